@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# For people; what is built is in Kbuild.
+#
+#   make                       the modules, for the running kernel
+#   make KDIR=/path/to/build   for another kernel (ARCH= and CROSS_COMPILE= as in the kernel)
+#   make demo                  one command from a fresh Debian 12 machine to perf stat
+#   make test                  every test; make help lists the rest
+
+KDIR ?= /lib/modules/$(shell uname -r)/build
+
+# Type information for BPF is made by pahole; the modules work without it, so a machine
+# that lacks the tool can still build them.
+nobtf := $(if $(shell command -v pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
+
+kbuild = $(MAKE) -C $(KDIR) M=$(CURDIR) $(nobtf)
+
+.DEFAULT_GOAL := modules
+
+modules modules_install: headers
+	+$(kbuild) $@
+
+.PHONY: headers
+headers:
+	@test -f $(KDIR)/Makefile || { \
+		echo "No kernel headers in $(KDIR): install linux-headers-$$(uname -r), or name another kernel's build directory with KDIR=" >&2; \
+		exit 1; }
+
+clean: headers
+	+$(kbuild) clean
+
+# What needs guests prepares the host first: scripts/setup installs what is missing.
+demo:
+	@scripts/setup demo
+	@scripts/demo
+
+test:
+	@scripts/setup test
+	@scripts/test
+
+check:
+	@scripts/setup test
+	@scripts/check
+
+bench:
+	@scripts/setup demo
+	@scripts/bench
+
+help:
+	@echo 'make                 build the modules for the running kernel (KDIR=, ARCH=, CROSS_COMPILE=)'
+	@echo 'make modules_install install them'
+	@echo 'make clean           remove what was built'
+	@echo 'make demo            perf stat on a modelled two-socket Xeon, from nothing'
+	@echo 'make test            static checks, models, KUnit, end-to-end tests'
+	@echo 'make check           static checks alone: warnings, sparse, checkpatch'
+	@echo 'make bench           register accesses per operation, ours beside the in-tree driver'
+	@echo 'scripts/vm --help    a guest with the models, for anything else'
+
+.PHONY: modules modules_install clean demo test check bench help

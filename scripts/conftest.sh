@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Compiles a snippet per kernel feature with the flags that kbuild gives, and writes
+# the outcome as macros. Run by Kbuild:
+#
+#   conftest.sh HEADER COMPILER FLAGS...
+#
+# A snippet tests for what a driver wants to use, in the newest kernel's form.
+set -eu
+
+header=$1
+shift
+work=$(mktemp -d "${TMPDIR:-/tmp}/pmu-conftest.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+compile() { # MACRO DESCRIPTION COMPILER FLAGS...: the snippet is on standard input
+	macro=$1 what=$2
+	shift 2
+	cat > "$work/$macro.c"
+	if "$@" -Werror -c -o "$work/$macro.o" "$work/$macro.c" > "$work/$macro.log" 2>&1; then
+		printf '#define %s 1\t/* %s */\n' "$macro" "$what"
+	else
+		printf '/* %s: no: %s */\n' "$macro" "$what"
+	fi
+}
+
+{
+	echo "/* Made by scripts/conftest.sh for one kernel; not to be edited. */"
+
+	# The harness itself: where this fails the flags are wrong, not the kernel.
+	compile PMU_CONFTEST_WORKS "the flags compile a module" "$@" <<-EOT
+		#include <linux/module.h>
+		#include <linux/perf_event.h>
+		int conftest(struct pmu *pmu); int conftest(struct pmu *pmu) { return pmu->type; }
+	EOT
+
+	compile HAVE_HRTIMER_SETUP "hrtimer_setup(), 6.13" "$@" <<-EOT
+		#include <linux/hrtimer.h>
+		void conftest(struct hrtimer *t, enum hrtimer_restart (*f)(struct hrtimer *));
+		void conftest(struct hrtimer *t, enum hrtimer_restart (*f)(struct hrtimer *))
+		{ hrtimer_setup(t, f, CLOCK_MONOTONIC, HRTIMER_MODE_REL); }
+	EOT
+
+	compile HAVE_BARE_NAMESPACES "symbol namespaces are bare words, until 6.12" "$@" <<-EOT
+		#include <linux/module.h>
+		MODULE_IMPORT_NS(BARE_WORD);
+	EOT
+} > "$header.new"
+
+grep -q 'define PMU_CONFTEST_WORKS' "$header.new" || {
+	cat "$work/PMU_CONFTEST_WORKS.log" >&2
+	echo "conftest.sh: the kernel's headers do not compile a trivial module; see above" >&2
+	exit 1
+}
+mv "$header.new" "$header"
