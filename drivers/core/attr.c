@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * sysfs attributes made from a driver's tables: format/, events/ and cpumask.
+ *
+ * The text of a format file is written from the mask that the driver decodes with, and
+ * the text of an event file from the formats, so the three cannot disagree.
+ */
+#include <linux/bitops.h>
+#include <linux/slab.h>
+#include <linux/sysfs.h>
+
+#include "core.h"
+
+/* An attribute and the table row it shows. */
+struct pmu_attr {
+	struct device_attribute attr;
+	union {
+		const struct pmu_format *format;
+		struct {
+			const struct pmu_named_event *event;
+			const struct pmu_desc *desc;
+		};
+		const char *text;
+	};
+};
+
+struct pmu_attrs {
+	struct attribute_group format;
+	struct attribute_group events;
+	const struct attribute_group *groups[4];
+	struct pmu_attr *attr;		/* all of them, formats first */
+	struct attribute **list;	/* the two groups' NULL-terminated lists */
+	unsigned int used;
+};
+
+static const char * const pmu_word_names[] = {
+	[PMU_CONFIG] = "config", [PMU_CONFIG1] = "config1", [PMU_CONFIG2] = "config2",
+};
+
+/* "config:0-7,21": the runs of set bits of @mask. */
+VISIBLE_IF_KUNIT ssize_t pmu_format_text(char *buf, const struct pmu_format *format)
+{
+	ssize_t len = sysfs_emit(buf, "%s:", pmu_word_names[format->word]);
+	u64 left = format->mask;
+
+	while (left) {
+		unsigned int first = __ffs64(left);
+		unsigned int run = ~(left >> first) ? __ffs64(~(left >> first)) : 64;
+
+		if (run == 1)
+			len += sysfs_emit_at(buf, len, "%u", first);
+		else
+			len += sysfs_emit_at(buf, len, "%u-%u", first, first + run - 1);
+		left &= ~(GENMASK_ULL(run - 1, 0) << first);
+		len += sysfs_emit_at(buf, len, left ? "," : "\n");
+	}
+	return len;
+}
+EXPORT_SYMBOL_IF_KUNIT(pmu_format_text);
+
+/* Gather the bits of @config under @mask; FIELD_GET() for a mask that may have gaps. */
+static u64 pmu_field(u64 config, u64 mask)
+{
+	u64 value = 0;
+	unsigned int bit = 0;
+
+	for (; mask; mask &= mask - 1, bit++)
+		if (config & BIT_ULL(__ffs64(mask)))
+			value |= BIT_ULL(bit);
+	return value;
+}
+
+/* "event=0x04,umask=0x03": the formats that are not 0, and those always shown. */
+VISIBLE_IF_KUNIT ssize_t pmu_event_text(char *buf, const struct pmu_desc *desc,
+					const struct pmu_named_event *event)
+{
+	ssize_t len = 0;
+
+	for (unsigned int i = 0; i < desc->nr_formats; i++) {
+		const struct pmu_format *format = &desc->formats[i];
+		u64 value = pmu_field(event->config[format->word], format->mask);
+
+		if (value || format->always)
+			len += sysfs_emit_at(buf, len, "%s%s=0x%0*llx", len ? "," : "",
+					     format->name, max(format->digits, 1), value);
+	}
+	return len + sysfs_emit_at(buf, len, "\n");
+}
+EXPORT_SYMBOL_IF_KUNIT(pmu_event_text);
+
+static ssize_t format_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return pmu_format_text(buf, container_of(attr, struct pmu_attr, attr)->format);
+}
+
+static ssize_t event_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct pmu_attr *row = container_of(attr, struct pmu_attr, attr);
+
+	return pmu_event_text(buf, row->desc, row->event);
+}
+
+static ssize_t text_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", container_of(attr, struct pmu_attr, attr)->text);
+}
+
+static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct pmu_dev *pd = to_pmu_dev(dev_get_drvdata(dev));
+
+	return cpumap_print_to_pagebuf(true, buf, &pd->owners);
+}
+static DEVICE_ATTR_RO(cpumask);
+
+static struct attribute *pmu_common_attrs[] = { &dev_attr_cpumask.attr, NULL };
+static const struct attribute_group pmu_common_group = { .attrs = pmu_common_attrs };
+
+/* Add a file to the group whose list is filled next; NULL when its name cannot be had. */
+static struct pmu_attr *pmu_attr_add(struct pmu_attrs *attrs, struct attribute **slot, const char *name,
+				     ssize_t (*show)(struct device *, struct device_attribute *, char *))
+{
+	struct pmu_attr *row = &attrs->attr[attrs->used];
+
+	if (!name)
+		return NULL;
+	sysfs_attr_init(&row->attr.attr);
+	row->attr.attr.name = name;
+	row->attr.attr.mode = 0444;
+	row->attr.show = show;
+	*slot = &row->attr.attr;
+	attrs->used++;
+	return row;
+}
+
+static int pmu_attrs_fill_formats(struct pmu_attrs *attrs, const struct pmu_desc *desc,
+				  struct attribute **slot)
+{
+	attrs->format.name = "format";
+	attrs->format.attrs = slot;
+	for (unsigned int i = 0; i < desc->nr_formats; i++) {
+		const struct pmu_format *format = &desc->formats[i];
+		struct pmu_attr *row = pmu_attr_add(attrs, slot++, kstrdup(format->name, GFP_KERNEL),
+						    format_show);
+
+		if (!row)
+			return -ENOMEM;
+		row->format = format;
+	}
+	return 0;
+}
+
+static int pmu_attrs_fill_events(struct pmu_attrs *attrs, const struct pmu_desc *desc,
+				 struct attribute **slot)
+{
+	attrs->events.name = "events";
+	attrs->events.attrs = slot;
+	for (unsigned int i = 0; i < desc->nr_events; i++) {
+		const struct pmu_named_event *event = &desc->events[i];
+		const struct { const char *suffix, *text; } extra[] = {
+			{ "scale", event->scale }, { "unit", event->unit },
+		};
+		struct pmu_attr *row = pmu_attr_add(attrs, slot++, kstrdup(event->name, GFP_KERNEL),
+						    event_show);
+
+		if (!row)
+			return -ENOMEM;
+		row->event = event;
+		row->desc = desc;
+		for (unsigned int j = 0; j < ARRAY_SIZE(extra); j++) {
+			if (!extra[j].text)
+				continue;
+			row = pmu_attr_add(attrs, slot++,
+					   kasprintf(GFP_KERNEL, "%s.%s", event->name, extra[j].suffix),
+					   text_show);
+			if (!row)
+				return -ENOMEM;
+			row->text = extra[j].text;
+		}
+	}
+	return 0;
+}
+
+/*
+ * The attributes of a PMU of kind @desc, or NULL when there is no memory. May sleep.
+ * @desc has to outlive them.
+ */
+struct pmu_attrs *pmu_attrs_create(const struct pmu_desc *desc)
+{
+	unsigned int most = desc->nr_formats + 3 * desc->nr_events;
+	struct pmu_attrs *attrs = kzalloc(sizeof(*attrs), GFP_KERNEL);
+
+	if (!attrs)
+		return NULL;
+	attrs->attr = kcalloc(most, sizeof(*attrs->attr), GFP_KERNEL);
+	attrs->list = kcalloc(most + 2, sizeof(*attrs->list), GFP_KERNEL);
+	if (!attrs->attr || !attrs->list ||
+	    pmu_attrs_fill_formats(attrs, desc, attrs->list) ||
+	    pmu_attrs_fill_events(attrs, desc, attrs->list + desc->nr_formats + 1)) {
+		pmu_attrs_free(attrs);
+		return NULL;
+	}
+	attrs->groups[0] = &attrs->format;
+	attrs->groups[1] = &attrs->events;
+	attrs->groups[2] = &pmu_common_group;
+	return attrs;
+}
+
+void pmu_attrs_free(struct pmu_attrs *attrs)
+{
+	if (attrs->attr)
+		for (unsigned int i = 0; i < attrs->used; i++)
+			kfree(attrs->attr[i].attr.attr.name);
+	kfree(attrs->list);
+	kfree(attrs->attr);
+	kfree(attrs);
+}
+
+/* The NULL-terminated groups for struct pmu. */
+const struct attribute_group **pmu_attrs_groups(struct pmu_attrs *attrs)
+{
+	return attrs->groups;
+}
+
+/* The bits of @config that no format of @desc claims. */
+u64 pmu_reserved_bits(const struct pmu_desc *desc, enum pmu_config_word word, u64 config)
+{
+	for (unsigned int i = 0; i < desc->nr_formats; i++)
+		if (desc->formats[i].word == word)
+			config &= ~desc->formats[i].mask;
+	return config;
+}
+EXPORT_SYMBOL_IF_KUNIT(pmu_reserved_bits);

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * PMUs and their boxes: registration, look-up, removal.
+ *
+ * A PMU appears with its first box and goes with its last. If events are open when the
+ * last box goes, the PMU stays, without a CPU to open an event on, until the driver's
+ * module is unloaded, which open events prevent: before 7.x perf_pmu_unregister() frees
+ * what an open event still uses. A box that comes back meanwhile joins it again.
+ */
+#include <linux/cpu.h>
+#include <linux/device.h>
+#include <linux/module.h>
+#include <linux/namei.h>
+#include <linux/slab.h>
+
+#include "core.h"
+
+static DEFINE_MUTEX(pmu_register_mutex);
+DEFINE_MUTEX(pmu_core_mutex);
+LIST_HEAD(pmu_devs);
+
+static struct pmu_dev *pmu_dev_find(const char *name)
+{
+	struct pmu_dev *pd;
+
+	list_for_each_entry(pd, &pmu_devs, node)
+		if (!strcmp(pd->name, name))
+			return pd;
+	return NULL;
+}
+
+/*
+ * Does another driver have a PMU of this name? perf_pmu_register() would fail as well,
+ * but with a stack dump that says nothing to the person who has to act.
+ */
+static bool pmu_name_taken(const char *name)
+{
+	char *path = kasprintf(GFP_KERNEL, "/sys/bus/event_source/devices/%s", name);
+	struct path found;
+	bool taken = path && !kern_path(path, 0, &found);
+
+	if (taken)
+		path_put(&found);
+	kfree(path);
+	return taken;
+}
+
+static void pmu_dev_free(struct pmu_dev *pd)
+{
+	if (pd->attrs)
+		pmu_attrs_free(pd->attrs);
+	free_percpu(pd->owned);
+	kfree(pd);
+}
+
+static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_desc *desc,
+					const char *name)
+{
+	struct pmu_dev *pd;
+	int err;
+
+	if (pmu_name_taken(name))
+		return dev_err_ptr_probe(dev, -EEXIST,
+			"another driver has a PMU named %s: unload that driver or unbind its device first\n",
+			name);
+
+	pd = kzalloc(struct_size(pd, name, strlen(name) + 1), GFP_KERNEL);
+	if (!pd)
+		return ERR_PTR(-ENOMEM);
+	strcpy(pd->name, name);
+	pd->desc = desc;
+	spin_lock_init(&pd->lock);
+	INIT_LIST_HEAD(&pd->boxes);
+	pd->attrs = pmu_attrs_create(desc);
+	pd->owned = alloc_percpu(struct pmu_box *);
+	if (!pd->attrs || !pd->owned) {
+		pmu_dev_free(pd);
+		return ERR_PTR(-ENOMEM);
+	}
+
+	pmu_perf_init(&pd->pmu);
+	pd->pmu.module = desc->owner;
+	pd->pmu.attr_groups = pmu_attrs_groups(pd->attrs);
+	err = perf_pmu_register(&pd->pmu, pd->name, -1);
+	if (err) {
+		pmu_dev_free(pd);
+		return dev_err_ptr_probe(dev, err, "perf refused the PMU %s\n", name);
+	}
+	list_add_tail(&pd->node, &pmu_devs);
+	return pd;
+}
+
+/* Called with pmu_register_mutex, and with the PMU off the list so that nobody finds it. */
+static void pmu_dev_unregister(struct pmu_dev *pd)
+{
+	perf_pmu_unregister(&pd->pmu);
+	pmu_dev_free(pd);
+}
+
+static bool pmu_dev_has_scope(struct pmu_dev *pd, int scope_id)
+{
+	struct pmu_box *box;
+
+	list_for_each_entry(box, &pd->boxes, node)
+		if (box->scope_id == scope_id)
+			return true;
+	return false;
+}
+
+/* Called with pmu_register_mutex, cpu_hotplug_lock and pmu_core_mutex. */
+static int pmu_box_add(struct device *dev, struct pmu_box *box, const struct pmu_desc *desc,
+		       const char *name)
+{
+	struct pmu_dev *pd = pmu_dev_find(name);
+	int cpu;
+
+	if (!pd)
+		pd = pmu_dev_register(dev, desc, name);
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	if (pd->desc != desc || pmu_dev_has_scope(pd, box->scope_id))
+		return dev_err_probe(dev, -EEXIST, "%s already has counters for socket or node %d\n",
+				     name, box->scope_id);
+
+	box->pd = pd;
+	for_each_online_cpu(cpu) {
+		if (pmu_scope_id(desc->scope, cpu) == box->scope_id) {
+			pmu_box_own(box, cpu);
+			break;
+		}
+	}
+	spin_lock(&pd->lock);
+	list_add_tail(&box->node, &pd->boxes);
+	spin_unlock(&pd->lock);
+	return 0;
+}
+
+static void pmu_box_remove(void *data)
+{
+	struct pmu_box *box = data;
+	struct pmu_dev *pd = box->pd;
+	bool last;
+
+	mutex_lock(&pmu_register_mutex);
+	cpus_read_lock();
+	mutex_lock(&pmu_core_mutex);
+	spin_lock(&pd->lock);
+	list_del(&box->node);
+	spin_unlock(&pd->lock);
+	pmu_box_kill(box);
+	pmu_box_own(box, -1);
+	/*
+	 * An event that is open, or that perf is still taking apart, holds a reference on
+	 * the module; events of a sister PMU do as well, and merely postpone this.
+	 */
+	last = list_empty(&pd->boxes) && module_refcount(pd->desc->owner) <= 0;
+	if (last)
+		list_del(&pd->node);
+	mutex_unlock(&pmu_core_mutex);
+	cpus_read_unlock();
+	if (last)
+		pmu_dev_unregister(pd);
+	mutex_unlock(&pmu_register_mutex);
+	pmu_box_put(box);
+}
+
+/**
+ * devm_pmu_box_register() - let perf use a set of counters, until @dev is unbound.
+ * @dev: the device that the counters are of; named in messages
+ * @desc: what kind of PMU it is
+ * @name: the PMU's name in sysfs; boxes of one name and several scopes are one PMU
+ * @scope_id: which package, die or node the box belongs to, see enum pmu_scope
+ * @priv: the driver's data, for pmu_box_priv(); not used any more once @dev is unbound
+ *
+ * The hardware must be frozen. It is touched on the owner CPU from the moment that
+ * an event is opened, possibly before this returns. When @dev is unbound while events
+ * are open they go to error state, keeping their counts.
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOMEM; -EEXIST if the PMU's name is another driver's, or if the PMU has a
+ * box for this scope already.
+ */
+int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
+			  const char *name, int scope_id, void *priv)
+{
+	struct pmu_box *box = kzalloc(sizeof(*box), GFP_KERNEL);
+	int err;
+
+	if (!box)
+		return -ENOMEM;
+	kref_init(&box->kref);
+	box->scope_id = scope_id;
+	box->cpu = -1;
+	box->priv = priv;
+	pmu_box_init_counting(box);
+
+	mutex_lock(&pmu_register_mutex);
+	cpus_read_lock();
+	mutex_lock(&pmu_core_mutex);
+	err = pmu_box_add(dev, box, desc, name);
+	mutex_unlock(&pmu_core_mutex);
+	cpus_read_unlock();
+	mutex_unlock(&pmu_register_mutex);
+	if (err) {
+		kfree(box);
+		return err;
+	}
+	return devm_add_action_or_reset(dev, pmu_box_remove, box);
+}
+EXPORT_SYMBOL_NS_GPL(devm_pmu_box_register, PMU_CORE_NS);
+
+/**
+ * pmu_box_priv() - the driver's data of a box.
+ * @box: the box, as a verb got it
+ *
+ * Context: a verb.
+ * Return: what devm_pmu_box_register() was given.
+ */
+void *pmu_box_priv(const struct pmu_box *box)
+{
+	return box->priv;
+}
+EXPORT_SYMBOL_NS_GPL(pmu_box_priv, PMU_CORE_NS);
+
+/**
+ * pmu_unregister_all() - unregister what is left of a driver's PMUs.
+ * @owner: the driver's module
+ *
+ * Called from the driver's module exit, after its devices are unbound: PMUs stay behind
+ * if events were open when their last box went. At module exit none is open any more.
+ *
+ * Context: module exit, may sleep.
+ */
+void pmu_unregister_all(struct module *owner)
+{
+	struct pmu_dev *pd, *next;
+	LIST_HEAD(left);
+
+	mutex_lock(&pmu_register_mutex);
+	mutex_lock(&pmu_core_mutex);
+	list_for_each_entry_safe(pd, next, &pmu_devs, node)
+		if (pd->desc->owner == owner)
+			list_move(&pd->node, &left);
+	mutex_unlock(&pmu_core_mutex);
+	list_for_each_entry_safe(pd, next, &left, node)
+		pmu_dev_unregister(pd);
+	mutex_unlock(&pmu_register_mutex);
+}
+EXPORT_SYMBOL_NS_GPL(pmu_unregister_all, PMU_CORE_NS);
+
+/* The box that counts for @cpu, with a reference, or NULL. */
+struct pmu_box *pmu_box_get(struct pmu_dev *pd, int cpu)
+{
+	int scope_id = pmu_scope_id(pd->desc->scope, cpu);
+	struct pmu_box *box, *found = NULL;
+
+	spin_lock(&pd->lock);
+	list_for_each_entry(box, &pd->boxes, node) {
+		if (box->scope_id == scope_id && READ_ONCE(box->cpu) >= 0) {
+			kref_get(&box->kref);
+			found = box;
+			break;
+		}
+	}
+	spin_unlock(&pd->lock);
+	return found;
+}
+
+static void pmu_box_release(struct kref *kref)
+{
+	kfree(container_of(kref, struct pmu_box, kref));
+}
+
+void pmu_box_put(struct pmu_box *box)
+{
+	kref_put(&box->kref, pmu_box_release);
+}
+
+static int __init pmu_core_init(void)
+{
+	return pmu_hotplug_init();
+}
+module_init(pmu_core_init);
+
+static void __exit pmu_core_exit(void)
+{
+	pmu_hotplug_exit();
+}
+module_exit(pmu_core_exit);
+
+MODULE_DESCRIPTION("Common part of pmu-suite's perf drivers");
+MODULE_LICENSE("GPL");

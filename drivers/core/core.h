@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of pmu_core share; drivers see <pmu/core.h> alone.
+ *
+ * Lock order, outermost first:
+ *
+ *	pmu_register_mutex	registering and unregistering with perf
+ *	cpu_hotplug_lock	held around pmu_core_mutex by registration and hotplug
+ *	pmu_core_mutex		the list of PMUs, owners
+ *	perf's ctx->mutex	taken by perf_pmu_migrate_context()
+ *	pmu_dev.lock		the boxes of a PMU, as event_init looks them up
+ *
+ * perf_pmu_unregister() waits for every event_init that has begun, so it is called with
+ * pmu_register_mutex alone, which event_init does not take.
+ * Counting takes no lock at all: see <pmu/core.h>.
+ */
+#ifndef PMU_CORE_INTERNAL_H
+#define PMU_CORE_INTERNAL_H
+
+#include <linux/cpumask.h>
+#include <linux/hrtimer.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/perf_event.h>
+#include <linux/spinlock.h>
+
+#include <pmu/core.h>
+
+/* Room for the 64 counters that pmu_box_ops.counters can name. */
+#define PMU_MAX_COUNTERS	64
+
+struct pmu_attrs;
+
+/* A PMU as perf and sysfs know it. Exists while it has a box or an open event. */
+struct pmu_dev {
+	struct pmu pmu;
+	const struct pmu_desc *desc;
+	struct list_head node;		/* pmu_devs */
+	spinlock_t lock;
+	struct list_head boxes;		/* written under pmu_core_mutex and lock */
+	cpumask_t owners;		/* written under pmu_core_mutex */
+	struct pmu_box * __percpu *owned;	/* the box that a CPU owns, or NULL */
+	struct pmu_attrs *attrs;
+	char name[];
+};
+
+/* A set of counters that is frozen, owned and moved together. */
+struct pmu_box {
+	struct kref kref;		/* one for the device, one for each event */
+	struct pmu_dev *pd;
+	struct list_head node;		/* pmu_dev.boxes */
+	int scope_id;
+	int cpu;			/* the owner, or -1; written under pmu_core_mutex */
+	void *priv;			/* the driver's; not touched once dead */
+
+	/* Only on the owner CPU with interrupts off: */
+	struct list_head active;	/* pmu_event.active */
+	u64 used;			/* allocated counters */
+	unsigned int running;		/* started counters */
+	bool disabled;			/* between perf's pmu_disable and pmu_enable */
+	bool frozen;
+	bool migrating;
+	bool dead;			/* the device was removed: no verb is called any more */
+	u64 poll_ns;			/* period of the armed timer, or 0 */
+	struct hrtimer timer;
+};
+
+extern struct mutex pmu_core_mutex;
+extern struct list_head pmu_devs;
+
+/* attr.c */
+struct pmu_attrs *pmu_attrs_create(const struct pmu_desc *desc);
+void pmu_attrs_free(struct pmu_attrs *attrs);
+const struct attribute_group **pmu_attrs_groups(struct pmu_attrs *attrs);
+u64 pmu_reserved_bits(const struct pmu_desc *desc, enum pmu_config_word word, u64 config);
+
+/* box.c */
+struct pmu_box *pmu_box_get(struct pmu_dev *pd, int cpu);
+void pmu_box_put(struct pmu_box *box);
+
+/* hotplug.c */
+int pmu_scope_id(enum pmu_scope scope, int cpu);
+void pmu_box_own(struct pmu_box *box, int cpu);
+int pmu_hotplug_init(void);
+void pmu_hotplug_exit(void);
+
+/* perf.c */
+void pmu_perf_init(struct pmu *pmu);
+void pmu_box_init_counting(struct pmu_box *box);
+void pmu_box_kill(struct pmu_box *box);
+void pmu_box_migrate(struct pmu_box *box, int from, int to);
+
+static inline struct pmu_dev *to_pmu_dev(struct pmu *pmu)
+{
+	return container_of(pmu, struct pmu_dev, pmu);
+}
+
+#if IS_ENABLED(CONFIG_KUNIT)
+ssize_t pmu_format_text(char *buf, const struct pmu_format *format);
+ssize_t pmu_event_text(char *buf, const struct pmu_desc *desc, const struct pmu_named_event *event);
+#endif
+
+#endif /* PMU_CORE_INTERNAL_H */

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Counter arithmetic: from raw values that wrap to 64-bit counts that do not.
+ */
+#include <linux/export.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+
+#include <pmu/core.h>
+
+/**
+ * pmu_delta() - events between two raw values of a counter.
+ * @prev: earlier raw value, @width bits
+ * @now: later raw value, @width bits
+ * @width: width of the counter in bits, 1 to 64
+ *
+ * Exact while fewer than 2^@width events lie between the two.
+ *
+ * Context: any.
+ * Return: number of events, 0 to 2^@width - 1.
+ */
+u64 pmu_delta(u64 prev, u64 now, unsigned int width)
+{
+	return (now - prev) & GENMASK_ULL(width - 1, 0);
+}
+EXPORT_SYMBOL_NS_GPL(pmu_delta, PMU_CORE_NS);
+
+/**
+ * pmu_fold() - read a counter and account what it counted since the last fold.
+ * @prev: raw value at the last fold; set to the value read now
+ * @width: width of the counter in bits, 1 to 64
+ * @read: reads the raw value; returns 0 or a negative errno
+ * @context: passed to @read
+ * @delta: set to the number of events since the last fold
+ *
+ * Any number of callers may fold one counter at the same time, on any CPU: every event
+ * is in exactly one caller's @delta. A caller whose value was overtaken reads again,
+ * since its old value would look like a wrap.
+ *
+ * Context: that of @read. Lock-free.
+ * Return: 0, or what @read returned; then @prev and @delta are unchanged.
+ */
+int pmu_fold(atomic64_t *prev, unsigned int width,
+	     int (*read)(void *context, u64 *now), void *context, u64 *delta)
+{
+	s64 old = atomic64_read(prev);
+	u64 now;
+	int err;
+
+	do {
+		err = read(context, &now);
+		if (err)
+			return err;
+	} while (!atomic64_try_cmpxchg(prev, &old, now));
+
+	*delta = pmu_delta(old, now, width);
+	return 0;
+}
+EXPORT_SYMBOL_NS_GPL(pmu_fold, PMU_CORE_NS);
+
+/**
+ * pmu_poll_period_ns() - how often a counter has to be folded so that no wrap is missed.
+ * @width: width of the counter in bits, 1 to 64
+ * @max_rate: most counts per second; 0 means that it does not count
+ *
+ * Folding is exact up to 2^@width / @max_rate; the period is half of that, so that a
+ * timer may be late by as much again.
+ *
+ * Context: any.
+ * Return: period in ns; 0 if the counter cannot wrap within the kernel's time (292 years).
+ */
+u64 pmu_poll_period_ns(unsigned int width, u64 max_rate)
+{
+	u64 half = BIT_ULL(width - 1);
+
+	if (!max_rate || div64_u64(half, max_rate) >= KTIME_SEC_MAX)
+		return 0;
+	/* Less than KTIME_SEC_MAX * NSEC_PER_SEC: fits. At least 1: a timer needs to advance. */
+	return max(mul_u64_u64_div_u64(half, NSEC_PER_SEC, max_rate), 1ULL);
+}
+EXPORT_SYMBOL_NS_GPL(pmu_poll_period_ns, PMU_CORE_NS);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Owner CPUs: every box has one among the online CPUs of its scope, shown in cpumask.
+ * When it goes offline another takes over, and the counters count on meanwhile.
+ */
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/topology.h>
+
+#include "core.h"
+
+static enum cpuhp_state pmu_hotplug_state;
+
+/* Which scope @cpu is in: the number that a box of that scope has. */
+int pmu_scope_id(enum pmu_scope scope, int cpu)
+{
+	switch (scope) {
+	case PMU_SCOPE_PACKAGE:
+		return topology_physical_package_id(cpu);
+	case PMU_SCOPE_DIE:
+		return PMU_DIE_ID(topology_physical_package_id(cpu), topology_die_id(cpu));
+	case PMU_SCOPE_NODE:
+		return cpu_to_node(cpu);
+	case PMU_SCOPE_SYSTEM:
+		break;
+	}
+	return 0;
+}
+
+/* Make @cpu, or none if -1, the owner. Called with pmu_core_mutex. */
+void pmu_box_own(struct pmu_box *box, int cpu)
+{
+	struct pmu_dev *pd = box->pd;
+
+	lockdep_assert_held(&pmu_core_mutex);
+	if (box->cpu >= 0) {
+		WRITE_ONCE(*per_cpu_ptr(pd->owned, box->cpu), NULL);
+		cpumask_clear_cpu(box->cpu, &pd->owners);
+	}
+	WRITE_ONCE(box->cpu, cpu);
+	if (cpu >= 0) {
+		WRITE_ONCE(*per_cpu_ptr(pd->owned, cpu), box);
+		cpumask_set_cpu(cpu, &pd->owners);
+	}
+}
+
+static int pmu_cpu_online(unsigned int cpu)
+{
+	struct pmu_dev *pd;
+	struct pmu_box *box;
+
+	mutex_lock(&pmu_core_mutex);
+	list_for_each_entry(pd, &pmu_devs, node)
+		list_for_each_entry(box, &pd->boxes, node)
+			if (box->cpu < 0 && pmu_scope_id(pd->desc->scope, cpu) == box->scope_id)
+				pmu_box_own(box, cpu);
+	mutex_unlock(&pmu_core_mutex);
+	return 0;
+}
+
+static int pmu_heir(const struct pmu_box *box, int leaving)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		if (cpu != leaving && pmu_scope_id(box->pd->desc->scope, cpu) == box->scope_id)
+			return cpu;
+	return -1;
+}
+
+/* Runs on the CPU that leaves, before perf takes its contexts down. */
+static int pmu_cpu_offline(unsigned int cpu)
+{
+	struct pmu_dev *pd;
+	struct pmu_box *box;
+
+	mutex_lock(&pmu_core_mutex);
+	list_for_each_entry(pd, &pmu_devs, node)
+		list_for_each_entry(box, &pd->boxes, node)
+			if (box->cpu == cpu)
+				pmu_box_migrate(box, cpu, pmu_heir(box, cpu));
+	mutex_unlock(&pmu_core_mutex);
+	return 0;
+}
+
+int pmu_hotplug_init(void)
+{
+	int state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "perf/pmu_core:online",
+					      pmu_cpu_online, pmu_cpu_offline);
+
+	if (state < 0)
+		return state;
+	pmu_hotplug_state = state;
+	return 0;
+}
+
+void pmu_hotplug_exit(void)
+{
+	cpuhp_remove_state_nocalls(pmu_hotplug_state);
+}

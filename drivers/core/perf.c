@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * perf's callbacks in terms of a box and its verbs.
+ *
+ * All of this except event_init and destruction runs on the box's owner CPU with
+ * interrupts off: perf calls there, the poll timer is pinned there, and removal and
+ * hotplug go there by IPI.
+ *
+ * The box is frozen whenever nothing counts. It is frozen late, at the first start or
+ * stop between perf's pmu_disable and pmu_enable, so that a pair that changes nothing
+ * costs no access, and thawed once at the end, so that a group starts together.
+ */
+#include <linux/cpu.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+
+#include "core.h"
+
+static const struct pmu_box_ops *box_ops(const struct pmu_box *box)
+{
+	return box->pd->desc->ops;
+}
+
+static void pmu_box_freeze(struct pmu_box *box)
+{
+	if (!box->frozen && !box->dead)
+		box_ops(box)->freeze(box);
+	box->frozen = true;
+}
+
+static void pmu_box_thaw(struct pmu_box *box)
+{
+	if (box->disabled || !box->running || box->dead || !box->frozen)
+		return;
+	box_ops(box)->thaw(box);
+	box->frozen = false;
+}
+
+/* The device is gone: tell the user, from where perf_event_disable() may be called. */
+static void pmu_event_fail(struct pmu_event *ev)
+{
+	if (ev->failed)
+		return;
+	ev->failed = true;
+	/* A work item cannot be queued here: perf's context lock nests inside the scheduler's. */
+	irq_work_queue(&ev->fail_irq);
+}
+
+static void pmu_event_fail_irq(struct irq_work *work)
+{
+	schedule_work(&container_of(work, struct pmu_event, fail_irq)->fail_work);
+}
+
+static void pmu_event_fail_work(struct work_struct *work)
+{
+	struct perf_event *event = container_of(work, struct pmu_event, fail_work)->event;
+
+	perf_event_disable(event);
+	/* As perf does for a pinned event that cannot be scheduled: read() returns end of file. */
+	if (READ_ONCE(event->state) == PERF_EVENT_STATE_OFF)
+		WRITE_ONCE(event->state, PERF_EVENT_STATE_ERROR);
+}
+
+static int pmu_event_read_raw(void *context, u64 *now)
+{
+	struct pmu_event *ev = context;
+
+	return box_ops(ev->box)->read(ev->box, ev, ev->event->hw.idx, now);
+}
+
+/* Bring event->count up to date. */
+static void pmu_event_update(struct pmu_event *ev)
+{
+	u64 delta;
+
+	if (ev->box->dead ||
+	    pmu_fold(&ev->prev, ev->box->pd->desc->width, pmu_event_read_raw, ev, &delta))
+		pmu_event_fail(ev);
+	else
+		local64_add(delta, &ev->event->count);
+}
+
+static enum hrtimer_restart pmu_box_poll(struct hrtimer *timer)
+{
+	struct pmu_box *box = container_of(timer, struct pmu_box, timer);
+	struct pmu_event *ev;
+
+	if (list_empty(&box->active)) {
+		box->poll_ns = 0;
+		return HRTIMER_NORESTART;
+	}
+	list_for_each_entry(ev, &box->active, active)
+		pmu_event_update(ev);
+	hrtimer_forward_now(timer, ns_to_ktime(box->poll_ns));
+	return HRTIMER_RESTART;
+}
+
+/* The shortest period among the events that started since the box was last idle. */
+static void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev)
+{
+	if (!ev->poll_ns || (box->poll_ns && box->poll_ns <= ev->poll_ns))
+		return;
+	box->poll_ns = ev->poll_ns;
+	hrtimer_start(&box->timer, ns_to_ktime(box->poll_ns), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+void pmu_box_init_counting(struct pmu_box *box)
+{
+	INIT_LIST_HEAD(&box->active);
+	box->frozen = true;
+	hrtimer_setup(&box->timer, pmu_box_poll, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/*
+ * A free counter of @usable, preferably @hint, or -1. First fit is exact as long as the
+ * sets that a driver's events can use are equal or disjoint.
+ */
+static int pmu_pick_counter(u64 used, u64 usable, int hint)
+{
+	usable &= ~used;
+	if (!usable)
+		return -1;
+	return hint >= 0 && usable & BIT_ULL(hint) ? hint : __ffs64(usable);
+}
+
+static void pmu_event_start(struct perf_event *event, int flags)
+{
+	struct pmu_event *ev = pmu_event_of(event);
+	struct pmu_box *box = ev->box;
+
+	if (!(event->hw.state & PERF_HES_STOPPED) || box->dead)
+		return;
+	pmu_box_freeze(box);
+	atomic64_set(&ev->prev, box_ops(box)->start(box, ev, event->hw.idx));
+	event->hw.state = 0;
+	ev->failed = false;
+	list_add_tail(&ev->active, &box->active);
+	box->running++;
+	pmu_box_poll_for(box, ev);
+	pmu_box_thaw(box);
+	perf_event_update_userpage(event);
+}
+
+static void pmu_event_stop(struct perf_event *event, int flags)
+{
+	struct pmu_event *ev = pmu_event_of(event);
+	struct pmu_box *box = ev->box;
+
+	if (event->hw.state & PERF_HES_STOPPED)
+		return;
+	pmu_box_freeze(box);
+	pmu_event_update(ev);
+	if (!box->dead)
+		box_ops(box)->stop(box, ev, event->hw.idx);
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	list_del(&ev->active);
+	box->running--;
+	pmu_box_thaw(box);
+	perf_event_update_userpage(event);
+}
+
+static int pmu_event_add(struct perf_event *event, int flags)
+{
+	struct pmu_event *ev = pmu_event_of(event);
+	struct pmu_box *box = ev->box;
+	int idx;
+
+	if (box->dead || box->cpu != smp_processor_id())
+		return -ENODEV;
+	if (ev->parked) {
+		ev->parked = false;
+		return 0;
+	}
+	idx = pmu_pick_counter(box->used, box_ops(box)->counters(box, ev), ev->last_idx);
+	if (idx < 0)
+		return -EAGAIN;
+	box->used |= BIT_ULL(idx);
+	event->hw.idx = idx;
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	if (flags & PERF_EF_START)
+		pmu_event_start(event, 0);
+	return 0;
+}
+
+static void pmu_event_del(struct perf_event *event, int flags)
+{
+	struct pmu_event *ev = pmu_event_of(event);
+	struct pmu_box *box = ev->box;
+
+	if (box->migrating && !(event->hw.state & PERF_HES_STOPPED)) {
+		ev->parked = true;
+		return;
+	}
+	pmu_event_stop(event, PERF_EF_UPDATE);
+	box->used &= ~BIT_ULL(event->hw.idx);
+	ev->last_idx = event->hw.idx;
+	event->hw.idx = -1;
+}
+
+static void pmu_event_read(struct perf_event *event)
+{
+	if (!(event->hw.state & PERF_HES_STOPPED))
+		pmu_event_update(pmu_event_of(event));
+}
+
+static void pmu_disable(struct pmu *pmu)
+{
+	struct pmu_box *box = *this_cpu_ptr(to_pmu_dev(pmu)->owned);
+
+	if (box)
+		box->disabled = true;
+}
+
+static void pmu_enable(struct pmu *pmu)
+{
+	struct pmu_box *box = *this_cpu_ptr(to_pmu_dev(pmu)->owned);
+
+	if (!box)
+		return;
+	box->disabled = false;
+	pmu_box_thaw(box);
+}
+
+static void pmu_event_destroy(struct perf_event *event)
+{
+	struct pmu_event *ev = pmu_event_of(event);
+
+	/* Parked is what an event is in the course of a migration only: wait for its end. */
+	if (READ_ONCE(ev->parked)) {
+		mutex_lock(&pmu_core_mutex);
+		mutex_unlock(&pmu_core_mutex);
+	}
+	irq_work_sync(&ev->fail_irq);
+	cancel_work_sync(&ev->fail_work);
+	pmu_box_put(ev->box);
+	kfree(ev);
+}
+
+static bool pmu_take_counter(u64 *used, struct pmu_box *box, const struct perf_event *event)
+{
+	struct pmu_event *ev;
+	int idx;
+
+	/* Members of other PMUs take nothing here. One that is switched off may be switched on. */
+	if (event->pmu != &box->pd->pmu)
+		return true;
+	ev = pmu_event_of(event);
+	if (ev->box != box)
+		return false;
+	idx = pmu_pick_counter(*used, box_ops(box)->counters(box, ev), -1);
+	if (idx < 0)
+		return false;
+	*used |= BIT_ULL(idx);
+	return true;
+}
+
+/* Can the group count at the same time once @event is in it? Tried on an empty box. */
+static bool pmu_group_fits(struct pmu_box *box, struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+	u64 used = 0;
+
+	if (!pmu_take_counter(&used, box, event))
+		return false;
+	if (leader == event)
+		return true;
+	if (!pmu_take_counter(&used, box, leader))
+		return false;
+	for_each_sibling_event(sibling, leader)
+		if (!pmu_take_counter(&used, box, sibling))
+			return false;
+	return true;
+}
+
+static int pmu_event_check(struct pmu_dev *pd, struct perf_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+
+	if (attr->type != pd->pmu.type)
+		return -ENOENT;
+	/* No interrupt and no notion of a task: counting on a CPU is all there is. */
+	if (is_sampling_event(event) || event->cpu < 0 || event->attach_state & PERF_ATTACH_TASK)
+		return -EINVAL;
+	if (pmu_reserved_bits(pd->desc, PMU_CONFIG, attr->config) ||
+	    pmu_reserved_bits(pd->desc, PMU_CONFIG1, attr->config1) ||
+	    pmu_reserved_bits(pd->desc, PMU_CONFIG2, attr->config2))
+		return -EINVAL;
+	return 0;
+}
+
+static int pmu_event_setup(struct pmu_event *ev)
+{
+	struct perf_event *event = ev->event;
+	struct pmu_box *box = ev->box;
+	int err;
+
+	err = box_ops(box)->event_init(box, ev);
+	if (err)
+		return err;
+	if (!pmu_group_fits(box, event))
+		return -EINVAL;
+	ev->poll_ns = pmu_poll_period_ns(box->pd->desc->width, ev->max_rate);
+	return 0;
+}
+
+static int pmu_event_init(struct perf_event *event)
+{
+	struct pmu_dev *pd = to_pmu_dev(event->pmu);
+	struct pmu_event *ev;
+	struct pmu_box *box;
+	int err, cpu;
+
+	err = pmu_event_check(pd, event);
+	if (err)
+		return err;
+	box = cpu_online(event->cpu) ? pmu_box_get(pd, event->cpu) : NULL;
+	if (!box)
+		return -ENODEV;
+
+	ev = kzalloc(sizeof(*ev), GFP_KERNEL);
+	if (!ev) {
+		pmu_box_put(box);
+		return -ENOMEM;
+	}
+	ev->event = event;
+	ev->box = box;
+	ev->last_idx = -1;
+	init_irq_work(&ev->fail_irq, pmu_event_fail_irq);
+	INIT_WORK(&ev->fail_work, pmu_event_fail_work);
+	event->hw.idx = -1;
+	event->pmu_private = ev;
+
+	cpu = READ_ONCE(box->cpu);
+	err = cpu < 0 ? -ENODEV : pmu_event_setup(ev);
+	if (err) {
+		event->pmu_private = NULL;
+		kfree(ev);
+		pmu_box_put(box);
+		return err;
+	}
+	event->cpu = cpu;
+	event->destroy = pmu_event_destroy;
+	return 0;
+}
+
+/* The callbacks and capabilities that all PMUs share. */
+void pmu_perf_init(struct pmu *pmu)
+{
+	pmu->capabilities = PERF_PMU_CAP_NO_EXCLUDE;
+	pmu->task_ctx_nr = perf_invalid_context;
+	pmu->event_init = pmu_event_init;
+	pmu->pmu_enable = pmu_enable;
+	pmu->pmu_disable = pmu_disable;
+	pmu->add = pmu_event_add;
+	pmu->del = pmu_event_del;
+	pmu->start = pmu_event_start;
+	pmu->stop = pmu_event_stop;
+	pmu->read = pmu_event_read;
+}
+
+static void pmu_box_kill_local(void *data)
+{
+	struct pmu_box *box = data;
+	struct pmu_event *ev;
+
+	box->dead = true;
+	list_for_each_entry(ev, &box->active, active)
+		pmu_event_fail(ev);
+}
+
+/*
+ * The device goes: after this no verb is called, and the events are on their way to
+ * error state. Called with cpu_hotplug_lock and pmu_core_mutex.
+ */
+void pmu_box_kill(struct pmu_box *box)
+{
+	if (box->cpu >= 0)
+		smp_call_function_single(box->cpu, pmu_box_kill_local, box, 1);
+	else
+		pmu_box_kill_local(box);
+	hrtimer_cancel(&box->timer);
+}
+
+/* On the new owner, at the end of a migration. */
+static void pmu_box_settle(void *data)
+{
+	struct pmu_box *box = data;
+	struct pmu_event *ev, *next;
+
+	box->migrating = false;
+	/* What perf did not schedule again, since something else took its turn, has to stop. */
+	list_for_each_entry_safe(ev, next, &box->active, active) {
+		if (ev->parked) {
+			pmu_event_del(ev->event, 0);
+			ev->parked = false;
+		}
+	}
+	if (box->poll_ns)
+		hrtimer_start(&box->timer, ns_to_ktime(box->poll_ns), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/*
+ * Hand the box and its events from CPU @from, which runs this and is about to go
+ * offline, to CPU @to. The counters count on: what happens in between is counted.
+ * With no @to the events stop when perf takes the CPU's context down.
+ */
+void pmu_box_migrate(struct pmu_box *box, int from, int to)
+{
+	hrtimer_cancel(&box->timer);
+	if (to < 0) {
+		box->poll_ns = 0;
+		pmu_box_own(box, -1);
+		return;
+	}
+	box->migrating = true;
+	pmu_box_own(box, to);
+	perf_pmu_migrate_context(&box->pd->pmu, from, to);
+	smp_call_function_single(to, pmu_box_settle, box, 1);
+}
