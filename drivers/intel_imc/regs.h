@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Registers of a memory channel's performance monitor, in the PCI configuration space of
+ * the channel's function. Intel 327043-001, "Xeon E5-2600 Uncore Performance Monitoring
+ * Guide", 2.5. Each register is read and written as one dword; wider accesses are
+ * undefined.
+ */
+#ifndef INTEL_IMC_REGS_H
+#define INTEL_IMC_REGS_H
+
+#include <linux/bits.h>
+
+#define IMC_GENERAL_COUNTERS	4
+#define IMC_COUNTERS		(IMC_GENERAL_COUNTERS + 1)
+#define IMC_FIXED		IMC_GENERAL_COUNTERS	/* index of the fixed counter, DRAM clocks */
+#define IMC_COUNTER_WIDTH	48
+
+/* CTR0..CTR3, FIXED_CTR: 48 bits in two dwords, low first. */
+#define IMC_CTR(n)		((n) == IMC_FIXED ? 0xd0 : 0xa0 + 8 * (n))
+#define IMC_CTR_HIGH(n)		(IMC_CTR(n) + 4)
+#define IMC_CTR_HIGH_VALUE	GENMASK(15, 0)		/* the rest reads 0 */
+
+/* CTL0..CTL3, FIXED_CTL. The fixed one has the enable bit alone. */
+#define IMC_CTL(n)		((n) == IMC_FIXED ? 0xf0 : 0xd8 + 4 * (n))
+#define IMC_CTL_EVENT		GENMASK(7, 0)
+#define IMC_CTL_UMASK		GENMASK(15, 8)
+#define IMC_CTL_EDGE		BIT(18)			/* count 0 to 1 changes of the comparison */
+#define IMC_CTL_ENABLE		BIT(22)
+#define IMC_CTL_INVERT		BIT(23)			/* increment < threshold, not >= */
+#define IMC_CTL_THRESHOLD	GENMASK(31, 24)		/* 0: add the increment itself */
+
+#define IMC_BOX_CTL		0xf4
+#define IMC_BOX_CTL_FREEZE	BIT(8)
+#define IMC_BOX_CTL_FREEZE_EN	BIT(16)			/* without it the freeze bit does nothing */
+
+#endif /* INTEL_IMC_REGS_H */
