@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The cache outside the tree: every entry is a directory named by what went into it.
+
+An entry is built once, in a temporary directory, and appears under its name only
+when it is complete; an interrupted build leaves nothing that a later run would trust.
+"""
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+TREE = Path(__file__).resolve().parents[2]
+ROOT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pmu-suite"
+
+
+class Error(Exception):
+    """A failure with a sentence for the user; no traceback is wanted."""
+
+
+def say(message):
+    print(f"== {message}", file=sys.stderr, flush=True)
+
+
+def key_of(*parts):
+    """A short digest of strings, bytes and files (Path objects: by content)."""
+    digest = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, Path):
+            part = part.read_bytes()
+        elif isinstance(part, str):
+            part = part.encode()
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()[:16]
+
+
+def tree_files(*roots):
+    """The names, relative to the tree, of all files that git would see below @roots."""
+    listed = subprocess.run(
+        ["git", "-C", str(TREE), "ls-files", "-co", "--exclude-standard", "--", *map(str, roots)],
+        capture_output=True, text=True)
+    if listed.returncode == 0:
+        names = set(listed.stdout.splitlines())
+    else:                                   # a tarball, not a checkout
+        names = {str(p.relative_to(TREE)) for root in roots
+                 for p in ([TREE / root] if (TREE / root).is_file() else (TREE / root).rglob("*"))}
+    return sorted(n for n in names if (TREE / n).is_file())
+
+
+def key_of_tree(*roots, skip=()):
+    """A digest of all files that git would see below @roots, names and contents."""
+    return key_of(*[part for name in tree_files(*roots) if name not in skip for part in (name, TREE / name)])
+
+
+@contextlib.contextmanager
+def lock(name):
+    path = ROOT / "locks" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def entry(kind, key, build):
+    """The directory of entry @key; build(directory) fills it when it does not exist."""
+    target = ROOT / kind / key
+    if target.is_dir():
+        return target
+    with lock(f"{kind}-{key}"):
+        if target.is_dir():
+            return target
+        partial = ROOT / kind / f".{key}.partial"
+        shutil.rmtree(partial, ignore_errors=True)
+        try:
+            partial.mkdir(parents=True)
+            build(partial)
+            partial.rename(target)
+        except OSError as error:
+            if error.errno == 28:
+                raise Error(f"no space left in {ROOT}; free some, or set XDG_CACHE_HOME to a larger disk") from error
+            raise
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+    return target
+
+
+def run(command, what, **kwargs):
+    """Run @command; on failure raise an Error that says @what failed and shows the end of its output."""
+    done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          stdin=subprocess.DEVNULL, text=True, errors="replace", **kwargs)
+    if done.returncode:
+        tail = "\n".join(done.stdout.splitlines()[-40:])
+        raise Error(f"{what} failed (exit status {done.returncode}):\n{tail}")
+    return done.stdout
+
+
+def main(function):
+    """Run a script's main function; an Error becomes one message and exit status 125."""
+    try:
+        sys.exit(function())
+    except Error as error:
+        print(f"{Path(sys.argv[0]).name}: {error}", file=sys.stderr)
+        sys.exit(125)
+    except KeyboardInterrupt:
+        sys.exit(130)

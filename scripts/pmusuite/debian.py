@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Debian packages of any architecture, by scripts/apt: looked up, downloaded, unpacked."""
+import json
+import re
+import subprocess
+
+from . import cache
+from .cache import TREE, Error, run
+
+APT = TREE / "scripts" / "apt"
+HOST = "host"
+
+
+def host_arch():
+    return subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def update(arch):
+    done = subprocess.run([APT, arch, "update"], stdout=subprocess.DEVNULL)
+    if done.returncode:
+        raise Error("cannot fetch Debian's package lists; see above. A network and a Debian mirror are needed "
+                    "the first time")
+
+
+def remembered(name, find):
+    """find() -> a JSON value, looked up once and then kept, so that later runs need no network."""
+    path = cache.ROOT / "resolved" / f"{name}.json"
+    if path.exists():
+        return json.loads(path.read_text())
+    value = find()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value, indent=1) + "\n")
+    return value
+
+
+def stanzas(arch, package):
+    """All known versions of @package, as field dictionaries, newest first as apt sorts them."""
+    update(arch)
+    text = subprocess.run([APT, arch, "cache", "show", package], capture_output=True, text=True).stdout
+    found = []
+    for block in text.strip().split("\n\n"):
+        fields = dict(m.groups() for m in re.finditer(r"^([\w-]+): (.*)$", block, re.M))
+        if fields:
+            found.append(fields)
+    return found
+
+
+def newest(arch, package, prefix):
+    """The newest version of @package that starts with @prefix."""
+    for fields in stanzas(arch, package):
+        if fields["Version"].startswith(prefix):
+            return fields
+    raise Error(f"Debian has no {package} {prefix}* for {arch}")
+
+
+def _deb(package):
+    """The file name, up to the architecture, that apt gives the package "name=version"."""
+    name, version = package.split("=")
+    return f"{name}_{version.replace(':', '%3a')}_"
+
+
+def download(arch, packages):
+    """Download "name=version" packages, those not in the cache in one go; returns their .deb paths."""
+    store = cache.ROOT / "debs" / arch
+
+    def have(package):
+        return next(store.glob(f"{_deb(package)}*.deb"), None)
+
+    with cache.lock(f"debs-{arch}"):
+        missing = [package for package in packages if not have(package)]
+        if missing:
+            cache.say("downloading " + (missing[0] if len(missing) == 1 else
+                                        f"{len(missing)} packages: {', '.join(p.split('=')[0] for p in missing)}"))
+            partial = store / ".partial"
+            partial.mkdir(parents=True, exist_ok=True)
+            update(arch)
+            run([APT, arch, "get", "download", *missing], f"downloading {', '.join(missing)}", cwd=partial)
+            for deb in partial.glob("*.deb"):
+                deb.rename(store / deb.name)
+    return [have(package) for package in packages]
+
+
+def unpack(debs, directory):
+    for deb in debs:
+        run(["dpkg-deb", "-x", deb, directory], f"unpacking {deb.name}")
+
+
+def closure_names(arch, packages):
+    """@packages and everything they depend on, as "name=version" for download()."""
+    update(arch)
+    uris = run([APT, arch, "get", "install", "--print-uris", "-y", "-qq", "--no-install-recommends", *packages],
+               f"resolving the dependencies of {' '.join(packages)}")
+    files = re.findall(r"^'[^']+' (\S+)_\S+?\.deb", uris, re.M)
+    return [file.replace("_", "=", 1).replace("%3a", ":") for file in files]
+
+
+def source_tarball(arch, package, upstream):
+    """The orig tarball of a source package; the tarball alone, since mirrors drop .dsc files early."""
+    def build(directory):
+        update(arch if arch != HOST else host_arch())
+        listing = subprocess.run([APT, arch, "cache", "showsrc", package], capture_output=True, text=True).stdout
+        for stanza in listing.split("\n\n"):
+            place = re.search(r"^Directory: (\S+)$", stanza, re.M)
+            match = re.search(rf"^ ([0-9a-f]{{64}}) \d+ (\S+_{re.escape(upstream)}\.orig\.tar\.\w+)$", stanza, re.M)
+            if place and match:
+                digest, name = match.groups()
+                cache.say(f"downloading {name}")
+                uri = f"{mirror()}{place.group(1)}/{name}"
+                run(["/usr/lib/apt/apt-helper", "download-file", uri, directory / name, f"SHA256:{digest}"],
+                    f"downloading {name}")
+                return
+        raise Error(f"Debian's mirror no longer has the source of {package} {upstream}; upgrade {package} and try again")
+
+    return next(cache.entry("sources", f"{package}-{upstream}", build).iterdir())
+
+
+def mirror():
+    """The URI of the host's Debian mirror."""
+    sources = cache.ROOT / "apt" / host_arch() / "sources.list"
+    return re.search(r"\] (\S+) bookworm main", sources.read_text()).group(1).rstrip("/") + "/"

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Start a guest, pass its output on, and judge it: its exit status and its kernel's log."""
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import build, cache, initrd, kernel as kernels, specs
+from .cache import TREE, Error
+
+DIED = 125          # no status came: the guest did not get that far
+TIMEOUT = 124       # as of timeout(1)
+UNSOUND = 99        # the kernel complained, whatever the command said
+
+# What a kernel that works does not say.
+COMPLAINTS = re.compile(
+    r"WARNING: |BUG: |Oops: |Kernel panic|general protection fault|Unable to handle kernel|KASAN: |UBSAN: |"
+    r"INFO: possible|INFO: task .* blocked|possible circular locking|suspicious RCU usage|"
+    r"unreferenced object|kmemleak: \d+ new|DEBUG_LOCKS_WARN_ON|ODEBUG: |rcu: INFO|Call Trace:|"
+    r"refcount_t: |list_(add|del) corruption|sysfs: cannot create duplicate")
+
+
+@dataclass
+class Guest:
+    """What to run, and where: the options of scripts/vm."""
+    arch: object
+    kernel: str = "6.1"
+    driver: str = "ours"
+    models: tuple = ()
+    cpus: int = 0                       # 0: as the models want
+    timeout: int = 300
+    shell: bool = False
+    allow_warn: bool = False
+    append: str = ""
+    copies: tuple = ()                  # files for the guest's working directory
+    modules: tuple = ()                 # more modules to load, after the driver
+    command: tuple = ()
+
+
+@dataclass
+class Outcome:
+    status: int
+    log: str
+    complaints: list = field(default_factory=list)
+
+
+def _modules_to_load(guest, ours):
+    if guest.driver == "ours":
+        names = [f"/vm/modules.d/{name}.ko" for name in guest.arch.modules]
+    elif guest.driver == "in-tree":
+        names = list(guest.arch.twins)
+    else:
+        names = []
+    names += [f"/vm/modules.d/{name}.ko" for name in guest.modules]
+    missing = [n for n in names if n.endswith(".ko") and not (ours / Path(n).name).exists()]
+    if missing:
+        raise Error(f"not among the modules built for {guest.kernel}: {', '.join(Path(m).stem for m in missing)}")
+    return "".join(f"{name}\n" for name in names).encode()
+
+
+def _overlay(guest, kernel):
+    ours = build.modules(guest.arch, kernel)
+    files = {f"/vm/modules.d/{module.name}": module for module in ours.glob("*.ko")}
+    files["/init"] = TREE / "tests/guest/init"
+    files["/vm/modules"] = _modules_to_load(guest, ours)
+    for source in sorted((TREE / "tests/guest").glob("*.c")):
+        files[f"/vm/bin/{source.stem}"] = build.guest_program(guest.arch, source.stem)
+    for copy in guest.copies:
+        path = Path(copy)
+        if not path.is_file():
+            raise Error(f"--copy {copy}: no such file")
+        files[f"/vm/work/{path.name}"] = path
+    if guest.shell:
+        files["/vm/shell"] = guest.arch.console.encode()
+    files["/vm/command"] = (shlex.join(guest.command) + "\n").encode()
+    return files
+
+
+def _qemu(guest, kernel, initramfs):
+    models = [specs.want(spec) for spec in guest.models]
+    for spec, want in zip(guest.models, models):
+        if want.arch != guest.arch.name:
+            raise Error(f"model {spec} is for {want.arch}, not {guest.arch.name}")
+    sockets = max((want.sockets for want in models), default=1)
+    cpus = guest.cpus or sockets
+    if cpus % sockets:
+        raise Error(f"--cpus {cpus} cannot be spread over {sockets} sockets")
+    first = models[0]
+    command = [f"qemu-system-{guest.arch.qemu}", "-nodefaults", "-no-user-config", "-no-reboot",
+               "-M", first.machine, "-m", guest.arch.memory if kernel.modules else "2G",
+               "-smp", f"{cpus},sockets={sockets}", "-accel", "tcg,thread=multi",
+               "-kernel", kernel.image, "-initrd", initramfs,
+               "-append", f"console={guest.arch.console} panic=-1 oops=panic printk.time=1 {guest.append}".strip(),
+               "-nographic" if guest.shell else "-display", *([] if guest.shell else ["none"]),
+               "-device", "virtio-serial-pci"]
+    if first.cpu:
+        command += ["-cpu", first.cpu]
+    for spec in guest.models:
+        command += specs.qemu_args(spec)
+    return [str(c) for c in command + specs.control_args()]
+
+
+def _pump(descriptor, sink):
+    """Pass a pipe on until its other end closes."""
+    def loop():
+        while data := os.read(descriptor, 65536):
+            sink(data)
+        os.close(descriptor)
+    thread = threading.Thread(target=loop, daemon=True)
+    thread.start()
+    return thread
+
+
+def _run(command, preload, timeout, sinks, shell):
+    """Run QEMU with a port per sink; the console too, unless it is the user's terminal."""
+    writers, pumps = [], []
+    for name, sink in sinks.items():
+        reader, writer = os.pipe()
+        writers.append(writer)
+        pumps.append(_pump(reader, sink))
+        command += ["-chardev", f"file,id={name},path=/dev/fd/{writer},append=on"]
+        if name == "console":
+            command += ["-serial", "mon:stdio" if shell else "chardev:console"]
+        else:
+            command += ["-device", f"virtserialport,chardev={name},name={name}"]
+    # Preloaded into QEMU alone: nothing between here and there may inherit it.
+    process = subprocess.Popen(command, pass_fds=writers, env={**os.environ, "LD_PRELOAD": str(preload)},
+                               stdin=None if shell else subprocess.DEVNULL)
+    for writer in writers:
+        os.close(writer)
+    try:
+        process.wait(None if shell else timeout)
+        timed_out = False
+    except subprocess.TimeoutExpired:
+        timed_out = True
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+    for pump in pumps:
+        pump.join()
+    return process.returncode, timed_out
+
+
+def run(guest, out=None, err=None):
+    """Run @guest; out and err, functions of bytes, get what the command writes."""
+    try:
+        guest.models = tuple(guest.models) or (guest.arch.default_model,)
+        for spec in guest.models:
+            specs.want(spec)
+    except ValueError as error:
+        raise Error(str(error)) from error
+    kernel = kernels.get(guest.arch, guest.kernel)
+    if guest.driver == "in-tree" and not kernel.modules:
+        raise Error("the debug kernel has no in-tree drivers; use --kernel 6.1 or 6.12")
+    preload = build.models(guest.arch)
+    base = initrd.base(guest.arch, kernel)
+
+    log, status = bytearray(), bytearray()
+    sinks = {"console": log.extend, "status": status.extend,
+             "out": out or (lambda data: _write(sys.stdout, data)),
+             "err": err or (lambda data: _write(sys.stderr, data))}
+    with tempfile.TemporaryDirectory(prefix="pmu-vm.") as scratch:
+        initramfs = Path(scratch) / "initramfs.cpio"
+        initrd.with_overlay(base, _overlay(guest, kernel), initramfs)
+        code, timed_out = _run(_qemu(guest, kernel, initramfs), preload, guest.timeout, sinks, guest.shell)
+
+    text = log.decode(errors="replace").replace("\r", "")
+    complaints = [line for line in text.splitlines() if COMPLAINTS.search(line)]
+    if timed_out:
+        result = TIMEOUT
+    elif not status.strip().isdigit():
+        result = DIED
+    else:
+        result = int(status)
+    if complaints and not guest.allow_warn:
+        result = UNSOUND
+    if code:
+        text += f"\nQEMU exited with status {code}\n"
+    return Outcome(result, text, complaints)
+
+
+def _write(stream, data):
+    stream.buffer.write(data)
+    stream.flush()
+
+
+def explain(outcome, guest):
+    """One line for the person who reads the outcome, or None."""
+    if outcome.status == UNSOUND:
+        return "the guest's kernel complained: " + outcome.complaints[0].strip()
+    if outcome.status == TIMEOUT:
+        return f"the guest did not finish within {guest.timeout} s"
+    if outcome.status == DIED:
+        return "the guest did not get as far as the command; the end of its log:\n" + \
+            "\n".join(outcome.log.splitlines()[-15:])
+    return None

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A guest's root: an uncompressed initramfs, in two parts that the kernel unpacks one after the other.
+
+The base holds Debian's busybox and perf with the libraries perf needs, and a kernel's own
+modules that a guest may load. The overlay, made for each run, holds what is tried.
+"""
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from . import cache, debian
+from .cache import TREE, Error, run
+
+# Modules of the stock kernel that the harness itself needs, where they are not built in.
+HARNESS_MODULES = ("virtio_pci", "virtio_console")
+
+
+def _cpio(directory, target):
+    names = "\n".join(sorted(str(p.relative_to(directory)) for p in directory.rglob("*")))
+    with open(target, "wb") as out:
+        done = subprocess.run(["cpio", "--quiet", "-o", "-H", "newc", "-R", "0:0"], cwd=directory,
+                              input=names.encode(), stdout=out, stderr=subprocess.PIPE)
+    if done.returncode:
+        raise Error(f"cpio failed: {done.stderr.decode(errors='replace')}")
+    # A whole number of blocks, so that another archive can follow.
+    with open(target, "ab") as out:
+        out.write(b"\0" * (-out.tell() % 512))
+
+
+def _readelf(binary, pattern):
+    text = subprocess.run(["readelf", "-ld", binary], capture_output=True, text=True).stdout
+    return re.findall(pattern, text)
+
+
+def _copy_file(source, root, path):
+    """Copy @path, which may be a link, from the unpacked packages in @source to @root."""
+    found = source / path
+    while found.is_symlink():       # absolute links mean the guest's root
+        found = source / os.path.normpath(Path("/", path).parent / os.readlink(found)).lstrip("/")
+    target = root / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(found, target)
+    return target
+
+
+def _copy_program(source, root, program):
+    """Copy @program with its interpreter and the libraries it needs."""
+    libraries = {found.name: str(found.relative_to(source)) for found in source.rglob("*.so*")}
+    todo, seen = [program], set()
+    for interpreter in _readelf(source / program, r"program interpreter: /(\S+)\]"):
+        _copy_file(source, root, interpreter)
+    while todo:
+        binary = _copy_file(source, root, todo.pop())
+        for name in set(_readelf(binary, r"Shared library: \[(\S+)\]")) - seen:
+            seen.add(name)
+            if name not in libraries:
+                raise Error(f"{program} needs {name}, which none of its packages has")
+            todo.append(libraries[name])
+
+
+def _module_closure(kernel, names):
+    """The files of modules and of what they depend on; a name that is built in has none."""
+    dependencies = {}
+    for line in (kernel.modules / "modules.dep").read_text().splitlines():
+        module, needs = line.split(":")
+        dependencies[Path(module).stem.replace("-", "_")] = [module, *needs.split()]
+    return sorted({path for name in names for path in dependencies.get(name.replace("-", "_"), ())})
+
+
+def _copy_modules(kernel, root, names):
+    target = root / "lib/modules" / kernel.release
+    for module in _module_closure(kernel, names):
+        (target / module).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(kernel.modules / module, target / module)
+    target.mkdir(parents=True, exist_ok=True)
+    for name in ("modules.order", "modules.builtin"):
+        shutil.copy(kernel.modules / name, target)
+    run(["/sbin/depmod", "-b", root, kernel.release], "depmod")
+
+
+def _perf_version(arch, kernel):
+    """perf of the kernel's own version, or of the newest stock kernel."""
+    series = kernel.series if kernel.modules else "6.12"
+    return debian.remembered(f"perf-{arch.name}-{series}", lambda: debian.closure_names(
+        arch.debian, [f"linux-perf={debian.newest(arch.debian, 'linux-perf', series + '.')['Version']}",
+                      "busybox-static"]))
+
+
+def base(arch, kernel):
+    packages = _perf_version(arch, kernel)
+    key = cache.key_of(*packages, kernel.release, kernel.version, *arch.twins, *HARNESS_MODULES,
+                       Path(__file__))
+
+    def build(directory):
+        cache.say(f"making the guest's root for {kernel.release}")
+        source, root = directory / "packages", directory / "root"
+        debian.unpack(debian.download(arch.debian, packages), source)
+        for name in ("bin", "dev", "etc", "proc", "sys", "tmp", "root", "run", "usr/bin"):
+            (root / name).mkdir(parents=True, exist_ok=True)
+        shutil.copy(source / "bin/busybox", root / "bin/busybox")
+        _copy_program(source, root, "usr/bin/perf")
+        if kernel.modules:
+            _copy_modules(kernel, root, HARNESS_MODULES + arch.twins)
+        _cpio(root, directory / "base.cpio")
+        shutil.rmtree(source)
+        shutil.rmtree(root)
+
+    return cache.entry("initrd", f"{arch.name}-{kernel.series}-{key}", build) / "base.cpio"
+
+
+def with_overlay(base_cpio, files, target):
+    """Write @target: the base and, over it, @files, a dictionary from path in the guest to a Path or bytes."""
+    work = target.parent / "overlay"
+    for name, content in files.items():
+        path = work / name.lstrip("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            shutil.copy(content, path)
+        path.chmod(0o755)
+    overlay = target.parent / "overlay.cpio"
+    _cpio(work, overlay)
+    with open(target, "wb") as out:
+        for part in (base_cpio, overlay):
+            with open(part, "rb") as data:
+                shutil.copyfileobj(data, out)
