@@ -100,8 +100,9 @@ _SNBEP_KEYS = {
                     " joined by +, as in 0.2+1.3", _channels, "none"),
     "nodeids": Key(None, "node ids of the sockets joined by +, as in 1+0",
                    _numbers(0, 7), "0+1"),
-    "gidnidmap": Key(0x00fac688, "package to node id map: bits 3i+2:3i hold"
-                                 " the node id of package i",
+    "gidnidmap": Key(0x00fac688,
+                     "package to node id map: bits 3i+2:3i hold the node id of"
+                     " package i",
                      _number(0, 0xffffff), "0x00fac688, the identity"),
     "reset-bits": Key("off", "on: BOX_CTL bits 1:0 reset counters and"
                              " controls; off: they are reserved", _switch),
@@ -145,7 +146,8 @@ def _snbep(values):
 
 MACHINES = {
     "snbep": Machine("Sandy Bridge-EP: UBOX and four memory channels a socket",
-                     "x86_64", "q35", "SandyBridge,model=45,-hypervisor,-tsc-deadline",
+                     "x86_64", "q35",
+                     "SandyBridge,model=45,-hypervisor,-tsc-deadline",
                      _SNBEP_KEYS, _snbep),
 }
 

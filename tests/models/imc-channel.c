@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A memory channel of an Intel Xeon E5 processor, as a PCI function with four
+ * general performance counters and one for the DRAM clock.
+ *
+ * Modelled: the control, counter and status registers between 0xA0 and 0xF8,
+ * 48-bit counting of DRAM clocks by virtual time and of events that a test
+ * adds, thresholds, inversion, edges, freezing, overflow flags, and faults.
+ * The halves of a counter are two registers and nothing is latched between.
+ *
+ * Left out: the fifth counter (0xC0, 0xE8), which only a datasheet lists;
+ * overflow interrupts; everything of a memory controller that is not counting;
+ * migration.
+ *
+ * QEMU interface (devices "NAME-imc", NAME of a generation, see snbep.c):
+ *  + property "socket": number of the socket, part of the model's name
+ *  + property "channel": from 0; the function must sit at that channel's slot
+ *  + property "dclk": DRAM clock in Hz (800 MHz)
+ *  + property "dead": the clock does not run, nothing happens (off)
+ *  + property "reset-bits": BOX_CTL 1:0 clear counters and controls, as the
+ *    datasheet says; otherwise they are reserved, as the guide says (off)
+ *  + property "strict": reserved bits that are written as 1 are reported,
+ *    and counted as reserved_write (off)
+ *  + configuration registers: see REG_* below
+ *  + control keys: see channel_keys below
+ * Wants "multifunction=on", which all functions of a real uncore have.
+ */
+#include "uncore-function.h"
+#include "qapi/error.h"
+#include "qemu/error-report.h"
+#include "qemu/module.h"
+#include "imc-counter.h"
+
+/* Configuration registers of a channel */
+#define REG_CTR(n)          (0xa0 + 8 * (n))    /* low; high follows */
+#define REG_FIXED_CTR       0xd0
+#define REG_CTL(n)          (0xd8 + 4 * (n))
+#define REG_FIXED_CTL       0xf0
+#define REG_BOX_CTL         0xf4
+#define   BOX_CTL_BIT17         (1u << 17)      /* stored, without effect */
+#define   BOX_CTL_FRZ_EN        (1u << 16)
+#define   BOX_CTL_FRZ           (1u << 8)
+#define   BOX_CTL_RST_CTRS      (1u << 1)
+#define   BOX_CTL_RST_CTRL      (1u << 0)
+#define REG_BOX_STATUS      0xf8                /* bit 0 fixed, n+1 CTRn */
+
+#define FIXED_CTL_RST       (1u << 19)
+
+typedef enum ChannelStat {
+    STAT_CTL, STAT_CTR, STAT_FIXED_CTL, STAT_FIXED_CTR, STAT_BOX_CTL,
+    STAT_BOX_STATUS, STAT_NARROW, STAT_RESERVED_WRITE, STAT_CONFIG,
+    CHANNEL_NSTATS
+} ChannelStat;
+
+static const char *const channel_stat_names[CHANNEL_NSTATS] = {
+    "ctl", "ctr", "fixed_ctl", "fixed_ctr", "box_ctl",
+    "box_status", "narrow", "reserved_write", "config",
+};
+
+/* When a tear happens: after the next read of which half */
+enum { TEAR_LOW, TEAR_HIGH, TEAR_NHALVES };
+
+typedef struct Channel {
+    UncoreFunction parent_obj;
+
+    uint32_t channel;
+    uint64_t dclk;
+    bool dead;
+    bool reset_bits;
+    bool strict;
+
+    ImcCounters counters;
+    uint32_t box_ctl;
+    uint64_t tear[TEAR_NHALVES][IMC_NCOUNTERS];
+    uint64_t tear_any;
+    PmuStat stats[CHANNEL_NSTATS];
+} Channel;
+
+DECLARE_INSTANCE_CHECKER(Channel, CHANNEL, TYPE_IMC_CHANNEL)
+
+static const UncoreGeneration *channel_gen(Channel *ch)
+{
+    return UNCORE_FUNCTION_GET_CLASS(ch)->gen;
+}
+
+static ChannelStat channel_stat(uint32_t reg)
+{
+    switch (reg) {
+    case REG_CTR(0) ... REG_CTR(IMC_NGENERAL) - 1:
+        return STAT_CTR;
+    case REG_FIXED_CTR ... REG_FIXED_CTR + 7:
+        return STAT_FIXED_CTR;
+    case REG_CTL(0) ... REG_CTL(IMC_NGENERAL) - 1:
+        return STAT_CTL;
+    case REG_FIXED_CTL:
+        return STAT_FIXED_CTL;
+    case REG_BOX_CTL:
+        return STAT_BOX_CTL;
+    case REG_BOX_STATUS:
+        return STAT_BOX_STATUS;
+    default:
+        return STAT_CONFIG;
+    }
+}
+
+static PmuStat *channel_access_stat(UncoreFunction *f, uint32_t addr, int len)
+{
+    ChannelStat class = channel_stat(addr & ~3);
+
+    if (class != STAT_CONFIG && (len != 4 || addr & 3)) {
+        class = STAT_NARROW;
+    }
+    return &CHANNEL(f)->stats[class];
+}
+
+static bool is_counter(uint32_t reg, unsigned *index, bool *high)
+{
+    ChannelStat class = channel_stat(reg);
+
+    if (class != STAT_CTR && class != STAT_FIXED_CTR) {
+        return false;
+    }
+    *index = class == STAT_CTR ? (reg - REG_CTR(0)) / 8 : IMC_FIXED;
+    *high = reg & 4;
+    return true;
+}
+
+/*
+ * Between this access and the next the counter moves, as it may on hardware.
+ * A counter that is stopped cannot: then the tear stays in wait.
+ */
+static void channel_tear(Channel *ch, unsigned index, bool high)
+{
+    uint64_t *tear = &ch->tear[high ? TEAR_HIGH : TEAR_LOW][index];
+
+    if (!imc_counter_runs(&ch->counters, index)) {
+        return;
+    }
+    if (!*tear && !high) {
+        tear = &ch->tear_any;
+    }
+    imc_counter_bump(&ch->counters, index, *tear);
+    *tear = 0;
+}
+
+/* Bit n for counter n becomes bit 0 for the fixed counter, n+1 for CTRn. */
+static uint32_t channel_status(const Channel *ch)
+{
+    uint32_t overflowed = ch->counters.overflowed;
+
+    return (overflowed << 1 | overflowed >> IMC_FIXED) &
+           MAKE_64BIT_MASK(0, IMC_NCOUNTERS);
+}
+
+static void channel_clear_status(Channel *ch, uint32_t status)
+{
+    ch->counters.overflowed &= ~(status >> 1 | (status & 1) << IMC_FIXED);
+}
+
+/* The value of a register as it is now, without the effects of a read */
+static bool channel_peek(Channel *ch, uint32_t reg, uint32_t *value)
+{
+    unsigned index;
+    bool high;
+
+    imc_counters_sync(&ch->counters);
+    if (is_counter(reg, &index, &high)) {
+        *value = ch->counters.value[index] >> (high ? 32 : 0);
+        return true;
+    }
+    switch (channel_stat(reg)) {
+    case STAT_CTL:
+        *value = ch->counters.ctl[(reg - REG_CTL(0)) / 4];
+        return true;
+    case STAT_FIXED_CTL:
+        *value = ch->counters.ctl[IMC_FIXED];
+        return true;
+    case STAT_BOX_CTL:
+        *value = ch->box_ctl;
+        return true;
+    case STAT_BOX_STATUS:
+        *value = channel_status(ch);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool channel_read(UncoreFunction *f, uint32_t reg, uint32_t *value)
+{
+    Channel *ch = CHANNEL(f);
+    unsigned index;
+    bool high;
+
+    if (!channel_peek(ch, reg, value)) {
+        return false;
+    }
+    if (is_counter(reg, &index, &high)) {
+        channel_tear(ch, index, high);
+    }
+    return true;
+}
+
+static void channel_reserved(Channel *ch, uint32_t reg, uint32_t reserved,
+                             uint32_t value)
+{
+    if (ch->strict && value & reserved) {
+        ch->stats[STAT_RESERVED_WRITE].writes++;
+        warn_report("%s: reserved bits 0x%08x written to register 0x%02x",
+                    UNCORE_FUNCTION(ch)->model.name, value & reserved, reg);
+    }
+}
+
+static void channel_write_counter(Channel *ch, uint32_t reg, unsigned index,
+                                  bool high, uint32_t value)
+{
+    uint64_t now = ch->counters.value[index];
+
+    if (high) {
+        channel_reserved(ch, reg, 0xffff0000, value);
+        now = deposit64(now, 32, 16, value);
+    } else {
+        now = deposit64(now, 0, 32, value);
+    }
+    imc_counter_set(&ch->counters, index, now);
+}
+
+static void channel_write_box_ctl(Channel *ch, uint32_t value)
+{
+    const UncoreGeneration *gen = channel_gen(ch);
+    uint32_t resets = BOX_CTL_RST_CTRS | BOX_CTL_RST_CTRL;
+    unsigned i;
+
+    channel_reserved(ch, REG_BOX_CTL,
+                     gen->box_reserved & ~(ch->reset_bits ? resets : 0), value);
+    for (i = 0; ch->reset_bits && i < IMC_NCOUNTERS; i++) {
+        if (value & BOX_CTL_RST_CTRS) {
+            imc_counter_set(&ch->counters, i, 0);
+        }
+        if (value & BOX_CTL_RST_CTRL) {
+            imc_counter_set_ctl(&ch->counters, i, 0);
+        }
+    }
+    ch->box_ctl = value & (BOX_CTL_BIT17 | BOX_CTL_FRZ_EN | BOX_CTL_FRZ);
+    imc_counters_set_frozen(&ch->counters, value & BOX_CTL_FRZ &&
+                            (value & BOX_CTL_FRZ_EN || !gen->frz_needs_frz_en));
+}
+
+static void channel_write_fixed_ctl(Channel *ch, uint32_t value)
+{
+    channel_reserved(ch, REG_FIXED_CTL, ~(IMC_CTL_EN | FIXED_CTL_RST), value);
+    if (value & FIXED_CTL_RST) {
+        imc_counter_set(&ch->counters, IMC_FIXED, 0);
+    }
+    imc_counter_set_ctl(&ch->counters, IMC_FIXED, value & IMC_CTL_EN);
+}
+
+static bool channel_write(UncoreFunction *f, uint32_t reg, uint32_t mask,
+                          uint32_t value)
+{
+    Channel *ch = CHANNEL(f);
+    unsigned index;
+    uint32_t old;
+    bool high;
+
+    if (!channel_peek(ch, reg, &old)) {
+        return false;
+    }
+    if (channel_stat(reg) == STAT_BOX_STATUS) {
+        channel_clear_status(ch, value);
+        return true;
+    }
+    value |= old & ~mask;
+    if (is_counter(reg, &index, &high)) {
+        channel_write_counter(ch, reg, index, high, value);
+    } else if (reg == REG_FIXED_CTL) {
+        channel_write_fixed_ctl(ch, value);
+    } else if (reg == REG_BOX_CTL) {
+        channel_write_box_ctl(ch, value);
+    } else {
+        channel_reserved(ch, reg, ~channel_gen(ch)->ctl_mask, value);
+        imc_counter_set_ctl(&ch->counters, (reg - REG_CTL(0)) / 4,
+                            value & channel_gen(ch)->ctl_mask);
+    }
+    return true;
+}
+
+static void channel_list_events(PmuModel *model, GString *out)
+{
+    const ImcEventTable *table = channel_gen(CHANNEL(uncore_function(model)))
+                                 ->events;
+    size_t i;
+
+    for (i = 0; i < table->nevents; i++) {
+        const ImcEvent *e = &table->events[i];
+
+        g_string_append_printf(out, "event %s %s code=0x%02x umask=0x%02x "
+                               "max=%u\n", e->name, e->alias ?: "-", e->code,
+                               e->umask, e->max_inc);
+    }
+}
+
+static bool channel_add(PmuModel *model, const char *name, uint64_t n,
+                        uint64_t inc, Error **errp)
+{
+    Channel *ch = CHANNEL(uncore_function(model));
+    const ImcEvent *event = imc_event_find(channel_gen(ch)->events, name, errp);
+
+    if (!event) {
+        return false;
+    }
+    if (inc < 1 || inc > event->max_inc) {
+        error_setg(errp, "%s counts 1 to %u in a clock, not %" PRIu64,
+                   event->name, event->max_inc, inc);
+        return false;
+    }
+    if (ch->counters.clk.stopped) {
+        error_setg(errp, "%s is dead: nothing can happen on it", model->name);
+        return false;
+    }
+    imc_counters_event(&ch->counters, event, n, inc);
+    return true;
+}
+
+static uint64_t get_counter(PmuModel *model, unsigned index)
+{
+    Channel *ch = CHANNEL(uncore_function(model));
+
+    imc_counters_sync(&ch->counters);
+    return ch->counters.value[index];
+}
+
+static bool set_counter(PmuModel *model, unsigned index, uint64_t value,
+                        Error **errp)
+{
+    imc_counter_set(&CHANNEL(uncore_function(model))->counters, index, value);
+    return true;
+}
+
+#define TEAR_ANY        (TEAR_NHALVES * IMC_NCOUNTERS)
+#define TEAR(half, index) ((half) * IMC_NCOUNTERS + (index))
+
+static uint64_t *channel_tear_key(PmuModel *model, unsigned arg)
+{
+    Channel *ch = CHANNEL(uncore_function(model));
+
+    return arg == TEAR_ANY ? &ch->tear_any :
+           &ch->tear[arg / IMC_NCOUNTERS][arg % IMC_NCOUNTERS];
+}
+
+static uint64_t get_tear(PmuModel *model, unsigned arg)
+{
+    return *channel_tear_key(model, arg);
+}
+
+static bool set_tear(PmuModel *model, unsigned arg, uint64_t value,
+                     Error **errp)
+{
+    *channel_tear_key(model, arg) = value;
+    return true;
+}
+
+static uint64_t get_dead(PmuModel *model, unsigned arg)
+{
+    return CHANNEL(uncore_function(model))->counters.clk.stopped;
+}
+
+static bool set_dead(PmuModel *model, unsigned arg, uint64_t value,
+                     Error **errp)
+{
+    Channel *ch = CHANNEL(uncore_function(model));
+
+    imc_counters_sync(&ch->counters);
+    dclk_set_stopped(&ch->counters.clk, value);
+    return true;
+}
+
+static uint64_t get_dclk(PmuModel *model, unsigned arg)
+{
+    return CHANNEL(uncore_function(model))->counters.clk.hz;
+}
+
+static bool set_dclk(PmuModel *model, unsigned arg, uint64_t value,
+                     Error **errp)
+{
+    Channel *ch = CHANNEL(uncore_function(model));
+
+    imc_counters_sync(&ch->counters);
+    dclk_set_hz(&ch->counters.clk, value);
+    return true;
+}
+
+#define COUNTER_KEY(name, index) \
+    { name, "value of the counter, 48 bits", IMC_COUNTER_MASK, index, \
+      get_counter, set_counter }
+#define TEAR_KEYS(name, index) \
+    { "tear" name, "counts between the next read of the low half and the " \
+      "next access, once; 0: none in wait", PMU_ADD_MAX, \
+      TEAR(TEAR_LOW, index), get_tear, set_tear }, \
+    { "tearhigh" name, "the same after the next read of the high half", \
+      PMU_ADD_MAX, TEAR(TEAR_HIGH, index), get_tear, set_tear }
+
+static const PmuKey channel_keys[] = {
+    COUNTER_KEY("ctr0", 0), COUNTER_KEY("ctr1", 1), COUNTER_KEY("ctr2", 2),
+    COUNTER_KEY("ctr3", 3), COUNTER_KEY("fixed", IMC_FIXED),
+    { "tear", "the same as tear0, for the first running counter that is read",
+      PMU_ADD_MAX, TEAR_ANY, get_tear, set_tear },
+    TEAR_KEYS("0", 0), TEAR_KEYS("1", 1), TEAR_KEYS("2", 2), TEAR_KEYS("3", 3),
+    TEAR_KEYS("fixed", IMC_FIXED),
+    { "dead", "1: the clock stands still and nothing happens (phantom channel)",
+      1, 0, get_dead, set_dead },
+    UNCORE_KEY_GONE,
+    { "dclk", "DRAM clock in Hz", DCLK_HZ_MAX, 0, get_dclk, set_dclk },
+};
+
+/* Reset value of every field is 0; faults are not the hardware's to reset. */
+static void channel_reset_hold(Object *obj, ResetType type)
+{
+    Channel *ch = CHANNEL(obj);
+    unsigned i;
+
+    for (i = 0; i < IMC_NCOUNTERS; i++) {
+        imc_counter_set_ctl(&ch->counters, i, 0);
+        imc_counter_set(&ch->counters, i, 0);
+    }
+    ch->counters.overflowed = 0;
+    ch->box_ctl = 0;
+    imc_counters_set_frozen(&ch->counters, false);
+}
+
+static void channel_realize(PCIDevice *pci, Error **errp)
+{
+    Channel *ch = CHANNEL(pci);
+    UncoreFunction *f = UNCORE_FUNCTION(pci);
+    const UncoreGeneration *gen = channel_gen(ch);
+    unsigned i;
+
+    if (ch->channel >= gen->nchannels) {
+        error_setg(errp, "%s has channels 0 to %u, not %u", gen->name,
+                   gen->nchannels - 1, ch->channel);
+        return;
+    }
+    if (ch->dclk > DCLK_HZ_MAX) {
+        error_setg(errp, "dclk is at most %llu Hz", DCLK_HZ_MAX);
+        return;
+    }
+    ch->counters.events = gen->events;
+    dclk_init(&ch->counters.clk, ch->dclk, ch->dead);
+    for (i = 0; i < CHANNEL_NSTATS; i++) {
+        ch->stats[i].name = channel_stat_names[i];
+    }
+    f->model = (PmuModel) {
+        .description = "memory channel",
+        .keys = channel_keys,
+        .nkeys = ARRAY_SIZE(channel_keys),
+        .stats = ch->stats,
+        .nstats = CHANNEL_NSTATS,
+        .list_events = channel_list_events,
+        .add = channel_add,
+    };
+    uncore_function_start(f, &gen->channel[ch->channel],
+                          g_strdup_printf("imc%u@%u", ch->channel, f->socket),
+                          errp);
+}
+
+static const Property channel_properties[] = {
+    DEFINE_PROP_UINT32("socket", Channel, parent_obj.socket, 0),
+    DEFINE_PROP_UINT32("channel", Channel, channel, 0),
+    DEFINE_PROP_UINT64("dclk", Channel, dclk, 800000000),
+    DEFINE_PROP_BOOL("dead", Channel, dead, false),
+    DEFINE_PROP_BOOL("reset-bits", Channel, reset_bits, false),
+    DEFINE_PROP_BOOL("strict", Channel, strict, false),
+};
+
+static void channel_class_init(ObjectClass *klass, ClassInitData *data)
+{
+    UncoreFunctionClass *fc = UNCORE_FUNCTION_CLASS(klass);
+
+    fc->read = channel_read;
+    fc->write = channel_write;
+    fc->stat = channel_access_stat;
+    PCI_DEVICE_CLASS(klass)->realize = channel_realize;
+    RESETTABLE_CLASS(klass)->phases.hold = channel_reset_hold;
+    DEVICE_CLASS(klass)->desc = "memory channel with performance counters";
+    device_class_set_props(DEVICE_CLASS(klass), channel_properties);
+}
+
+static const TypeInfo channel_type = {
+    .name = TYPE_IMC_CHANNEL,
+    .parent = TYPE_UNCORE_FUNCTION,
+    .instance_size = sizeof(Channel),
+    .class_init = channel_class_init,
+    .abstract = true,
+};
+
+static void channel_register(void)
+{
+    type_register_static(&channel_type);
+}
+
+type_init(channel_register)

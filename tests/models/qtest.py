@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A machine that runs no instruction, driven by its qtest port.
+
+The test plays the firmware and the CPU: it numbers the buses, places the
+control device's BAR, makes configuration accesses through ports 0xCF8/0xCFC,
+and is the only one that lets virtual time pass. Environment:
+
+    PMU_MODELS_SO   the pmu-models-x86_64.so to load
+    QEMU            qemu-system-x86_64 unless set
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "scripts"))
+
+from pmusuite import specs  # noqa: E402 (its place is relative to this file)
+
+BAR = 0xe0000000
+COMMAND, ANSWER = BAR + 0x1000, BAR + 0x2000
+DOORBELL, STATUS, LENGTH, LEFT = BAR + 8, BAR + 9, BAR + 0xc, BAR + 0x10
+ANSWER_SIZE = 0x2000
+
+PCI_CLASS_BRIDGE = 0x0604
+CONTROL_ID = 0x50c71b36
+
+
+class CommandError(Exception):
+    """A control command that the models refused; the text is their answer."""
+
+
+class Machine:
+    """One stock QEMU with the models of a spec and the control device."""
+
+    def __init__(self, spec):
+        so = os.environ.get("PMU_MODELS_SO")
+        if not so:
+            raise RuntimeError("PMU_MODELS_SO has to name the"
+                               " pmu-models-x86_64.so to test")
+        self.now = 0
+        self.stderr = tempfile.TemporaryFile("w+")
+        args = [os.environ.get("QEMU", "qemu-system-x86_64"), "-M", "q35",
+                "-nodefaults", "-display", "none", "-m", "128",
+                "-accel", "pmu-halt", "-qtest", "stdio", "-qtest-log", "none"]
+        # LD_PRELOAD for QEMU alone: nothing is run in between.
+        self.qemu = subprocess.Popen(
+            args + specs.qemu_args(spec) + specs.control_args(),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.stderr,
+            text=True, env=dict(os.environ, LD_PRELOAD=os.path.abspath(so)))
+        self.number_buses()
+        self.place_control()
+
+    def close(self):
+        self.qemu.stdin.close()
+        self.qemu.terminate()
+        self.qemu.wait()
+        self.qemu.stdout.close()
+        self.stderr.close()
+
+    def log(self):
+        """What QEMU has written to stderr so far."""
+        self.stderr.seek(0)
+        return self.stderr.read()
+
+    def qtest(self, command):
+        try:
+            self.qemu.stdin.write(command + "\n")
+            self.qemu.stdin.flush()
+        except BrokenPipeError:
+            pass
+        answer = self.qemu.stdout.readline().split()
+        if not answer or answer[0] != "OK":
+            raise RuntimeError(f"qtest: {command}: {answer} {self.log()}")
+        return answer[1:]
+
+    def step(self, nanoseconds):
+        """Let virtual time pass."""
+        self.now = int(self.qtest(f"clock_step {nanoseconds}")[0])
+
+    # Configuration space; an address is (bus, device, function).
+
+    def select(self, address, register):
+        bus, device, function = address
+        where = (1 << 31 | bus << 16 | device << 11 | function << 8
+                 | register & 0xfc)
+        self.qtest(f"outl 0xcf8 {where:#x}")
+
+    def config_read(self, address, register, size=4):
+        self.select(address, register)
+        letter = {1: "b", 2: "w", 4: "l"}[size]
+        return int(self.qtest(f"in{letter} {0xcfc + register % 4:#x}")[0], 16)
+
+    def config_write(self, address, register, value, size=4):
+        self.select(address, register)
+        letter = {1: "b", 2: "w", 4: "l"}[size]
+        self.qtest(f"out{letter} {0xcfc + register % 4:#x} {value:#x}")
+
+    def number_buses(self):
+        """Give the bridges of the expander buses the number after theirs."""
+        for bus in (0x3e, 0x7e):
+            if self.config_read((bus, 0, 0), 8) >> 16 == PCI_CLASS_BRIDGE:
+                self.config_write((bus, 0, 0), 0x18,
+                                  bus | bus + 1 << 8 | bus + 1 << 16)
+
+    def reset(self):
+        """Press the reset button of the chipset and set up everything again."""
+        self.qtest("outb 0xcf9 6")
+        while self.config_read((0x3e, 0, 0), 0x18):
+            time.sleep(0.01)    # the reset is the main loop's to do
+        self.number_buses()
+        self.place_control()
+
+    def place_control(self):
+        for device in range(32):
+            if self.config_read((0, device, 0), 0) == CONTROL_ID:
+                self.config_write((0, device, 0), 0x10, BAR)
+                self.config_write((0, device, 0), 4, 2)
+                return
+        raise RuntimeError("there is no control device")
+
+    # The control device's protocol.
+
+    def read_number(self, address):
+        data = self.qtest(f"read {address:#x} 4")[0]
+        return int.from_bytes(bytes.fromhex(data[2:]), "little")
+
+    def ring(self, line):
+        data = line.encode() + b"\0"
+        self.qtest(f"write {COMMAND:#x} {len(data)} 0x{data.hex()}")
+        self.qtest(f"writeb {DOORBELL:#x} 1")
+
+    def window(self):
+        length = self.read_number(LENGTH)
+        if not length:
+            return b""
+        return bytes.fromhex(self.qtest(f"read {ANSWER:#x} {length}")[0][2:])
+
+    def control(self, *words):
+        self.ring(" ".join(str(word) for word in words))
+        failed = int(self.qtest(f"readb {STATUS:#x}")[0], 16)
+        answer = self.window()
+        while self.read_number(LEFT):
+            self.ring("more")
+            answer += self.window()
+        if failed:
+            raise CommandError(answer.decode())
+        return answer.decode()
+
+    def stats(self, device):
+        """{class: (reads, writes)}, cleared."""
+        lines = self.control("stats", device, "--reset").splitlines()
+        return {name: (int(reads), int(writes))
+                for name, reads, writes in map(str.split, lines)}
+
+
+class Channel:
+    """The registers of a memory channel, by the fact sheet's section 2."""
+
+    SLOTS = ((16, 0), (16, 1), (16, 4), (16, 5))
+    CTR = (0xa0, 0xa8, 0xb0, 0xb8)
+    CTL = (0xd8, 0xdc, 0xe0, 0xe4)
+    FIXED_CTR, FIXED_CTL, BOX_CTL, BOX_STATUS = 0xd0, 0xf0, 0xf4, 0xf8
+
+    def __init__(self, machine, channel=0, socket=0):
+        self.machine = machine
+        self.address = ((0x3f, 0x7f)[socket],) + self.SLOTS[channel]
+        self.name = f"imc{channel}@{socket}"
+
+    def read(self, register, size=4):
+        return self.machine.config_read(self.address, register, size)
+
+    def write(self, register, value, size=4):
+        self.machine.config_write(self.address, register, value, size)
+
+    def counter(self, register):
+        """Low, then high."""
+        low = self.read(register)
+        return low | self.read(register + 4) << 32
+
+    def set(self, key, value):
+        self.machine.control("set", self.name, key, value)
+
+    def get(self, key):
+        return int(self.machine.control("get", self.name, key))
+
+    def add(self, event, *numbers):
+        self.machine.control("add", self.name, event, *numbers)
