@@ -217,3 +217,4 @@ const struct pmu_desc imc_snbep_desc = {
 	.events = imc_snbep_events,
 	.nr_events = ARRAY_SIZE(imc_snbep_events),
 };
+EXPORT_SYMBOL_IF_KUNIT(imc_snbep_desc);

@@ -15,8 +15,10 @@
 /* Symbol namespaces became string literals in 6.13 ("module: Convert symbol namespace to string literal"). */
 #ifdef HAVE_BARE_NAMESPACES
 #define PMU_CORE_NS	PMU_CORE
+#define PMU_KUNIT_NS	EXPORTED_FOR_KUNIT_TESTING
 #else
 #define PMU_CORE_NS	"PMU_CORE"
+#define PMU_KUNIT_NS	"EXPORTED_FOR_KUNIT_TESTING"
 #endif
 
 /* 6.3 ("bitfield: add FIELD_PREP_CONST()"): FIELD_PREP() for initialisers of static data. */

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The texts in sysfs: made from the masks that the drivers decode with.
+ */
+#include <kunit/test.h>
+#include <linux/mm.h>
+
+#include <core/core.h>
+
+#include "core_test.h"
+
+static char *page(struct kunit *test)
+{
+	/* sysfs_emit() insists on a page, aligned like one. */
+	char *buf = kunit_kzalloc(test, PAGE_SIZE * 2, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	return PTR_ALIGN(buf, PAGE_SIZE);
+}
+
+/* One run, one bit, several runs, both ends of the word, other words. */
+static void format_text(struct kunit *test)
+{
+	static const struct { struct pmu_format format; const char *text; } rows[] = {
+		{ { .mask = GENMASK_ULL(7, 0) }, "config:0-7\n" },
+		{ { .mask = BIT_ULL(18) }, "config:18\n" },
+		{ { .mask = GENMASK_ULL(31, 24) }, "config:24-31\n" },
+		{ { .mask = GENMASK_ULL(7, 0) | BIT_ULL(21) }, "config:0-7,21\n" },
+		{ { .mask = BIT_ULL(0) | BIT_ULL(2) | GENMASK_ULL(63, 60) }, "config:0,2,60-63\n" },
+		{ { .mask = ~0ULL, .word = PMU_CONFIG1 }, "config1:0-63\n" },
+		{ { .mask = BIT_ULL(63), .word = PMU_CONFIG2 }, "config2:63\n" },
+	};
+	char *buf = page(test);
+
+	for (int i = 0; i < ARRAY_SIZE(rows); i++) {
+		ssize_t len = pmu_format_text(buf, &rows[i].format);
+
+		KUNIT_EXPECT_STREQ(test, buf, rows[i].text);
+		KUNIT_EXPECT_EQ(test, len, (ssize_t)strlen(rows[i].text));
+	}
+}
+
+static const struct pmu_format formats[] = {
+	{ .name = "event", .mask = GENMASK_ULL(7, 0), .digits = 2, .always = true },
+	{ .name = "umask", .mask = GENMASK_ULL(15, 8), .digits = 2, .always = true },
+	{ .name = "edge", .mask = BIT_ULL(18) },
+	{ .name = "wide", .mask = GENMASK_ULL(63, 0), .word = PMU_CONFIG1 },
+	{ .name = "split", .mask = GENMASK_ULL(3, 0) | GENMASK_ULL(35, 32), .word = PMU_CONFIG2 },
+};
+
+static const struct pmu_desc desc = { .formats = formats, .nr_formats = ARRAY_SIZE(formats) };
+
+/* Fields in the order of the formats; those that are 0 only where that is wanted. */
+static void event_text(struct kunit *test)
+{
+	static const struct { struct pmu_named_event event; const char *text; } rows[] = {
+		{ { .config = { 0x0304 } }, "event=0x04,umask=0x03\n" },
+		{ { .config = { 0xff } }, "event=0xff,umask=0x00\n" },
+		{ { .config = { 0x40011 } }, "event=0x11,umask=0x00,edge=0x1\n" },
+		{ { .config = { 0, ~0ULL } }, "event=0x00,umask=0x00,wide=0xffffffffffffffff\n" },
+		{ { .config = { 0, 0, 0x500000003 } }, "event=0x00,umask=0x00,split=0x53\n" },
+	};
+	char *buf = page(test);
+
+	for (int i = 0; i < ARRAY_SIZE(rows); i++) {
+		pmu_event_text(buf, &desc, &rows[i].event);
+		KUNIT_EXPECT_STREQ(test, buf, rows[i].text);
+	}
+}
+
+/* Exactly the bits that no format has, per word. */
+static void reserved_bits(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, pmu_reserved_bits(&desc, PMU_CONFIG, 0x4ffff), 0ULL);
+	KUNIT_EXPECT_EQ(test, pmu_reserved_bits(&desc, PMU_CONFIG, ~0ULL), ~0x4ffffULL);
+	KUNIT_EXPECT_EQ(test, pmu_reserved_bits(&desc, PMU_CONFIG1, ~0ULL), 0ULL);
+	KUNIT_EXPECT_EQ(test, pmu_reserved_bits(&desc, PMU_CONFIG2, 0x10), 0x10ULL);
+}
+
+static struct kunit_case attr_cases[] = {
+	KUNIT_CASE(format_text),
+	KUNIT_CASE(event_text),
+	KUNIT_CASE(reserved_bits),
+	{ }
+};
+
+struct kunit_suite pmu_attr_suite = {
+	.name = "pmu_core_attr",
+	.test_cases = attr_cases,
+};

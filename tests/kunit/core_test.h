@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef PMU_CORE_TEST_H
+#define PMU_CORE_TEST_H
+
+struct kunit_suite;
+
+extern struct kunit_suite pmu_attr_suite;
+extern struct kunit_suite pmu_fold_suite;
+extern struct kunit_suite pmu_event_suite;
+
+#endif /* PMU_CORE_TEST_H */
