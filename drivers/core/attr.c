@@ -116,9 +116,11 @@ static DEVICE_ATTR_RO(cpumask);
 static struct attribute *pmu_common_attrs[] = { &dev_attr_cpumask.attr, NULL };
 static const struct attribute_group pmu_common_group = { .attrs = pmu_common_attrs };
 
-/* Add a file to the group whose list is filled next; NULL when its name cannot be had. */
-static struct pmu_attr *pmu_attr_add(struct pmu_attrs *attrs, struct attribute **slot, const char *name,
-				     ssize_t (*show)(struct device *, struct device_attribute *, char *))
+typedef ssize_t (*pmu_show)(struct device *dev, struct device_attribute *attr, char *buf);
+
+/* Put a file into @slot of a group's list. NULL if there is no @name, for lack of memory. */
+static struct pmu_attr *pmu_attr_add(struct pmu_attrs *attrs, struct attribute **slot,
+				     const char *name, pmu_show show)
 {
 	struct pmu_attr *row = &attrs->attr[attrs->used];
 
@@ -140,9 +142,9 @@ static int pmu_attrs_fill_formats(struct pmu_attrs *attrs, const struct pmu_desc
 	attrs->format.attrs = slot;
 	for (unsigned int i = 0; i < desc->nr_formats; i++) {
 		const struct pmu_format *format = &desc->formats[i];
-		struct pmu_attr *row = pmu_attr_add(attrs, slot++, kstrdup(format->name, GFP_KERNEL),
-						    format_show);
+		struct pmu_attr *row;
 
+		row = pmu_attr_add(attrs, slot++, kstrdup(format->name, GFP_KERNEL), format_show);
 		if (!row)
 			return -ENOMEM;
 		row->format = format;
@@ -160,9 +162,10 @@ static int pmu_attrs_fill_events(struct pmu_attrs *attrs, const struct pmu_desc 
 		const struct { const char *suffix, *text; } extra[] = {
 			{ "scale", event->scale }, { "unit", event->unit },
 		};
-		struct pmu_attr *row = pmu_attr_add(attrs, slot++, kstrdup(event->name, GFP_KERNEL),
-						    event_show);
+		struct pmu_attr *row;
+		char *name;
 
+		row = pmu_attr_add(attrs, slot++, kstrdup(event->name, GFP_KERNEL), event_show);
 		if (!row)
 			return -ENOMEM;
 		row->event = event;
@@ -170,9 +173,8 @@ static int pmu_attrs_fill_events(struct pmu_attrs *attrs, const struct pmu_desc 
 		for (unsigned int j = 0; j < ARRAY_SIZE(extra); j++) {
 			if (!extra[j].text)
 				continue;
-			row = pmu_attr_add(attrs, slot++,
-					   kasprintf(GFP_KERNEL, "%s.%s", event->name, extra[j].suffix),
-					   text_show);
+			name = kasprintf(GFP_KERNEL, "%s.%s", event->name, extra[j].suffix);
+			row = pmu_attr_add(attrs, slot++, name, text_show);
 			if (!row)
 				return -ENOMEM;
 			row->text = extra[j].text;

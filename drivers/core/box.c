@@ -15,7 +15,9 @@
 
 #include "core.h"
 
+/* core.h has the order of all locks. This one: registering with perf, and unregistering. */
 static DEFINE_MUTEX(pmu_register_mutex);
+/* The list of PMUs and the owners of their boxes. */
 DEFINE_MUTEX(pmu_core_mutex);
 LIST_HEAD(pmu_devs);
 
@@ -67,7 +69,7 @@ static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_des
 	pd = kzalloc(struct_size(pd, name, strlen(name) + 1), GFP_KERNEL);
 	if (!pd)
 		return ERR_PTR(-ENOMEM);
-	strcpy(pd->name, name);
+	memcpy(pd->name, name, strlen(name) + 1);
 	pd->desc = desc;
 	spin_lock_init(&pd->lock);
 	INIT_LIST_HEAD(&pd->boxes);
@@ -119,7 +121,7 @@ static int pmu_box_add(struct device *dev, struct pmu_box *box, const struct pmu
 	if (IS_ERR(pd))
 		return PTR_ERR(pd);
 	if (pd->desc != desc || pmu_dev_has_scope(pd, box->scope_id))
-		return dev_err_probe(dev, -EEXIST, "%s already has counters for socket or node %d\n",
+		return dev_err_probe(dev, -EEXIST, "%s has counters for scope %d already\n",
 				     name, box->scope_id);
 
 	box->pd = pd;

@@ -21,6 +21,16 @@
  */
 #define IMC_COUNTS_PER_TSC_TICK_SHIFT	9
 
+static unsigned int imc_ctr(unsigned int idx)
+{
+	return idx == IMC_FIXED ? IMC_FIXED_CTR : IMC_CTR0 + idx * IMC_CTR_STRIDE;
+}
+
+static unsigned int imc_ctl(unsigned int idx)
+{
+	return idx == IMC_FIXED ? IMC_FIXED_CTL : IMC_CTL0 + idx * IMC_CTL_STRIDE;
+}
+
 static u32 imc_read(struct imc_channel *ch, unsigned int reg)
 {
 	return ch->io->read(ch, reg);
@@ -33,14 +43,14 @@ static void imc_write(struct imc_channel *ch, unsigned int reg, u32 value)
 
 static void imc_write_ctl(struct imc_channel *ch, unsigned int idx, u32 value)
 {
-	imc_write(ch, IMC_CTL(idx), value);
+	imc_write(ch, imc_ctl(idx), value);
 	ch->ctl[idx] = value;
 }
 
 static void imc_clear_counter(struct imc_channel *ch, unsigned int idx)
 {
-	imc_write(ch, IMC_CTR(idx), 0);
-	imc_write(ch, IMC_CTR_HIGH(idx), 0);
+	imc_write(ch, imc_ctr(idx), 0);
+	imc_write(ch, imc_ctr(idx) + IMC_CTR_HIGH, 0);
 	ch->value[idx] = 0;
 }
 
@@ -197,16 +207,16 @@ EXPORT_SYMBOL_IF_KUNIT(imc_counter_stop);
 int imc_counter_read(struct imc_channel *ch, unsigned int idx, u64 *value)
 {
 	u64 begin = rdtsc_ordered(), moved;
-	u32 low = imc_read(ch, IMC_CTR(idx));
-	u32 high = imc_read(ch, IMC_CTR_HIGH(idx));
+	u32 low = imc_read(ch, imc_ctr(idx));
+	u32 high = imc_read(ch, imc_ctr(idx) + IMC_CTR_HIGH);
 
 	if (!ch->frozen) {
 		moved = (rdtsc_ordered() - begin) << IMC_COUNTS_PER_TSC_TICK_SHIFT;
 		if (low + moved > U32_MAX) {
-			u32 again = imc_read(ch, IMC_CTR(idx));
+			u32 again = imc_read(ch, imc_ctr(idx));
 
 			if (again < low)
-				high = imc_read(ch, IMC_CTR_HIGH(idx));
+				high = imc_read(ch, imc_ctr(idx) + IMC_CTR_HIGH);
 			low = again;
 		}
 	}

@@ -168,8 +168,9 @@ static int imc_event_init(struct pmu_box *box, struct pmu_event *ev)
 
 static u64 imc_event_counters(struct pmu_box *box, const struct pmu_event *ev)
 {
-	return imc_config_is_fixed(ev->event->attr.config) ? BIT_ULL(IMC_FIXED) :
-							     GENMASK_ULL(IMC_GENERAL_COUNTERS - 1, 0);
+	if (imc_config_is_fixed(ev->event->attr.config))
+		return BIT_ULL(IMC_FIXED);
+	return GENMASK_ULL(IMC_GENERAL_COUNTERS - 1, 0);
 }
 
 static u64 imc_event_start(struct pmu_box *box, struct pmu_event *ev, int idx)

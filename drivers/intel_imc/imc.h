@@ -14,9 +14,12 @@
 struct imc_channel;
 struct pci_dev;
 
-/* How to reach a channel's registers: one dword per call, callable with interrupts off. */
+/*
+ * How to reach a channel's registers: one dword per call, callable with interrupts off.
+ * A device that is gone reads as all ones.
+ */
 struct imc_io {
-	u32 (*read)(struct imc_channel *ch, unsigned int reg);	/* all ones when the device is gone */
+	u32 (*read)(struct imc_channel *ch, unsigned int reg);
 	void (*write)(struct imc_channel *ch, unsigned int reg, u32 value);
 };
 

@@ -77,7 +77,8 @@ static int imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return dev_err_probe(&pdev->dev, err,
 			"the fixed counter does not advance: a channel without memory? It gets no PMU\n");
 	if (err)
-		return dev_err_probe(&pdev->dev, err, "the counters do not work: no PMU for this channel\n");
+		return dev_err_probe(&pdev->dev, err,
+			"the counters do not work: no PMU for this channel\n");
 
 	snprintf(name, sizeof(name), "uncore_imc_%lu", IMC_DATA_CHANNEL(id->driver_data));
 	err = devm_pmu_box_register(&pdev->dev, part->desc, name, socket, ch);

@@ -12,16 +12,20 @@
 
 #define IMC_GENERAL_COUNTERS	4
 #define IMC_COUNTERS		(IMC_GENERAL_COUNTERS + 1)
-#define IMC_FIXED		IMC_GENERAL_COUNTERS	/* index of the fixed counter, DRAM clocks */
+#define IMC_FIXED		IMC_GENERAL_COUNTERS	/* the fixed counter: DRAM clocks */
 #define IMC_COUNTER_WIDTH	48
 
 /* CTR0..CTR3, FIXED_CTR: 48 bits in two dwords, low first. */
-#define IMC_CTR(n)		((n) == IMC_FIXED ? 0xd0 : 0xa0 + 8 * (n))
-#define IMC_CTR_HIGH(n)		(IMC_CTR(n) + 4)
+#define IMC_CTR0		0xa0
+#define IMC_FIXED_CTR		0xd0
+#define IMC_CTR_STRIDE		8
+#define IMC_CTR_HIGH		4			/* offset of the high dword */
 #define IMC_CTR_HIGH_VALUE	GENMASK(15, 0)		/* the rest reads 0 */
 
 /* CTL0..CTL3, FIXED_CTL. The fixed one has the enable bit alone. */
-#define IMC_CTL(n)		((n) == IMC_FIXED ? 0xf0 : 0xd8 + 4 * (n))
+#define IMC_CTL0		0xd8
+#define IMC_FIXED_CTL		0xf0
+#define IMC_CTL_STRIDE		4
 #define IMC_CTL_EVENT		GENMASK(7, 0)
 #define IMC_CTL_UMASK		GENMASK(15, 8)
 #define IMC_CTL_EDGE		BIT(18)			/* count 0 to 1 changes of the comparison */

@@ -12,7 +12,7 @@
 
 #include "pmu_conftest.h"
 
-/* Symbol namespaces became string literals in 6.13 ("module: Convert symbol namespace to string literal"). */
+/* 6.13 ("module: Convert symbol namespace to string literal"). */
 #ifdef HAVE_BARE_NAMESPACES
 #define PMU_CORE_NS	PMU_CORE
 #define PMU_KUNIT_NS	EXPORTED_FOR_KUNIT_TESTING
@@ -41,7 +41,7 @@ static inline void hrtimer_setup(struct hrtimer *timer,
  * Functions that only KUnit suites call from outside: static, unless the kernel that is
  * built for has KUnit. 6.2 ("kunit: Introduce KUnit visibility macros").
  */
-#if __has_include(<kunit/visibility.h>)
+#ifdef HAVE_KUNIT_VISIBILITY
 #include <kunit/visibility.h>
 #else
 #define VISIBLE_IF_KUNIT	static

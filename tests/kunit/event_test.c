@@ -14,6 +14,7 @@
 #include "core_test.h"
 
 #define FAKE_PMU	"pmu_core_kunit"
+#define FAKE_TYPE	"/sys/bus/event_source/devices/" FAKE_PMU "/type"
 #define FAKE_COUNTERS	3	/* two general ones and, for config 0xff, a fixed one */
 #define FAKE_WIDTH	16
 
@@ -24,7 +25,7 @@ struct fake {
 	bool on[FAKE_COUNTERS];
 	bool frozen, gone;
 	u64 max_rate;
-	unsigned int freezes, thaws, starts, stops, reads;
+	unsigned int freezes, thaws, reads;
 	unsigned int misuse;		/* verbs called when they must not be */
 };
 
@@ -43,7 +44,6 @@ static u64 fake_counters(struct pmu_box *box, const struct pmu_event *ev)
 
 static u64 fake_start(struct pmu_box *box, struct pmu_event *ev, int idx)
 {
-	fake->starts++;
 	fake->misuse += !fake->frozen || fake->on[idx] || !irqs_disabled();
 	fake->on[idx] = true;
 	return fake->raw[idx];
@@ -51,7 +51,6 @@ static u64 fake_start(struct pmu_box *box, struct pmu_event *ev, int idx)
 
 static void fake_stop(struct pmu_box *box, struct pmu_event *ev, int idx)
 {
-	fake->stops++;
 	fake->misuse += !fake->frozen || !fake->on[idx] || !irqs_disabled();
 	fake->on[idx] = false;
 }
@@ -112,29 +111,30 @@ static void happen(unsigned int events)
 /* The PMU's number, which perf gives at registration, or -1: read where users read it. */
 static int fake_type(void)
 {
-	struct file *file = filp_open("/sys/bus/event_source/devices/" FAKE_PMU "/type", O_RDONLY, 0);
+	struct file *file = filp_open(FAKE_TYPE, O_RDONLY, 0);
 	char text[16] = "";
+	loff_t start = 0;
 	int type = -1;
 
 	if (IS_ERR(file))
 		return -1;
-	if (kernel_read(file, text, sizeof(text) - 1, &(loff_t){ 0 }) <= 0 || kstrtoint(text, 10, &type))
+	if (kernel_read(file, text, sizeof(text) - 1, &start) <= 0 || kstrtoint(text, 10, &type))
 		type = -1;
 	filp_close(file, NULL);
 	return type;
 }
 
-static struct perf_event *open_event(u64 config, u64 sample_period, bool disabled)
+static struct perf_event *open_attr(struct perf_event_attr *attr, int cpu,
+				    struct task_struct *task)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = fake_type(),
-		.config = config,
-		.sample_period = sample_period,
-		.disabled = disabled,
-	};
+	attr->size = sizeof(*attr);
+	attr->type = fake_type();
+	return perf_event_create_kernel_counter(attr, cpu, task, NULL, NULL);
+}
 
-	return perf_event_create_kernel_counter(&attr, 0, NULL, NULL, NULL);
+static struct perf_event *open_event(u64 config)
+{
+	return open_attr(&(struct perf_event_attr){ .config = config }, 0, NULL);
 }
 
 static u64 count_of(struct perf_event *event)
@@ -192,7 +192,7 @@ static void counts_over_wraps(struct kunit *test)
 	u64 truth = 0;
 
 	fake->raw[0] = 65000;
-	event = open_event(1, 0, false);
+	event = open_event(1);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
 	KUNIT_EXPECT_EQ(test, count_of(event), 0ULL);
 	for (int i = 0; i < 5; i++) {
@@ -206,7 +206,7 @@ static void counts_over_wraps(struct kunit *test)
 /* What happens between disable and enable is not counted; the final read is not lost. */
 static void stops_when_disabled(struct kunit *test)
 {
-	struct perf_event *event = open_event(1, 0, false);
+	struct perf_event *event = open_event(1);
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
 	happen(7);
@@ -225,7 +225,7 @@ static void freezes_when_idle(struct kunit *test)
 	struct perf_event *event;
 
 	KUNIT_EXPECT_EQ(test, fake->freezes + fake->thaws + fake->reads, 0U);
-	event = open_event(1, 0, false);
+	event = open_event(1);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
 	KUNIT_EXPECT_FALSE(test, fake->frozen);
 	KUNIT_EXPECT_EQ(test, fake->thaws, 1U);
@@ -243,10 +243,10 @@ static void counters_run_out(struct kunit *test)
 	struct perf_event *event[4];
 
 	for (int i = 0; i < 3; i++) {
-		event[i] = open_event(1, 0, false);
+		event[i] = open_event(1);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event[i]);
 	}
-	event[3] = open_event(0xff, 0, false);
+	event[3] = open_event(0xff);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event[3]);
 	KUNIT_EXPECT_TRUE(test, fake->on[0] && fake->on[1]);
 	/* With only as many as fit left, all count without a rotation. */
@@ -261,19 +261,17 @@ static void counters_run_out(struct kunit *test)
 /* What the hardware or the ABI does not have is refused with the errno perf explains. */
 static void refusals(struct kunit *test)
 {
-	struct perf_event_attr attr = { .size = sizeof(attr), .type = fake_type(), .config = 1 };
+	struct perf_event_attr reserved = { .config = 0x101 };
+	struct perf_event_attr reserved1 = { .config = 1, .config1 = 1 };
+	struct perf_event_attr sampling = { .config = 1, .sample_period = 1000 };
+	struct perf_event_attr user_only = { .config = 1, .exclude_kernel = 1 };
+	struct perf_event_attr plain = { .config = 1 };
 
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(open_event(0x100, 0, false)), -EINVAL);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(open_event(1, 1000, false)), -EINVAL);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(perf_event_create_kernel_counter(&attr, -1, current, NULL, NULL)),
-			-EINVAL);
-	attr.config1 = 1;
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(perf_event_create_kernel_counter(&attr, 0, NULL, NULL, NULL)),
-			-EINVAL);
-	attr.config1 = 0;
-	attr.exclude_kernel = 1;
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(perf_event_create_kernel_counter(&attr, 0, NULL, NULL, NULL)),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(open_attr(&reserved, 0, NULL)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(open_attr(&reserved1, 0, NULL)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(open_attr(&sampling, 0, NULL)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(open_attr(&user_only, 0, NULL)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(open_attr(&plain, -1, current)), -EINVAL);
 }
 
 /* A 16-bit counter that nobody reads is folded by the timer before it wraps unseen. */
@@ -283,7 +281,7 @@ static void timer_folds(struct kunit *test)
 	u64 truth = 0;
 
 	fake->max_rate = 65536 * 10;	/* wraps in 100 ms: polled every 50 ms */
-	event = open_event(1, 0, false);
+	event = open_event(1);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
 	for (int i = 0; i < 20; i++) {
 		unsigned int reads = READ_ONCE(fake->reads);
@@ -294,7 +292,7 @@ static void timer_folds(struct kunit *test)
 		truth += 20000;
 		/* As slow as a guest may be, it polls: wait for it rather than for a time. */
 		for (int j = 0; j < 200 && READ_ONCE(fake->reads) == reads; j++)
-			msleep(10);
+			msleep(20);
 		KUNIT_ASSERT_GT(test, READ_ONCE(fake->reads), reads);
 	}
 	KUNIT_EXPECT_EQ(test, count_of(event), truth);
@@ -304,7 +302,7 @@ static void timer_folds(struct kunit *test)
 /* A device that stops answering: the event goes to error state and keeps what it counted. */
 static void read_errors(struct kunit *test)
 {
-	struct perf_event *event = open_event(1, 0, false);
+	struct perf_event *event = open_event(1);
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
 	happen(5);
@@ -323,7 +321,7 @@ static void read_errors(struct kunit *test)
  */
 static void unplugged_while_open(struct kunit *test)
 {
-	struct perf_event *event = open_event(1, 0, false), *second;
+	struct perf_event *event = open_event(1), *second;
 	unsigned int reads;
 	int type = fake_type();
 
@@ -336,14 +334,14 @@ static void unplugged_while_open(struct kunit *test)
 	reads = fake->reads;
 	KUNIT_EXPECT_TRUE(test, fails_soon(event));
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 9LL);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(open_event(1, 0, false)), -ENODEV);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(open_event(1)), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fake->reads, reads);
 
 	for (int i = 0; i < FAKE_COUNTERS; i++)
 		fake->on[i] = false;
 	KUNIT_ASSERT_EQ(test, fake_plug(test), 0);
 	KUNIT_EXPECT_EQ(test, fake_type(), type);
-	second = open_event(1, 0, false);
+	second = open_event(1);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, second);
 	happen(4);
 	KUNIT_EXPECT_EQ(test, count_of(second), 4ULL);

@@ -38,7 +38,7 @@ static void delta_every_width(struct kunit *test)
 
 		KUNIT_EXPECT_EQ_MSG(test, pmu_delta(top, 0, width), 1ULL, "width %u", width);
 		KUNIT_EXPECT_EQ_MSG(test, pmu_delta(0, top, width), top, "width %u", width);
-		KUNIT_EXPECT_EQ_MSG(test, pmu_delta(top / 2, top / 2, width), 0ULL, "width %u", width);
+		KUNIT_EXPECT_EQ_MSG(test, pmu_delta(top, top, width), 0ULL, "width %u", width);
 	}
 }
 
@@ -207,9 +207,11 @@ static void poll_period(struct kunit *test)
 		{ 1, 1, 1000 },
 	};
 
-	for (int i = 0; i < ARRAY_SIZE(rows); i++)
-		KUNIT_EXPECT_EQ_MSG(test, pmu_poll_period_ns(rows[i].width, rows[i].rate) / NSEC_PER_MSEC,
-				    rows[i].ms, "row %d", i);
+	for (int i = 0; i < ARRAY_SIZE(rows); i++) {
+		u64 period = pmu_poll_period_ns(rows[i].width, rows[i].rate);
+
+		KUNIT_EXPECT_EQ_MSG(test, period / NSEC_PER_MSEC, rows[i].ms, "row %d", i);
+	}
 }
 
 /* A counter that cannot wrap within the kernel's time, or does not count, needs no poll. */

@@ -46,13 +46,13 @@ static u64 reserved_bits(u64 config)
 static void config_to_register(struct kunit *test)
 {
 	for (int i = 0; i < ARRAY_SIZE(encodings); i++) {
-		if (!encodings[i].ctl)
-			KUNIT_EXPECT_NE_MSG(test, reserved_bits(encodings[i].config), 0ULL, "%s", encodings[i].what);
-		else
-			KUNIT_EXPECT_EQ_MSG(test, imc_config_to_ctl(encodings[i].config), encodings[i].ctl,
-					    "%s", encodings[i].what);
-		if (encodings[i].ctl)
-			KUNIT_EXPECT_EQ_MSG(test, reserved_bits(encodings[i].config), 0ULL, "%s", encodings[i].what);
+		u64 config = encodings[i].config;
+		u32 ctl = encodings[i].ctl;
+
+		KUNIT_EXPECT_EQ_MSG(test, !reserved_bits(config), !!ctl, "%s", encodings[i].what);
+		if (ctl)
+			KUNIT_EXPECT_EQ_MSG(test, imc_config_to_ctl(config), ctl, "%s",
+					    encodings[i].what);
 	}
 	KUNIT_EXPECT_TRUE(test, imc_config_is_fixed(0xff));
 	KUNIT_EXPECT_FALSE(test, imc_config_is_fixed(0x1ff));
@@ -78,13 +78,15 @@ static void names_of_all_events(struct kunit *test)
 	static const struct { const char *name; u8 code; } events[] = {
 		{ "act_count", 0x01 }, { "pre_count", 0x02 }, { "cas_count", 0x04 },
 		{ "dram_refresh", 0x05 }, { "dram_pre_all", 0x06 }, { "major_modes", 0x07 },
-		{ "preemption", 0x08 }, { "ecc_correctable_errors", 0x09 }, { "rpq_inserts", 0x10 },
+		{ "preemption", 0x08 }, { "ecc_correctable_errors", 0x09 },
+		{ "rpq_inserts", 0x10 },
 		{ "rpq_cycles_ne", 0x11 }, { "rpq_cycles_full", 0x12 }, { "wpq_inserts", 0x20 },
 		{ "wpq_cycles_ne", 0x21 }, { "wpq_cycles_full", 0x22 }, { "wpq_read_hit", 0x23 },
 		{ "wpq_write_hit", 0x24 }, { "power_throttle_cycles", 0x41 },
-		{ "power_self_refresh", 0x43 }, { "rpq_occupancy", 0x80 }, { "wpq_occupancy", 0x81 },
-		{ "power_cke_cycles", 0x83 }, { "power_channel_dlloff", 0x84 },
-		{ "power_channel_ppd", 0x85 }, { "power_critical_throttle_cycles", 0x86 },
+		{ "power_self_refresh", 0x43 }, { "rpq_occupancy", 0x80 },
+		{ "wpq_occupancy", 0x81 }, { "power_cke_cycles", 0x83 },
+		{ "power_channel_dlloff", 0x84 }, { "power_channel_ppd", 0x85 },
+		{ "power_critical_throttle_cycles", 0x86 },
 	};
 
 	for (int i = 0; i < ARRAY_SIZE(events); i++) {
@@ -114,7 +116,8 @@ static void expect_log(struct kunit *test, struct imc_regfile *file,
 		KUNIT_EXPECT_EQ_MSG(test, file->log[i].write, expected[i].write, "access %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, file->log[i].reg, expected[i].reg, "access %u", i);
 		if (expected[i].write)
-			KUNIT_EXPECT_EQ_MSG(test, file->log[i].value, expected[i].value, "access %u", i);
+			KUNIT_EXPECT_EQ_MSG(test, file->log[i].value, expected[i].value,
+					    "access %u", i);
 	}
 }
 
@@ -358,6 +361,7 @@ static struct kunit_suite imc_suite = {
 	.name = "intel_imc",
 	.test_cases = imc_cases,
 };
+
 kunit_test_suite(imc_suite);
 
 MODULE_DESCRIPTION("KUnit suite of intel_imc_pmu");
