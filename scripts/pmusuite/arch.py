@@ -3,7 +3,6 @@
 
 A new architecture is a new row; nothing else in scripts/ names one.
 """
-import platform
 from dataclasses import dataclass
 
 from .cache import Error
@@ -24,16 +23,6 @@ class Arch:
     default_model: str
     modules: tuple          # our modules, in the order to load them
     twins: tuple            # the in-tree drivers, likewise
-
-    @property
-    def cross_prefix(self):
-        """What the names of the compiler's programs start with, on this host."""
-        return "" if platform.machine() == self.name else self.cross
-
-    @property
-    def kbuild(self):
-        """make's arguments to build for this architecture."""
-        return [f"ARCH={self.kernel}", f"CROSS_COMPILE={self.cross_prefix}"]
 
 
 ARCHES = {a.name: a for a in (

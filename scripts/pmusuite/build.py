@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 from . import cache, debian
-from .cache import TREE, Error, run
+from .cache import TREE, Error, run, tree_files
 
 DRIVER_SOURCES = ("Kbuild", "Makefile", "drivers", "include", "scripts/conftest.sh", "tests/kunit")
 
@@ -17,39 +17,42 @@ def _make(*arguments):
     return ["make", f"-j{os.cpu_count()}", "--no-print-directory", *arguments]
 
 
-def _compiler(arch):
+def compiler(arch):
+    """The prefix of the compiler's name, empty where it is the host's own."""
     prefix = "" if debian.host_arch() == arch.debian else arch.cross
     if not shutil.which(prefix + "gcc"):
         raise Error(f"no {prefix}gcc; scripts/setup test installs it")
     return prefix
 
 
-def _version(compiler):
-    return subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
+def compiler_version(name):
+    return subprocess.run([name, "--version"], capture_output=True, text=True, check=True).stdout
+
+
+def kbuild(arch):
+    """What kbuild has to be told to build for @arch."""
+    return {"ARCH": arch.kernel, "CROSS_COMPILE": compiler(arch)}
 
 
 def _copy_sources(directory):
-    for name in DRIVER_SOURCES:
-        source, target = TREE / name, directory / name
+    for name in tree_files(*DRIVER_SOURCES):
+        target = directory / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            shutil.copytree(source, target)
-        else:
-            shutil.copy(source, target)
+        shutil.copy(TREE / name, target)
 
 
 def make_modules(arch, kernel, directory, *arguments):
     """Build the modules in @directory, a fresh copy of the sources; returns make's output."""
     _copy_sources(directory)
-    return run(_make("-C", directory, f"KDIR={kernel.kdir}", f"ARCH={arch.kernel}",
-                     f"CROSS_COMPILE={_compiler(arch)}", *arguments, "modules"),
+    return run(_make("-C", directory, f"KDIR={kernel.kdir}",
+                     *(f"{name}={value}" for name, value in kbuild(arch).items()), *arguments, "modules"),
                f"building the modules for {kernel.release}")
 
 
 def modules(arch, kernel):
     """The directory of our .ko files for @kernel."""
     key = cache.key_of(cache.key_of_tree(*DRIVER_SOURCES), kernel.release, kernel.version,
-                       str(kernel.kdir), _version(_compiler(arch) + "gcc"))
+                       str(kernel.kdir), compiler_version(compiler(arch) + "gcc"))
 
     def build(directory):
         cache.say(f"building the modules for {kernel.release}")
@@ -65,12 +68,12 @@ def modules(arch, kernel):
 def guest_program(arch, name):
     """A static program for guests from tests/guest/NAME.c."""
     source = TREE / "tests" / "guest" / f"{name}.c"
-    compiler = _compiler(arch) + "gcc"
+    gcc = compiler(arch) + "gcc"
 
     def build(directory):
-        run([compiler, "-static", "-O2", "-Wall", "-Wextra", "-o", directory / name, source], f"compiling {name}")
+        run([gcc, "-static", "-O2", "-Wall", "-Wextra", "-o", directory / name, source], f"compiling {name}")
 
-    return cache.entry("programs", f"{arch.name}-{name}-{cache.key_of(source, _version(compiler))}", build) / name
+    return cache.entry("programs", f"{arch.name}-{name}-{cache.key_of(source, compiler_version(gcc))}", build) / name
 
 
 def _qemu_version(arch):
@@ -103,7 +106,7 @@ def _qemu_headers(arch):
 def models(arch):
     """The shared object of device models to preload into the stock QEMU of @arch."""
     headers = _qemu_headers(arch)
-    key = cache.key_of(cache.key_of_tree("tests/models"), _qemu_version(arch), _version("gcc"))
+    key = cache.key_of(cache.key_of_tree("tests/models"), _qemu_version(arch), compiler_version("gcc"))
 
     def build(directory):
         cache.say("compiling the device models")

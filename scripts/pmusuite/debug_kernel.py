@@ -8,25 +8,24 @@ import subprocess
 import time
 from pathlib import Path
 
-from . import cache, debian, kernel
+from . import build, cache, debian, kernel
 from .cache import TREE, Error, run
 
 SERIES = "6.12"
 CONFIGS = TREE / "tests" / "kunit" / "configs"
 
 
-def source(arch):
-    """Debian's source package of the stock kernel: (its version, the .deb)."""
-    version = kernel.packages(arch, SERIES)["version"]
-    return version, debian.download(debian.host_arch(), [f"linux-source-{SERIES}={version}"])[0]
+def version(arch):
+    """The version of Debian's source package: that of the stock kernel."""
+    return kernel.packages(arch, SERIES)["version"]
 
 
-def unpack(deb, directory, *members):
-    """Unpack the kernel tree in @deb, or only some @members of it, to @directory."""
+def unpack(arch, directory, *members):
+    """Unpack Debian's kernel source, or only some @members of it, to @directory."""
     top = f"linux-source-{SERIES}"
     outer = directory / ".deb"
     outer.mkdir(parents=True)
-    debian.unpack([deb], outer)
+    debian.unpack(debian.download(debian.host_arch(), [f"{top}={version(arch)}"]), outer)
     run(["tar", "-xf", outer / "usr/src" / f"{top}.tar.xz", "-C", directory, "--strip-components=1",
          *(f"{top}/{member}" for member in members)], f"unpacking {top}")
     shutil.rmtree(outer)
@@ -42,10 +41,10 @@ def _requested(fragments):
     return found
 
 
-def _configure(tree, make, fragments):
+def _configure(tree, environment, fragments):
     """Write .config: what the fragments ask for on top of nothing."""
     run(["scripts/kconfig/merge_config.sh", "-n", *fragments], "configuring the debug kernel", cwd=tree,
-        env=os.environ | dict(argument.split("=") for argument in make))
+        env=os.environ | environment)
     got = _requested([tree / ".config"])
     # Kconfig drops what has unmet dependencies without an error.
     lost = [f"{name}={value} (is {got.get(name, 'n')})" for name, value in _requested(fragments).items()
@@ -55,10 +54,10 @@ def _configure(tree, make, fragments):
                     f"see what they depend on, and mend {CONFIGS.relative_to(TREE)}")
 
 
-def _compile(tree, make):
+def _compile(tree, environment):
     objects, tail = 0, collections.deque(maxlen=40)
     start = last = time.monotonic()
-    with subprocess.Popen(["make", f"-j{len(os.sched_getaffinity(0))}", *make], cwd=tree, text=True,
+    with subprocess.Popen(["make", f"-j{os.cpu_count()}"], cwd=tree, env=os.environ | environment, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         for line in process.stdout:
             tail.append(line)
@@ -86,20 +85,19 @@ def get(arch):
     fragments = [CONFIGS / "common.config", CONFIGS / f"{arch.name}.config"]
     if not fragments[-1].exists():
         raise Error(f"there is no debug kernel for {arch.name}: it has no {fragments[-1].relative_to(TREE)}")
-    version, deb = source(arch)
-    compiler = run([f"{arch.cross_prefix}gcc", "--version"], "asking for the compiler's version")
-    key = cache.key_of(version, compiler, Path(__file__), *fragments)
+    key = cache.key_of(version(arch), build.compiler_version(build.compiler(arch) + "gcc"),
+                       Path(__file__), *fragments)
 
-    def build(directory):
-        make = arch.kbuild
+    def make(directory):
+        environment = build.kbuild(arch)
         tree = directory / "source"
-        cache.say(f"building the debug kernel for {arch.name} from Debian's {version}: minutes, but only once")
-        unpack(deb, tree)
-        _configure(tree, make, fragments)
-        _compile(tree, make)
+        cache.say(f"building the debug kernel for {arch.name} from Debian's {version(arch)}: minutes, but only once")
+        unpack(arch, tree)
+        _configure(tree, environment, fragments)
+        _compile(tree, environment)
         _keep(arch, tree, directory / "kdir")
         shutil.rmtree(tree)
 
-    kdir = cache.entry("debug-kernel", f"{arch.name}-{key}", build) / "kdir"
+    kdir = cache.entry("debug-kernel", f"{arch.name}-{key}", make) / "kdir"
     release = (kdir / "include/config/kernel.release").read_text().strip()
     return kernel.Kernel("kunit", release, kdir / arch.image, None, kdir, key)

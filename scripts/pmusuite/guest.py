@@ -7,11 +7,10 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import build, cache, initrd, kernel as kernels, specs
+from . import build, initrd, kernel as kernels, specs
 from .cache import TREE, Error
 
 DIED = 125          # no status came: the guest did not get that far

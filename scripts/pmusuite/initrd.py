@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 
 from . import cache, debian
-from .cache import TREE, Error, run
+from .cache import Error, run
 
 # Modules of the stock kernel that the harness itself needs, where they are not built in.
 HARNESS_MODULES = ("virtio_pci", "virtio_console")
