@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What cannot be counted is refused with the errno that perf explains, never counted as 0.
+#
+# vm: --kernel '6.1 6.12' --driver ours --model snbep,sockets=2 --cpus 4
+. ./lib.sh
+
+test_sampling() {
+	equal "period 1000" "$(pmu-event --period 1000 uncore_imc_0:0x304)" EINVAL
+	fails perf record -e uncore_imc_0/cas_count_read/ -a -o /tmp/perf.data true 2> /tmp/said
+	contains "perf record" "$(cat /tmp/said)" 'Invalid argument|sampling'
+}
+
+test_per_task() {
+	equal "own task, any CPU" "$(pmu-event --pid 0 --cpu -1 uncore_imc_0:0x304)" EINVAL
+	equal "own task, one CPU" "$(pmu-event --pid 0 --cpu 0 uncore_imc_0:0x304)" EINVAL
+}
+
+# The in-tree driver drops such bits and counts something else.
+test_reserved_bits() {
+	for config in 0x00300304 0x00030304 0x00400304 0x00080304 0xffffffff 0x100000304; do
+		equal "config $config" "$(pmu-event uncore_imc_0:$config)" EINVAL
+	done
+	equal "config1" "$(pmu-event uncore_imc_0:0x304,1)" EINVAL
+	equal "config2" "$(pmu-event uncore_imc_0:0x304,0,1)" EINVAL
+	# 0xff with anything else is neither the fixed counter nor an event.
+	equal "fixed counter with a umask" "$(pmu-event uncore_imc_0:0x1ff)" EINVAL
+}
+
+test_group_too_large() {
+	equal "five general" "$(pmu-event --group uncore_imc_0:0x304 uncore_imc_0:0xc04 \
+		uncore_imc_0:0x101 uncore_imc_0:0x10 uncore_imc_0:0x11)" EINVAL
+	equal "two fixed" "$(pmu-event --group uncore_imc_0:0xff uncore_imc_0:0xff)" EINVAL
+	equal "four general and the fixed one" "$(pmu-event --group uncore_imc_0:0x304 \
+		uncore_imc_0:0xc04 uncore_imc_0:0x101 uncore_imc_0:0x10 uncore_imc_0:0xff)" ""
+}
+
+# As many single events as one likes: they take turns.
+test_more_events_than_counters() {
+	out=$(perf stat -x, -C 0 -e uncore_imc_0/event=0x10/ -e uncore_imc_0/event=0x11/ \
+		-e uncore_imc_0/event=0x12/ -e uncore_imc_0/event=0x20/ -e uncore_imc_0/event=0x21/ \
+		-e uncore_imc_0/event=0x22/ -- sleep 0.5 2>&1)
+	equal "events counted" "$(echo "$out" | grep -c '^0,,uncore_imc_0')" 6
+}
+
+# A CPU that is offline belongs to no socket that could be counted.
+test_cpu_of_no_socket() {
+	echo 0 > /sys/devices/system/cpu/cpu3/online
+	equal "offline CPU" "$(pmu-event --cpu 3 uncore_imc_0:0x304)" ENODEV
+	echo 0 > /sys/devices/system/cpu/cpu2/online
+	equal "cpumask without socket 1" "$(cat "$PMUS/uncore_imc_0/cpumask")" 0
+	equal "offline socket" "$(pmu-event --cpu 2 uncore_imc_0:0x304)" ENODEV
+	echo 1 > /sys/devices/system/cpu/cpu3/online
+	equal "cpumask with socket 1 again" "$(cat "$PMUS/uncore_imc_0/cpumask")" 0,3
+	got=$(pmu-event --cpu 3 uncore_imc_0:0x304 -x 'pmu-model add imc0@1 cas_rd 5')
+	equal "socket 1 counts" "$got" 5
+	echo 1 > /sys/devices/system/cpu/cpu2/online
+}
+
+# Any CPU of the socket will do: the event goes to the owner.
+test_any_cpu_of_the_socket() {
+	for cpu in 0 1; do
+		got=$(pmu-event --cpu $cpu uncore_imc_0:0x304 -x 'pmu-model add imc0@0 cas_rd 3')
+		equal "by CPU $cpu" "$got" 3
+	done
+}
+
+test_exclude_is_refused() {
+	fails perf stat -C 0 -e uncore_imc_0/event=0x4/u true 2> /tmp/said
+	contains "perf stat" "$(cat /tmp/said)" 'Invalid argument|not supported|exclude'
+}
+
+run_tests

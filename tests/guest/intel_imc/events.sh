@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The sysfs interface: formats and names as in the in-tree driver, and every named event
+# counts what its name says and nothing else.
+#
+# vm: --kernel '6.1 6.12' --driver ours --model snbep
+. ./lib.sh
+
+PMU=$PMUS/uncore_imc_0
+
+test_formats() {
+	for format in event=config:0-7 umask=config:8-15 edge=config:18 inv=config:23 \
+		      thresh=config:24-31; do
+		equal "${format%%=*}" "$(cat "$PMU/format/${format%%=*}")" "${format#*=}"
+	done
+	equal "number of formats" "$(find "$PMU/format" -type f | wc -l)" 5
+}
+
+# perf's tools and libraries know these.
+test_in_tree_aliases() {
+	equal clockticks "$(cat "$PMU/events/clockticks")" event=0xff,umask=0x00
+	equal cas_count_read "$(cat "$PMU/events/cas_count_read")" event=0x04,umask=0x03
+	equal cas_count_write "$(cat "$PMU/events/cas_count_write")" event=0x04,umask=0x0c
+	for event in cas_count_read cas_count_write; do
+		equal "$event.scale" "$(cat "$PMU/events/$event.scale")" 6.103515625e-5
+		equal "$event.unit" "$(cat "$PMU/events/$event.unit")" MiB
+	done
+}
+
+# The model's list, from the fact sheet: EVENT ALIAS code=C umask=U max=M. Every event of it
+# is in sysfs by name, with its code and umask.
+test_all_events_are_named() {
+	pmu-model list imc0 | sed -n 's/^event \([^ ]*\) [^ ]* code=\([^ ]*\) umask=\([^ ]*\).*/\1 \2 \3/p' > /tmp/events
+	[ "$(wc -l < /tmp/events)" -gt 24 ]
+	while read -r name code umask; do
+		name=$(echo "$name" | tr . _)
+		equal "$name" "$(cat "$PMU/events/$name")" "event=$code,umask=$umask"
+	done < /tmp/events
+}
+
+# Each named event, four at a time, counts its own happenings: 1000, and none of a neighbour's.
+test_every_name_counts_its_own() {
+	while read -r name code umask; do
+		got=$(pmu-event "uncore_imc_0:$((code | umask << 8))" -x "pmu-model add imc0 $name 1000" \
+			-x 'pmu-model add imc0 wpq_read_hit 17')
+		[ "$name" = wpq_read_hit ] && wanted='1000 1017' || wanted='1000 1000'
+		equal "$name" "$(echo "$got" | tr '\n' ' ')" "$wanted "
+	done < /tmp/events
+}
+
+# A name without a suffix is the sum of its sub-events.
+test_names_of_whole_events() {
+	equal "reads and writes" "$(pmu-event uncore_imc_0:"$(config uncore_imc_0 cas_count)" \
+		-x 'pmu-model add imc0 cas_rd 1; pmu-model add imc0 cas_rd_underfill 10
+		    pmu-model add imc0 cas_wr 100; pmu-model add imc0 cas_wr_rmm 1000')" 1111
+	equal "precharges" "$(pmu-event uncore_imc_0:"$(config uncore_imc_0 pre_count)" \
+		-x 'pmu-model add imc0 pre_miss 1; pmu-model add imc0 pre_close 10')" 11
+}
+
+# perf resolves every name that sysfs offers.
+test_perf_takes_every_name() {
+	for file in "$PMU"/events/*; do
+		name=${file##*/}
+		case $name in *.*) continue ;; esac
+		perf stat -x, -C 0 -e "uncore_imc_0/$name/" true 2> /tmp/said || { echo "$name"; cat /tmp/said; exit 1; }
+		contains "$name" "$(cat /tmp/said)" "^[0-9.]+,(MiB)?,uncore_imc_0/$name/"
+	done
+}
+
+run_tests

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+#
+# What the tests that run inside guests share. A test file sources this, defines functions
+# called test_*, and ends with run_tests. Each runs in a shell of its own, in order; it
+# fails when a command in it fails, and what it prints becomes diagnostics. Results are
+# KTAP. Comment lines "# vm: OPTIONS" in a test file say which guests scripts/test runs
+# it in; an option's value may list several, separated by spaces within quotes.
+
+PMUS=/sys/bus/event_source/devices
+
+# equal WHAT GOT WANTED
+equal() {
+	[ "$2" = "$3" ] && return
+	echo "$1: got '$2', wanted '$3'"
+	exit 1
+}
+
+# within WHAT GOT LOW HIGH
+within() {
+	[ "$2" -ge "$3" ] && [ "$2" -le "$4" ] && return
+	echo "$1: got '$2', wanted $3 to $4"
+	exit 1
+}
+
+# contains WHAT TEXT PATTERN: a line of TEXT matches the extended regular expression
+contains() {
+	echo "$2" | grep -Eq "$3" && return
+	echo "$1: nothing like '$3' in:"
+	echo "$2"
+	exit 1
+}
+
+# fails COMMAND...: since "! COMMAND" cannot fail a test, whatever the command does
+fails() {
+	if "$@"; then
+		echo "should have failed: $*"
+		exit 1
+	fi
+}
+
+skip() {
+	echo "$*"
+	exit 4
+}
+
+# The events of a PMU as the user asks for them, to a config: config PMU NAME
+config() {
+	sed 's/event=\(0x[0-9a-f]*\),umask=\(0x[0-9a-f]*\)/\1 \2/' "$PMUS/$1/events/$2" |
+		(read -r event umask && printf '%#x\n' $((event | umask << 8)))
+}
+
+# Mark the end of the kernel's log as it is now.
+log_mark() {
+	mark="lib.sh: mark $(cut -d' ' -f1 /proc/uptime)"
+	echo "$mark" > /dev/kmsg
+}
+
+# What the kernel said since.
+log_since_mark() {
+	dmesg | sed "1,/$mark/d"
+}
+
+run_tests() {
+	tests=$(sed -n 's/^\(test_[a-z0-9_]*\)() {$/\1/p' "$0")
+	echo "KTAP version 1"
+	echo "1..$(echo "$tests" | wc -l)"
+	number=0 failed=0
+	for test in $tests; do
+		number=$((number + 1))
+		# Not in a condition: there the shell would ignore set -e.
+		(set -e; "$test") > /tmp/diagnostics 2>&1 < /dev/null
+		status=$?
+		sed 's/^/# /' /tmp/diagnostics
+		case $status in
+		0) echo "ok $number ${test#test_}" ;;
+		4) echo "ok $number ${test#test_} # SKIP $(head -n 1 /tmp/diagnostics)" ;;
+		*) echo "not ok $number ${test#test_}"; failed=1 ;;
+		esac
+	done
+	exit $failed
+}
