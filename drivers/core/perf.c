@@ -107,6 +107,7 @@ static void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev)
 void pmu_box_init_counting(struct pmu_box *box)
 {
 	INIT_LIST_HEAD(&box->active);
+	INIT_LIST_HEAD(&box->to_read);
 	box->frozen = true;
 	hrtimer_setup(&box->timer, pmu_box_poll, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 }
@@ -171,7 +172,7 @@ static int pmu_event_add(struct perf_event *event, int flags)
 		ev->parked = false;
 		return 0;
 	}
-	idx = pmu_pick_counter(box->used, box_ops(box)->counters(box, ev), ev->last_idx);
+	idx = pmu_pick_counter(box->used, box_ops(box)->counters(box->pd->desc, ev), ev->last_idx);
 	if (idx < 0)
 		return -EAGAIN;
 	box->used |= BIT_ULL(idx);
@@ -199,8 +200,47 @@ static void pmu_event_del(struct perf_event *event, int flags)
 
 static void pmu_event_read(struct perf_event *event)
 {
-	if (!(event->hw.state & PERF_HES_STOPPED))
-		pmu_event_update(pmu_event_of(event));
+	struct pmu_event *ev = pmu_event_of(event);
+
+	if (event->hw.state & PERF_HES_STOPPED)
+		return;
+	if (ev->box->reading)
+		list_add_tail(&ev->to_read, &ev->box->to_read);
+	else
+		pmu_event_update(ev);
+}
+
+/*
+ * A group that is read is collected and then read in one pass, so that its counts are as
+ * close together as the bus allows. Adding a group needs nothing here: perf disables the
+ * PMU around it, so it is thawed as one.
+ */
+static void pmu_start_txn(struct pmu *pmu, unsigned int flags)
+{
+	struct pmu_box *box = *this_cpu_ptr(to_pmu_dev(pmu)->owned);
+
+	if (box && flags & PERF_PMU_TXN_READ)
+		box->reading = true;
+}
+
+static int pmu_commit_txn(struct pmu *pmu)
+{
+	struct pmu_box *box = *this_cpu_ptr(to_pmu_dev(pmu)->owned);
+	struct pmu_event *ev, *next;
+
+	if (!box || !box->reading)
+		return 0;
+	list_for_each_entry_safe(ev, next, &box->to_read, to_read) {
+		list_del(&ev->to_read);
+		pmu_event_update(ev);
+	}
+	box->reading = false;
+	return 0;
+}
+
+/* Only adding is ever cancelled. */
+static void pmu_cancel_txn(struct pmu *pmu)
+{
 }
 
 static void pmu_disable(struct pmu *pmu)
@@ -247,7 +287,7 @@ static bool pmu_take_counter(u64 *used, struct pmu_box *box, const struct perf_e
 	ev = pmu_event_of(event);
 	if (ev->box != box)
 		return false;
-	idx = pmu_pick_counter(*used, box_ops(box)->counters(box, ev), -1);
+	idx = pmu_pick_counter(*used, box_ops(box)->counters(box->pd->desc, ev), -1);
 	if (idx < 0)
 		return false;
 	*used |= BIT_ULL(idx);
@@ -294,7 +334,7 @@ static int pmu_event_setup(struct pmu_event *ev)
 	struct pmu_box *box = ev->box;
 	int err;
 
-	err = box_ops(box)->event_init(box, ev);
+	err = box_ops(box)->event_init(box->pd->desc, ev);
 	if (err)
 		return err;
 	if (!pmu_group_fits(box, event))
@@ -356,6 +396,9 @@ void pmu_perf_init(struct pmu *pmu)
 	pmu->start = pmu_event_start;
 	pmu->stop = pmu_event_stop;
 	pmu->read = pmu_event_read;
+	pmu->start_txn = pmu_start_txn;
+	pmu->commit_txn = pmu_commit_txn;
+	pmu->cancel_txn = pmu_cancel_txn;
 }
 
 static void pmu_box_kill_local(void *data)

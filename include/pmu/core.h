@@ -26,6 +26,7 @@
 struct device;
 struct module;
 struct pmu_box;
+struct pmu_desc;
 
 /** enum pmu_config_word - the attr.config* word that a format field is part of. */
 enum pmu_config_word { PMU_CONFIG, PMU_CONFIG1, PMU_CONFIG2, PMU_CONFIG_WORDS };
@@ -88,6 +89,7 @@ struct pmu_event {
 	/* private: */
 	struct pmu_box *box;
 	struct list_head active;	/* in pmu_box.active while it counts */
+	struct list_head to_read;	/* in pmu_box.to_read while perf reads its group */
 	atomic64_t prev;		/* raw value at the last fold */
 	u64 poll_ns;
 	int last_idx;			/* the counter it had, to get the same again */
@@ -106,19 +108,21 @@ static inline struct pmu_event *pmu_event_of(const struct perf_event *event)
 /**
  * struct pmu_box_ops - the hardware verbs of one kind of box.
  *
- * All but @event_init are called on the owner CPU with interrupts off.
+ * The first two know no box, only the kind of PMU: they are called from
+ * perf_event_open(), when the device may be going. The others are called on the owner
+ * CPU with interrupts off, and not any more once the device has gone.
  */
 struct pmu_box_ops {
 	/**
 	 * @event_init: check the event's config and set max_rate; config words hold no
-	 * reserved bit. Any context that may sleep, any CPU, no hardware access.
-	 * Returns 0 or a negative errno for perf_event_open().
+	 * reserved bit. May sleep. Returns 0 or a negative errno for perf_event_open().
 	 */
-	int (*event_init)(struct pmu_box *box, struct pmu_event *ev);
+	int (*event_init)(const struct pmu_desc *desc, struct pmu_event *ev);
 	/**
 	 * @counters: the counters (bits 0 to 63) of which any one can count the event.
+	 * Any context.
 	 */
-	u64 (*counters)(struct pmu_box *box, const struct pmu_event *ev);
+	u64 (*counters)(const struct pmu_desc *desc, const struct pmu_event *ev);
 	/**
 	 * @start: let counter @idx count the event once the box is thawed; the box is
 	 * frozen. Returns the raw value that counting goes on from.

@@ -31,13 +31,13 @@ struct fake {
 
 static struct fake *fake;
 
-static int fake_event_init(struct pmu_box *box, struct pmu_event *ev)
+static int fake_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	ev->max_rate = fake->max_rate;
 	return 0;
 }
 
-static u64 fake_counters(struct pmu_box *box, const struct pmu_event *ev)
+static u64 fake_counters(const struct pmu_desc *desc, const struct pmu_event *ev)
 {
 	return ev->event->attr.config == 0xff ? BIT_ULL(2) : GENMASK_ULL(1, 0);
 }
@@ -258,6 +258,35 @@ static void counters_run_out(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, fake->on[0] || fake->on[1] || fake->on[2]);
 }
 
+/* A group is read in one pass: its members' values are of the same moment. */
+static void group_reads_in_one_pass(struct kunit *test)
+{
+	struct perf_event_attr attr = { .config = 1, .read_format = PERF_FORMAT_GROUP };
+	struct perf_event *leader = open_attr(&attr, 0, NULL), *other = open_event(0xff);
+	unsigned int reads;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, leader);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other);
+	local_irq_disable();
+	leader->pmu->start_txn(leader->pmu, PERF_PMU_TXN_READ);
+	happen(3);
+	reads = fake->reads;
+	leader->pmu->read(leader);
+	other->pmu->read(other);
+	KUNIT_EXPECT_EQ(test, fake->reads, reads);
+	happen(4);
+	KUNIT_EXPECT_EQ(test, leader->pmu->commit_txn(leader->pmu), 0);
+	KUNIT_EXPECT_EQ(test, fake->reads, reads + 2);
+	local_irq_enable();
+	KUNIT_EXPECT_EQ(test, local64_read(&leader->count), 7LL);
+	KUNIT_EXPECT_EQ(test, local64_read(&other->count), 7LL);
+	/* And a single one at once, as before. */
+	happen(1);
+	KUNIT_EXPECT_EQ(test, count_of(leader), 8ULL);
+	perf_event_release_kernel(other);
+	perf_event_release_kernel(leader);
+}
+
 /* What the hardware or the ABI does not have is refused with the errno perf explains. */
 static void refusals(struct kunit *test)
 {
@@ -366,6 +395,7 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE(stops_when_disabled),
 	KUNIT_CASE(freezes_when_idle),
 	KUNIT_CASE(counters_run_out),
+	KUNIT_CASE(group_reads_in_one_pass),
 	KUNIT_CASE(refusals),
 	KUNIT_CASE(timer_folds),
 	KUNIT_CASE(read_errors),
