@@ -62,7 +62,7 @@ static void imc_clear_counter(struct imc_channel *ch, unsigned int idx)
  */
 void imc_channel_freeze(struct imc_channel *ch)
 {
-	imc_write(ch, IMC_BOX_CTL, IMC_BOX_CTL_FREEZE_EN | IMC_BOX_CTL_FREEZE);
+	imc_write(ch, IMC_BOX_CTL, ch->box_ctl | IMC_BOX_CTL_FREEZE);
 	ch->frozen = true;
 }
 EXPORT_SYMBOL_IF_KUNIT(imc_channel_freeze);
@@ -81,7 +81,7 @@ void imc_channel_thaw(struct imc_channel *ch)
 	for (unsigned int idx = 0; idx < IMC_COUNTERS; idx++)
 		if (ch->ctl[idx] & IMC_CTL_ENABLE && !(ch->active & BIT(idx)))
 			imc_write_ctl(ch, idx, 0);
-	imc_write(ch, IMC_BOX_CTL, IMC_BOX_CTL_FREEZE_EN);
+	imc_write(ch, IMC_BOX_CTL, ch->box_ctl);
 	ch->frozen = false;
 }
 EXPORT_SYMBOL_IF_KUNIT(imc_channel_thaw);
@@ -91,13 +91,14 @@ EXPORT_SYMBOL_IF_KUNIT(imc_channel_thaw);
  * @ch: the channel
  *
  * In the order of the guide's "enable to freeze, freeze, program". The counters are
- * cleared by writing 0, since this generation documents no reset bits.
+ * cleared by writing 0, which works everywhere; the first generation documents no reset
+ * bits, and of the others' it is not known whether they reach the fixed counter.
  *
  * Context: any. 17 writes.
  */
 void imc_channel_reset(struct imc_channel *ch)
 {
-	imc_write(ch, IMC_BOX_CTL, IMC_BOX_CTL_FREEZE_EN);
+	imc_write(ch, IMC_BOX_CTL, ch->box_ctl);
 	imc_channel_freeze(ch);
 	for (unsigned int idx = 0; idx < IMC_COUNTERS; idx++) {
 		imc_write_ctl(ch, idx, 0);

@@ -27,19 +27,51 @@ struct imc_io {
 struct imc_channel {
 	const struct imc_io *io;
 	struct pci_dev *pdev;
+	void __iomem *ecam;		/* the function's page, if it is reached that way */
+	u32 box_ctl;			/* bits that BOX_CTL always has */
 	u32 ctl[IMC_COUNTERS];		/* control registers */
 	u64 value[IMC_COUNTERS];	/* counters, as of the last read; true of stopped ones */
 	u8 active;			/* bit per counter that counts for somebody */
 	bool frozen;
 };
 
+/*
+ * config, as in the in-tree driver. The fields lie where the control register has them,
+ * which is what imc_config_to_ctl() relies on.
+ */
+#define IMC_CONFIG_EVENT	((u64)IMC_CTL_EVENT)
+#define IMC_CONFIG_UMASK	((u64)IMC_CTL_UMASK)
+#define IMC_CONFIG_EDGE		((u64)IMC_CTL_EDGE)
+#define IMC_CONFIG_INV		((u64)IMC_CTL_INVERT)
+#define IMC_CONFIG_THRESH	((u64)IMC_CTL_THRESHOLD)
+#define IMC_FORMATS		5
+
+/* Not a code of the hardware's: this config, no other bit set, is the fixed counter. */
+#define IMC_CONFIG_FIXED	0xff
+
+/* The events of a processor generation. */
+struct imc_kind {
+	struct pmu_desc desc;
+	const u8 *increments;		/* most counts per clock by event code; 0: not published */
+	u64 refused;			/* fields that the generation's registers do not have */
+};
+
+/* Where a channel is, on processors whose device ids alone do not tell. */
+struct imc_slot {
+	u8 devfn;
+	u8 channel;
+};
+
 /* A processor generation. */
 struct imc_part {
 	const char *name;
 	u16 ubox;			/* PCI device that maps buses to sockets */
-	u8 nodeid_reg;
-	u8 map_reg;
-	const struct pmu_desc *desc;
+	u8 ubox_nodeid;			/* its registers */
+	u8 ubox_map;
+	bool ubox_below;		/* on a lower bus than the channels, not a higher */
+	u32 box_ctl;			/* bits that BOX_CTL always has */
+	const struct imc_slot *slots;	/* ends with devfn 0; NULL: the device id tells */
+	const struct imc_kind *kind;
 };
 
 /* channel.c */
@@ -52,11 +84,20 @@ u64 imc_counter_start(struct imc_channel *ch, unsigned int idx, u32 ctl);
 void imc_counter_stop(struct imc_channel *ch, unsigned int idx);
 int imc_counter_read(struct imc_channel *ch, unsigned int idx, u64 *value);
 
-/* events.c */
-extern const struct pmu_desc imc_snbep_desc;
+/* pmu.c */
+extern const struct pmu_format imc_formats[IMC_FORMATS];
+extern const struct pmu_box_ops imc_box_ops;
 bool imc_config_is_fixed(u64 config);
 u32 imc_config_to_ctl(u64 config);
-u64 imc_config_max_rate(u64 config);
+u64 imc_config_max_rate(const struct imc_kind *kind, u64 config);
+
+/* events.c */
+extern const struct imc_kind imc_snbep_kind, imc_ivbep_kind, imc_hswep_kind, imc_skx_kind,
+			     imc_clx_kind;
+
+/* io.c */
+int imc_io_check_parameter(void);
+int imc_io_setup(struct imc_channel *ch);
 
 /* socket.c */
 int imc_socket_of(struct pci_dev *pdev, const struct imc_part *part);

@@ -2,8 +2,8 @@
 /*
  * Registers of a memory channel's performance monitor, in the PCI configuration space of
  * the channel's function. Intel 327043-001, "Xeon E5-2600 Uncore Performance Monitoring
- * Guide", 2.5. Each register is read and written as one dword; wider accesses are
- * undefined.
+ * Guide", 2.5; the same up to Cascade Lake but for what is said here. Each is read and
+ * written as one dword; wider accesses are undefined.
  */
 #ifndef INTEL_IMC_REGS_H
 #define INTEL_IMC_REGS_H
@@ -35,6 +35,11 @@
 
 #define IMC_BOX_CTL		0xf4
 #define IMC_BOX_CTL_FREEZE	BIT(8)
-#define IMC_BOX_CTL_FREEZE_EN	BIT(16)			/* without it the freeze bit does nothing */
+/*
+ * Sandy Bridge-EP: bit 16 has to be set for the freeze bit to work, bit 17 is reserved.
+ * Later ones: both reserved, "must be written 1".
+ */
+#define IMC_BOX_CTL_V1		BIT(16)
+#define IMC_BOX_CTL_V2		GENMASK(17, 16)
 
 #endif /* INTEL_IMC_REGS_H */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which socket a PCI bus belongs to. Each socket's UBOX function knows its node id, and
- * a map from packages to node ids; it sits on the same bus as the memory channels or on
- * the next higher one.
+ * a map from packages to node ids.
  */
 #include <linux/bitfield.h>
+#include <linux/nodemask.h>
 #include <linux/pci.h>
+#include <linux/topology.h>
 
 #include "imc.h"
 
@@ -30,20 +31,43 @@ int imc_socket_from_map(u32 nodeid, u32 map)
 }
 EXPORT_SYMBOL_IF_KUNIT(imc_socket_from_map);
 
-/* The UBOX on @pdev's bus, or else on the next higher one. The caller puts it. */
-static struct pci_dev *imc_ubox_of(struct pci_dev *pdev, u16 device)
+/*
+ * The UBOX on @pdev's bus, or else on the nearest bus on the side where this generation
+ * has it. The caller puts it.
+ */
+static struct pci_dev *imc_ubox_of(struct pci_dev *pdev, const struct imc_part *part)
 {
 	struct pci_dev *ubox = NULL, *best = NULL;
+	int distance, shortest = INT_MAX;
 
-	while ((ubox = pci_get_device(PCI_VENDOR_ID_INTEL, device, ubox))) {
-		if (pci_domain_nr(ubox->bus) != pci_domain_nr(pdev->bus) ||
-		    ubox->bus->number < pdev->bus->number ||
-		    (best && best->bus->number <= ubox->bus->number))
+	while ((ubox = pci_get_device(PCI_VENDOR_ID_INTEL, part->ubox, ubox))) {
+		if (pci_domain_nr(ubox->bus) != pci_domain_nr(pdev->bus))
 			continue;
+		distance = ubox->bus->number - pdev->bus->number;
+		if (part->ubox_below)
+			distance = -distance;
+		if (distance < 0 || distance >= shortest)
+			continue;
+		shortest = distance;
 		pci_dev_put(best);
 		best = pci_dev_get(ubox);
 	}
 	return best;
+}
+
+/*
+ * The map has room for 8 nodes. Where there are more, firmware's idea of the bus's NUMA
+ * node has to do.
+ */
+static int imc_socket_by_numa(struct pci_dev *pdev)
+{
+	int node = dev_to_node(&pdev->dev);
+	unsigned int cpu = node < 0 ? nr_cpu_ids : cpumask_first(cpumask_of_node(node));
+
+	if (cpu >= nr_cpu_ids)
+		return dev_err_probe(&pdev->dev, -ENXIO,
+			"more than 8 nodes, and firmware does not tell this device's: its socket is unknown\n");
+	return topology_physical_package_id(cpu);
 }
 
 /**
@@ -56,16 +80,19 @@ static struct pci_dev *imc_ubox_of(struct pci_dev *pdev, u16 device)
  */
 int imc_socket_of(struct pci_dev *pdev, const struct imc_part *part)
 {
-	struct pci_dev *ubox = imc_ubox_of(pdev, part->ubox);
+	struct pci_dev *ubox;
 	u32 nodeid, map;
 	int socket;
 
+	if (nr_node_ids > UBOX_MAP_FIELDS)
+		return imc_socket_by_numa(pdev);
+	ubox = imc_ubox_of(pdev, part);
 	if (!ubox)
 		return dev_err_probe(&pdev->dev, -ENXIO,
-			"no UBOX %04x:%04x on this bus or above it, so its socket is unknown: the firmware may hide it\n",
-			PCI_VENDOR_ID_INTEL, part->ubox);
-	if (pci_read_config_dword(ubox, part->nodeid_reg, &nodeid) ||
-	    pci_read_config_dword(ubox, part->map_reg, &map))
+			"no UBOX %04x:%04x on this bus or %s it, so its socket is unknown: does firmware hide it?\n",
+			PCI_VENDOR_ID_INTEL, part->ubox, part->ubox_below ? "below" : "above");
+	if (pci_read_config_dword(ubox, part->ubox_nodeid, &nodeid) ||
+	    pci_read_config_dword(ubox, part->ubox_map, &map))
 		socket = -ENXIO;
 	else
 		socket = imc_socket_from_map(nodeid, map);

@@ -80,6 +80,7 @@ static const struct imc_io regfile_io = { .read = regfile_read, .write = regfile
 void imc_regfile_init(struct imc_regfile *file)
 {
 	file->ch.io = &regfile_io;
+	file->ch.box_ctl = 0x00010000;
 	file->clock = 1000;
 	imc_channel_reset(&file->ch);
 	imc_regfile_forget(file);

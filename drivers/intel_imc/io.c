@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How configuration space is reached.
+ *
+ * The PCI core goes by ports 0xCF8 and 0xCFC for the first 256 bytes: two accesses under
+ * one lock for the whole machine. Where there is memory-mapped configuration space (ECAM)
+ * the function's own page is mapped instead: one access, no lock. Accesses are dwords in
+ * either case, since wider ones are undefined.
+ */
+#include <linux/acpi.h>
+#include <linux/io.h>
+#include <linux/moduleparam.h>
+#include <linux/pci.h>
+#include <linux/pci-ecam.h>
+
+#include "imc.h"
+
+static char *access = "auto";
+module_param(access, charp, 0444);
+MODULE_PARM_DESC(access, "how to reach configuration space: ecam, pci (the PCI core), or auto (ecam where there is one; the default)");
+
+static u32 imc_pci_read(struct imc_channel *ch, unsigned int reg)
+{
+	u32 value;
+
+	return pci_read_config_dword(ch->pdev, reg, &value) ? ~0U : value;
+}
+
+static void imc_pci_write(struct imc_channel *ch, unsigned int reg, u32 value)
+{
+	pci_write_config_dword(ch->pdev, reg, value);
+}
+
+static const struct imc_io imc_pci_io = { .read = imc_pci_read, .write = imc_pci_write };
+
+static u32 imc_ecam_read(struct imc_channel *ch, unsigned int reg)
+{
+	return readl(ch->ecam + reg);
+}
+
+static void imc_ecam_write(struct imc_channel *ch, unsigned int reg, u32 value)
+{
+	writel(value, ch->ecam + reg);
+}
+
+static const struct imc_io imc_ecam_io = { .read = imc_ecam_read, .write = imc_ecam_write };
+
+/* The physical address of a function's page as ACPI's MCFG table has it, or 0. */
+static phys_addr_t imc_ecam_address(struct pci_dev *pdev)
+{
+	struct acpi_table_header *header;
+	struct acpi_mcfg_allocation *entry;
+	phys_addr_t found = 0;
+	unsigned int n;
+
+	if (ACPI_FAILURE(acpi_get_table(ACPI_SIG_MCFG, 0, &header)))
+		return 0;
+	entry = (void *)header + sizeof(struct acpi_table_mcfg);
+	n = (header->length - sizeof(struct acpi_table_mcfg)) / sizeof(*entry);
+	for (; n; n--, entry++) {
+		if (entry->pci_segment != pci_domain_nr(pdev->bus) ||
+		    pdev->bus->number < entry->start_bus_number ||
+		    pdev->bus->number > entry->end_bus_number)
+			continue;
+		found = entry->address + PCIE_ECAM_OFFSET(pdev->bus->number, pdev->devfn, 0);
+		break;
+	}
+	acpi_put_table(header);
+	return found;
+}
+
+/*
+ * Map the page. Firmware's table can be wrong: it is used if the kernel uses it, which
+ * it has checked it for, and if both ways show the same function.
+ */
+static int imc_ecam_map(struct imc_channel *ch)
+{
+	phys_addr_t address = imc_ecam_address(ch->pdev);
+	u32 beyond, id;
+
+	if (!address || pci_read_config_dword(ch->pdev, PCI_CFG_SPACE_SIZE, &beyond) ||
+	    pci_read_config_dword(ch->pdev, PCI_VENDOR_ID, &id))
+		return -ENODEV;
+	ch->ecam = devm_ioremap(&ch->pdev->dev, address, PCI_CFG_SPACE_EXP_SIZE);
+	if (!ch->ecam)
+		return -ENOMEM;
+	return readl(ch->ecam + PCI_VENDOR_ID) == id ? 0 : -ENODEV;
+}
+
+/**
+ * imc_io_check_parameter() - is the module parameter one of its words?
+ *
+ * Return: 0, or -EINVAL with a message.
+ */
+int imc_io_check_parameter(void)
+{
+	if (!strcmp(access, "auto") || !strcmp(access, "ecam") || !strcmp(access, "pci"))
+		return 0;
+	pr_err("intel_imc_pmu: access=%s is none of auto, ecam, pci\n", access);
+	return -EINVAL;
+}
+
+/**
+ * imc_io_setup() - choose how a channel's registers are reached.
+ * @ch: the channel; its io and ecam are set
+ *
+ * Context: may sleep.
+ * Return: 0; -ENODEV or -ENOMEM, with a message, if ECAM is demanded and cannot be had.
+ */
+int imc_io_setup(struct imc_channel *ch)
+{
+	int err;
+
+	ch->io = &imc_pci_io;
+	if (!strcmp(access, "pci"))
+		return 0;
+	err = imc_ecam_map(ch);
+	if (!err)
+		ch->io = &imc_ecam_io;
+	else if (!strcmp(access, "ecam"))
+		return dev_err_probe(&ch->pdev->dev, err,
+			"access=ecam, but this function has no memory-mapped configuration space; use access=auto\n");
+	return 0;
+}
