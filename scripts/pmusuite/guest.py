@@ -39,6 +39,7 @@ class Guest:
     append: str = ""
     copies: tuple = ()                  # files for the guest's working directory
     modules: tuple = ()                 # more modules to load, after the driver
+    parameters: tuple = ()              # of our modules, "MODULE.NAME=VALUE"
     command: tuple = ()
 
 
@@ -47,6 +48,11 @@ class Outcome:
     status: int
     log: str
     complaints: list = field(default_factory=list)
+
+
+def _parameters(guest, module):
+    """What is to be written behind @module when it is loaded."""
+    return [parameter.split(".", 1)[1] for parameter in guest.parameters if parameter.startswith(f"{module}.")]
 
 
 def _modules_to_load(guest, ours):
@@ -60,7 +66,7 @@ def _modules_to_load(guest, ours):
     missing = [n for n in names if n.endswith(".ko") and not (ours / Path(n).name).exists()]
     if missing:
         raise Error(f"not among the modules built for {guest.kernel}: {', '.join(Path(m).stem for m in missing)}")
-    return "".join(f"{name}\n" for name in names).encode()
+    return "".join(" ".join([name, *_parameters(guest, Path(name).stem)]) + "\n" for name in names).encode()
 
 
 def _overlay(guest, kernel):

@@ -4,6 +4,7 @@
 # What events count: exact numbers, on our driver and, as the referee, on the in-tree one.
 #
 # vm: --kernel '6.1 6.12' --driver 'ours in-tree' --model snbep,sockets=2
+# vm: --kernel 6.1 --driver ours --model snbep,sockets=2 --param intel_imc_pmu.access=pci
 . ./lib.sh
 
 # Nothing happened but what the command made happen.

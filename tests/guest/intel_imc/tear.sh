@@ -5,6 +5,7 @@
 # the in-tree driver is off by 2^32 at once and by 2^48 from the next read on.
 #
 # vm: --kernel '6.1 6.12' --driver 'ours in-tree' --model snbep
+# vm: --kernel 6.1 --driver ours --model snbep --param intel_imc_pmu.access=pci
 . ./lib.sh
 
 # Just below the low half's end; 0x30 events come right after the low half was read.
