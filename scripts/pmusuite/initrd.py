@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A guest's root: an uncompressed initramfs, in two parts that the kernel unpacks one after the other.
 
-The base holds Debian's busybox and perf with the libraries perf needs, and a kernel's own
-modules that a guest may load. The overlay, made for each run, holds what is tried.
+The base holds Debian's busybox, perf and other clients with the libraries they need, and a
+kernel's own modules that a guest may load. The overlay, made for each run, holds what is tried.
 """
 import os
 import re
@@ -12,6 +12,9 @@ from pathlib import Path
 
 from . import cache, debian
 from .cache import Error, run
+
+# Debian's programs that guests have beside perf: PAPI, which finds events through libpfm4.
+CLIENTS = {"papi-tools": ("usr/bin/papi_command_line",)}
 
 # Modules of the stock kernel that the harness itself needs, where they are not built in.
 HARNESS_MODULES = ("virtio_pci", "virtio_console")
@@ -80,16 +83,16 @@ def _copy_modules(kernel, root, names):
     run(["/sbin/depmod", "-b", root, kernel.release], "depmod")
 
 
-def _perf_version(arch, kernel):
-    """perf of the kernel's own version, or of the newest stock kernel."""
+def _packages(arch, kernel):
+    """Busybox, the clients and perf, of the kernel's own version or of the newest stock kernel's."""
     series = kernel.series if kernel.modules else "6.12"
-    return debian.remembered(f"perf-{arch.name}-{series}", lambda: debian.closure_names(
+    return debian.remembered(f"guest-{arch.name}-{series}", lambda: debian.closure_names(
         arch.debian, [f"linux-perf={debian.newest(arch.debian, 'linux-perf', series + '.')['Version']}",
-                      "busybox-static"]))
+                      "busybox-static", *CLIENTS]))
 
 
 def base(arch, kernel):
-    packages = _perf_version(arch, kernel)
+    packages = _packages(arch, kernel)
     key = cache.key_of(*packages, kernel.release, kernel.version, *arch.twins, *HARNESS_MODULES,
                        Path(__file__))
 
@@ -100,7 +103,8 @@ def base(arch, kernel):
         for name in ("bin", "dev", "etc", "proc", "sys", "tmp", "root", "run", "usr/bin"):
             (root / name).mkdir(parents=True, exist_ok=True)
         shutil.copy(source / "bin/busybox", root / "bin/busybox")
-        _copy_program(source, root, "usr/bin/perf")
+        for program in ("usr/bin/perf", *(p for programs in CLIENTS.values() for p in programs)):
+            _copy_program(source, root, program)
         if kernel.modules:
             _copy_modules(kernel, root, HARNESS_MODULES + arch.twins)
         _cpio(root, directory / "base.cpio")
