@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A memory channel of an Intel Xeon E5 processor, as a PCI function with four
+ * A memory channel of an Intel Xeon processor, as a PCI function with four
  * general performance counters and one for the DRAM clock.
  *
  * Modelled: the control, counter and status registers between 0xA0 and 0xF8,
@@ -12,15 +12,16 @@
  * overflow interrupts; everything of a memory controller that is not counting;
  * migration.
  *
- * QEMU interface (devices "NAME-imc", NAME of a generation, see snbep.c):
+ * QEMU interface (devices "NAME-imc", NAME of a generation, see generations.c):
  *  + property "socket": number of the socket, part of the model's name
- *  + property "channel": from 0; the function must sit at that channel's slot
+ *  + property "channel": its number in the generation's table, over all memory
+ *    controllers; the function must sit at that channel's slot
  *  + property "dclk": DRAM clock in Hz (800 MHz)
  *  + property "dead": the clock does not run, nothing happens (off)
- *  + property "reset-bits": BOX_CTL 1:0 clear counters and controls, as the
- *    datasheet says; otherwise they are reserved, as the guide says (off)
- *  + property "strict": reserved bits that are written as 1 are reported,
- *    and counted as reserved_write (off)
+ *  + property "reset-bits": on Sandy Bridge-EP, where sources disagree on it,
+ *    BOX_CTL 1:0 clear counters and controls; otherwise they are reserved (off)
+ *  + property "strict": reserved bits that are written as they must not be are
+ *    reported, and counted as reserved_write (off)
  *  + configuration registers: see REG_* below
  *  + control keys: see channel_keys below
  * Wants "multifunction=on", which all functions of a real uncore have.
@@ -37,7 +38,7 @@
 #define REG_CTL(n)          (0xd8 + 4 * (n))
 #define REG_FIXED_CTL       0xf0
 #define REG_BOX_CTL         0xf4
-#define   BOX_CTL_BIT17         (1u << 17)      /* stored, without effect */
+#define   BOX_CTL_BIT17         (1u << 17)      /* without effect */
 #define   BOX_CTL_FRZ_EN        (1u << 16)
 #define   BOX_CTL_FRZ           (1u << 8)
 #define   BOX_CTL_RST_CTRS      (1u << 1)
@@ -81,6 +82,11 @@ DECLARE_INSTANCE_CHECKER(Channel, CHANNEL, TYPE_IMC_CHANNEL)
 static const UncoreGeneration *channel_gen(Channel *ch)
 {
     return UNCORE_FUNCTION_GET_CLASS(ch)->gen;
+}
+
+static const ImcRegisters *channel_registers(Channel *ch)
+{
+    return channel_gen(ch)->registers;
 }
 
 static ChannelStat channel_stat(uint32_t reg)
@@ -201,13 +207,23 @@ static bool channel_read(UncoreFunction *f, uint32_t reg, uint32_t *value)
     return true;
 }
 
-static void channel_reserved(Channel *ch, uint32_t reg, uint32_t reserved,
-                             uint32_t value)
+/* Strict mode: @zero has to be written as 0, @one as 1. */
+static void channel_reserved(Channel *ch, uint32_t reg, uint32_t zero,
+                             uint32_t one, uint32_t value)
 {
-    if (ch->strict && value & reserved) {
-        ch->stats[STAT_RESERVED_WRITE].writes++;
+    uint32_t ones = value & zero, zeros = ~value & one;
+
+    if (!ch->strict || !(ones | zeros)) {
+        return;
+    }
+    ch->stats[STAT_RESERVED_WRITE].writes++;
+    if (ones) {
         warn_report("%s: reserved bits 0x%08x written to register 0x%02x",
-                    UNCORE_FUNCTION(ch)->model.name, value & reserved, reg);
+                    UNCORE_FUNCTION(ch)->model.name, ones, reg);
+    }
+    if (zeros) {
+        warn_report("%s: reserved bits 0x%08x not written as 1 to register "
+                    "0x%02x", UNCORE_FUNCTION(ch)->model.name, zeros, reg);
     }
 }
 
@@ -217,7 +233,7 @@ static void channel_write_counter(Channel *ch, uint32_t reg, unsigned index,
     uint64_t now = ch->counters.value[index];
 
     if (high) {
-        channel_reserved(ch, reg, 0xffff0000, value);
+        channel_reserved(ch, reg, 0xffff0000, 0, value);
         now = deposit64(now, 32, 16, value);
     } else {
         now = deposit64(now, 0, 32, value);
@@ -227,13 +243,15 @@ static void channel_write_counter(Channel *ch, uint32_t reg, unsigned index,
 
 static void channel_write_box_ctl(Channel *ch, uint32_t value)
 {
-    const UncoreGeneration *gen = channel_gen(ch);
+    const ImcRegisters *regs = channel_registers(ch);
+    bool has_resets = regs->box_resets || ch->reset_bits;
     uint32_t resets = BOX_CTL_RST_CTRS | BOX_CTL_RST_CTRL;
     unsigned i;
 
     channel_reserved(ch, REG_BOX_CTL,
-                     gen->box_reserved & ~(ch->reset_bits ? resets : 0), value);
-    for (i = 0; ch->reset_bits && i < IMC_NCOUNTERS; i++) {
+                     regs->box_reserved & ~(has_resets ? resets : 0),
+                     regs->box_wanted, value);
+    for (i = 0; has_resets && i < IMC_NCOUNTERS; i++) {
         if (value & BOX_CTL_RST_CTRS) {
             imc_counter_set(&ch->counters, i, 0);
         }
@@ -241,18 +259,35 @@ static void channel_write_box_ctl(Channel *ch, uint32_t value)
             imc_counter_set_ctl(&ch->counters, i, 0);
         }
     }
-    ch->box_ctl = value & (BOX_CTL_BIT17 | BOX_CTL_FRZ_EN | BOX_CTL_FRZ);
+    ch->box_ctl = (value & (BOX_CTL_BIT17 | BOX_CTL_FRZ_EN | BOX_CTL_FRZ)) |
+                  regs->box_ones;
     imc_counters_set_frozen(&ch->counters, value & BOX_CTL_FRZ &&
-                            (value & BOX_CTL_FRZ_EN || !gen->frz_needs_frz_en));
+                            (value & BOX_CTL_FRZ_EN ||
+                             !regs->frz_needs_frz_en));
 }
 
 static void channel_write_fixed_ctl(Channel *ch, uint32_t value)
 {
-    channel_reserved(ch, REG_FIXED_CTL, ~(IMC_CTL_EN | FIXED_CTL_RST), value);
+    uint32_t mask = channel_registers(ch)->ctl_mask &
+                    (IMC_CTL_EN | IMC_CTL_OV_EN);
+
+    channel_reserved(ch, REG_FIXED_CTL, ~(mask | FIXED_CTL_RST), 0, value);
     if (value & FIXED_CTL_RST) {
         imc_counter_set(&ch->counters, IMC_FIXED, 0);
     }
-    imc_counter_set_ctl(&ch->counters, IMC_FIXED, value & IMC_CTL_EN);
+    imc_counter_set_ctl(&ch->counters, IMC_FIXED, value & mask);
+}
+
+static void channel_write_ctl(Channel *ch, uint32_t reg, uint32_t value)
+{
+    const ImcRegisters *regs = channel_registers(ch);
+    unsigned index = (reg - REG_CTL(0)) / 4;
+
+    channel_reserved(ch, reg, regs->ctl_reserved, 0, value);
+    if (value & regs->ctl_rst) {
+        imc_counter_set(&ch->counters, index, 0);
+    }
+    imc_counter_set_ctl(&ch->counters, index, value & regs->ctl_mask);
 }
 
 static bool channel_write(UncoreFunction *f, uint32_t reg, uint32_t mask,
@@ -278,22 +313,17 @@ static bool channel_write(UncoreFunction *f, uint32_t reg, uint32_t mask,
     } else if (reg == REG_BOX_CTL) {
         channel_write_box_ctl(ch, value);
     } else {
-        channel_reserved(ch, reg, ~channel_gen(ch)->ctl_mask, value);
-        imc_counter_set_ctl(&ch->counters, (reg - REG_CTL(0)) / 4,
-                            value & channel_gen(ch)->ctl_mask);
+        channel_write_ctl(ch, reg, value);
     }
     return true;
 }
 
 static void channel_list_events(PmuModel *model, GString *out)
 {
-    const ImcEventTable *table = channel_gen(CHANNEL(uncore_function(model)))
-                                 ->events;
-    size_t i;
+    Channel *ch = CHANNEL(uncore_function(model));
+    const ImcEvent *e = NULL;
 
-    for (i = 0; i < table->nevents; i++) {
-        const ImcEvent *e = &table->events[i];
-
+    while ((e = imc_event_next(channel_gen(ch)->events, e))) {
         g_string_append_printf(out, "event %s %s code=0x%02x umask=0x%02x "
                                "max=%u\n", e->name, e->alias ?: "-", e->code,
                                e->umask, e->max_inc);
@@ -424,7 +454,7 @@ static void channel_reset_hold(Object *obj, ResetType type)
         imc_counter_set(&ch->counters, i, 0);
     }
     ch->counters.overflowed = 0;
-    ch->box_ctl = 0;
+    ch->box_ctl = channel_registers(ch)->box_ones;
     imc_counters_set_frozen(&ch->counters, false);
 }
 
@@ -444,7 +474,7 @@ static void channel_realize(PCIDevice *pci, Error **errp)
         error_setg(errp, "dclk is at most %llu Hz", DCLK_HZ_MAX);
         return;
     }
-    ch->counters.events = gen->events;
+    ch->counters.flag_needs = gen->registers->ctl_mask & IMC_CTL_OV_EN;
     dclk_init(&ch->counters.clk, ch->dclk, ch->dead);
     for (i = 0; i < CHANNEL_NSTATS; i++) {
         ch->stats[i].name = channel_stat_names[i];

@@ -28,7 +28,8 @@ void imc_counter_bump(ImcCounters *c, unsigned index, uint64_t counts)
 {
     unsigned __int128 sum = (unsigned __int128)c->value[index] + counts;
 
-    if (sum > IMC_COUNTER_MASK) {
+    if (sum > IMC_COUNTER_MASK &&
+        (c->ctl[index] & c->flag_needs) == c->flag_needs) {
         c->overflowed |= 1u << index;
     }
     c->value[index] = sum & IMC_COUNTER_MASK;
@@ -37,8 +38,8 @@ void imc_counter_bump(ImcCounters *c, unsigned index, uint64_t counts)
 /* Does a running general counter count a clock in which nothing was added? */
 static bool counts_idle_clocks(uint32_t ctl)
 {
-    bool clock = IMC_CTL_EVENT(ctl) == IMC_EVENT_CLOCK &&
-                 imc_umask_selects(IMC_CTL_UMASK(ctl), 0);
+    bool clock = imc_event_seen(&imc_event_clock, IMC_CTL_EVENT(ctl),
+                                IMC_CTL_UMASK(ctl));
     unsigned increment = clock ? 1 : 0;
     unsigned thresh = IMC_CTL_THRESH(ctl);
 
@@ -125,8 +126,8 @@ void imc_counters_event(ImcCounters *c, const ImcEvent *event, uint64_t n,
     imc_counters_sync(c);
     for (i = 0; i < IMC_NGENERAL; i++) {
         if (imc_counter_runs(c, i) &&
-            IMC_CTL_EVENT(c->ctl[i]) == event->code &&
-            imc_umask_selects(IMC_CTL_UMASK(c->ctl[i]), event->umask)) {
+            imc_event_seen(event, IMC_CTL_EVENT(c->ctl[i]),
+                           IMC_CTL_UMASK(c->ctl[i]))) {
             counter_event(c, i, event, n, inc);
         }
     }

@@ -20,13 +20,15 @@
 #define IMC_CTL_THRESH(ctl) ((uint8_t)((ctl) >> 24))
 #define IMC_CTL_INV     (1u << 23)
 #define IMC_CTL_EN      (1u << 22)  /* also in FIXED_CTL */
+#define IMC_CTL_OV_EN   (1u << 20)  /* also in FIXED_CTL */
 #define IMC_CTL_EDGE    (1u << 18)
 #define IMC_CTL_UMASK(ctl) ((uint8_t)((ctl) >> 8))
 #define IMC_CTL_EVENT(ctl) ((uint8_t)(ctl))
 
 typedef struct ImcCounters {
     Dclk clk;
-    const ImcEventTable *events;
+    /* Bits of a counter's control without which it wraps in silence */
+    uint32_t flag_needs;
     bool frozen;
     uint64_t synced;                    /* tick up to which values are right */
     uint64_t value[IMC_NCOUNTERS];

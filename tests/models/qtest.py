@@ -102,15 +102,17 @@ class Machine:
 
     def number_buses(self):
         """Give the bridges of the expander buses the number after theirs."""
-        for bus in (0x3e, 0x7e):
-            if self.config_read((bus, 0, 0), 8) >> 16 == PCI_CLASS_BRIDGE:
-                self.config_write((bus, 0, 0), 0x18,
-                                  bus | bus + 1 << 8 | bus + 1 << 16)
+        self.bridges = [(bus, 0, 0) for bus in range(1, 256)
+                        if self.config_read((bus, 0, 0), 8) >> 16
+                        == PCI_CLASS_BRIDGE]
+        for bridge in self.bridges:
+            bus = bridge[0]
+            self.config_write(bridge, 0x18, bus | bus + 1 << 8 | bus + 1 << 16)
 
     def reset(self):
         """Press the reset button of the chipset and set up everything again."""
         self.qtest("outb 0xcf9 6")
-        while self.config_read((0x3e, 0, 0), 0x18):
+        while self.config_read(self.bridges[0], 0x18):
             time.sleep(0.01)    # the reset is the main loop's to do
         self.number_buses()
         self.place_control()
@@ -159,16 +161,20 @@ class Machine:
 
 
 class Channel:
-    """The registers of a memory channel, by the fact sheet's section 2."""
+    """The registers of a memory channel, by the fact sheet's section 2.
+
+    address is where it is, on Sandy Bridge-EP unless given.
+    """
 
     SLOTS = ((16, 0), (16, 1), (16, 4), (16, 5))
     CTR = (0xa0, 0xa8, 0xb0, 0xb8)
     CTL = (0xd8, 0xdc, 0xe0, 0xe4)
     FIXED_CTR, FIXED_CTL, BOX_CTL, BOX_STATUS = 0xd0, 0xf0, 0xf4, 0xf8
 
-    def __init__(self, machine, channel=0, socket=0):
+    def __init__(self, machine, channel=0, socket=0, address=None):
         self.machine = machine
-        self.address = ((0x3f, 0x7f)[socket],) + self.SLOTS[channel]
+        self.address = address or ((0x3f, 0x7f)[socket],
+                                   *self.SLOTS[channel])
         self.name = f"imc{channel}@{socket}"
 
     def read(self, register, size=4):

@@ -4,11 +4,12 @@
  * bus belongs to: the node id of this socket, and the map from packages to
  * node ids. Both are read only. Everything else of a UBOX is left out.
  *
- * QEMU interface (devices "NAME-ubox", NAME of a generation, see snbep.c):
+ * QEMU interface (devices "NAME-ubox", NAME of a generation, see
+ * generations.c, which also says where the registers are):
  *  + property "socket": number of the socket, part of the model's name
- *  + property "nodeid": CPUNODEID (0x40), 0..7 (0)
- *  + property "gidnidmap": GIDNIDMAP (0x54), bits 3i+2:3i are the node id of
- *    package i (the identity map)
+ *  + property "nodeid": CPUNODEID, 0..7 (0)
+ *  + property "gidnidmap": GIDNIDMAP, bits 3i+2:3i are the node id of package
+ *    i (the identity map)
  *  + control keys: see ubox_keys below
  * Wants "multifunction=on", which all functions of a real uncore have.
  */
@@ -16,9 +17,6 @@
 #include "qapi/error.h"
 #include "qemu/module.h"
 
-/* Configuration registers of a UBOX */
-#define REG_CPUNODEID       0x40
-#define REG_GIDNIDMAP       0x54
 #define GIDNIDMAP_IDENTITY  0x00fac688
 #define GIDNIDMAP_MASK      0x00ffffff
 
@@ -40,25 +38,28 @@ typedef struct Ubox {
 
 DECLARE_INSTANCE_CHECKER(Ubox, UBOX, TYPE_UNCORE_UBOX)
 
+static UboxStat ubox_stat(UncoreFunction *f, uint32_t reg)
+{
+    const UncoreGeneration *gen = UNCORE_FUNCTION_GET_CLASS(f)->gen;
+
+    if (reg == gen->ubox_nodeid) {
+        return STAT_NODEID;
+    }
+    return reg == gen->ubox_gidnidmap ? STAT_MAP : STAT_CONFIG;
+}
+
 static PmuStat *ubox_access_stat(UncoreFunction *f, uint32_t addr, int len)
 {
-    switch (addr & ~3) {
-    case REG_CPUNODEID:
-        return &UBOX(f)->stats[STAT_NODEID];
-    case REG_GIDNIDMAP:
-        return &UBOX(f)->stats[STAT_MAP];
-    default:
-        return &UBOX(f)->stats[STAT_CONFIG];
-    }
+    return &UBOX(f)->stats[ubox_stat(f, addr & ~3)];
 }
 
 static bool ubox_read(UncoreFunction *f, uint32_t reg, uint32_t *value)
 {
-    switch (reg) {
-    case REG_CPUNODEID:
+    switch (ubox_stat(f, reg)) {
+    case STAT_NODEID:
         *value = UBOX(f)->nodeid;
         return true;
-    case REG_GIDNIDMAP:
+    case STAT_MAP:
         *value = UBOX(f)->gidnidmap;
         return true;
     default:

@@ -18,15 +18,27 @@ typedef struct UncoreSlot {
     uint8_t devfn;
 } UncoreSlot;
 
+/* In what the registers of a channel differ from one generation to another */
+typedef struct ImcRegisters {
+    bool frz_needs_frz_en;      /* bit 8 of BOX_CTL alone does not freeze */
+    bool box_resets;            /* BOX_CTL 1:0 reset counters and controls */
+    uint32_t box_ones;          /* bits of BOX_CTL that always read as 1 */
+    uint32_t box_reserved;      /* and that have to be written as 0, */
+    uint32_t box_wanted;        /* or as 1, which strict mode checks */
+    uint32_t ctl_mask;          /* implemented in CTLn; the rest reads as 0 */
+    uint32_t ctl_rst;           /* writing 1 clears the counter; 0: no such */
+    uint32_t ctl_reserved;      /* has to be written as 0 */
+} ImcRegisters;
+
 typedef struct UncoreGeneration {
     const char *name;               /* devices are NAME-imc and NAME-ubox */
     UncoreSlot ubox;
+    uint8_t ubox_nodeid;            /* the UBOX's registers */
+    uint8_t ubox_gidnidmap;
     UncoreSlot channel[UNCORE_MAX_CHANNELS];
     unsigned nchannels;
-    const ImcEventTable *events;
-    bool frz_needs_frz_en;
-    uint32_t ctl_mask;              /* implemented bits; the rest read as 0 */
-    uint32_t box_reserved;          /* what strict mode reports in BOX_CTL */
+    ImcEvents events;
+    const ImcRegisters *registers;
 } UncoreGeneration;
 
 #define TYPE_UNCORE_FUNCTION "pmu-uncore-function"
