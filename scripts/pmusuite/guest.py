@@ -101,7 +101,8 @@ def _qemu(guest, kernel, initramfs):
                "-M", first.machine, "-m", guest.arch.memory if kernel.modules else "2G",
                "-smp", f"{cpus},sockets={sockets}", "-accel", "tcg,thread=multi",
                "-kernel", kernel.image, "-initrd", initramfs,
-               "-append", f"console={guest.arch.console} panic=-1 oops=panic printk.time=1 {guest.append}".strip(),
+               "-append", " ".join([f"console={guest.arch.console} panic=-1 oops=panic printk.time=1",
+                                    *(want.append for want in models if want.append), guest.append]).strip(),
                "-nographic" if guest.shell else "-display", *([] if guest.shell else ["none"]),
                "-device", "virtio-serial-pci"]
     if first.cpu:
