@@ -3,13 +3,18 @@
  * pmu-event: open perf events exactly as asked, and read them exactly when asked. perf
  * explains errors in prose and reads when it likes; tests want the errno and each value.
  *
- *   pmu-event [--cpu N] [--pid N] [--period N] [--group] PMU:CONFIG[,CONFIG1[,CONFIG2]]...
- *             [-x SHELL-COMMAND]...
+ *   pmu-event [--cpu N] [--pid N] [--period N] [--group] [--pinned] [--disabled] [--manual]
+ *             PMU:CONFIG[,CONFIG1[,CONFIG2]]... [-x COMMAND]...
  *
  * Opens the events, then runs each command and after it prints one line with the count of
- * every event: a number, or "error" for an event in error state. Without -x the events
- * are opened and closed. If an event cannot be opened the name of the errno is printed
- * and the exit status is 1.
+ * every event: a number, or "error" for an event in error state. A group is read in one go.
+ * A command is for the shell, or one of these, for the events:
+ *
+ *   @enable, @disable	a group by its leader; with --disabled the events start disabled
+ *   @read		with --manual the counts are read and printed here, and nowhere else
+ *
+ * Without -x the events are opened and closed. If an event cannot be opened the name of the
+ * errno is printed and the exit status is 1.
  */
 #define _GNU_SOURCE	/* strerrorname_np() */
 #include <errno.h>
@@ -19,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -66,39 +72,79 @@ static void parse_event(char *text, struct perf_event_attr *attr)
 		die("not a number:", config);
 }
 
-static void print_counts(const int *fd, int n)
-{
-	for (int i = 0; i < n; i++) {
-		uint64_t count;
-		ssize_t got = read(fd[i], &count, sizeof(count));
+struct events {
+	int fd[MAX_EVENTS];
+	int n;
+	int group;	/* all are siblings of the first */
+	int manual;	/* no reads but by @read */
+};
 
+/* Read @n counts by the event @fd; none when its event is in error state. */
+static int read_counts(int fd, uint64_t *counts, int n)
+{
+	return read(fd, counts, n * sizeof(*counts)) == (ssize_t)(n * sizeof(*counts));
+}
+
+static void print_counts(const struct events *events)
+{
+	uint64_t counts[1 + MAX_EVENTS];	/* of a group: their number comes first */
+	int good = events->group && read_counts(events->fd[0], counts, 1 + events->n);
+
+	for (int i = 0; i < events->n; i++) {
+		if (!events->group)
+			good = read_counts(events->fd[i], &counts[1 + i], 1);
 		if (i)
 			putchar(' ');
-		if (got == sizeof(count))
-			printf("%" PRIu64, count);
+		if (good)
+			printf("%" PRIu64, counts[1 + i]);
 		else
-			fputs("error", stdout);	/* end of file: the event is in error state */
+			fputs("error", stdout);
 	}
 	putchar('\n');
 	fflush(stdout);
+}
+
+static void control(const struct events *events, unsigned long request)
+{
+	for (int i = 0; i < (events->group ? 1 : events->n); i++)
+		if (ioctl(events->fd[i], request, 0))
+			die("cannot control an event:", strerror(errno));
+}
+
+static void run(const struct events *events, const char *command)
+{
+	if (!strcmp(command, "@enable"))
+		control(events, PERF_EVENT_IOC_ENABLE);
+	else if (!strcmp(command, "@disable"))
+		control(events, PERF_EVENT_IOC_DISABLE);
+	else if (strcmp(command, "@read") && system(command))
+		die("failed:", command);
+	if (!events->manual || !strcmp(command, "@read"))
+		print_counts(events);
 }
 
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "cpu", required_argument, NULL, 'c' }, { "pid", required_argument, NULL, 'p' },
-		{ "period", required_argument, NULL, 's' }, { "group", no_argument, NULL, 'g' }, { 0 },
+		{ "period", required_argument, NULL, 's' }, { "group", no_argument, NULL, 'g' },
+		{ "pinned", no_argument, NULL, 'i' }, { "disabled", no_argument, NULL, 'd' },
+		{ "manual", no_argument, NULL, 'm' }, { 0 },
 	};
+	int commands = 0, cpu = 0, pid = -1, pinned = 0, disabled = 0, c;
 	const char *command[MAX_COMMANDS];
-	int fd[MAX_EVENTS], n = 0, commands = 0, cpu = 0, pid = -1, group = 0, c;
 	unsigned long long period = 0;
+	struct events events = { 0 };
 
 	while ((c = getopt_long(argc, argv, "x:", options, NULL)) != -1) {
 		switch (c) {
 		case 'c': cpu = atoi(optarg); break;
 		case 'p': pid = atoi(optarg); break;
 		case 's': period = strtoull(optarg, NULL, 0); break;
-		case 'g': group = 1; break;
+		case 'g': events.group = 1; break;
+		case 'i': pinned = 1; break;
+		case 'd': disabled = 1; break;
+		case 'm': events.manual = 1; break;
 		case 'x':
 			if (commands == MAX_COMMANDS)
 				die("too many commands:", optarg);
@@ -107,23 +153,25 @@ int main(int argc, char **argv)
 		default: return 2;
 		}
 	}
-	for (; optind < argc; optind++, n++) {
+	for (; optind < argc; optind++, events.n++) {
 		struct perf_event_attr attr;
+		int sibling = events.group && events.n;
 
-		if (n == MAX_EVENTS)
+		if (events.n == MAX_EVENTS)
 			die("too many events:", argv[optind]);
 		parse_event(argv[optind], &attr);
 		attr.sample_period = period;
-		fd[n] = syscall(SYS_perf_event_open, &attr, pid, cpu, group && n ? fd[0] : -1, 0);
-		if (fd[n] < 0) {
+		attr.pinned = pinned && !sibling;
+		attr.disabled = disabled && !sibling;
+		attr.read_format = events.group ? PERF_FORMAT_GROUP : 0;
+		c = syscall(SYS_perf_event_open, &attr, pid, cpu, sibling ? events.fd[0] : -1, 0);
+		if (c < 0) {
 			puts(strerrorname_np(errno));
 			return 1;
 		}
+		events.fd[events.n] = c;
 	}
-	for (int i = 0; i < commands; i++) {
-		if (system(command[i]))
-			die("failed:", command[i]);
-		print_counts(fd, n);
-	}
+	for (int i = 0; i < commands; i++)
+		run(&events, command[i]);
 	return 0;
 }

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Run Python unit tests; the results on stdout are KTAP, one for each test method.
+
+    python3 -m pmusuite.unittests DIRECTORY [ARCH]
+
+With ARCH, those that test models of that architecture, with the models in the environment.
+"""
+import os
+import sys
+import unittest
+
+from . import arch, build, cache, specs
+
+
+class Ktap(unittest.TestResult):
+    """A test may fail in several ways (subtests, clean-up) and still has one result."""
+    def __init__(self, planned):
+        super().__init__()
+        self.failed, self.problems, self.directive = 0, [], ""
+        print(f"KTAP version 1\n1..{planned}", flush=True)
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.problems, self.directive = [], ""
+
+    def stopTest(self, test):
+        self.failed += bool(self.problems)
+        for line in "\n".join(self.problems).splitlines():
+            print(f"# {line}")
+        print(f"{'not ok' if self.problems else 'ok'} {self.testsRun} {test.id()}{self.directive}", flush=True)
+        super().stopTest(test)
+
+    def addError(self, test, err):
+        text = self._exc_info_to_string(err, test)
+        self.problems.append(text)
+        if not isinstance(test, unittest.TestCase):     # setUpClass: no test starts or stops
+            print("\n".join(f"# {line}" for line in text.splitlines()), flush=True)
+
+    addFailure = addError
+
+    def addSubTest(self, test, subtest, err):
+        if err:
+            self.problems.append(f"{subtest}:")
+            self.addError(test, err)
+
+    def addSkip(self, test, reason):
+        self.directive = f" # SKIP {reason}"
+
+    def addUnexpectedSuccess(self, test):
+        self.problems.append("expected to fail, and did not")
+
+
+def cases(suite):
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from cases(test)
+        else:
+            yield test
+
+
+def main():
+    directory, *architectures = sys.argv[1:]
+    tests = list(cases(unittest.defaultTestLoader.discover(directory)))
+    for name in architectures:
+        models = build.models(arch.get(name))
+        os.environ.update(PMU_MODELS_SO=str(models), QEMU=f"qemu-system-{arch.get(name).qemu}")
+        tests = [test for test in tests if not hasattr(test, "spec") or specs.want(test.spec).arch == name]
+    result = Ktap(len(tests))
+    unittest.TestSuite(tests).run(result)
+    return bool(result.failed)
+
+
+if __name__ == "__main__":
+    cache.main(main)

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Runs in the debug kernel, with a KUnit suite loaded: shows its results, and tests that the
+# kernel's checkers, without which they prove little, are at work.
+. ./lib.sh
+
+# Kconfig drops an option whose dependencies are not met without a word.
+test_debug_options_are_on() {
+	zcat /proc/config.gz > /tmp/config
+	cat ./*.config > /tmp/asked
+	while read -r line; do
+		case $line in
+		CONFIG_*=*)
+			grep -Fqx "$line" /tmp/config || echo "$line" ;;
+		'# CONFIG_'*' is not set')
+			option=${line#\# }
+			grep "^${option% is not set}=" /tmp/config || : ;;
+		esac
+	done < /tmp/asked > /tmp/differ
+	[ "$(grep -c '^CONFIG_.*=' /tmp/asked)" -gt 20 ]
+	equal "options that are not as asked for" "$(cat /tmp/differ)" ""
+}
+
+# Built in is not enough: lockdep turns itself off when it meets trouble, and so does
+# kmemleak, which then refuses to scan below.
+test_checkers_work() {
+	contains "KASAN" "$(dmesg)" 'KernelAddressSanitizer initialized'
+	contains "lockdep" "$(cat /proc/lockdep_stats)" 'debug_locks: *1'
+}
+
+# kmemleak takes what is younger than 5 s for not yet lost; what only a register held at
+# the first scan is found by the second.
+test_no_leaks() {
+	sleep 6
+	for _ in 1 2; do
+		echo scan > /sys/kernel/debug/kmemleak
+	done
+	equal "leaks" "$(cat /sys/kernel/debug/kmemleak)" ""
+}
+
+cat /sys/kernel/debug/kunit/*/results || exit
+run_tests

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The logic of scripts/test: which guests there are, what counts as failed, what the last line says."""
+import collections
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import unittest
+import unittest.mock
+
+from pmusuite import cache, guest, jobs, ktap, unittests
+
+GOOD = "KTAP version 1\n1..2\nok 1 a\nok 2 b\n"
+COMMAND = jobs.Job("job", ("true",))
+GUEST = jobs.Job("job", ("scripts/vm",), guest=True)
+
+
+def script(name):
+    """A script without .py as a module; its main does not run."""
+    loader = importlib.machinery.SourceFileLoader(name, str(cache.TREE / "scripts" / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    with unittest.mock.patch.object(cache, "main"):
+        loader.exec_module(module)
+    return module
+
+
+def outcome(results):
+    return [(result.status, result.name) for result in results]
+
+
+class Guests(unittest.TestCase):
+    def names(self, *lines):
+        return [job.name for job in jobs.guest_jobs("imc/x", "tests/guest/imc/x.sh", lines)]
+
+    def test_one_guest_with_defaults(self):
+        job, = jobs.guest_jobs("imc/x", "tests/guest/imc/x.sh", ["--model snbep"])
+        self.assertEqual(job.name, "guest/imc/x/6.1/ours")
+        self.assertEqual(job.command, (
+            "scripts/vm", "--arch", "x86_64", "--kernel", "6.1", "--driver", "ours", "--model", "snbep",
+            "--copy", "tests/guest/lib.sh", "--copy", "tests/guest/imc/x.sh", "--", "sh", "x.sh"))
+
+    def test_lists_are_multiplied(self):
+        self.assertEqual(self.names("--kernel '6.1 6.12' --driver 'ours in-tree'"),
+                         ["guest/imc/x/6.1/ours", "guest/imc/x/6.1/in-tree",
+                          "guest/imc/x/6.12/ours", "guest/imc/x/6.12/in-tree"])
+
+    def test_what_differs_is_in_the_name(self):
+        self.assertEqual(self.names("--kernel '6.1 6.12' --cpus 4", "--param m.p=1 --cpus 4"),
+                         ["guest/imc/x/6.1/ours", "guest/imc/x/6.12/ours", "guest/imc/x/6.1/ours/m.p=1"])
+        self.assertEqual(self.names("--model 'snbep ivbep'"),
+                         ["guest/imc/x/6.1/ours/snbep", "guest/imc/x/6.1/ours/ivbep"])
+
+    def test_options_without_a_value(self):
+        job, = jobs.guest_jobs("imc/x", "tests/guest/imc/x.sh", ["--allow-warn --cpus 2"])
+        self.assertIn(("--allow-warn", "--cpus"), list(zip(job.command, job.command[1:])))
+
+    def test_a_file_that_asks_for_no_guest_is_a_mistake(self):
+        with self.assertRaisesRegex(cache.Error, "no '# vm:' line"):
+            self.names()
+
+    def test_a_word_that_belongs_nowhere_is_a_mistake(self):
+        with self.assertRaisesRegex(cache.Error, "'6.12' belongs to no option"):
+            self.names("--kernel 6.1 6.12")
+
+    def test_every_test_in_the_tree_has_its_own_name(self):
+        names = [job.name for job in jobs.guests()]
+        self.assertEqual(sorted(set(names)), sorted(names))
+
+
+class Selection(unittest.TestCase):
+    def test_substrings_and_patterns(self):
+        self.assertTrue(jobs.matches("guest/imc/x/6.1/ours", "imc/x"))
+        self.assertTrue(jobs.matches("guest/imc/x/6.1/ours", "guest/*/ours"))
+        self.assertFalse(jobs.matches("guest/imc/x/6.1/ours", "x/6.12"))
+
+    def test_a_pattern_that_matches_nothing_is_a_mistake(self):
+        with self.assertRaisesRegex(cache.Error, "no job matches 'guest/nowhere'"):
+            jobs.select(["guest/nowhere"])
+
+
+class Results(unittest.TestCase):
+    def test_passed_failed_skipped(self):
+        results = ktap.results("KTAP version 1\n1..3\nok 1 a\n# got 1\n# wanted 2\nnot ok 2 b\n"
+                               "# noise\nok 3 c # SKIP no such device\n")
+        self.assertEqual(outcome(results), [("ok", "a"), ("FAIL", "b"), ("skip", "c")])
+        self.assertEqual(results[1].notes, ["got 1", "wanted 2"])
+        self.assertEqual(results[2].notes, ["no such device"])
+
+    def test_suites_of_kunit(self):
+        suite = "KTAP version 1\n1..1\n    KTAP version 1\n    # Subtest: s\n    1..2\n" \
+                "        KTAP version 1\n        # Subtest: p\n        ok 1 eight\n        not ok 2 nine\n" \
+                "    not ok 1 p\n    ok 2 q\nnot ok 1 s\n"
+        self.assertEqual(outcome(ktap.results(suite + GOOD)),
+                         [("ok", "s.p.eight"), ("FAIL", "s.p.nine"), ("ok", "s.q"), ("ok", "a"), ("ok", "b")])
+
+    def test_a_suite_that_fails_though_its_tests_pass(self):
+        self.assertEqual(outcome(ktap.results("KTAP version 1\n1..1\n    KTAP version 1\n    # Subtest: s\n    1..1\n"
+                                              "    ok 1 t\nnot ok 1 s\n")), [("ok", "s.t"), ("FAIL", "s")])
+
+    def test_promised_results_that_did_not_come(self):
+        self.assertEqual(outcome(ktap.results("KTAP version 1\n1..3\nok 1 a\n")),
+                         [("ok", "a"), ("FAIL", "result 2 of 3 did not come"), ("FAIL", "result 3 of 3 did not come")])
+
+    def test_no_plan_no_results_too_many(self):
+        for text in ("", "hello\n", "KTAP version 1\n", "KTAP version 1\n1..0\n", "KTAP version 1\nok 1 a\n",
+                     "KTAP version 1\n1..1\nok 1 a\nok 2 b\n", "KTAP version 1\n1..2\nok 1 a\nok 1 b\n"):
+            with self.subTest(text):
+                self.assertIn(("FAIL", "KTAP"), outcome(ktap.results(text)))
+
+
+class Judgement(unittest.TestCase):
+    def failures(self, *arguments):
+        return [result.name for result in jobs.judge(*arguments) if result.status == ktap.FAILED]
+
+    def test_all_is_well(self):
+        self.assertEqual(self.failures(COMMAND, 0, GOOD, ""), [])
+
+    def test_a_command_that_fails_without_a_failed_test(self):
+        self.assertEqual(self.failures(COMMAND, 1, GOOD, "no disk"), ["command"])
+        self.assertEqual(self.failures(COMMAND, 1, GOOD.replace("ok 2", "not ok 2"), ""), ["b"])
+
+    def test_a_guest_that_is_lost_fails_whatever_its_tests_said(self):
+        for status in (guest.UNSOUND, guest.TIMEOUT, guest.DIED):
+            self.assertEqual(self.failures(GUEST, status, GOOD, ""), ["guest"])
+            self.assertEqual(self.failures(GUEST, status, GOOD.replace("ok 2", "not ok 2"), ""), ["b", "guest"])
+
+    def test_the_log_is_shown_from_the_complaint_or_its_end(self):
+        lines = [f"line {number}" for number in range(100)]
+        self.assertEqual(jobs.excerpt("\n".join(lines))[-1], "line 99")
+        lines[10] = "BUG: sleeping"
+        self.assertEqual(jobs.excerpt("\n".join(lines))[0], "BUG: sleeping")
+        self.assertEqual(jobs.excerpt(""), [])
+
+
+class LastLine(unittest.TestCase):
+    def verdict(self, *statuses):
+        return script("test").verdict(collections.Counter(statuses))
+
+    def test_counts(self):
+        self.assertEqual(self.verdict("ok", "ok"), ("2 passed, 0 failed", 0))
+        self.assertEqual(self.verdict("ok", "FAIL"), ("1 passed, 1 failed", 1))
+        self.assertEqual(self.verdict("ok", "skip"), ("1 passed, 0 failed, 1 skipped", 0))
+
+    def test_nothing_that_ran_is_a_failure(self):
+        self.assertEqual(self.verdict(), ("0 passed, 0 failed", 1))
+        self.assertEqual(self.verdict("skip"), ("0 passed, 0 failed, 1 skipped", 1))
+
+
+class UnitTests(unittest.TestCase):
+    """Python's results in KTAP: one for each test, however it ends."""
+    def run_case(self, case):
+        tests = list(unittests.cases(unittest.defaultTestLoader.loadTestsFromTestCase(case)))
+        with contextlib.redirect_stdout(io.StringIO()) as text:
+            unittest.TestSuite(tests).run(unittests.Ktap(len(tests)))
+        return [(result.status, result.name.rsplit(".", 1)[1] if "." in result.name else result.name)
+                for result in ktap.results(text.getvalue())]
+
+    def test_every_ending(self):
+        class Case(unittest.TestCase):
+            def test_a(self):
+                pass
+
+            def test_b(self):
+                self.fail("# not KTAP\nok 1 this either")
+
+            def test_c(self):
+                raise OSError
+
+            def test_d(self):
+                self.skipTest("why not")
+
+            def test_e(self):
+                for number in range(3):
+                    with self.subTest(number):
+                        self.assertEqual(number, 0)
+
+        self.assertEqual(self.run_case(Case), [("ok", "test_a"), ("FAIL", "test_b"), ("FAIL", "test_c"),
+                                               ("skip", "test_d"), ("FAIL", "test_e")])
+
+    def test_a_class_that_cannot_be_set_up(self):
+        class Case(unittest.TestCase):
+            @classmethod
+            def setUpClass(cls):
+                raise OSError
+
+            def test_a(self):
+                pass
+
+        self.assertEqual(self.run_case(Case), [("FAIL", "result 1 of 1 did not come")])
