@@ -102,6 +102,7 @@ def _qemu(guest, kernel, initramfs):
                "-smp", f"{cpus},sockets={sockets}", "-accel", "tcg,thread=multi",
                "-kernel", kernel.image, "-initrd", initramfs,
                "-append", " ".join([f"console={guest.arch.console} panic=-1 oops=panic printk.time=1",
+                                    *([] if kernel.modules or guest.allow_warn else ["panic_on_warn=1"]),
                                     *(want.append for want in models if want.append), guest.append]).strip(),
                "-nographic" if guest.shell else "-display", *([] if guest.shell else ["none"]),
                "-device", "virtio-serial-pci"]

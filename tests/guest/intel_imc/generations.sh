@@ -115,18 +115,4 @@ test_ranks_and_banks() {
 	equal "$configs" "$got" "$wanted"
 }
 
-# The lists of Skylake and Cascade Lake are one but for persistent memory.
-test_persistent_memory() {
-	[ "$MODEL" = 85 ] || skip "no persistent memory on this generation"
-	got=$(pmu-event uncore_imc_0:0xe3 uncore_imc_0:0xe7 uncore_imc_0:0x1e0 -x \
-		"pmu-model list imc0 | grep -q pmm_rpq_inserts || exit 0
-		 pmu-model add $(here) pmm_rpq_inserts 7
-		 pmu-model add $(here) pmm_wpq_inserts 80
-		 pmu-model add $(here) pmm_rpq_occupancy.all 100 9")
-	# Cascade Lake's steppings start at 5.
-	stepping=$(sed -n 's/^stepping\t*: //p; /^$/q' /proc/cpuinfo)
-	[ "$stepping" -ge 5 ] && wanted='7 80 900' || wanted='0 0 0'
-	equal "inserts, occupancy" "$got" "$wanted"
-}
-
 run_tests

@@ -3,7 +3,7 @@
 #
 # The owner CPU goes offline and comes back while events count: nothing is lost.
 #
-# vm: --kernel '6.1 6.12 kunit' --driver ours --model snbep,sockets=2 --cpus 4
+# vm: --kernel '6.1 6.12 kunit' --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
 . ./lib.sh
 
 online() { # CPU 0|1

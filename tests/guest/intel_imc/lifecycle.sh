@@ -3,7 +3,7 @@
 #
 # Loading, unloading, unbinding, vanishing: with events open and without.
 #
-# vm: --kernel '6.1 6.12 kunit' --driver none --model snbep,sockets=2,dead=1.3
+# vm: --kernel '6.1 6.12 kunit' --driver none --model snbep,sockets=2,dead=1.3 --timeout 900
 . ./lib.sh
 
 MODULES=/vm/modules.d
@@ -121,31 +121,6 @@ test_pci_remove_and_rescan() {
 	echo 1 > /sys/bus/pci/rescan
 	equal "cpumask" "$(cat $PMUS/uncore_imc_2/cpumask)" 0-1
 	equal "counts again" "$(pmu-event uncore_imc_2:0x304 -x 'pmu-model add imc2 cas_rd 4')" 4
-	unload
-}
-
-# With the in-tree driver on the functions ours says what to do, and does not load.
-test_in_tree_driver_has_the_device() {
-	modprobe intel-uncore 2>/dev/null || skip "this kernel has no in-tree driver"
-	[ -e $PMUS/uncore_imc_0 ]
-	log_mark
-	insmod $MODULES/pmu_core.ko
-	fails insmod $MODULES/intel_imc_pmu.ko 2> /tmp/said
-	contains "insmod" "$(cat /tmp/said)" 'busy'
-	contains "log" "$(log_since_mark)" '3f:10.0: snbep_uncore has this memory channel.*unbind'
-	# One device is taken over as the message says; the PMU's name is still the other driver's.
-	echo 0000:3f:10.0 > /sys/bus/pci/drivers/snbep_uncore/unbind
-	log_mark
-	fails insmod $MODULES/intel_imc_pmu.ko 2> /tmp/said
-	contains "log" "$(log_since_mark)" '3f:10.0: .*another driver has a PMU named uncore_imc_0'
-	echo 0000:7f:10.0 > /sys/bus/pci/drivers/snbep_uncore/unbind
-	insmod $MODULES/intel_imc_pmu.ko
-	equal "ours counts" "$(pmu-event uncore_imc_0:0x304 -x 'pmu-model add imc0 cas_rd 3')" 3
-	equal "theirs counts" "$(pmu-event uncore_imc_1:0x304 -x 'pmu-model add imc1 cas_rd 4')" 4
-	rmmod intel_imc_pmu
-	rmmod pmu_core
-	rmmod intel_uncore
-	load
 	unload
 }
 
