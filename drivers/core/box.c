@@ -228,10 +228,11 @@ EXPORT_SYMBOL_NS_GPL(pmu_box_priv, PMU_CORE_NS);
  * pmu_unregister_all() - unregister what is left of a driver's PMUs.
  * @owner: the driver's module
  *
- * Called from the driver's module exit, after its devices are unbound: PMUs stay behind
- * if events were open when their last box went. At module exit none is open any more.
+ * Called after its devices are unbound, from the driver's module exit, where no event is
+ * open any more, and from a module init that fails. PMUs stay behind if events were open
+ * when their last box went, or anything else had a reference on the module.
  *
- * Context: module exit, may sleep.
+ * Context: module init or exit, may sleep.
  */
 void pmu_unregister_all(struct module *owner)
 {

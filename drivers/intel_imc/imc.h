@@ -68,7 +68,7 @@ struct imc_part {
 	u16 ubox;			/* PCI device that maps buses to sockets */
 	u8 ubox_nodeid;			/* its registers */
 	u8 ubox_map;
-	bool ubox_below;		/* on a lower bus than the channels, not a higher */
+	bool ubox_below;		/* on a lower bus than the channels, not on theirs */
 	u32 box_ctl;			/* bits that BOX_CTL always has */
 	const struct imc_slot *slots;	/* ends with devfn 0; NULL: the device id tells */
 	const struct imc_kind *kind;

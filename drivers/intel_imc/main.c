@@ -158,8 +158,8 @@ static struct pci_driver imc_driver = {
 };
 
 /*
- * How many functions we know are there (@present), and how many another driver has
- * (@taken), which is named; the rest, unless we have them, were refused by imc_probe().
+ * How many functions with a channel's id there are, how many we have, and how many
+ * another driver has, which is named. The rest were refused by imc_probe(), with a reason.
  */
 static void imc_survey(unsigned int *present, unsigned int *bound, unsigned int *taken)
 {
@@ -183,6 +183,12 @@ static void imc_survey(unsigned int *present, unsigned int *bound, unsigned int 
 	}
 }
 
+static void imc_unregister(void)
+{
+	pci_unregister_driver(&imc_driver);
+	pmu_unregister_all(THIS_MODULE);
+}
+
 static int __init imc_init(void)
 {
 	unsigned int present, bound, taken;
@@ -200,15 +206,14 @@ static int __init imc_init(void)
 		pr_err("intel_imc_pmu: no memory channel of a supported processor on the PCI bus (supported: Xeon from Sandy Bridge-EP to Cascade Lake)\n");
 	else if (!taken)
 		pr_err("intel_imc_pmu: %u memory channels found, none of which counts\n", present);
-	pci_unregister_driver(&imc_driver);
+	imc_unregister();
 	return taken ? -EBUSY : -ENODEV;
 }
 module_init(imc_init);
 
 static void __exit imc_exit(void)
 {
-	pci_unregister_driver(&imc_driver);
-	pmu_unregister_all(THIS_MODULE);
+	imc_unregister();
 }
 module_exit(imc_exit);
 

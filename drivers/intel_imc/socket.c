@@ -32,8 +32,8 @@ int imc_socket_from_map(u32 nodeid, u32 map)
 EXPORT_SYMBOL_IF_KUNIT(imc_socket_from_map);
 
 /*
- * The UBOX on @pdev's bus, or else on the nearest bus on the side where this generation
- * has it. The caller puts it.
+ * The UBOX on @pdev's bus, or, where a generation has it there, on the nearest lower one.
+ * No other is asked: it would be another socket's. The caller puts it.
  */
 static struct pci_dev *imc_ubox_of(struct pci_dev *pdev, const struct imc_part *part)
 {
@@ -43,10 +43,8 @@ static struct pci_dev *imc_ubox_of(struct pci_dev *pdev, const struct imc_part *
 	while ((ubox = pci_get_device(PCI_VENDOR_ID_INTEL, part->ubox, ubox))) {
 		if (pci_domain_nr(ubox->bus) != pci_domain_nr(pdev->bus))
 			continue;
-		distance = ubox->bus->number - pdev->bus->number;
-		if (part->ubox_below)
-			distance = -distance;
-		if (distance < 0 || distance >= shortest)
+		distance = pdev->bus->number - ubox->bus->number;
+		if (distance < 0 || distance >= shortest || (distance && !part->ubox_below))
 			continue;
 		shortest = distance;
 		pci_dev_put(best);
@@ -89,8 +87,8 @@ int imc_socket_of(struct pci_dev *pdev, const struct imc_part *part)
 	ubox = imc_ubox_of(pdev, part);
 	if (!ubox)
 		return dev_err_probe(&pdev->dev, -ENXIO,
-			"no UBOX %04x:%04x on this bus or %s it, so its socket is unknown: does firmware hide it?\n",
-			PCI_VENDOR_ID_INTEL, part->ubox, part->ubox_below ? "below" : "above");
+			"no UBOX %04x:%04x on this bus%s, so its socket is unknown: does firmware hide it?\n",
+			PCI_VENDOR_ID_INTEL, part->ubox, part->ubox_below ? " or a lower one" : "");
 	if (pci_read_config_dword(ubox, part->ubox_nodeid, &nodeid) ||
 	    pci_read_config_dword(ubox, part->ubox_map, &map))
 		socket = -ENXIO;

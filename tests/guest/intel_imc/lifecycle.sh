@@ -124,4 +124,25 @@ test_pci_remove_and_rescan() {
 	unload
 }
 
+# Without its UBOX a socket's channels belong nowhere; to guess would count for another socket.
+test_no_ubox() {
+	echo 1 > /sys/bus/pci/devices/0000:3f:0b.0/remove
+	log_mark
+	load
+	contains "log" "$(log_since_mark)" '3f:10.0: .*no UBOX 8086:3ce0 on this bus, so its socket is unknown'
+	equal "cpumask of the other socket" "$(cat $PMUS/uncore_imc_0/cpumask)" 1
+	unload
+	echo 1 > /sys/bus/pci/devices/0000:7f:0b.0/remove
+	log_mark
+	insmod $MODULES/pmu_core.ko
+	fails insmod $MODULES/intel_imc_pmu.ko
+	contains "log" "$(log_since_mark)" '8 memory channels found, none of which counts'
+	[ ! -e $PMUS/uncore_imc_0 ]
+	rmmod pmu_core
+	echo 1 > /sys/bus/pci/rescan
+	load
+	equal "cpumask when they are back" "$(cat $PMUS/uncore_imc_0/cpumask)" 0-1
+	unload
+}
+
 run_tests
