@@ -59,12 +59,17 @@ test_full_group() {
 	[ "${got##* }" -gt 0 ]
 }
 
-# The fixed counter against a general one on the same clock: as good as equal, and 800 MHz.
+# The fixed counter against a general one on the same clock: as good as equal, and 800 MHz. They are
+# read a few accesses apart; a busy host may stop the guest just there, but not five times.
 test_clock() {
-	got=$(pmu-event --group uncore_imc_0:0xff uncore_imc_0:0x00 -x 'sleep 0.2')
-	fixed=${got% *} general=${got#* }
-	within "clocks in 0.2 s" "$fixed" 160000000 1600000000
-	within "general against fixed" "$((general * 1000 / fixed))" 990 1010
+	for _ in 1 2 3 4 5; do
+		got=$(pmu-event --group uncore_imc_0:0xff uncore_imc_0:0x00 -x 'sleep 0.2')
+		fixed=${got% *} general=${got#* }
+		within "clocks in 0.2 s" "$fixed" 160000000 1600000000
+		permille=$((general * 1000 / fixed))
+		[ $permille -ge 990 ] && [ $permille -le 1010 ] && return
+	done
+	within "general against fixed, permille" $permille 990 1010
 }
 
 # Where 48 bits wrap the count goes on: 2^48 - 16 events, a read, and a million more.
