@@ -76,7 +76,7 @@ test_counts_as_before() {
 }
 
 test_nothing_leaks() {
-	[ -e /sys/kernel/debug/kmemleak ] || return 0
+	[ -e /sys/kernel/debug/kmemleak ] || skip "this kernel does not look for leaks; the debug kernel does"
 	sleep 6
 	for _ in 1 2; do
 		echo scan > /sys/kernel/debug/kmemleak
