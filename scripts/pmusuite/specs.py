@@ -254,7 +254,11 @@ def _socket_args(name, values, channels, socket):
 
 
 def _intel(name):
-    """The row of an Intel part: its sockets' UBOXes and channels."""
+    """The row of an Intel part: its sockets' UBOXes and channels.
+
+    rdrand: without a source of randomness the first to read /dev/urandom has to
+    gather some from jitter, which under load can take a guest minutes.
+    """
     part = _PARTS[name]
 
     def device_args(values):
@@ -266,7 +270,7 @@ def _intel(name):
     counts = " + ".join(str(len(slots)) for slots in part.controllers)
     return Machine(f"{part.text}: UBOX and {counts} memory channels a socket",
                    "x86_64", "q35",
-                   f"SandyBridge,{part.cpu},-hypervisor,-tsc-deadline",
+                   f"SandyBridge,{part.cpu},-hypervisor,-tsc-deadline,+rdrand",
                    _part_keys(part), device_args, part.append)
 
 
