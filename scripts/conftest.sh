@@ -42,6 +42,12 @@ compile() { # MACRO DESCRIPTION COMPILER FLAGS...: the snippet is on standard in
 		{ hrtimer_setup(t, f, CLOCK_MONOTONIC, HRTIMER_MODE_REL); }
 	EOT
 
+	compile HAVE_PMU_PARENT "pmu.parent, 6.7" "$@" <<-EOT
+		#include <linux/perf_event.h>
+		void conftest(struct pmu *pmu, struct device *dev);
+		void conftest(struct pmu *pmu, struct device *dev) { pmu->parent = dev; }
+	EOT
+
 	compile HAVE_BARE_NAMESPACES "symbol namespaces are bare words, until 6.12" "$@" <<-EOT
 		#include <linux/module.h>
 		MODULE_IMPORT_NS(BARE_WORD);

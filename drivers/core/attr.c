@@ -27,7 +27,7 @@ struct pmu_attr {
 struct pmu_attrs {
 	struct attribute_group format;
 	struct attribute_group events;
-	const struct attribute_group *groups[4];
+	const struct attribute_group **groups;
 	struct pmu_attr *attr;		/* all of them, formats first */
 	struct attribute **list;	/* the two groups' NULL-terminated lists */
 	unsigned int used;
@@ -80,7 +80,7 @@ VISIBLE_IF_KUNIT ssize_t pmu_event_text(char *buf, const struct pmu_desc *desc,
 		const struct pmu_format *format = &desc->formats[i];
 		u64 value = pmu_field(event->config[format->word], format->mask);
 
-		if (value || format->always)
+		if (!format->alias && (value || format->always))
 			len += sysfs_emit_at(buf, len, "%s%s=0x%0*llx", len ? "," : "",
 					     format->name, max(format->digits, 1), value);
 	}
@@ -183,6 +183,27 @@ static int pmu_attrs_fill_events(struct pmu_attrs *attrs, const struct pmu_desc 
 	return 0;
 }
 
+/* Point at the groups, ours and the driver's. */
+static int pmu_attrs_gather(struct pmu_attrs *attrs, const struct pmu_desc *desc)
+{
+	const struct attribute_group * const *more = desc->groups, **slot;
+	unsigned int count = 4;		/* ours and a NULL */
+
+	while (more && *more++)
+		count++;
+	attrs->groups = kcalloc(count, sizeof(*attrs->groups), GFP_KERNEL);
+	if (!attrs->groups)
+		return -ENOMEM;
+	slot = attrs->groups;
+	*slot++ = &attrs->format;
+	*slot++ = &attrs->events;
+	if (desc->tasks != PMU_TASKS_ONLY)
+		*slot++ = &pmu_common_group;
+	for (more = desc->groups; more && *more; more++)
+		*slot++ = *more;
+	return 0;
+}
+
 /*
  * The attributes of a PMU of kind @desc, or NULL when there is no memory. May sleep.
  * @desc has to outlive them.
@@ -198,13 +219,11 @@ struct pmu_attrs *pmu_attrs_create(const struct pmu_desc *desc)
 	attrs->list = kcalloc(most + 2, sizeof(*attrs->list), GFP_KERNEL);
 	if (!attrs->attr || !attrs->list ||
 	    pmu_attrs_fill_formats(attrs, desc, attrs->list) ||
-	    pmu_attrs_fill_events(attrs, desc, attrs->list + desc->nr_formats + 1)) {
+	    pmu_attrs_fill_events(attrs, desc, attrs->list + desc->nr_formats + 1) ||
+	    pmu_attrs_gather(attrs, desc)) {
 		pmu_attrs_free(attrs);
 		return NULL;
 	}
-	attrs->groups[0] = &attrs->format;
-	attrs->groups[1] = &attrs->events;
-	attrs->groups[2] = &pmu_common_group;
 	return attrs;
 }
 
@@ -213,6 +232,7 @@ void pmu_attrs_free(struct pmu_attrs *attrs)
 	if (attrs->attr)
 		for (unsigned int i = 0; i < attrs->used; i++)
 			kfree(attrs->attr[i].attr.attr.name);
+	kfree(attrs->groups);
 	kfree(attrs->list);
 	kfree(attrs->attr);
 	kfree(attrs);

@@ -80,7 +80,8 @@ static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_des
 		return ERR_PTR(-ENOMEM);
 	}
 
-	pmu_perf_init(&pd->pmu);
+	pmu_perf_init(pd);
+	pmu_set_parent(&pd->pmu, desc->parent);
 	pd->pmu.module = desc->owner;
 	pd->pmu.attr_groups = pmu_attrs_groups(pd->attrs);
 	err = perf_pmu_register(&pd->pmu, pd->name, -1);
@@ -134,6 +135,8 @@ static int pmu_box_add(struct device *dev, struct pmu_box *box, const struct pmu
 	spin_lock(&pd->lock);
 	list_add_tail(&box->node, &pd->boxes);
 	spin_unlock(&pd->lock);
+	/* Where that fails, the box says -ENODEV to the tasks that come to its CPU. */
+	pmu_box_power(box, pmu_box_wanted(box));
 	return 0;
 }
 
@@ -171,7 +174,7 @@ static void pmu_box_remove(void *data)
  * @dev: the device that the counters are of; named in messages
  * @desc: what kind of PMU it is
  * @name: the PMU's name in sysfs; boxes of one name and several scopes are one PMU
- * @scope_id: which package, die or node the box belongs to, see enum pmu_scope
+ * @scope_id: which package, node and so on the box belongs to, see enum pmu_scope
  * @priv: the driver's data, for pmu_box_priv(); not used any more once @dev is unbound
  *
  * The hardware must be frozen. It is touched on the owner CPU from the moment that
@@ -194,7 +197,11 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 	box->scope_id = scope_id;
 	box->cpu = -1;
 	box->priv = priv;
-	pmu_box_init_counting(box);
+	err = pmu_box_init_counting(box, desc);
+	if (err) {
+		pmu_box_put(box);
+		return err;
+	}
 
 	mutex_lock(&pmu_register_mutex);
 	cpus_read_lock();
@@ -204,7 +211,7 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 	cpus_read_unlock();
 	mutex_unlock(&pmu_register_mutex);
 	if (err) {
-		kfree(box);
+		pmu_box_put(box);
 		return err;
 	}
 	return devm_add_action_or_reset(dev, pmu_box_remove, box);
@@ -271,7 +278,10 @@ struct pmu_box *pmu_box_get(struct pmu_dev *pd, int cpu)
 
 static void pmu_box_release(struct kref *kref)
 {
-	kfree(container_of(kref, struct pmu_box, kref));
+	struct pmu_box *box = container_of(kref, struct pmu_box, kref);
+
+	kfree(box->state);
+	kfree(box);
 }
 
 void pmu_box_put(struct pmu_box *box)
@@ -288,6 +298,7 @@ module_init(pmu_core_init);
 static void __exit pmu_core_exit(void)
 {
 	pmu_hotplug_exit();
+	pmu_power_flush();
 }
 module_exit(pmu_core_exit);
 

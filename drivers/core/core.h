@@ -10,6 +10,8 @@
  *	perf's ctx->mutex	taken by perf_pmu_migrate_context()
  *	pmu_dev.lock		the boxes of a PMU, as event_init looks them up
  *
+ * event_init of an event that is not inherited may take cpu_hotplug_lock and
+ * pmu_core_mutex: perf holds no lock then. When an event is freed it may hold ctx->mutex.
  * perf_pmu_unregister() waits for every event_init that has begun, so it is called with
  * pmu_register_mutex alone, which event_init does not take.
  * Counting takes no lock at all: see <pmu/core.h>.
@@ -40,6 +42,7 @@ struct pmu_dev {
 	spinlock_t lock;
 	struct list_head boxes;		/* written under pmu_core_mutex and lock */
 	cpumask_t owners;		/* written under pmu_core_mutex */
+	atomic_t users;			/* open events of tasks, which may use any box */
 	struct pmu_box * __percpu *owned;	/* the box that a CPU owns, or NULL */
 	struct pmu_attrs *attrs;
 	char name[];
@@ -53,10 +56,13 @@ struct pmu_box {
 	int scope_id;
 	int cpu;			/* the owner, or -1; written under pmu_core_mutex */
 	void *priv;			/* the driver's; not touched once dead */
+	atomic_t users;			/* open events of this box */
+	bool powered;			/* written under pmu_core_mutex, on the owner CPU */
 
 	/* Only on the owner CPU with interrupts off: */
 	struct list_head active;	/* pmu_event.active */
-	u64 used;			/* allocated counters */
+	u64 used;			/* allocated counters, or */
+	void *state;			/* what pmu_box_ops.claim says */
 	unsigned int running;		/* started counters */
 	bool disabled;			/* between perf's pmu_disable and pmu_enable */
 	bool frozen;
@@ -87,9 +93,16 @@ void pmu_box_own(struct pmu_box *box, int cpu);
 int pmu_hotplug_init(void);
 void pmu_hotplug_exit(void);
 
+/* power.c */
+int pmu_power_use(struct pmu_dev *pd, struct pmu_box *box);
+void pmu_power_unuse(struct pmu_dev *pd, struct pmu_box *box);
+int pmu_box_power(struct pmu_box *box, bool on);
+bool pmu_box_wanted(const struct pmu_box *box);
+void pmu_power_flush(void);
+
 /* perf.c */
-void pmu_perf_init(struct pmu *pmu);
-void pmu_box_init_counting(struct pmu_box *box);
+void pmu_perf_init(struct pmu_dev *pd);
+int pmu_box_init_counting(struct pmu_box *box, const struct pmu_desc *desc);
 void pmu_box_kill(struct pmu_box *box);
 void pmu_box_migrate(struct pmu_box *box, int from, int to);
 

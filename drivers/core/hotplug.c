@@ -21,6 +21,10 @@ int pmu_scope_id(enum pmu_scope scope, int cpu)
 		return PMU_DIE_ID(topology_physical_package_id(cpu), topology_die_id(cpu));
 	case PMU_SCOPE_NODE:
 		return cpu_to_node(cpu);
+	case PMU_SCOPE_CORE:
+		return PMU_CORE_ID(topology_physical_package_id(cpu), topology_core_id(cpu));
+	case PMU_SCOPE_CPU:
+		return cpu;
 	case PMU_SCOPE_SYSTEM:
 		break;
 	}
@@ -41,6 +45,8 @@ void pmu_box_own(struct pmu_box *box, int cpu)
 	if (cpu >= 0) {
 		WRITE_ONCE(*per_cpu_ptr(pd->owned, cpu), box);
 		cpumask_set_cpu(cpu, &pd->owners);
+		if (pd->desc->ops->owner_changed && !box->dead)
+			pd->desc->ops->owner_changed(box, cpu);
 	}
 }
 
@@ -52,8 +58,10 @@ static int pmu_cpu_online(unsigned int cpu)
 	mutex_lock(&pmu_core_mutex);
 	list_for_each_entry(pd, &pmu_devs, node)
 		list_for_each_entry(box, &pd->boxes, node)
-			if (box->cpu < 0 && pmu_scope_id(pd->desc->scope, cpu) == box->scope_id)
+			if (box->cpu < 0 && pmu_scope_id(pd->desc->scope, cpu) == box->scope_id) {
 				pmu_box_own(box, cpu);
+				pmu_box_power(box, pmu_box_wanted(box));
+			}
 	mutex_unlock(&pmu_core_mutex);
 	return 0;
 }

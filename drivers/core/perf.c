@@ -2,6 +2,9 @@
 /*
  * perf's callbacks in terms of a box and its verbs.
  *
+ * An event counts in one box: that of the CPU it was opened on, or, if it belongs to a
+ * task, that of the CPU where the task is scheduled, from add to del.
+ *
  * All of this except event_init and destruction runs on the box's owner CPU with
  * interrupts off: perf calls there, the poll timer is pinned there, and removal and
  * hotplug go there by IPI.
@@ -16,23 +19,39 @@
 
 #include "core.h"
 
+static bool pmu_event_is_task(const struct perf_event *event)
+{
+	return event->attach_state & PERF_ATTACH_TASK;
+}
+
 static const struct pmu_box_ops *box_ops(const struct pmu_box *box)
 {
 	return box->pd->desc->ops;
 }
 
+static void pmu_box_begin_read(struct pmu_box *box)
+{
+	if (!box->dead && box_ops(box)->begin_read)
+		box_ops(box)->begin_read(box);
+}
+
+/* What is read while the box is frozen is of one moment: one pass. */
 static void pmu_box_freeze(struct pmu_box *box)
 {
-	if (!box->frozen && !box->dead)
+	if (box->frozen)
+		return;
+	if (!box->dead && box_ops(box)->freeze)
 		box_ops(box)->freeze(box);
 	box->frozen = true;
+	pmu_box_begin_read(box);
 }
 
 static void pmu_box_thaw(struct pmu_box *box)
 {
 	if (box->disabled || !box->running || box->dead || !box->frozen)
 		return;
-	box_ops(box)->thaw(box);
+	if (box_ops(box)->thaw)
+		box_ops(box)->thaw(box);
 	box->frozen = false;
 }
 
@@ -80,17 +99,33 @@ static void pmu_event_update(struct pmu_event *ev)
 		local64_add(delta, &ev->event->count);
 }
 
+/**
+ * pmu_box_fold() - bring the counts of a box's events up to date.
+ * @box: the box
+ *
+ * For a driver whose hardware has an interrupt for counters that wrap.
+ *
+ * Context: the owner CPU, interrupts off.
+ */
+void pmu_box_fold(struct pmu_box *box)
+{
+	struct pmu_event *ev;
+
+	pmu_box_begin_read(box);
+	list_for_each_entry(ev, &box->active, active)
+		pmu_event_update(ev);
+}
+EXPORT_SYMBOL_NS_GPL(pmu_box_fold, PMU_CORE_NS);
+
 static enum hrtimer_restart pmu_box_poll(struct hrtimer *timer)
 {
 	struct pmu_box *box = container_of(timer, struct pmu_box, timer);
-	struct pmu_event *ev;
 
 	if (list_empty(&box->active)) {
 		box->poll_ns = 0;
 		return HRTIMER_NORESTART;
 	}
-	list_for_each_entry(ev, &box->active, active)
-		pmu_event_update(ev);
+	pmu_box_fold(box);
 	hrtimer_forward_now(timer, ns_to_ktime(box->poll_ns));
 	return HRTIMER_RESTART;
 }
@@ -104,12 +139,18 @@ static void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev)
 	hrtimer_start(&box->timer, ns_to_ktime(box->poll_ns), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-void pmu_box_init_counting(struct pmu_box *box)
+int pmu_box_init_counting(struct pmu_box *box, const struct pmu_desc *desc)
 {
+	if (desc->state_size) {
+		box->state = kzalloc(desc->state_size, GFP_KERNEL);
+		if (!box->state)
+			return -ENOMEM;
+	}
 	INIT_LIST_HEAD(&box->active);
 	INIT_LIST_HEAD(&box->to_read);
 	box->frozen = true;
 	hrtimer_setup(&box->timer, pmu_box_poll, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	return 0;
 }
 
 /*
@@ -124,6 +165,52 @@ static int pmu_pick_counter(u64 used, u64 usable, int hint)
 	return hint >= 0 && usable & BIT_ULL(hint) ? hint : __ffs64(usable);
 }
 
+/* Take what the event needs; its counter's number goes to hw.idx. */
+static int pmu_event_claim(struct pmu_box *box, struct pmu_event *ev)
+{
+	const struct pmu_box_ops *ops = box_ops(box);
+	int idx = 0;
+
+	if (ops->claim)
+		return ops->claim(box, ev, box->state, false);
+	if (ops->counters) {
+		idx = pmu_pick_counter(box->used, ops->counters(box->pd->desc, ev), ev->last_idx);
+		if (idx < 0)
+			return -EAGAIN;
+		box->used |= BIT_ULL(idx);
+	}
+	ev->event->hw.idx = idx;
+	return 0;
+}
+
+static void pmu_event_unclaim(struct pmu_box *box, struct pmu_event *ev)
+{
+	const struct pmu_box_ops *ops = box_ops(box);
+
+	if (ops->claim) {
+		ops->unclaim(box, ev, box->state);
+	} else if (ops->counters) {
+		box->used &= ~BIT_ULL(ev->event->hw.idx);
+		ev->last_idx = ev->event->hw.idx;
+	}
+	ev->event->hw.idx = -1;
+}
+
+/* The raw value that counting goes on from. */
+static u64 pmu_event_start_value(struct pmu_box *box, struct pmu_event *ev)
+{
+	u64 value = 0;
+
+	if (box_ops(box)->start)
+		return box_ops(box)->start(box, ev, ev->event->hw.idx);
+	/* If nothing ran, it is long ago that the box was frozen. */
+	if (!box->running)
+		pmu_box_begin_read(box);
+	if (pmu_event_read_raw(ev, &value))
+		pmu_event_fail(ev);
+	return value;
+}
+
 static void pmu_event_start(struct perf_event *event, int flags)
 {
 	struct pmu_event *ev = pmu_event_of(event);
@@ -132,9 +219,9 @@ static void pmu_event_start(struct perf_event *event, int flags)
 	if (!(event->hw.state & PERF_HES_STOPPED) || box->dead)
 		return;
 	pmu_box_freeze(box);
-	atomic64_set(&ev->prev, box_ops(box)->start(box, ev, event->hw.idx));
-	event->hw.state = 0;
 	ev->failed = false;
+	atomic64_set(&ev->prev, pmu_event_start_value(box, ev));
+	event->hw.state = 0;
 	list_add_tail(&ev->active, &box->active);
 	box->running++;
 	pmu_box_poll_for(box, ev);
@@ -151,7 +238,7 @@ static void pmu_event_stop(struct perf_event *event, int flags)
 		return;
 	pmu_box_freeze(box);
 	pmu_event_update(ev);
-	if (!box->dead)
+	if (!box->dead && box_ops(box)->stop)
 		box_ops(box)->stop(box, ev, event->hw.idx);
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	list_del(&ev->active);
@@ -160,23 +247,48 @@ static void pmu_event_stop(struct perf_event *event, int flags)
 	perf_event_update_userpage(event);
 }
 
+/* A task's event counts in this CPU's box from now on. */
+static void pmu_event_bind(struct pmu_event *ev)
+{
+	struct pmu_box *box = *this_cpu_ptr(ev->pd->owned);
+
+	if (box)
+		kref_get(&box->kref);
+	ev->box = box;
+}
+
+static void pmu_event_unbind(struct pmu_event *ev)
+{
+	if (ev->box)
+		pmu_box_put(ev->box);
+	ev->box = NULL;
+}
+
+static bool pmu_box_usable(const struct pmu_box *box)
+{
+	return box && !box->dead && box->cpu == smp_processor_id() &&
+	       (box->powered || !box_ops(box)->power_on);
+}
+
 static int pmu_event_add(struct perf_event *event, int flags)
 {
 	struct pmu_event *ev = pmu_event_of(event);
-	struct pmu_box *box = ev->box;
-	int idx;
+	int err = -ENODEV;
 
-	if (box->dead || box->cpu != smp_processor_id())
-		return -ENODEV;
-	if (ev->parked) {
-		ev->parked = false;
-		return 0;
+	if (pmu_event_is_task(event))
+		pmu_event_bind(ev);
+	if (pmu_box_usable(ev->box)) {
+		if (ev->parked) {
+			ev->parked = false;
+			return 0;
+		}
+		err = pmu_event_claim(ev->box, ev);
 	}
-	idx = pmu_pick_counter(box->used, box_ops(box)->counters(box->pd->desc, ev), ev->last_idx);
-	if (idx < 0)
-		return -EAGAIN;
-	box->used |= BIT_ULL(idx);
-	event->hw.idx = idx;
+	if (err) {
+		if (pmu_event_is_task(event))
+			pmu_event_unbind(ev);
+		return err;
+	}
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	if (flags & PERF_EF_START)
 		pmu_event_start(event, 0);
@@ -193,9 +305,9 @@ static void pmu_event_del(struct perf_event *event, int flags)
 		return;
 	}
 	pmu_event_stop(event, PERF_EF_UPDATE);
-	box->used &= ~BIT_ULL(event->hw.idx);
-	ev->last_idx = event->hw.idx;
-	event->hw.idx = -1;
+	pmu_event_unclaim(box, ev);
+	if (pmu_event_is_task(event))
+		pmu_event_unbind(ev);
 }
 
 static void pmu_event_read(struct perf_event *event)
@@ -204,10 +316,12 @@ static void pmu_event_read(struct perf_event *event)
 
 	if (event->hw.state & PERF_HES_STOPPED)
 		return;
-	if (ev->box->reading)
+	if (ev->box->reading) {
 		list_add_tail(&ev->to_read, &ev->box->to_read);
-	else
+	} else {
+		pmu_box_begin_read(ev->box);
 		pmu_event_update(ev);
+	}
 }
 
 /*
@@ -230,6 +344,7 @@ static int pmu_commit_txn(struct pmu *pmu)
 
 	if (!box || !box->reading)
 		return 0;
+	pmu_box_begin_read(box);
 	list_for_each_entry_safe(ev, next, &box->to_read, to_read) {
 		list_del(&ev->to_read);
 		pmu_event_update(ev);
@@ -261,6 +376,24 @@ static void pmu_enable(struct pmu *pmu)
 	pmu_box_thaw(box);
 }
 
+static void pmu_event_discard(struct pmu_event *ev)
+{
+	ev->event->pmu_private = NULL;
+	if (ev->box)
+		pmu_box_put(ev->box);
+	kfree(ev);
+}
+
+/* The end of an event that the driver took. */
+static void pmu_event_release(struct pmu_event *ev)
+{
+	const struct pmu_desc *desc = ev->pd->desc;
+
+	if (desc->ops->event_free)
+		desc->ops->event_free(desc, ev);
+	pmu_event_discard(ev);
+}
+
 static void pmu_event_destroy(struct perf_event *event)
 {
 	struct pmu_event *ev = pmu_event_of(event);
@@ -272,12 +405,22 @@ static void pmu_event_destroy(struct perf_event *event)
 	}
 	irq_work_sync(&ev->fail_irq);
 	cancel_work_sync(&ev->fail_work);
-	pmu_box_put(ev->box);
-	kfree(ev);
+	/* An inherited event goes before the one it was made from, which uses the box for both. */
+	if (!event->parent)
+		pmu_power_unuse(ev->pd, ev->box);
+	pmu_event_release(ev);
 }
 
-static bool pmu_take_counter(u64 *used, struct pmu_box *box, const struct perf_event *event)
+/* What a group takes of a box, tried on an empty one. */
+struct pmu_trial {
+	u64 used;
+	void *state;
+};
+
+static bool pmu_trial_take(struct pmu_trial *trial, struct pmu_box *box,
+			   const struct perf_event *event)
 {
+	const struct pmu_box_ops *ops = box_ops(box);
 	struct pmu_event *ev;
 	int idx;
 
@@ -287,107 +430,166 @@ static bool pmu_take_counter(u64 *used, struct pmu_box *box, const struct perf_e
 	ev = pmu_event_of(event);
 	if (ev->box != box)
 		return false;
-	idx = pmu_pick_counter(*used, box_ops(box)->counters(box->pd->desc, ev), -1);
+	if (ops->claim)
+		return !ops->claim(box, ev, trial->state, true);
+	if (!ops->counters)
+		return true;
+	idx = pmu_pick_counter(trial->used, ops->counters(box->pd->desc, ev), -1);
 	if (idx < 0)
 		return false;
-	*used |= BIT_ULL(idx);
+	trial->used |= BIT_ULL(idx);
 	return true;
 }
 
-/* Can the group count at the same time once @event is in it? Tried on an empty box. */
-static bool pmu_group_fits(struct pmu_box *box, struct perf_event *event)
+static bool pmu_trial_fits(struct pmu_trial *trial, struct pmu_box *box, struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
-	u64 used = 0;
 
-	if (!pmu_take_counter(&used, box, event))
+	if (!pmu_trial_take(trial, box, event))
 		return false;
 	if (leader == event)
 		return true;
-	if (!pmu_take_counter(&used, box, leader))
+	if (!pmu_trial_take(trial, box, leader))
 		return false;
 	for_each_sibling_event(sibling, leader)
-		if (!pmu_take_counter(&used, box, sibling))
+		if (!pmu_trial_take(trial, box, sibling))
 			return false;
 	return true;
 }
 
-static int pmu_event_check(struct pmu_dev *pd, struct perf_event *event)
+/* Can the group count at the same time once @event is in it? */
+static int pmu_group_check(struct pmu_box *box, struct perf_event *event)
 {
+	struct pmu_trial trial = { 0 };
+	bool fits;
+
+	if (box->state) {
+		trial.state = kzalloc(box->pd->desc->state_size, GFP_KERNEL);
+		if (!trial.state)
+			return -ENOMEM;
+	}
+	fits = pmu_trial_fits(&trial, box, event);
+	kfree(trial.state);
+	return fits ? 0 : -EINVAL;
+}
+
+static int pmu_event_check(const struct pmu_dev *pd, const struct perf_event *event)
+{
+	const struct pmu_desc *desc = pd->desc;
 	const struct perf_event_attr *attr = &event->attr;
 
 	if (attr->type != pd->pmu.type)
 		return -ENOENT;
-	/* No interrupt and no notion of a task: counting on a CPU is all there is. */
-	if (is_sampling_event(event) || event->cpu < 0 || event->attach_state & PERF_ATTACH_TASK)
+	if (desc->privileged && !perfmon_capable())
+		return -EACCES;
+	/* There is no interrupt to sample by. */
+	if (is_sampling_event(event))
 		return -EINVAL;
-	if (pmu_reserved_bits(pd->desc, PMU_CONFIG, attr->config) ||
-	    pmu_reserved_bits(pd->desc, PMU_CONFIG1, attr->config1) ||
-	    pmu_reserved_bits(pd->desc, PMU_CONFIG2, attr->config2))
+	if (desc->tasks == (pmu_event_is_task(event) ? PMU_TASKS_NEVER : PMU_TASKS_ONLY))
+		return -EINVAL;
+	if (pmu_reserved_bits(desc, PMU_CONFIG, attr->config) ||
+	    pmu_reserved_bits(desc, PMU_CONFIG1, attr->config1) ||
+	    pmu_reserved_bits(desc, PMU_CONFIG2, attr->config2))
 		return -EINVAL;
 	return 0;
 }
 
-static int pmu_event_setup(struct pmu_event *ev)
+/*
+ * The box that an event on a CPU counts in, with a reference; NULL for one of a task, which
+ * has none until it is scheduled.
+ */
+static struct pmu_box *pmu_event_find_box(struct pmu_dev *pd, const struct perf_event *event)
 {
-	struct perf_event *event = ev->event;
-	struct pmu_box *box = ev->box;
-	int err;
-
-	err = box_ops(box)->event_init(box->pd->desc, ev);
-	if (err)
-		return err;
-	if (!pmu_group_fits(box, event))
-		return -EINVAL;
-	ev->poll_ns = pmu_poll_period_ns(box->pd->desc->width, ev->max_rate);
-	return 0;
-}
-
-static int pmu_event_init(struct perf_event *event)
-{
-	struct pmu_dev *pd = to_pmu_dev(event->pmu);
-	struct pmu_event *ev;
 	struct pmu_box *box;
-	int err, cpu;
 
-	err = pmu_event_check(pd, event);
-	if (err)
-		return err;
+	if (pmu_event_is_task(event))
+		return NULL;
 	box = cpu_online(event->cpu) ? pmu_box_get(pd, event->cpu) : NULL;
-	if (!box)
-		return -ENODEV;
+	return box ?: ERR_PTR(-ENODEV);
+}
 
+static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event *event)
+{
+	struct pmu_box *box = pmu_event_find_box(pd, event);
+	struct pmu_event *ev;
+
+	if (IS_ERR(box))
+		return ERR_CAST(box);
 	ev = kzalloc(sizeof(*ev), GFP_KERNEL);
 	if (!ev) {
-		pmu_box_put(box);
-		return -ENOMEM;
+		if (box)
+			pmu_box_put(box);
+		return ERR_PTR(-ENOMEM);
 	}
 	ev->event = event;
+	ev->pd = pd;
 	ev->box = box;
 	ev->last_idx = -1;
 	init_irq_work(&ev->fail_irq, pmu_event_fail_irq);
 	INIT_WORK(&ev->fail_work, pmu_event_fail_work);
 	event->hw.idx = -1;
 	event->pmu_private = ev;
+	return ev;
+}
 
-	cpu = READ_ONCE(box->cpu);
-	err = cpu < 0 ? -ENODEV : pmu_event_setup(ev);
+/* Once the driver has taken the event: does its group fit, and can its box be powered? */
+static int pmu_event_settle(struct pmu_event *ev)
+{
+	struct perf_event *event = ev->event;
+	int err, cpu;
+
+	if (ev->box) {
+		cpu = READ_ONCE(ev->box->cpu);
+		if (cpu < 0)
+			return -ENODEV;
+		err = pmu_group_check(ev->box, event);
+		if (err)
+			return err;
+		event->cpu = cpu;
+	}
+	ev->poll_ns = pmu_poll_period_ns(ev->pd->desc->width, ev->max_rate);
+	return event->parent ? 0 : pmu_power_use(ev->pd, ev->box);
+}
+
+static int pmu_event_init(struct perf_event *event)
+{
+	struct pmu_dev *pd = to_pmu_dev(event->pmu);
+	const struct pmu_box_ops *ops = pd->desc->ops;
+	struct pmu_event *ev;
+	int err;
+
+	err = pmu_event_check(pd, event);
+	if (err)
+		return err;
+	/* What was closed just now may still be powered, and in the way of this. */
+	if (ops->power_on && !event->parent)
+		pmu_power_flush();
+	ev = pmu_event_create(pd, event);
+	if (IS_ERR(ev))
+		return PTR_ERR(ev);
+
+	err = ops->event_init(pd->desc, ev);
 	if (err) {
-		event->pmu_private = NULL;
-		kfree(ev);
-		pmu_box_put(box);
+		pmu_event_discard(ev);
 		return err;
 	}
-	event->cpu = cpu;
+	err = pmu_event_settle(ev);
+	if (err) {
+		pmu_event_release(ev);
+		return err;
+	}
 	event->destroy = pmu_event_destroy;
 	return 0;
 }
 
 /* The callbacks and capabilities that all PMUs share. */
-void pmu_perf_init(struct pmu *pmu)
+void pmu_perf_init(struct pmu_dev *pd)
 {
+	struct pmu *pmu = &pd->pmu;
+
 	pmu->capabilities = PERF_PMU_CAP_NO_EXCLUDE;
-	pmu->task_ctx_nr = perf_invalid_context;
+	/* perf_hw_context is for the CPU's own PMU alone. */
+	pmu->task_ctx_nr = pd->desc->tasks ? perf_sw_context : perf_invalid_context;
 	pmu->event_init = pmu_event_init;
 	pmu->pmu_enable = pmu_enable;
 	pmu->pmu_disable = pmu_disable;
@@ -406,6 +608,9 @@ static void pmu_box_kill_local(void *data)
 	struct pmu_box *box = data;
 	struct pmu_event *ev;
 
+	if (box->powered)
+		box_ops(box)->power_off(box);
+	box->powered = false;
 	box->dead = true;
 	list_for_each_entry(ev, &box->active, active)
 		pmu_event_fail(ev);
@@ -452,6 +657,7 @@ void pmu_box_migrate(struct pmu_box *box, int from, int to)
 	hrtimer_cancel(&box->timer);
 	if (to < 0) {
 		box->poll_ns = 0;
+		pmu_box_power(box, false);
 		pmu_box_own(box, -1);
 		return;
 	}

@@ -37,6 +37,13 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
+/* 6.7 ("perf: Support PMUs with parents"): before, a PMU is below no device. */
+#ifdef HAVE_PMU_PARENT
+#define pmu_set_parent(pmu, device)	((pmu)->parent = (device))
+#else
+#define pmu_set_parent(pmu, device)	((void)(pmu), (void)(device))
+#endif
+
 /*
  * Functions that only KUnit suites call from outside: static, unless the kernel that is
  * built for has KUnit. 6.2 ("kunit: Introduce KUnit visibility macros").

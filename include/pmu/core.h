@@ -8,8 +8,8 @@
  *
  * Where hardware is touched: only on the box's owner CPU and with interrupts off, by
  * perf's callbacks, the poll timer, and the calls that hotplug and removal make there.
- * So a box needs no lock, and verbs must not sleep. The exception is named at
- * pmu_box_ops.event_init.
+ * So a box needs no lock, and verbs must not sleep. The exceptions are named at
+ * struct pmu_box_ops.
  */
 #ifndef PMU_CORE_H
 #define PMU_CORE_H
@@ -23,10 +23,12 @@
 
 #include <pmu/compat.h>
 
+struct attribute_group;
 struct device;
 struct module;
 struct pmu_box;
 struct pmu_desc;
+struct pmu_dev;
 
 /** enum pmu_config_word - the attr.config* word that a format field is part of. */
 enum pmu_config_word { PMU_CONFIG, PMU_CONFIG1, PMU_CONFIG2, PMU_CONFIG_WORDS };
@@ -38,6 +40,7 @@ enum pmu_config_word { PMU_CONFIG, PMU_CONFIG1, PMU_CONFIG2, PMU_CONFIG_WORDS };
  * @word: which config word the bits are of
  * @digits: least number of hex digits when the core writes the field, as in "0x04"
  * @always: write the field in an event's text even if it is 0
+ * @alias: another name for bits of an earlier field; never written in an event's text
  *
  * A bit of config, config1 or config2 that no format claims is reserved: events that
  * set one are refused with -EINVAL.
@@ -48,6 +51,7 @@ struct pmu_format {
 	enum pmu_config_word word;
 	u8 digits;
 	bool always;
+	bool alias;
 };
 
 /**
@@ -70,24 +74,36 @@ enum pmu_scope {
 	PMU_SCOPE_PACKAGE,	/* scope id: topology_physical_package_id() */
 	PMU_SCOPE_DIE,		/* scope id: PMU_DIE_ID(package, die) */
 	PMU_SCOPE_NODE,		/* scope id: cpu_to_node() */
+	PMU_SCOPE_CORE,		/* scope id: PMU_CORE_ID(package, core) */
+	PMU_SCOPE_CPU,		/* scope id: the CPU's number */
 };
 
-/* A die's number counts from 0 in each package. */
+/* A die's number, and on many processors a core's, counts from 0 in each package. */
 #define PMU_DIE_ID(package, die)	((package) << 8 | (die))
+#define PMU_CORE_ID(package, core)	((package) << 16 | (core))
+
+/**
+ * enum pmu_tasks - may an event belong to a task? Then it counts in the box of whichever
+ * CPU the task runs on, so the scope has to be PMU_SCOPE_CPU.
+ */
+enum pmu_tasks { PMU_TASKS_NEVER, PMU_TASKS_TOO, PMU_TASKS_ONLY };
 
 /**
  * struct pmu_event - the core's part of a perf_event, from event_init to destruction.
  * @max_rate: most counts per second that the event can reach; set by
  *	pmu_box_ops.event_init, decides how often the counter is polled. 0: never wraps
+ * @priv: the driver's, set by pmu_box_ops.event_init and freed by event_free
  * @event: the perf event
  *
  * The other members belong to the core.
  */
 struct pmu_event {
 	u64 max_rate;
+	void *priv;
 	struct perf_event *event;
 	/* private: */
-	struct pmu_box *box;
+	struct pmu_dev *pd;
+	struct pmu_box *box;		/* of a task's event: while it is scheduled, else NULL */
 	struct list_head active;	/* in pmu_box.active while it counts */
 	struct list_head to_read;	/* in pmu_box.to_read while perf reads its group */
 	atomic64_t prev;		/* raw value at the last fold */
@@ -108,28 +124,60 @@ static inline struct pmu_event *pmu_event_of(const struct perf_event *event)
 /**
  * struct pmu_box_ops - the hardware verbs of one kind of box.
  *
- * The first two know no box, only the kind of PMU: they are called from
- * perf_event_open(), when the device may be going. The others are called on the owner
- * CPU with interrupts off, and not any more once the device has gone.
+ * event_init, event_free and counters know no box, only the kind of PMU: they are called
+ * when the device may be going. owner_changed may sleep. The others are called on the
+ * owner CPU with interrupts off, and not any more once the device has gone.
+ *
+ * Only event_init and read are needed by everybody. Counters in memory, which always run
+ * and which any number of events may read, need nothing else.
  */
 struct pmu_box_ops {
 	/**
 	 * @event_init: check the event's config and set max_rate; config words hold no
-	 * reserved bit. May sleep. Returns 0 or a negative errno for perf_event_open().
+	 * reserved bit. May sleep, unless the event is inherited (event->parent): then
+	 * perf holds a context's lock. Returns 0 or a negative errno for
+	 * perf_event_open().
 	 */
 	int (*event_init)(const struct pmu_desc *desc, struct pmu_event *ev);
+	/** @event_free: undo event_init. perf may hold a context's lock. */
+	void (*event_free)(const struct pmu_desc *desc, struct pmu_event *ev);
+	/**
+	 * @power_on: the first event was opened: get the box going. Returns 0, or a
+	 * negative errno for perf_event_open().
+	 */
+	int (*power_on)(struct pmu_box *box);
+	/** @power_off: no event is open any more, or the last CPU of the scope leaves. */
+	void (*power_off)(struct pmu_box *box);
+	/** @owner_changed: @cpu owns the box from now on. Holds cpu_hotplug_lock. */
+	void (*owner_changed)(struct pmu_box *box, int cpu);
 	/**
 	 * @counters: the counters (bits 0 to 63) of which any one can count the event.
 	 * Any context.
 	 */
 	u64 (*counters)(const struct pmu_desc *desc, const struct pmu_event *ev);
 	/**
+	 * @claim: instead of counters, where one number per event does not say what it
+	 * takes: reserve it in @state, which is pmu_desc.state_size bytes, at first all
+	 * zero. On @trial that is all, to see whether a group fits; otherwise @state is
+	 * the box's own and @ev->priv may keep what was taken. Returns 0; or -EAGAIN,
+	 * and then @state of the box is as before.
+	 */
+	int (*claim)(struct pmu_box *box, struct pmu_event *ev, void *state, bool trial);
+	/** @unclaim: give back to @state what claim took for the event, not on trial. */
+	void (*unclaim)(struct pmu_box *box, struct pmu_event *ev, void *state);
+	/**
 	 * @start: let counter @idx count the event once the box is thawed; the box is
-	 * frozen. Returns the raw value that counting goes on from.
+	 * frozen. Returns the raw value that counting goes on from. NULL: what read says.
 	 */
 	u64 (*start)(struct pmu_box *box, struct pmu_event *ev, int idx);
 	/** @stop: counter @idx need not count any more; the box is frozen. */
 	void (*stop)(struct pmu_box *box, struct pmu_event *ev, int idx);
+	/**
+	 * @begin_read: a pass of reads begins. The reads up to the next begin_read are
+	 * wanted as of one moment, so they may share register accesses. Starts and
+	 * stops may come in between.
+	 */
+	void (*begin_read)(struct pmu_box *box);
 	/**
 	 * @read: the raw value of counter @idx, pmu_desc.width bits, running or frozen.
 	 * Returns 0, or -ENODEV when the device is gone: the event goes to error state.
@@ -142,31 +190,43 @@ struct pmu_box_ops {
 };
 
 /**
- * struct pmu_desc - a kind of PMU. Static data of the driver.
+ * struct pmu_desc - a kind of PMU. Has to live as long as the driver's module.
  * @owner: the driver's module; pinned while an event is open
  * @ops: hardware verbs
+ * @parent: the device that the PMU hangs below in sysfs, where the kernel can do that,
+ *	for a PMU that is one device; or NULL
  * @scope: which CPUs share a box
+ * @tasks: whether events may belong to tasks; a PMU for tasks alone has no cpumask
+ * @privileged: events are only for who has CAP_PERFMON, others get -EACCES
  * @width: width of the counters in bits, 1 to 64
+ * @state_size: for pmu_box_ops.claim, in bytes
  * @formats: user ABI
  * @nr_formats: length of @formats
  * @events: named events
  * @nr_events: length of @events
+ * @groups: further groups of files in the PMU's sysfs directory, NULL-terminated, or NULL
  */
 struct pmu_desc {
 	struct module *owner;
 	const struct pmu_box_ops *ops;
+	struct device *parent;
 	enum pmu_scope scope;
+	enum pmu_tasks tasks;
+	bool privileged;
 	unsigned int width;
+	size_t state_size;
 	const struct pmu_format *formats;
 	unsigned int nr_formats;
 	const struct pmu_named_event *events;
 	unsigned int nr_events;
+	const struct attribute_group * const *groups;
 };
 
 /* box.c */
 int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 			  const char *name, int scope_id, void *priv);
 void *pmu_box_priv(const struct pmu_box *box);
+void pmu_box_fold(struct pmu_box *box);
 void pmu_unregister_all(struct module *owner);
 
 /* fold.c */

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Power: what has to be set going for a box before anything can count, and stopped when
+ * nobody counts any more. A box is powered while it is used and has an owner.
+ *
+ * It is used by its open events, and by those of tasks, which use every box of their
+ * PMU since they may come to run on any CPU. The last user's power_off is made by a work
+ * item: perf may hold locks when it frees an event, and who opens and closes events in a
+ * loop does not toggle an engine each time.
+ */
+#include <linux/cpu.h>
+#include <linux/smp.h>
+#include <linux/workqueue.h>
+
+#include "core.h"
+
+bool pmu_box_wanted(const struct pmu_box *box)
+{
+	return box->cpu >= 0 && (atomic_read(&box->users) || atomic_read(&box->pd->users));
+}
+
+struct pmu_power_call {
+	struct pmu_box *box;
+	bool on;
+	int err;
+};
+
+static void pmu_box_power_local(void *data)
+{
+	struct pmu_power_call *call = data;
+	const struct pmu_box_ops *ops = call->box->pd->desc->ops;
+
+	if (call->on)
+		call->err = ops->power_on(call->box);
+	else
+		ops->power_off(call->box);
+}
+
+/* Called with cpu_hotplug_lock and pmu_core_mutex; the box has an owner unless it is off. */
+int pmu_box_power(struct pmu_box *box, bool on)
+{
+	struct pmu_power_call call = { .box = box, .on = on };
+
+	lockdep_assert_held(&pmu_core_mutex);
+	if (!box->pd->desc->ops->power_on || box->powered == on || box->dead)
+		return 0;
+	call.err = smp_call_function_single(box->cpu, pmu_box_power_local, &call, 1) ?: call.err;
+	if (!call.err)
+		WRITE_ONCE(box->powered, on);
+	return call.err;
+}
+
+static void pmu_power_down(struct work_struct *work)
+{
+	struct pmu_dev *pd;
+	struct pmu_box *box;
+
+	cpus_read_lock();
+	mutex_lock(&pmu_core_mutex);
+	list_for_each_entry(pd, &pmu_devs, node)
+		list_for_each_entry(box, &pd->boxes, node)
+			if (!pmu_box_wanted(box))
+				pmu_box_power(box, false);
+	mutex_unlock(&pmu_core_mutex);
+	cpus_read_unlock();
+}
+static DECLARE_WORK(pmu_power_work, pmu_power_down);
+
+/* What was closed before has been powered off when this returns. May sleep. */
+void pmu_power_flush(void)
+{
+	flush_work(&pmu_power_work);
+}
+
+static int pmu_power_up(struct pmu_dev *pd, struct pmu_box *only)
+{
+	struct pmu_box *box;
+	int err = 0;
+
+	cpus_read_lock();
+	mutex_lock(&pmu_core_mutex);
+	list_for_each_entry(box, &pd->boxes, node)
+		if (!err && (!only || box == only) && pmu_box_wanted(box))
+			err = pmu_box_power(box, true);
+	mutex_unlock(&pmu_core_mutex);
+	cpus_read_unlock();
+	return err;
+}
+
+/*
+ * An event is opened: on @box, or if that is NULL, of a task. May sleep, and perf may
+ * hold no lock.
+ */
+int pmu_power_use(struct pmu_dev *pd, struct pmu_box *box)
+{
+	int err;
+
+	if (!pd->desc->ops->power_on)
+		return 0;
+	atomic_inc(box ? &box->users : &pd->users);
+	err = pmu_power_up(pd, box);
+	if (err)
+		pmu_power_unuse(pd, box);
+	return err;
+}
+
+/* The opposite, in any context. */
+void pmu_power_unuse(struct pmu_dev *pd, struct pmu_box *box)
+{
+	if (pd->desc->ops->power_on && atomic_dec_and_test(box ? &box->users : &pd->users))
+		schedule_work(&pmu_power_work);
+}
