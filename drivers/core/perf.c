@@ -473,7 +473,7 @@ static int pmu_group_check(struct pmu_box *box, struct perf_event *event)
 	return fits ? 0 : -EINVAL;
 }
 
-static int pmu_event_check(const struct pmu_dev *pd, const struct perf_event *event)
+static int pmu_event_check(const struct pmu_dev *pd, struct perf_event *event)
 {
 	const struct pmu_desc *desc = pd->desc;
 	const struct perf_event_attr *attr = &event->attr;

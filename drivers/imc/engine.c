@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The engine of a core: it writes what the core and its threads count, or trace, to
+ * memory. The first powered box of the core starts it and the last stops it.
+ */
+#include <linux/export.h>
+#include <linux/of.h>
+#include <linux/smp.h>
+#include <asm/cputhreads.h>
+#include <asm/smp.h>
+
+#include "imc.h"
+
+struct imc_core *imc_core_of(struct imc *imc, int cpu)
+{
+	return &imc->cores[cpu_core_index_of_thread(cpu)];
+}
+
+/* Registers may be lost in deep sleep while the engine is off, so they are always set. */
+static int imc_engine_start(struct imc_core *core, enum imc_type type)
+{
+	const struct imc_firmware *firmware = core->imc->firmware;
+	u32 pir = hard_smp_processor_id();
+
+	if (type == IMC_TYPE_TRACE)
+		return firmware->init_trace(pir) ?: firmware->trace(pir, true);
+	return firmware->init_core(pir, __pa(core->page)) ?: firmware->core(pir, true);
+}
+
+static void imc_engine_stop(struct imc_core *core)
+{
+	const struct imc_firmware *firmware = core->imc->firmware;
+	u32 pir = hard_smp_processor_id();
+
+	if (core->type == IMC_TYPE_TRACE)
+		firmware->trace(pir, false);
+	else
+		firmware->core(pir, false);
+}
+
+/**
+ * imc_engine_get() - use the engine of a core.
+ * @core: the core; this runs on one of its CPUs
+ * @type: what for, IMC_TYPE_CORE, IMC_TYPE_THREAD or IMC_TYPE_TRACE
+ *
+ * Context: interrupts off.
+ * Return: 0; -EBUSY while the system uses its engines for something else; what the
+ * firmware says.
+ */
+int imc_engine_get(struct imc_core *core, enum imc_type type)
+{
+	int err = imc_domain_get(type);
+
+	if (err)
+		return err;
+	raw_spin_lock(&core->lock);
+	if (!core->users)
+		err = imc_engine_start(core, type);
+	if (!err) {
+		core->users++;
+		core->type = type;
+	}
+	raw_spin_unlock(&core->lock);
+	if (err)
+		imc_domain_put(type);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(imc_engine_get);
+
+/**
+ * imc_engine_put() - one user of a core's engine less.
+ * @core: the core; this runs on one of its CPUs
+ *
+ * Context: interrupts off.
+ */
+void imc_engine_put(struct imc_core *core)
+{
+	enum imc_type type = core->type;
+
+	raw_spin_lock(&core->lock);
+	if (!--core->users)
+		imc_engine_stop(core);
+	raw_spin_unlock(&core->lock);
+	imc_domain_put(type);
+}
+EXPORT_SYMBOL_IF_KUNIT(imc_engine_put);
+
+static void imc_ldbar_clear(void *data)
+{
+	mtspr(SPRN_LDBAR, 0);
+}
+
+/*
+ * Stop every engine, whoever started it, and have no thread point to memory any more. All
+ * cores that the machine has, not only those that this kernel runs on. A core that does
+ * not answer is asleep, and its engine with it.
+ */
+void imc_engines_quiesce(struct imc *imc)
+{
+	struct device_node *np;
+	u32 pir;
+
+	for_each_of_cpu_node(np)
+		if (!of_property_read_u32(np, "ibm,ppc-interrupt-server#s", &pir))
+			imc->firmware->core(pir, false);
+	on_each_cpu(imc_ldbar_clear, NULL, 1);
+}

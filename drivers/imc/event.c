@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events that are counters in memory: what a config means, and how it is read.
+ */
+#include <linux/errno.h>
+#include <linux/export.h>
+
+#include "imc.h"
+
+/* The names of the in-tree driver; all but event are other names for bits of it. */
+const struct pmu_format imc_formats[] = {
+	{ .name = "event", .mask = IMC_CONFIG_EVENT, .always = true },
+	{ .name = "offset", .mask = IMC_CONFIG_OFFSET, .alias = true },
+	{ .name = "rvalue", .mask = IMC_CONFIG_RVALUE, .alias = true },
+	{ .name = "mode", .mask = IMC_CONFIG_MODE, .alias = true },
+};
+
+const unsigned int imc_nr_formats = ARRAY_SIZE(imc_formats);
+
+/**
+ * imc_offset_check() - can a config's counter be read?
+ * @unit: the unit
+ * @config: attr.config
+ *
+ * The counter, 8 bytes, has to lie on a multiple of 8 and wholly inside of the unit. What
+ * rvalue and mode would mean is not published, so they have to be 0.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int imc_offset_check(const struct imc_unit *unit, u64 config)
+{
+	return config % sizeof(u64) || config + sizeof(u64) > unit->size ? -EINVAL : 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(imc_offset_check);
+
+/**
+ * imc_counter_read() - the value of an event's counter.
+ * @base: where offset 0 is
+ * @ev: the event, whose config was checked
+ * @value: set to the value, 64 bits
+ *
+ * The producer stores whole doublewords, so none is ever seen half written.
+ *
+ * Context: any.
+ * Return: 0.
+ */
+int imc_counter_read(const void *base, const struct pmu_event *ev, u64 *value)
+{
+	const __be64 *counter = base + ev->event->attr.config;
+
+	*value = be64_to_cpu(READ_ONCE(*counter));
+	return 0;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How engines are switched: by calls of the firmware, or by writing the registers that
+ * those calls write.
+ */
+#include <linux/export.h>
+#include <linux/module.h>
+#include <asm/cputable.h>
+#include <asm/reg.h>
+
+#include "imc.h"
+
+static char *firmware = "auto";
+module_param(firmware, charp, 0444);
+MODULE_PARM_DESC(firmware, "how engines are switched: opal (firmware calls), scom (registers), or auto (opal, else scom)");
+
+/* The processor's generation, or IMC_UNKNOWN. */
+enum imc_generation imc_generation(void)
+{
+	switch (PVR_VER(mfspr(SPRN_PVR))) {
+	case PVR_POWER9:
+		return IMC_P9;
+	case PVR_POWER10:
+		return IMC_P10;
+	}
+	return IMC_UNKNOWN;
+}
+
+/**
+ * imc_firmware_find() - choose how engines are switched.
+ * @dev: for messages
+ *
+ * Context: may sleep.
+ * Return: the way; or NULL if there is none, which has been reported.
+ */
+const struct imc_firmware *imc_firmware_find(struct device *dev)
+{
+	const struct imc_firmware *found = NULL;
+	bool any = sysfs_streq(firmware, "auto");
+
+	if (!any && !sysfs_streq(firmware, "opal") && !sysfs_streq(firmware, "scom")) {
+		dev_err(dev, "firmware=%s is not known: it may be opal, scom or auto\n", firmware);
+		return NULL;
+	}
+	if (any || sysfs_streq(firmware, "opal"))
+		found = imc_opal_find();
+	if (!found && (any || sysfs_streq(firmware, "scom")))
+		found = imc_scom_find();
+	if (!found)
+		dev_err(dev, "firmware=%s: %s\n", firmware,
+			any ? "this kernel lets modules not look up symbols, and this processor's registers are not known" :
+			sysfs_streq(firmware, "opal") ? "this kernel lets modules not look up symbols: try firmware=scom" :
+			"this processor's registers are not known: try firmware=opal");
+	return found;
+}

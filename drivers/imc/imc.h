@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * POWER in-memory collection: what the driver's files share.
+ *
+ * The firmware hands over a catalog of units (catalog.c). Each becomes a PMU: nest units
+ * (nest.c) are counted by a microcode per chip; core and thread units (core.c, thread.c)
+ * by an engine in each core (engine.c), which writes to memory by itself. Both are
+ * switched through the firmware (firmware.c).
+ *
+ * Locks, none of which is held while another is taken: imc_core.lock (raw, interrupts
+ * off), imc_chip.lock (likewise), imc_domain_lock.
+ */
+#ifndef IMC_H
+#define IMC_H
+
+#include <linux/atomic.h>
+#include <linux/device.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+#include <pmu/core.h>
+
+#include "regs.h"
+
+struct device_node;
+struct imc;
+
+/* What the catalog calls a unit's type. */
+enum imc_type {
+	IMC_TYPE_THREAD = 0x1,
+	IMC_TYPE_TRACE = 0x2,
+	IMC_TYPE_CORE = 0x4,
+	IMC_TYPE_NEST = 0x10,
+};
+
+/* A processor's generation: it decides SCOM addresses and the nest area's layout. */
+enum imc_generation { IMC_UNKNOWN, IMC_P9, IMC_P10 };
+
+/* User ABI: an event's config is the offset of its counter. */
+#define IMC_CONFIG_EVENT	GENMASK_ULL(61, 0)
+#define IMC_CONFIG_OFFSET	GENMASK_ULL(31, 0)
+#define IMC_CONFIG_RVALUE	BIT_ULL(32)
+#define IMC_CONFIG_MODE		GENMASK_ULL(40, 33)
+
+/* A chip's nest: its HOMER as far as we use it, and who uses it. */
+struct imc_chip {
+	struct list_head node;		/* imc.chips */
+	struct imc *imc;
+	u32 id;
+	u64 address;			/* real, of the nest area */
+	u32 size;			/* of the nest area */
+	void *area;			/* the nest area: counters and control block */
+	void *control;			/* the control block */
+	raw_spinlock_t lock;
+	unsigned int users;		/* powered boxes; under lock */
+	atomic_t torn;			/* snapshots that could not be had in one piece */
+};
+
+/* A unit of the catalog; one PMU. */
+struct imc_unit {
+	struct pmu_desc desc;
+	struct imc *imc;
+	const char *name;		/* the PMU's */
+	enum imc_type type;
+	u32 size;			/* offsets end here, in bytes */
+	u32 base;			/* added to the offset of each event of the catalog */
+	const char **about;		/* what the catalog says of each of desc.events, or NULL */
+	/* Of a nest unit: */
+	u32 area_offset;		/* of the nest area in HOMER */
+	u32 control_offset;		/* of the control block in the area */
+	unsigned int nr_chips;
+	u32 *chip_ids;
+	u64 *homers;			/* real addresses, one per chip */
+};
+
+/**
+ * struct imc_firmware - how engines are switched. Called on a CPU of the core or chip
+ * concerned, any context, except nest, which may be called anywhere.
+ * @name: for messages
+ * @init_core: let a core count to @page (a real address), engine off
+ * @init_trace: let a core trace, engine off
+ * @core: switch a core's engine
+ * @trace: the same, in trace mode
+ * @nest: resume or pause a chip's microcode
+ *
+ * @pir is the hardware number of a thread of the core or chip. All return 0 or a
+ * negative errno.
+ */
+struct imc_firmware {
+	const char *name;
+	int (*init_core)(u32 pir, u64 page);
+	int (*init_trace)(u32 pir);
+	int (*core)(u32 pir, bool on);
+	int (*trace)(u32 pir, bool on);
+	int (*nest)(struct imc_chip *chip, u32 pir, bool on);
+};
+
+/* A core and its engine. */
+struct imc_core {
+	raw_spinlock_t lock;
+	unsigned int users;		/* powered boxes; under lock */
+	enum imc_type type;		/* what for; under lock, while users > 0 */
+	void *page;			/* IMC_PAGE_SIZE, where the core counts to */
+	int first_cpu;
+	struct imc *imc;
+};
+
+/* A hardware thread. */
+struct imc_thread {
+	struct imc_core *core;
+	void *page;			/* IMC_PAGE_SIZE, where it counts to */
+	u64 ldbar;			/* to count there */
+};
+
+/* The device. */
+struct imc {
+	struct device *dev;
+	const struct imc_firmware *firmware;
+	struct imc_unit *units;
+	unsigned int nr_units;
+	struct list_head chips;
+	struct imc_core *cores;		/* by cpu_core_index_of_thread() */
+	unsigned int nr_cores;
+	struct imc_thread *threads;	/* by CPU number */
+};
+
+static inline struct imc_unit *to_imc_unit(const struct pmu_desc *desc)
+{
+	return container_of(desc, struct imc_unit, desc);
+}
+
+/* catalog.c */
+int imc_catalog_read(struct imc *imc, struct device_node *top);
+
+/* core.c */
+int imc_cores_create(struct imc *imc);
+void *imc_page_alloc(struct device *dev, int cpu);
+int imc_core_register(struct imc_unit *unit);
+
+/* debugfs.c */
+void imc_debugfs_create(struct imc *imc);
+
+/* domain.c */
+int imc_domain_get(enum imc_type type);
+void imc_domain_put(enum imc_type type);
+
+/* engine.c */
+int imc_engine_get(struct imc_core *core, enum imc_type type);
+void imc_engine_put(struct imc_core *core);
+struct imc_core *imc_core_of(struct imc *imc, int cpu);
+void imc_engines_quiesce(struct imc *imc);
+
+/* event.c */
+extern const struct pmu_format imc_formats[];
+extern const unsigned int imc_nr_formats;
+int imc_offset_check(const struct imc_unit *unit, u64 config);
+int imc_counter_read(const void *base, const struct pmu_event *ev, u64 *value);
+
+/* firmware.c, opal.c, scom.c */
+const struct imc_firmware *imc_firmware_find(struct device *dev);
+const struct imc_firmware *imc_opal_find(void);
+const struct imc_firmware *imc_scom_find(void);
+enum imc_generation imc_generation(void);
+
+/* nest.c */
+int imc_chips_create(struct imc *imc);
+int imc_nest_register(struct imc_unit *unit);
+void imc_nests_quiesce(struct imc *imc);
+int imc_nest_group(enum imc_generation generation, u32 offset);
+
+/* thread.c */
+int imc_threads_create(struct imc *imc);
+int imc_thread_register(struct imc_unit *unit);
+u64 imc_ldbar(u64 address, u64 mode);
+
+#endif /* IMC_H */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * In-memory collection: registers and layouts in memory. IBM counts bits from the most
+ * significant; here they are counted from the least significant one, as in the kernel.
+ * All that is in memory is big-endian.
+ */
+#ifndef IMC_REGS_H
+#define IMC_REGS_H
+
+#include <linux/bits.h>
+#include <linux/types.h>
+
+/* LDBAR, SPR 850, one per hardware thread: where the thread's counts or records go. */
+#define IMC_LDBAR_ENABLE		BIT_ULL(63)	/* accumulate; must be 0 in trace mode */
+#define IMC_LDBAR_TRACE			BIT_ULL(62)
+#define IMC_BAR_ADDRESS			GENMASK_ULL(49, 13)	/* of PDBAR as well */
+
+/* The page of a core (PDBAR) or of a thread (LDBAR): 128 lines of 64 bytes. */
+#define IMC_PAGE_SIZE			0x2000
+
+/* SCOM of a core, HTM mode: the engine's switch. */
+#define IMC_HTM_OFF			0xe000000000000000ULL
+#define IMC_HTM_ON			0xe800000000000000ULL
+
+/* SCOM of a core: in which states it counts and how often it posts; as firmware sets it. */
+#define IMC_EVENT_MASK			0x0402010000000000ULL
+
+/* SCOM of a core, TRACE_IMC: what triggers a record; as firmware sets it. */
+#define IMC_TRACE_SCOM_P9		0x7fffffc142020000ULL
+#define IMC_TRACE_SCOM_P10		0x3fffffc142020000ULL
+
+/* PIR, a hardware thread's number. */
+#define IMC_PIR_CHIP			GENMASK(14, 8)
+#define IMC_PIR_CORE			GENMASK(7, 2)
+
+/*
+ * A chip's nest area is part of its HOMER, 4 MiB of memory. The microcode adds to the
+ * counters; at the area's end is the control block by which it is commanded.
+ */
+#define IMC_HOMER_SIZE			0x400000
+#define IMC_NEST_CB_OFFSET		0x3fc00		/* where the catalog does not say */
+
+#define IMC_NEST_CB_STATUS		0x00
+#define IMC_NEST_CB_COMMAND		0x08
+#define IMC_NEST_CB_SPEED		0x10
+#define IMC_NEST_CB_AVAILABLE		0x18
+#define IMC_NEST_CB_MODE		0x20
+#define IMC_NEST_CB_SIZE		0x30
+
+enum imc_nest_status {
+	IMC_NEST_INITIALISING, IMC_NEST_RUNNING, IMC_NEST_PAUSED,
+	IMC_NEST_BAD_SPEED, IMC_NEST_BAD_MODE,
+};
+
+enum imc_nest_command { IMC_NEST_NOP, IMC_NEST_RESUME, IMC_NEST_PAUSE, IMC_NEST_RESTART };
+
+/*
+ * POWER9's microcode posts counters in groups. Each begins with a count of updates begun
+ * and ends with one of updates done: they differ while it posts.
+ */
+#define IMC_NEST_GROUP_SIZE		0x110
+#define IMC_NEST_GROUPS			7
+#define IMC_NEST_GROUP_TAIL		(IMC_NEST_GROUP_SIZE - sizeof(u64))
+
+#endif /* IMC_REGS_H */
