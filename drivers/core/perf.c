@@ -482,9 +482,8 @@ static int pmu_event_check(const struct pmu_dev *pd, struct perf_event *event)
 		return -ENOENT;
 	if (desc->privileged && !perfmon_capable())
 		return -EACCES;
-	/* There is no interrupt to sample by. */
-	if (is_sampling_event(event))
-		return -EINVAL;
+	if (is_sampling_event(event) != desc->sampling)
+		return desc->sampling ? -ENOENT : -EINVAL;
 	if (desc->tasks == (pmu_event_is_task(event) ? PMU_TASKS_NEVER : PMU_TASKS_ONLY))
 		return -EINVAL;
 	if (pmu_reserved_bits(desc, PMU_CONFIG, attr->config) ||

@@ -5,11 +5,13 @@
  *	events/PMU	each event's name and config, and what the catalog says of it
  *	nest		each chip's microcode
  *	engines		each core's engine
+ *	trace		each CPU's ring: records taken, lost and so on, since the module is loaded
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 
 #include "imc.h"
+#include "trace.h"
 
 static int imc_events_show(struct seq_file *file, void *unused)
 {
@@ -81,6 +83,22 @@ static int imc_engines_show(struct seq_file *file, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(imc_engines);
 
+static int imc_trace_show(struct seq_file *file, void *unused)
+{
+	int cpu;
+
+	for_each_present_cpu(cpu) {
+		const struct imc_trace *trace = imc_trace_peek(cpu);
+
+		if (trace)
+			seq_printf(file, "cpu %d: taken %llu lost %llu corrupt %llu laps %llu drains %llu samples %llu\n",
+				   cpu, trace->ring.taken, trace->ring.lost, trace->ring.corrupt,
+				   trace->ring.laps, trace->drains, trace->samples);
+	}
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(imc_trace);
+
 static void imc_debugfs_remove(void *root)
 {
 	debugfs_remove_recursive(root);
@@ -97,5 +115,6 @@ void imc_debugfs_create(struct imc *imc)
 				    &imc_events_fops);
 	debugfs_create_file("nest", 0444, root, imc, &imc_nest_fops);
 	debugfs_create_file("engines", 0444, root, imc, &imc_engines_fops);
+	debugfs_create_file("trace", 0444, root, imc, &imc_trace_fops);
 	devm_add_action_or_reset(imc->dev, imc_debugfs_remove, root);
 }

@@ -16,15 +16,22 @@ struct imc_core *imc_core_of(struct imc *imc, int cpu)
 	return &imc->cores[cpu_core_index_of_thread(cpu)];
 }
 
-/* Registers may be lost in deep sleep while the engine is off, so they are always set. */
+/*
+ * Registers may be lost in deep sleep while the engine is off, so they are always set. The
+ * page too when tracing: the core may count there all the same.
+ */
 static int imc_engine_start(struct imc_core *core, enum imc_type type)
 {
 	const struct imc_firmware *firmware = core->imc->firmware;
 	u32 pir = hard_smp_processor_id();
 
-	if (type == IMC_TYPE_TRACE)
-		return firmware->init_trace(pir) ?: firmware->trace(pir, true);
-	return firmware->init_core(pir, __pa(core->page)) ?: firmware->core(pir, true);
+	int err = firmware->init_core(pir, __pa(core->page));
+
+	if (err)
+		return err;
+	if (type != IMC_TYPE_TRACE)
+		return firmware->core(pir, true);
+	return firmware->init_trace(pir, core->imc->trace_scom) ?: firmware->trace(pir, true);
 }
 
 static void imc_engine_stop(struct imc_core *core)

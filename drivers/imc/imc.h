@@ -7,8 +7,11 @@
  * by an engine in each core (engine.c), which writes to memory by itself. Both are
  * switched through the firmware (firmware.c).
  *
+ * Trace units (trace.c) are the same engine in another mode: its records (ring.c) are
+ * drained (drain.c) into perf's samples (sample.c).
+ *
  * Locks, none of which is held while another is taken: imc_core.lock (raw, interrupts
- * off), imc_chip.lock (likewise), imc_domain_lock.
+ * off), imc_chip.lock (likewise), imc_domain_lock, imc.trace_lock.
  */
 #ifndef IMC_H
 #define IMC_H
@@ -25,6 +28,7 @@
 
 struct device_node;
 struct imc;
+struct imc_trace;
 
 /* What the catalog calls a unit's type. */
 enum imc_type {
@@ -42,6 +46,12 @@ enum imc_generation { IMC_UNKNOWN, IMC_P9, IMC_P10 };
 #define IMC_CONFIG_OFFSET	GENMASK_ULL(31, 0)
 #define IMC_CONFIG_RVALUE	BIT_ULL(32)
 #define IMC_CONFIG_MODE		GENMASK_ULL(40, 33)
+
+/* User ABI of trace events. */
+#define IMC_CONFIG_CPMC_RESERVED	GENMASK_ULL(19, 0)
+#define IMC_CONFIG_CPMC_EVENT		GENMASK_ULL(27, 20)
+#define IMC_CONFIG_CPMC_SAMPLESEL	GENMASK_ULL(29, 28)
+#define IMC_CONFIG_CPMC_LOAD		GENMASK_ULL(61, 30)
 
 /* A chip's nest: its HOMER as far as we use it, and who uses it. */
 struct imc_chip {
@@ -79,7 +89,8 @@ struct imc_unit {
  * concerned, any context, except nest, which may be called anywhere.
  * @name: for messages
  * @init_core: let a core count to @page (a real address), engine off
- * @init_trace: let a core trace, engine off
+ * @init_trace: let a core trace, engine off, with @scom in TRACE_IMC; the firmware's own
+ *	calls set up what they always do
  * @core: switch a core's engine
  * @trace: the same, in trace mode
  * @nest: resume or pause a chip's microcode
@@ -90,7 +101,7 @@ struct imc_unit {
 struct imc_firmware {
 	const char *name;
 	int (*init_core)(u32 pir, u64 page);
-	int (*init_trace)(u32 pir);
+	int (*init_trace)(u32 pir, u64 scom);
 	int (*core)(u32 pir, bool on);
 	int (*trace)(u32 pir, bool on);
 	int (*nest)(struct imc_chip *chip, u32 pir, bool on);
@@ -123,6 +134,9 @@ struct imc {
 	struct imc_core *cores;		/* by cpu_core_index_of_thread() */
 	unsigned int nr_cores;
 	struct imc_thread *threads;	/* by CPU number */
+	spinlock_t trace_lock;
+	unsigned int trace_users;	/* open trace events; under trace_lock */
+	u64 trace_scom;			/* how they trace, while there are any */
 };
 
 static inline struct imc_unit *to_imc_unit(const struct pmu_desc *desc)
@@ -173,5 +187,10 @@ int imc_nest_group(enum imc_generation generation, u32 offset);
 int imc_threads_create(struct imc *imc);
 int imc_thread_register(struct imc_unit *unit);
 u64 imc_ldbar(u64 address, u64 mode);
+
+/* trace.c */
+int imc_trace_register(struct imc_unit *unit);
+int imc_trace_scom(enum imc_generation generation, u64 config, u64 *value);
+const struct imc_trace *imc_trace_peek(int cpu);
 
 #endif /* IMC_H */

@@ -34,6 +34,7 @@ static void imc_register(struct imc_unit *unit)
 		err = imc_thread_register(unit);
 		break;
 	case IMC_TYPE_TRACE:
+		err = imc_trace_register(unit);
 		break;
 	}
 	if (err)
@@ -61,6 +62,7 @@ static int imc_probe(struct platform_device *pdev)
 		return -ENOMEM;
 	imc->dev = dev;
 	INIT_LIST_HEAD(&imc->chips);
+	spin_lock_init(&imc->trace_lock);
 	platform_set_drvdata(pdev, imc);
 	imc->firmware = imc_firmware_find(dev);
 	if (!imc->firmware)

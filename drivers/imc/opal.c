@@ -53,7 +53,7 @@ static int imc_opal_init_core(u32 pir, u64 page)
 	return imc_opal_errno(imc_opal_init(OPAL_IMC_COUNTERS_CORE, page, pir));
 }
 
-static int imc_opal_init_trace(u32 pir)
+static int imc_opal_init_trace(u32 pir, u64 scom)
 {
 	/* The address is not looked at: each thread's LDBAR has it. */
 	return imc_opal_errno(imc_opal_init(OPAL_IMC_COUNTERS_TRACE, 0, pir));

@@ -92,11 +92,9 @@ static int imc_scom_init_core(u32 pir, u64 page)
 	       imc_scom_switch(pir, false);
 }
 
-static int imc_scom_init_trace(u32 pir)
+static int imc_scom_init_trace(u32 pir, u64 scom)
 {
-	u64 value = imc_generation() == IMC_P9 ? IMC_TRACE_SCOM_P9 : IMC_TRACE_SCOM_P10;
-
-	return imc_scom_switch(pir, false) ?: imc_scom_write(pir, IMC_SCOM_TRACE, value);
+	return imc_scom_switch(pir, false) ?: imc_scom_write(pir, IMC_SCOM_TRACE, scom);
 }
 
 static int imc_scom_nest(struct imc_chip *chip, u32 pir, bool on)

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Draining a thread's ring: before the hardware laps it, and before somebody else's task
+ * runs. There is no interrupt of the counters; a timer per CPU that traces does it.
+ *
+ * At the fastest rate that firmware sets up a record comes each 7.8 us, and a ring of 4096
+ * is lapped in 32 ms. A drain each millisecond finds 128. The timer takes at most
+ * IMC_DRAIN_MOST at a time and comes back soon for the rest, which bounds the time with
+ * interrupts off; an empty ring lets it come more seldom, up to a quarter of a lap. Where
+ * a task goes, all of its records have to be taken, a ring at most.
+ */
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+
+#include "sample.h"
+#include "trace.h"
+
+/* No multiple of the time between records, or the drain would be in step with them. */
+#define IMC_DRAIN_NS		(1009 * NSEC_PER_USEC)
+#define IMC_DRAIN_SOON_NS	(50 * NSEC_PER_USEC)
+#define IMC_DRAIN_SELDOM_NS	(8 * NSEC_PER_MSEC)
+#define IMC_DRAIN_MOST		256
+
+static void imc_drain_lost(struct imc_trace *trace, u64 lost)
+{
+	struct imc_trace_event *te;
+
+	if (!lost)
+		return;
+	list_for_each_entry(te, &trace->events, node) {
+		/* perf record asks the event that was opened, not its children. */
+		struct perf_event *event = te->event->parent ?: te->event;
+
+		atomic64_add(imc_thin(te, lost), &event->lost_samples);
+	}
+}
+
+static void imc_drain_deliver(struct imc_trace *trace, const struct imc_record *record)
+{
+	bool user = imc_record_is_user(imc_generation(), record);
+	struct imc_trace_event *te;
+
+	list_for_each_entry(te, &trace->events, node) {
+		if (!imc_thin(te, 1))
+			continue;
+		if (imc_sample_deliver(te, record, user))
+			trace->samples++;
+		else
+			atomic64_inc(&te->event->lost_samples);
+	}
+}
+
+/* Take up to @most records; returns how many there were. */
+unsigned int imc_drain(struct imc_trace *trace, unsigned int most)
+{
+	struct imc_record record;
+	unsigned int taken = 0;
+	u64 lost;
+
+	trace->drains++;
+	while (taken < most) {
+		bool any = imc_ring_take(&trace->ring, &record, &lost);
+
+		imc_drain_lost(trace, lost);
+		if (!any)
+			break;
+		imc_drain_deliver(trace, &record);
+		taken++;
+	}
+	return taken;
+}
+
+static enum hrtimer_restart imc_drain_timer(struct hrtimer *timer)
+{
+	struct imc_trace *trace = container_of(timer, struct imc_trace, timer);
+	unsigned int taken = imc_drain(trace, IMC_DRAIN_MOST);
+
+	if (taken == IMC_DRAIN_MOST)
+		trace->interval_ns = IMC_DRAIN_SOON_NS;
+	else if (taken)
+		trace->interval_ns = IMC_DRAIN_NS;
+	else
+		trace->interval_ns = min_t(u64, 2 * trace->interval_ns, IMC_DRAIN_SELDOM_NS);
+	hrtimer_forward_now(timer, ns_to_ktime(trace->interval_ns));
+	return HRTIMER_RESTART;
+}
+
+void imc_drain_start(struct imc_trace *trace)
+{
+	trace->interval_ns = IMC_DRAIN_NS;
+	hrtimer_start(&trace->timer, ns_to_ktime(trace->interval_ns),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/* On the timer's own CPU with interrupts off, so it is not running. */
+void imc_drain_stop(struct imc_trace *trace)
+{
+	hrtimer_try_to_cancel(&trace->timer);
+}
+
+void imc_drain_init(struct imc_trace *trace)
+{
+	INIT_LIST_HEAD(&trace->events);
+	hrtimer_setup(&trace->timer, imc_drain_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_PINNED_HARD);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reading a ring that hardware writes by itself, wraps silently, and gives no pointer to.
+ *
+ * The slot before the one to be read next has the record that was taken last: as long as
+ * its timebase stands there, the writer has not come round, and the next slot is either
+ * the next record or not yet written. If it has, every slot has a record that was not
+ * taken, and the oldest is where the timebase steps back.
+ */
+#include <linux/export.h>
+#include <linux/math64.h>
+#include <asm/barrier.h>
+#include <asm/byteorder.h>
+
+#include <pmu/compat.h>
+
+#include "ring.h"
+
+/* How many bad records in a row are got over, as long as there is a good one behind them. */
+#define IMC_RING_LOOKAHEAD	8
+
+static struct imc_record *imc_ring_slot(const struct imc_ring *ring, u32 slot)
+{
+	return &ring->base[slot & (ring->slots - 1)];
+}
+
+static u64 imc_ring_tb(const struct imc_ring *ring, u32 slot)
+{
+	return be64_to_cpu(READ_ONCE(imc_ring_slot(ring, slot)->tb));
+}
+
+/*
+ * Copy a slot: whether it is a whole record. Read the other way round than it is written:
+ * if the first word is still the one that belongs to the last, nothing between has changed.
+ */
+static bool imc_ring_copy(const struct imc_ring *ring, u32 slot, struct imc_record *record)
+{
+	const __be64 *from = (const __be64 *)imc_ring_slot(ring, slot);
+	__be64 *to = (__be64 *)record;
+
+	for (int i = sizeof(*record) / sizeof(*to) - 1; i >= 0; i--) {
+		to[i] = READ_ONCE(from[i]);
+		smp_rmb();
+	}
+	return (be64_to_cpu(record->tb) & IMC_RECORD_TB_LOW) == be64_to_cpu(record->tb_low);
+}
+
+/**
+ * imc_ring_restart() - begin with an empty ring.
+ * @ring: base, slots and the statistics are kept
+ * @now: the timebase: what was written earlier is not looked at
+ *
+ * The writer is expected at slot 0, or where it left off. It must not be writing.
+ *
+ * Context: any.
+ */
+void imc_ring_restart(struct imc_ring *ring, u64 now)
+{
+	ring->left_off = ring->next;
+	ring->next = 0;
+	ring->behind = 0;
+	ring->mark = 0;
+	ring->newest = now;
+	ring->fresh = true;
+	ring->gap = false;
+	imc_ring_slot(ring, ring->left_off - 1)->tb = 0;
+	imc_ring_slot(ring, ring->next - 1)->tb = 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(imc_ring_restart);
+
+static void imc_ring_advance(struct imc_ring *ring, u64 tb)
+{
+	ring->mark = tb;
+	ring->next = (ring->next + 1) & (ring->slots - 1);
+	if (ring->behind)
+		ring->behind--;
+}
+
+static bool imc_ring_lapped(const struct imc_ring *ring)
+{
+	return !ring->behind && imc_ring_tb(ring, ring->next - 1) != ring->mark;
+}
+
+/* The oldest record of a full ring: from there on the timebase only rises. */
+static u32 imc_ring_oldest(const struct imc_ring *ring)
+{
+	u64 first = imc_ring_tb(ring, ring->next);
+	u32 low = 0, high = ring->slots;
+
+	while (low + 1 < high) {
+		u32 middle = (low + high) / 2;
+
+		if (imc_ring_tb(ring, ring->next + middle) >= first)
+			low = middle;
+		else
+			high = middle;
+	}
+	return (ring->next + high) & (ring->slots - 1);
+}
+
+/* The writer has come round: go on with the oldest record there is. */
+static void imc_ring_recover(struct imc_ring *ring)
+{
+	u32 oldest = imc_ring_oldest(ring);
+	u64 from = imc_ring_tb(ring, oldest);
+
+	ring->next = oldest;
+	ring->behind = ring->slots;
+	ring->horizon = imc_ring_tb(ring, oldest - 1);
+	ring->interval = max((ring->horizon - from) / (ring->slots - 1), 1ULL);
+	ring->gap = true;
+	ring->fresh = false;
+	ring->laps++;
+}
+
+/* How many records are missing before the one of @tb, by their distance. */
+static u64 imc_ring_missing(const struct imc_ring *ring, u64 tb)
+{
+	u64 steps = div64_u64(tb - ring->newest + ring->interval / 2, ring->interval);
+
+	return steps ? steps - 1 : 0;
+}
+
+/* Is there a good record soon behind the next slot, which has none? */
+static bool imc_ring_goes_on(const struct imc_ring *ring)
+{
+	struct imc_record record;
+
+	for (u32 i = 1; i <= IMC_RING_LOOKAHEAD; i++)
+		if (imc_ring_copy(ring, ring->next + i, &record) &&
+		    be64_to_cpu(record.tb) > ring->newest)
+			return true;
+	return false;
+}
+
+/* The writer went on where it left off, instead of at slot 0. */
+static bool imc_ring_relocate(struct imc_ring *ring)
+{
+	if (!ring->fresh || ring->next || imc_ring_tb(ring, ring->left_off) <= ring->newest)
+		return false;
+	ring->next = ring->left_off;
+	return true;
+}
+
+/**
+ * imc_ring_take() - the next record.
+ * @ring: the ring
+ * @record: set to the record
+ * @lost: set to the number of records before it that could not be had: overwritten, which
+ *	is estimated by the timebase, or corrupt
+ *
+ * Records come in the order of their timebase, each once.
+ *
+ * Context: any, one caller at a time; the writer may be writing.
+ * Return: whether there is one. If not, @lost counts all the same.
+ */
+bool imc_ring_take(struct imc_ring *ring, struct imc_record *record, u64 *lost)
+{
+	*lost = 0;
+	/* Twice round: every slot may have to be passed, and be lapped meanwhile. */
+	for (u32 tries = 0; tries < 2 * ring->slots; tries++) {
+		bool whole = imc_ring_copy(ring, ring->next, record);
+		u64 tb = be64_to_cpu(record->tb);
+
+		if (imc_ring_lapped(ring) || (ring->behind && whole && tb > ring->horizon)) {
+			imc_ring_recover(ring);
+			continue;
+		}
+		if (whole && tb > ring->newest) {
+			if (ring->gap)
+				*lost += imc_ring_missing(ring, tb);
+			ring->gap = false;
+			ring->fresh = false;
+			ring->newest = tb;
+			ring->lost += *lost;
+			ring->taken++;
+			imc_ring_advance(ring, tb);
+			return true;
+		}
+		if (imc_ring_relocate(ring))
+			continue;
+		if (!ring->behind && !imc_ring_goes_on(ring))
+			break;
+		ring->corrupt++;
+		if (!ring->gap)
+			(*lost)++;
+		imc_ring_advance(ring, tb);
+	}
+	ring->lost += *lost;
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(imc_ring_take);

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From a trace record to a perf sample.
+ *
+ * What would write samples directly is not exported. perf_tp_event(), which tracepoints
+ * use, is: with a list of just our event it makes an ordinary PERF_RECORD_SAMPLE.
+ */
+#include <linux/export.h>
+#include <linux/math64.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/sched/clock.h>
+#include <asm/ptrace.h>
+#include <asm/reg.h>
+#include <asm/time.h>
+
+#include "sample.h"
+
+/* Where the kernel's half of addresses begins. */
+#define IMC_KERNEL_ADDRESS	0xc000000000000000ULL
+
+/* The time of the sample that this CPU is making, or 0. */
+static DEFINE_PER_CPU(u64, imc_sample_time);
+
+/*
+ * An event's clock while one of its samples is made. Whoever asks another CPU's event
+ * meanwhile gets that CPU's time, as always.
+ */
+static u64 imc_sample_clock(void)
+{
+	return this_cpu_read(imc_sample_time) ?: local_clock();
+}
+
+/**
+ * imc_thinning() - how many records make a sample.
+ * @wanted: attr.sample_period, or attr.sample_freq in samples per second
+ * @freq: which of the two
+ * @period: of a record, in counts
+ * @rate: records per second
+ *
+ * Return: the number that comes closest, at least 1.
+ */
+u64 imc_thinning(u64 wanted, bool freq, u64 period, u64 rate)
+{
+	u64 every = freq ? DIV64_U64_ROUND_CLOSEST(rate, wanted) :
+			   div64_u64(wanted, period) + (wanted % period >= period - period / 2);
+
+	return max(every, 1ULL);
+}
+EXPORT_SYMBOL_IF_KUNIT(imc_thinning);
+
+/**
+ * imc_thin() - how many samples some records are to an event.
+ * @te: the event; its position moves on
+ * @records: number of records
+ */
+u64 imc_thin(struct imc_trace_event *te, u64 records)
+{
+	u64 samples;
+
+	if (records < te->left) {
+		te->left -= records;
+		return 0;
+	}
+	records -= te->left;
+	samples = div64_u64(records, te->every);
+	te->left = te->every - (records - samples * te->every);
+	return samples + 1;
+}
+EXPORT_SYMBOL_IF_KUNIT(imc_thin);
+
+/**
+ * imc_record_is_user() - was the thread in problem state?
+ * @generation: POWER10 says so in the record; before, the address has to tell
+ * @record: the record
+ *
+ * A guest's records are told apart by IMC_RECORD_HV, which perf_tp_event() cannot pass on.
+ */
+bool imc_record_is_user(enum imc_generation generation, const struct imc_record *record)
+{
+	if (generation == IMC_P10)
+		return be64_to_cpu(record->state) & IMC_RECORD_PR;
+	return be64_to_cpu(record->ip) < IMC_KERNEL_ADDRESS;
+}
+EXPORT_SYMBOL_IF_KUNIT(imc_record_is_user);
+
+/* The registers that the sample is made of: all that is known of the record's moment. */
+static void imc_sample_regs(struct pt_regs *regs, const struct imc_record *record, bool user)
+{
+	memset(regs, 0, sizeof(*regs));
+	regs->nip = be64_to_cpu(record->ip);
+	regs->msr = MSR_SF | MSR_LE | (user ? MSR_PR : MSR_HV);
+}
+
+/**
+ * imc_sample_deliver() - make a sample.
+ * @te: the event; it is scheduled on this CPU
+ * @record: what of
+ * @user: imc_record_is_user()
+ *
+ * It is a sample of the current task, of the record's time (unless the user chose another
+ * clock), with a call chain of one and the record, behind 8 bytes, as raw data.
+ *
+ * Context: interrupts off.
+ * Return: false if this CPU is in the middle of making another software event's sample.
+ */
+bool imc_sample_deliver(struct imc_trace_event *te, const struct imc_record *record, bool user)
+{
+	struct { u64 header; struct imc_record record; } raw = { .record = *record };
+	struct perf_event *event = te->event;
+	u64 (*clock)(void) = event->clock;
+	bool no_user_chain = event->attr.exclude_callchain_user;
+	struct hlist_head only = HLIST_HEAD_INIT;
+	struct pt_regs regs;
+	u64 period = te->period * te->every;
+	int rctx = perf_swevent_get_recursion_context();
+
+	if (rctx < 0)
+		return false;
+	imc_sample_regs(&regs, record, user);
+	hlist_add_head(&event->hlist_entry, &only);
+	/* The user's stack is that of now, so it has no business in a sample of the kernel. */
+	event->attr.exclude_callchain_user = no_user_chain || !user;
+	if (!event->attr.use_clockid) {
+		u64 age = get_tb() - be64_to_cpu(record->tb);
+
+		this_cpu_write(imc_sample_time, local_clock() - tb_to_ns(age));
+		WRITE_ONCE(event->clock, imc_sample_clock);
+	}
+	/* With a period in the sample the count is that period, else it counts samples. */
+	perf_tp_event(0, event->attr.sample_type & PERF_SAMPLE_PERIOD ? period : 1,
+		      &raw, sizeof(raw), &regs, &only, rctx, NULL);
+	WRITE_ONCE(event->clock, clock);
+	this_cpu_write(imc_sample_time, 0);
+	event->attr.exclude_callchain_user = no_user_chain;
+	hlist_del_init(&event->hlist_entry);
+	return true;
+}
