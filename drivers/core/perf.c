@@ -586,7 +586,7 @@ void pmu_perf_init(struct pmu_dev *pd)
 {
 	struct pmu *pmu = &pd->pmu;
 
-	pmu->capabilities = PERF_PMU_CAP_NO_EXCLUDE;
+	pmu->capabilities = pd->desc->excludes ? 0 : PERF_PMU_CAP_NO_EXCLUDE;
 	/* perf_hw_context is for the CPU's own PMU alone. */
 	pmu->task_ctx_nr = pd->desc->tasks ? perf_sw_context : perf_invalid_context;
 	pmu->event_init = pmu_event_init;

@@ -21,32 +21,37 @@
 #define IMC_DRAIN_SELDOM_NS	(8 * NSEC_PER_MSEC)
 #define IMC_DRAIN_MOST		256
 
+static void imc_drain_miss(struct imc_trace_event *te, u64 samples)
+{
+	/* perf record asks the event that was opened, not its children. */
+	struct perf_event *event = te->event->parent ?: te->event;
+
+	atomic64_add(samples, &event->lost_samples);
+}
+
+/* Nobody knows of which mode they were: events that exclude one may be told of too many. */
 static void imc_drain_lost(struct imc_trace *trace, u64 lost)
 {
 	struct imc_trace_event *te;
 
 	if (!lost)
 		return;
-	list_for_each_entry(te, &trace->events, node) {
-		/* perf record asks the event that was opened, not its children. */
-		struct perf_event *event = te->event->parent ?: te->event;
-
-		atomic64_add(imc_thin(te, lost), &event->lost_samples);
-	}
+	list_for_each_entry(te, &trace->events, node)
+		imc_drain_miss(te, imc_thin(te, lost));
 }
 
 static void imc_drain_deliver(struct imc_trace *trace, const struct imc_record *record)
 {
-	bool user = imc_record_is_user(imc_generation(), record);
+	enum imc_mode mode = imc_record_mode(imc_generation(), record);
 	struct imc_trace_event *te;
 
 	list_for_each_entry(te, &trace->events, node) {
-		if (!imc_thin(te, 1))
+		if (!imc_sample_wanted(&te->event->attr, mode) || !imc_thin(te, 1))
 			continue;
-		if (imc_sample_deliver(te, record, user))
+		if (imc_sample_deliver(te, record, mode))
 			trace->samples++;
 		else
-			atomic64_inc(&te->event->lost_samples);
+			imc_drain_miss(te, 1);
 	}
 }
 

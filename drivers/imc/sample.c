@@ -70,19 +70,44 @@ u64 imc_thin(struct imc_trace_event *te, u64 records)
 EXPORT_SYMBOL_IF_KUNIT(imc_thin);
 
 /**
- * imc_record_is_user() - was the thread in problem state?
- * @generation: POWER10 says so in the record; before, the address has to tell
+ * imc_record_mode() - in which mode was the thread?
+ * @generation: POWER10 says so in the record; before, the address has to tell, and a guest's
+ *	records are not told from the host's
  * @record: the record
- *
- * A guest's records are told apart by IMC_RECORD_HV, which perf_tp_event() cannot pass on.
  */
-bool imc_record_is_user(enum imc_generation generation, const struct imc_record *record)
+enum imc_mode imc_record_mode(enum imc_generation generation, const struct imc_record *record)
 {
-	if (generation == IMC_P10)
-		return be64_to_cpu(record->state) & IMC_RECORD_PR;
-	return be64_to_cpu(record->ip) < IMC_KERNEL_ADDRESS;
+	u64 state = be64_to_cpu(record->state);
+
+	if (generation != IMC_P10)
+		return be64_to_cpu(record->ip) < IMC_KERNEL_ADDRESS ? IMC_HOST_USER :
+								      IMC_HOST_KERNEL;
+	if (state & IMC_RECORD_HV)
+		return state & IMC_RECORD_PR ? IMC_HOST_USER : IMC_HOST_KERNEL;
+	return state & IMC_RECORD_PR ? IMC_GUEST_USER : IMC_GUEST_KERNEL;
 }
-EXPORT_SYMBOL_IF_KUNIT(imc_record_is_user);
+EXPORT_SYMBOL_IF_KUNIT(imc_record_mode);
+
+/**
+ * imc_sample_wanted() - does an event want records of a mode?
+ * @attr: of the event. The host's kernel is the hypervisor, so exclude_hv means nothing
+ * @mode: of the record
+ */
+bool imc_sample_wanted(const struct perf_event_attr *attr, enum imc_mode mode)
+{
+	switch (mode) {
+	case IMC_HOST_USER:
+		return !attr->exclude_host && !attr->exclude_user;
+	case IMC_HOST_KERNEL:
+		return !attr->exclude_host && !attr->exclude_kernel;
+	case IMC_GUEST_USER:
+		return !attr->exclude_guest && !attr->exclude_user;
+	case IMC_GUEST_KERNEL:
+		return !attr->exclude_guest && !attr->exclude_kernel;
+	}
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(imc_sample_wanted);
 
 /* The registers that the sample is made of: all that is known of the record's moment. */
 static void imc_sample_regs(struct pt_regs *regs, const struct imc_record *record, bool user)
@@ -96,7 +121,7 @@ static void imc_sample_regs(struct pt_regs *regs, const struct imc_record *recor
  * imc_sample_deliver() - make a sample.
  * @te: the event; it is scheduled on this CPU
  * @record: what of
- * @user: imc_record_is_user()
+ * @mode: imc_record_mode(); perf_tp_event() cannot say that it was a guest's
  *
  * It is a sample of the current task, of the record's time (unless the user chose another
  * clock), with a call chain of one and the record, behind 8 bytes, as raw data.
@@ -104,12 +129,14 @@ static void imc_sample_regs(struct pt_regs *regs, const struct imc_record *recor
  * Context: interrupts off.
  * Return: false if this CPU is in the middle of making another software event's sample.
  */
-bool imc_sample_deliver(struct imc_trace_event *te, const struct imc_record *record, bool user)
+bool imc_sample_deliver(struct imc_trace_event *te, const struct imc_record *record,
+			enum imc_mode mode)
 {
 	struct { u64 header; struct imc_record record; } raw = { .record = *record };
 	struct perf_event *event = te->event;
 	u64 (*clock)(void) = event->clock;
 	bool no_user_chain = event->attr.exclude_callchain_user;
+	bool user = mode == IMC_HOST_USER || mode == IMC_GUEST_USER;
 	struct hlist_head only = HLIST_HEAD_INIT;
 	struct pt_regs regs;
 	u64 period = te->period * te->every;

@@ -10,6 +10,7 @@
 #include "ring.h"
 
 struct perf_event;
+struct perf_event_attr;
 
 /* A trace event: it wants one record of so many. */
 struct imc_trace_event {
@@ -20,9 +21,14 @@ struct imc_trace_event {
 	u64 period;			/* of a record, in counts of what triggers records */
 };
 
+/* Where a record was made. */
+enum imc_mode { IMC_HOST_USER, IMC_HOST_KERNEL, IMC_GUEST_USER, IMC_GUEST_KERNEL };
+
 u64 imc_thinning(u64 wanted, bool freq, u64 period, u64 rate);
 u64 imc_thin(struct imc_trace_event *te, u64 records);
-bool imc_record_is_user(enum imc_generation generation, const struct imc_record *record);
-bool imc_sample_deliver(struct imc_trace_event *te, const struct imc_record *record, bool user);
+enum imc_mode imc_record_mode(enum imc_generation generation, const struct imc_record *record);
+bool imc_sample_wanted(const struct perf_event_attr *attr, enum imc_mode mode);
+bool imc_sample_deliver(struct imc_trace_event *te, const struct imc_record *record,
+			enum imc_mode mode);
 
 #endif /* IMC_SAMPLE_H */

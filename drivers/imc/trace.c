@@ -140,6 +140,12 @@ static void imc_trace_set_period(struct imc_trace_event *te, u64 period)
 	local64_set(&event->hw.period_left, 1);
 }
 
+/* Idle is not in the record, nor on POWER9 whether it is a guest's. */
+static bool imc_trace_can_exclude(const struct perf_event_attr *attr)
+{
+	return !attr->exclude_idle && !(attr->exclude_host && imc_generation() != IMC_P10);
+}
+
 static int imc_trace_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	struct imc_unit *unit = to_imc_unit(desc);
@@ -148,6 +154,8 @@ static int imc_trace_event_init(const struct pmu_desc *desc, struct pmu_event *e
 	u64 scom, period;
 	int err;
 
+	if (!imc_trace_can_exclude(&event->attr))
+		return -EINVAL;
 	if (event->attr.sample_type & IMC_TRACE_CANNOT)
 		return -EOPNOTSUPP;
 	err = imc_trace_decode(unit, event->attr.config, &scom, &period);
@@ -281,6 +289,7 @@ int imc_trace_register(struct imc_unit *unit)
 	unit->desc.tasks = PMU_TASKS_TOO;
 	unit->desc.privileged = true;
 	unit->desc.sampling = true;
+	unit->desc.excludes = true;
 	unit->desc.formats = imc_trace_formats;
 	unit->desc.nr_formats = ARRAY_SIZE(imc_trace_formats);
 	for_each_present_cpu(cpu) {

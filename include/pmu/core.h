@@ -199,6 +199,8 @@ struct pmu_box_ops {
  * @tasks: whether events may belong to tasks; a PMU for tasks alone has no cpumask
  * @sampling: events sample, by the driver's own means; those that do not are refused with
  *	-ENOENT, so that perf stat says that they are not supported. Otherwise events count
+ * @excludes: the driver's event_init looks at attr.exclude_*; otherwise events that set
+ *	one are refused
  * @privileged: events are only for who has CAP_PERFMON, others get -EACCES
  * @width: width of the counters in bits, 1 to 64
  * @state_size: for pmu_box_ops.claim, in bytes
@@ -215,6 +217,7 @@ struct pmu_desc {
 	enum pmu_scope scope;
 	enum pmu_tasks tasks;
 	bool sampling;
+	bool excludes;
 	bool privileged;
 	unsigned int width;
 	size_t state_size;
