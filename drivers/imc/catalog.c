@@ -91,7 +91,7 @@ static const char *imc_event_read(struct device *dev, const struct imc_unit *uni
 	const char *name, *scale, *text;
 	u32 offset;
 
-	if (of_property_read_string(np, "event-name", &name))
+	if (of_property_read_string(np, "event-name", &name) || !*name)
 		return "has no event-name";
 	name = devm_kasprintf(dev, GFP_KERNEL, "%s%s", defaults->prefix, name);
 	if (!name)
@@ -104,7 +104,7 @@ static const char *imc_event_read(struct device *dev, const struct imc_unit *uni
 		return "has no reg";
 	event->config[PMU_CONFIG] = (u64)unit->base + offset;
 	if (unit->type != IMC_TYPE_TRACE && imc_offset_check(unit, event->config[PMU_CONFIG]))
-		return "is not wholly inside of its unit, on a multiple of 8";
+		return "is not where its unit can have a counter";
 	if (imc_optional_text(np, "scale", imc_scale_is_good, defaults->scale, &scale))
 		return "has a scale that is no number";
 	if (imc_optional_text(np, "unit", imc_unit_text_is_good, defaults->unit, &text))

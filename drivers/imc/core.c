@@ -2,6 +2,7 @@
 /*
  * core_imc: what a core counts, all its threads together. A box per core.
  */
+#include <linux/export.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 #include <asm/cputhreads.h>
@@ -86,6 +87,7 @@ int imc_cores_create(struct imc *imc)
 	}
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(imc_cores_create);
 
 /* Register a unit that counts per core. */
 int imc_core_register(struct imc_unit *unit)
@@ -106,3 +108,4 @@ int imc_core_register(struct imc_unit *unit)
 	}
 	return err;
 }
+EXPORT_SYMBOL_IF_KUNIT(imc_core_register);

@@ -22,14 +22,20 @@ const unsigned int imc_nr_formats = ARRAY_SIZE(imc_formats);
  * @unit: the unit
  * @config: attr.config
  *
- * The counter, 8 bytes, has to lie on a multiple of 8 and wholly inside of the unit. What
- * rvalue and mode would mean is not published, so they have to be 0.
+ * The counter, 8 bytes, has to lie on a multiple of 8 and wholly inside of the unit. The
+ * microcode's control block, likewise on a multiple of 8, is no counter. What rvalue and
+ * mode would mean is not published, so they have to be 0.
  *
  * Return: 0 or -EINVAL.
  */
 int imc_offset_check(const struct imc_unit *unit, u64 config)
 {
-	return config % sizeof(u64) || config + sizeof(u64) > unit->size ? -EINVAL : 0;
+	if (config % sizeof(u64) || config + sizeof(u64) > unit->size)
+		return -EINVAL;
+	if (unit->type == IMC_TYPE_NEST && config >= unit->control_offset &&
+	    config < unit->control_offset + IMC_NEST_CB_SIZE)
+		return -EINVAL;
+	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(imc_offset_check);
 
@@ -51,3 +57,4 @@ int imc_counter_read(const void *base, const struct pmu_event *ev, u64 *value)
 	*value = be64_to_cpu(READ_ONCE(*counter));
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(imc_counter_read);

@@ -25,6 +25,7 @@ enum imc_generation imc_generation(void)
 	}
 	return IMC_UNKNOWN;
 }
+EXPORT_SYMBOL_IF_KUNIT(imc_generation);
 
 /**
  * imc_firmware_find() - choose how engines are switched.

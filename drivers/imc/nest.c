@@ -4,6 +4,7 @@
  * counters in HOMER. A box per chip; all units of a chip share its microcode, which runs
  * while one of them is used.
  */
+#include <linux/export.h>
 #include <linux/io.h>
 #include <linux/ioport.h>
 #include <linux/mm.h>
@@ -79,14 +80,7 @@ static void imc_nest_take_snapshot(struct imc_nest *nest, int group)
 
 static int imc_nest_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
-	const struct imc_unit *unit = to_imc_unit(desc);
-	u64 config = ev->event->attr.config;
-
-	/* The control block is no counter. */
-	if (config + sizeof(u64) > unit->control_offset &&
-	    config < unit->control_offset + IMC_NEST_CB_SIZE)
-		return -EINVAL;
-	return imc_offset_check(unit, config);
+	return imc_offset_check(to_imc_unit(desc), ev->event->attr.config);
 }
 
 static int imc_nest_power_on(struct pmu_box *box)
@@ -195,25 +189,6 @@ static bool imc_chip_works(const struct imc_chip *chip)
 	return !wrong;
 }
 
-/* A chip that cannot be used is remembered as well, without an area, to be told of once. */
-static struct imc_chip *imc_chip_create(const struct imc_unit *unit, u32 id, u64 address)
-{
-	struct imc *imc = unit->imc;
-	struct imc_chip *chip = devm_kzalloc(imc->dev, sizeof(*chip), GFP_KERNEL);
-
-	if (!chip)
-		return NULL;
-	chip->imc = imc;
-	chip->id = id;
-	chip->address = address;
-	chip->size = unit->size;
-	raw_spin_lock_init(&chip->lock);
-	list_add_tail(&chip->node, &imc->chips);
-	if (imc_chip_map(chip, unit) || !imc_chip_works(chip))
-		chip->area = NULL;
-	return chip;
-}
-
 static struct imc_chip *imc_chip_find(struct imc *imc, u32 id)
 {
 	struct imc_chip *chip;
@@ -224,20 +199,52 @@ static struct imc_chip *imc_chip_find(struct imc *imc, u32 id)
 	return NULL;
 }
 
-/* Find the nest of every chip that a unit names. */
+static struct imc_chip *imc_chip_create(struct imc *imc, u32 id)
+{
+	struct imc_chip *chip = devm_kzalloc(imc->dev, sizeof(*chip), GFP_KERNEL);
+
+	if (!chip)
+		return NULL;
+	chip->imc = imc;
+	chip->id = id;
+	raw_spin_lock_init(&chip->lock);
+	list_add_tail(&chip->node, &imc->chips);
+	return chip;
+}
+
+/* A chip that cannot be used has no area. Its address is remembered, to be told of once. */
+static void imc_chip_look(struct imc_chip *chip, const struct imc_unit *unit, u64 address)
+{
+	if (chip->size && chip->address == address)
+		return;
+	chip->address = address;
+	chip->size = unit->size;
+	if (imc_chip_map(chip, unit) || !imc_chip_works(chip))
+		chip->area = NULL;
+}
+
+/*
+ * Find the nest of every chip that a unit names: where the first unit says that finds a
+ * microcode there. One that is wrong spoils none of the others.
+ */
 int imc_chips_create(struct imc *imc)
 {
 	for (unsigned int i = 0; i < imc->nr_units; i++) {
 		struct imc_unit *unit = &imc->units[i];
 
-		for (unsigned int j = 0; j < unit->nr_chips; j++)
-			if (!imc_chip_find(imc, unit->chip_ids[j]) &&
-			    !imc_chip_create(unit, unit->chip_ids[j],
-					     unit->homers[j] + unit->area_offset))
+		for (unsigned int j = 0; j < unit->nr_chips; j++) {
+			u32 id = unit->chip_ids[j];
+			struct imc_chip *chip = imc_chip_find(imc, id) ?: imc_chip_create(imc, id);
+
+			if (!chip)
 				return -ENOMEM;
+			if (!chip->area)
+				imc_chip_look(chip, unit, unit->homers[j] + unit->area_offset);
+		}
 	}
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(imc_chips_create);
 
 static int imc_nest_register_chip(struct imc_unit *unit, u32 id, u64 address)
 {
@@ -273,6 +280,7 @@ int imc_nest_register(struct imc_unit *unit)
 					     unit->homers[i] + unit->area_offset);
 	return err;
 }
+EXPORT_SYMBOL_IF_KUNIT(imc_nest_register);
 
 /* Pause the microcode of every chip. */
 void imc_nests_quiesce(struct imc *imc)

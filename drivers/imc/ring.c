@@ -50,19 +50,21 @@ static bool imc_ring_copy(const struct imc_ring *ring, u32 slot, struct imc_reco
  * @ring: base, slots and the statistics are kept
  * @now: the timebase: what was written earlier is not looked at
  *
- * The writer is expected at slot 0, or where it left off. It must not be writing.
+ * The writer is expected at slot 0, or where it left off. It must not be writing yet.
  *
  * Context: any.
  */
 void imc_ring_restart(struct imc_ring *ring, u64 now)
 {
-	ring->left_off = ring->next;
+	if (!ring->fresh)
+		ring->left_off = ring->next;
 	ring->next = 0;
 	ring->behind = 0;
 	ring->mark = 0;
 	ring->newest = now;
 	ring->fresh = true;
 	ring->gap = false;
+	ring->stopped = false;
 	imc_ring_slot(ring, ring->left_off - 1)->tb = 0;
 	imc_ring_slot(ring, ring->next - 1)->tb = 0;
 }
@@ -109,7 +111,6 @@ static void imc_ring_recover(struct imc_ring *ring)
 	ring->horizon = imc_ring_tb(ring, oldest - 1);
 	ring->interval = max((ring->horizon - from) / (ring->slots - 1), 1ULL);
 	ring->gap = true;
-	ring->fresh = false;
 	ring->laps++;
 }
 
@@ -133,12 +134,19 @@ static bool imc_ring_goes_on(const struct imc_ring *ring)
 	return false;
 }
 
-/* The writer went on where it left off, instead of at slot 0. */
-static bool imc_ring_relocate(struct imc_ring *ring)
+/*
+ * The writer begins at slot 0, or goes on where it left off: the slot that was written
+ * first since the restart. False if neither was.
+ */
+static bool imc_ring_find_start(struct imc_ring *ring)
 {
-	if (!ring->fresh || ring->next || imc_ring_tb(ring, ring->left_off) <= ring->newest)
+	u64 first = imc_ring_tb(ring, 0), other = imc_ring_tb(ring, ring->left_off);
+
+	if (first <= ring->newest && other <= ring->newest)
 		return false;
-	ring->next = ring->left_off;
+	if (first <= ring->newest || (other > ring->newest && other < first))
+		ring->next = ring->left_off;
+	ring->fresh = false;
 	return true;
 }
 
@@ -157,6 +165,8 @@ static bool imc_ring_relocate(struct imc_ring *ring)
 bool imc_ring_take(struct imc_ring *ring, struct imc_record *record, u64 *lost)
 {
 	*lost = 0;
+	if (ring->fresh && !imc_ring_find_start(ring))
+		return false;
 	/* Twice round: every slot may have to be passed, and be lapped meanwhile. */
 	for (u32 tries = 0; tries < 2 * ring->slots; tries++) {
 		bool whole = imc_ring_copy(ring, ring->next, record);
@@ -170,16 +180,14 @@ bool imc_ring_take(struct imc_ring *ring, struct imc_record *record, u64 *lost)
 			if (ring->gap)
 				*lost += imc_ring_missing(ring, tb);
 			ring->gap = false;
-			ring->fresh = false;
 			ring->newest = tb;
 			ring->lost += *lost;
 			ring->taken++;
 			imc_ring_advance(ring, tb);
 			return true;
 		}
-		if (imc_ring_relocate(ring))
-			continue;
-		if (!ring->behind && !imc_ring_goes_on(ring))
+		if (!ring->behind && !imc_ring_goes_on(ring) &&
+		    !(ring->stopped && tb > ring->newest))
 			break;
 		ring->corrupt++;
 		if (!ring->gap)

@@ -23,6 +23,7 @@ struct imc_record {
  * struct imc_ring - where reading a ring has come to.
  * @base: slot 0
  * @slots: number of slots, a power of two
+ * @stopped: nobody writes: what is not whole now never will be
  * @taken: records taken so far
  * @lost: records that were overwritten before they were taken, by their timebase
  * @corrupt: records that were no good, or overwritten while they were read
@@ -33,6 +34,7 @@ struct imc_record {
 struct imc_ring {
 	struct imc_record *base;
 	u32 slots;
+	bool stopped;
 	u64 taken, lost, corrupt, laps;
 	/* private: */
 	u32 next;			/* the slot to be read */
@@ -42,7 +44,7 @@ struct imc_ring {
 	u64 newest;			/* timebase of the last record taken */
 	u64 horizon;			/* timebase of the lap's newest record */
 	u64 interval;			/* between records, in timebase ticks, in the lap */
-	bool fresh;			/* nothing taken since the restart */
+	bool fresh;			/* where the writer began is not known yet */
 	bool gap;			/* records were lost before the next one */
 };
 

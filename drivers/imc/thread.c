@@ -95,6 +95,7 @@ int imc_threads_create(struct imc *imc)
 	}
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(imc_threads_create);
 
 /* Register a unit that counts per thread. */
 int imc_thread_register(struct imc_unit *unit)
@@ -114,3 +115,4 @@ int imc_thread_register(struct imc_unit *unit)
 	}
 	return err;
 }
+EXPORT_SYMBOL_IF_KUNIT(imc_thread_register);

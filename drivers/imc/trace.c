@@ -228,6 +228,7 @@ static void imc_trace_stop(struct pmu_box *box, struct pmu_event *ev, int idx)
 	if (last) {
 		imc_drain_stop(trace);
 		mtspr(SPRN_LDBAR, 0);
+		trace->ring.stopped = true;
 	}
 	imc_drain(trace, trace->ring.slots);
 	list_del(&te->node);
