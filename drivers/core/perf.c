@@ -662,6 +662,12 @@ void pmu_box_migrate(struct pmu_box *box, int from, int to)
 	}
 	box->migrating = true;
 	pmu_box_own(box, to);
-	perf_pmu_migrate_context(&box->pd->pmu, from, to);
+	/*
+	 * Since 6.2 ("perf: Rewrite core context handling") a call moves one group only: the
+	 * next is looked for from the one that was just taken out of the tree. A call that
+	 * finds none is cheap.
+	 */
+	for (int events = atomic_read(&box->users); events > 0; events--)
+		perf_pmu_migrate_context(&box->pd->pmu, from, to);
 	smp_call_function_single(to, pmu_box_settle, box, 1);
 }

@@ -95,9 +95,9 @@ int pmu_power_use(struct pmu_dev *pd, struct pmu_box *box)
 {
 	int err;
 
+	atomic_inc(box ? &box->users : &pd->users);
 	if (!pd->desc->ops->power_on)
 		return 0;
-	atomic_inc(box ? &box->users : &pd->users);
 	err = pmu_power_up(pd, box);
 	if (err)
 		pmu_power_unuse(pd, box);
@@ -107,6 +107,6 @@ int pmu_power_use(struct pmu_dev *pd, struct pmu_box *box)
 /* The opposite, in any context. */
 void pmu_power_unuse(struct pmu_dev *pd, struct pmu_box *box)
 {
-	if (pd->desc->ops->power_on && atomic_dec_and_test(box ? &box->users : &pd->users))
+	if (atomic_dec_and_test(box ? &box->users : &pd->users) && pd->desc->ops->power_on)
 		schedule_work(&pmu_power_work);
 }

@@ -8,6 +8,7 @@
  * taken, and the oldest is where the timebase steps back.
  */
 #include <linux/export.h>
+#include <linux/kernel.h>
 #include <linux/math64.h>
 #include <asm/barrier.h>
 #include <asm/byteorder.h>
@@ -30,18 +31,21 @@ static u64 imc_ring_tb(const struct imc_ring *ring, u32 slot)
 }
 
 /*
- * Copy a slot: whether it is a whole record. Read the other way round than it is written:
- * if the first word is still the one that belongs to the last, nothing between has changed.
+ * Copy a slot: whether it is a whole record. The last word is read first and the first one
+ * last: if they belong together, nothing between has changed meanwhile.
  */
 static bool imc_ring_copy(const struct imc_ring *ring, u32 slot, struct imc_record *record)
 {
-	const __be64 *from = (const __be64 *)imc_ring_slot(ring, slot);
-	__be64 *to = (__be64 *)record;
+	const struct imc_record *from = imc_ring_slot(ring, slot);
 
-	for (int i = sizeof(*record) / sizeof(*to) - 1; i >= 0; i--) {
-		to[i] = READ_ONCE(from[i]);
-		smp_rmb();
-	}
+	record->tb_low = READ_ONCE(from->tb_low);
+	smp_rmb();
+	record->ip = READ_ONCE(from->ip);
+	record->state = READ_ONCE(from->state);
+	for (unsigned int i = 0; i < ARRAY_SIZE(from->cpmc); i++)
+		record->cpmc[i] = READ_ONCE(from->cpmc[i]);
+	smp_rmb();
+	record->tb = READ_ONCE(from->tb);
 	return (be64_to_cpu(record->tb) & IMC_RECORD_TB_LOW) == be64_to_cpu(record->tb_low);
 }
 
