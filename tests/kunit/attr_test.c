@@ -3,11 +3,13 @@
  * The texts in sysfs: made from the masks that the drivers decode with.
  */
 #include <kunit/test.h>
+#include <linux/device.h>
 #include <linux/mm.h>
 
 #include <core/core.h>
 
 #include "core_test.h"
+#include "memory.h"
 
 static char *page(struct kunit *test)
 {
@@ -68,6 +70,79 @@ static void event_text(struct kunit *test)
 	}
 }
 
+/* An alias is a name for bits of another format: claimed, but never written. */
+static void aliases_are_not_written(struct kunit *test)
+{
+	static const struct pmu_format aliased[] = {
+		{ .name = "event", .mask = GENMASK_ULL(31, 0), .always = true },
+		{ .name = "offset", .mask = GENMASK_ULL(15, 0), .alias = true },
+		{ .name = "mode", .mask = GENMASK_ULL(47, 40), .alias = true, .always = true },
+	};
+	static const struct pmu_desc with = { .formats = aliased, .nr_formats = ARRAY_SIZE(aliased) };
+	struct pmu_named_event event = { .config = { 0x10200000d0 } };
+	char *buf = page(test);
+
+	pmu_event_text(buf, &with, &event);
+	KUNIT_EXPECT_STREQ(test, buf, "event=0x200000d0\n");
+	pmu_format_text(buf, &aliased[1]);
+	KUNIT_EXPECT_STREQ(test, buf, "config:0-15\n");
+	KUNIT_EXPECT_EQ(test, pmu_reserved_bits(&with, PMU_CONFIG, ~0ULL), 0xffff00ff00000000ULL);
+}
+
+static ssize_t extra_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "of the driver\n");
+}
+static DEVICE_ATTR_RO(extra);
+
+static struct attribute *more_attrs[] = { &dev_attr_extra.attr, NULL };
+static const struct attribute_group more_group = { .name = "more", .attrs = more_attrs };
+static const struct attribute_group plain_group = { .attrs = more_attrs };
+static const struct attribute_group *more_groups[] = { &more_group, &plain_group, NULL };
+
+static void expect_file(struct kunit *test, const char *name, const char *expected)
+{
+	char text[64];
+
+	if (expected) {
+		KUNIT_EXPECT_GT_MSG(test, perf_open_file(MEMORY_PMU, name, text, sizeof(text)), 0,
+				    "%s", name);
+		KUNIT_EXPECT_STREQ(test, text, expected);
+	} else {
+		KUNIT_EXPECT_EQ_MSG(test, perf_open_file(MEMORY_PMU, name, text, sizeof(text)),
+				    -ENOENT, "%s", name);
+	}
+}
+
+/* A driver's own groups stand beside ours. */
+static void further_groups(struct kunit *test)
+{
+	struct memory *memory = memory_create(test, PMU_SCOPE_SYSTEM);
+
+	memory->desc.groups = more_groups;
+	memory_plug(test, memory);
+	expect_file(test, "more/extra", "of the driver\n");
+	expect_file(test, "extra", "of the driver\n");
+	expect_file(test, "format/event", "config:0-7\n");
+	expect_file(test, "cpumask", "0\n");
+	memory_destroy(test, memory);
+}
+
+/* perf opens events on the CPUs of a cpumask: tasks' events must not have one, others must. */
+static void cpumask_tells_of_tasks(struct kunit *test)
+{
+	static const enum pmu_tasks tasks[] = { PMU_TASKS_NEVER, PMU_TASKS_TOO, PMU_TASKS_ONLY };
+
+	for (int i = 0; i < ARRAY_SIZE(tasks); i++) {
+		struct memory *memory = memory_create(test, PMU_SCOPE_CPU);
+
+		memory->desc.tasks = tasks[i];
+		memory_plug_box(test, memory, 0);
+		expect_file(test, "cpumask", tasks[i] == PMU_TASKS_ONLY ? NULL : "0\n");
+		memory_destroy(test, memory);
+	}
+}
+
 /* Exactly the bits that no format has, per word. */
 static void reserved_bits(struct kunit *test)
 {
@@ -80,6 +155,9 @@ static void reserved_bits(struct kunit *test)
 static struct kunit_case attr_cases[] = {
 	KUNIT_CASE(format_text),
 	KUNIT_CASE(event_text),
+	KUNIT_CASE(aliases_are_not_written),
+	KUNIT_CASE(further_groups),
+	KUNIT_CASE(cpumask_tells_of_tasks),
 	KUNIT_CASE(reserved_bits),
 	{ }
 };

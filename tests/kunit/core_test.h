@@ -7,5 +7,10 @@ struct kunit_suite;
 extern struct kunit_suite pmu_attr_suite;
 extern struct kunit_suite pmu_fold_suite;
 extern struct kunit_suite pmu_event_suite;
+extern struct kunit_suite pmu_memory_suite;
+extern struct kunit_suite pmu_claim_suite;
+extern struct kunit_suite pmu_power_suite;
+extern struct kunit_suite pmu_task_suite;
+extern struct kunit_suite pmu_hotplug_suite;
 
 #endif /* PMU_CORE_TEST_H */

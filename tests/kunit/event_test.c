@@ -5,16 +5,15 @@
 #include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/device.h>
-#include <linux/fs.h>
 #include <linux/module.h>
-#include <linux/perf_event.h>
+#include <linux/smp.h>
 
 #include <pmu/core.h>
 
 #include "core_test.h"
+#include "perf_open.h"
 
 #define FAKE_PMU	"pmu_core_kunit"
-#define FAKE_TYPE	"/sys/bus/event_source/devices/" FAKE_PMU "/type"
 #define FAKE_COUNTERS	3	/* two general ones and, for config 0xff, a fixed one */
 #define FAKE_WIDTH	16
 
@@ -108,51 +107,9 @@ static void happen(unsigned int events)
 			fake->raw[i] = (fake->raw[i] + events) & GENMASK(FAKE_WIDTH - 1, 0);
 }
 
-/* The PMU's number, which perf gives at registration, or -1: read where users read it. */
-static int fake_type(void)
-{
-	struct file *file = filp_open(FAKE_TYPE, O_RDONLY, 0);
-	char text[16] = "";
-	loff_t start = 0;
-	int type = -1;
-
-	if (IS_ERR(file))
-		return -1;
-	if (kernel_read(file, text, sizeof(text) - 1, &start) <= 0 || kstrtoint(text, 10, &type))
-		type = -1;
-	filp_close(file, NULL);
-	return type;
-}
-
-static struct perf_event *open_attr(struct perf_event_attr *attr, int cpu,
-				    struct task_struct *task)
-{
-	attr->size = sizeof(*attr);
-	attr->type = fake_type();
-	return perf_event_create_kernel_counter(attr, cpu, task, NULL, NULL);
-}
-
 static struct perf_event *open_event(u64 config)
 {
-	return open_attr(&(struct perf_event_attr){ .config = config }, 0, NULL);
-}
-
-static u64 count_of(struct perf_event *event)
-{
-	u64 enabled, running;
-
-	return perf_event_read_value(event, &enabled, &running);
-}
-
-/* The error goes up in a work item. */
-static bool fails_soon(struct perf_event *event)
-{
-	for (int i = 0; i < 100; i++) {
-		if (READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR)
-			return true;
-		msleep(20);
-	}
-	return false;
+	return perf_open(FAKE_PMU, config, 0, NULL);
 }
 
 static int fake_plug(struct kunit *test)
@@ -194,11 +151,11 @@ static void counts_over_wraps(struct kunit *test)
 	fake->raw[0] = 65000;
 	event = open_event(1);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
-	KUNIT_EXPECT_EQ(test, count_of(event), 0ULL);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 0ULL);
 	for (int i = 0; i < 5; i++) {
 		happen(50000);
 		truth += 50000;
-		KUNIT_EXPECT_EQ(test, count_of(event), truth);
+		KUNIT_EXPECT_EQ(test, perf_open_count(event), truth);
 	}
 	perf_event_release_kernel(event);
 }
@@ -212,10 +169,10 @@ static void stops_when_disabled(struct kunit *test)
 	happen(7);
 	perf_event_disable(event);
 	fake->raw[0] += 1000;		/* somebody else's */
-	KUNIT_EXPECT_EQ(test, count_of(event), 7ULL);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 7ULL);
 	perf_event_enable(event);
 	happen(3);
-	KUNIT_EXPECT_EQ(test, count_of(event), 10ULL);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 10ULL);
 	perf_event_release_kernel(event);
 }
 
@@ -258,49 +215,61 @@ static void counters_run_out(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, fake->on[0] || fake->on[1] || fake->on[2]);
 }
 
+/* Two events that perf reads as a group: on the owner CPU, interrupts off. */
+struct group_read {
+	struct perf_event *leader, *other;
+	unsigned int reads;			/* before the end of it */
+};
+
+static void read_group(void *data)
+{
+	struct group_read *group = data;
+	struct pmu *pmu = group->leader->pmu;
+
+	pmu->start_txn(pmu, PERF_PMU_TXN_READ);
+	happen(3);
+	pmu->read(group->leader);
+	pmu->read(group->other);
+	group->reads = fake->reads;
+	happen(4);
+	pmu->commit_txn(pmu);
+}
+
 /* A group is read in one pass: its members' values are of the same moment. */
 static void group_reads_in_one_pass(struct kunit *test)
 {
-	struct perf_event_attr attr = { .config = 1, .read_format = PERF_FORMAT_GROUP };
-	struct perf_event *leader = open_attr(&attr, 0, NULL), *other = open_event(0xff);
-	unsigned int reads;
+	struct group_read group = { open_event(1), open_event(0xff) };
+	unsigned int reads = fake->reads;
 
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, leader);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other);
-	local_irq_disable();
-	leader->pmu->start_txn(leader->pmu, PERF_PMU_TXN_READ);
-	happen(3);
-	reads = fake->reads;
-	leader->pmu->read(leader);
-	other->pmu->read(other);
-	KUNIT_EXPECT_EQ(test, fake->reads, reads);
-	happen(4);
-	KUNIT_EXPECT_EQ(test, leader->pmu->commit_txn(leader->pmu), 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group.leader);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group.other);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, read_group, &group, 1), 0);
+	KUNIT_EXPECT_EQ(test, group.reads, reads);
 	KUNIT_EXPECT_EQ(test, fake->reads, reads + 2);
-	local_irq_enable();
-	KUNIT_EXPECT_EQ(test, local64_read(&leader->count), 7LL);
-	KUNIT_EXPECT_EQ(test, local64_read(&other->count), 7LL);
+	KUNIT_EXPECT_EQ(test, local64_read(&group.leader->count), 7LL);
+	KUNIT_EXPECT_EQ(test, local64_read(&group.other->count), 7LL);
 	/* And a single one at once, as before. */
 	happen(1);
-	KUNIT_EXPECT_EQ(test, count_of(leader), 8ULL);
-	perf_event_release_kernel(other);
-	perf_event_release_kernel(leader);
+	KUNIT_EXPECT_EQ(test, perf_open_count(group.leader), 8ULL);
+	perf_event_release_kernel(group.other);
+	perf_event_release_kernel(group.leader);
 }
 
 /* What the hardware or the ABI does not have is refused with the errno perf explains. */
 static void refusals(struct kunit *test)
 {
-	struct perf_event_attr reserved = { .config = 0x101 };
-	struct perf_event_attr reserved1 = { .config = 1, .config1 = 1 };
-	struct perf_event_attr sampling = { .config = 1, .sample_period = 1000 };
-	struct perf_event_attr user_only = { .config = 1, .exclude_kernel = 1 };
-	struct perf_event_attr plain = { .config = 1 };
+	static const struct perf_event_attr refused[] = {
+		{ .config = 0x101 },				/* reserved */
+		{ .config = 1, .config1 = 1 },
+		{ .config = 1, .config2 = 1 },
+		{ .config = 1, .sample_period = 1000 },		/* no interrupt */
+		{ .config = 1, .exclude_kernel = 1 },
+	};
 
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(open_attr(&reserved, 0, NULL)), -EINVAL);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(open_attr(&reserved1, 0, NULL)), -EINVAL);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(open_attr(&sampling, 0, NULL)), -EINVAL);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(open_attr(&user_only, 0, NULL)), -EINVAL);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(open_attr(&plain, -1, current)), -EINVAL);
+	for (int i = 0; i < ARRAY_SIZE(refused); i++)
+		KUNIT_EXPECT_EQ_MSG(test, PTR_ERR_OR_ZERO(perf_open_attr(FAKE_PMU, refused[i], 0, NULL)),
+				    -EINVAL, "row %d", i);
+	KUNIT_EXPECT_EQ(test, perf_open_error(FAKE_PMU, 1, -1, current), -EINVAL);
 }
 
 /* A 16-bit counter that nobody reads is folded by the timer before it wraps unseen. */
@@ -324,7 +293,7 @@ static void timer_folds(struct kunit *test)
 			msleep(20);
 		KUNIT_ASSERT_GT(test, READ_ONCE(fake->reads), reads);
 	}
-	KUNIT_EXPECT_EQ(test, count_of(event), truth);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), truth);
 	perf_event_release_kernel(event);
 }
 
@@ -335,11 +304,11 @@ static void read_errors(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
 	happen(5);
-	KUNIT_EXPECT_EQ(test, count_of(event), 5ULL);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 5ULL);
 	fake->gone = true;
 	happen(1000);
-	count_of(event);
-	KUNIT_EXPECT_TRUE(test, fails_soon(event));
+	perf_open_count(event);
+	KUNIT_EXPECT_TRUE(test, perf_open_fails_soon(event));
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 5LL);
 	perf_event_release_kernel(event);
 }
@@ -352,16 +321,16 @@ static void unplugged_while_open(struct kunit *test)
 {
 	struct perf_event *event = open_event(1), *second;
 	unsigned int reads;
-	int type = fake_type();
+	int type = perf_open_type(FAKE_PMU);
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
 	/* As long as an event is open perf has the module pinned. */
 	KUNIT_EXPECT_GT(test, module_refcount(THIS_MODULE), 0);
 	happen(9);
-	KUNIT_EXPECT_EQ(test, count_of(event), 9ULL);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 9ULL);
 	fake_unplug();
 	reads = fake->reads;
-	KUNIT_EXPECT_TRUE(test, fails_soon(event));
+	KUNIT_EXPECT_TRUE(test, perf_open_fails_soon(event));
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 9LL);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(open_event(1)), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fake->reads, reads);
@@ -369,11 +338,11 @@ static void unplugged_while_open(struct kunit *test)
 	for (int i = 0; i < FAKE_COUNTERS; i++)
 		fake->on[i] = false;
 	KUNIT_ASSERT_EQ(test, fake_plug(test), 0);
-	KUNIT_EXPECT_EQ(test, fake_type(), type);
+	KUNIT_EXPECT_EQ(test, perf_open_type(FAKE_PMU), type);
 	second = open_event(1);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, second);
 	happen(4);
-	KUNIT_EXPECT_EQ(test, count_of(second), 4ULL);
+	KUNIT_EXPECT_EQ(test, perf_open_count(second), 4ULL);
 	perf_event_release_kernel(second);
 	perf_event_release_kernel(event);
 }

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Trace records of POWER in-memory collection: reading a ring that is written meanwhile,
+ * and what becomes of a record. Numbers are from the fact sheet's worked records.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include <linux/perf_event.h>
+
+#include <pmu/compat.h>
+
+#include "imc/ring.h"
+#include "imc/sample.h"
+
+#define SLOTS	16
+
+/* The worked records. */
+#define R1_TB	0x000004d2a1b2c3d4ULL
+#define R2_TB	0x000004d2a1b2d374ULL	/* 4000 ticks later */
+#define LOW42	0x000003ffffffffffULL
+
+struct writer {
+	struct imc_record slots[SLOTS];
+	struct imc_ring ring;
+	unsigned int head;
+	u64 tb, step;
+	u64 lost;			/* as reported by the last drain() */
+};
+
+static struct imc_record record_of(u64 tb, u64 ip, u64 state)
+{
+	return (struct imc_record){
+		.tb = cpu_to_be64(tb), .ip = cpu_to_be64(ip), .state = cpu_to_be64(state),
+		.tb_low = cpu_to_be64(tb & LOW42),
+	};
+}
+
+static void write_one(struct writer *w)
+{
+	w->tb += w->step;
+	w->slots[w->head++ % SLOTS] = record_of(w->tb, w->tb, 0);
+}
+
+static void write_some(struct writer *w, unsigned int records)
+{
+	while (records--)
+		write_one(w);
+}
+
+/* Take all there is: how many, each newer than the one before. */
+static unsigned int drain(struct kunit *test, struct writer *w)
+{
+	struct imc_record record;
+	unsigned int taken = 0;
+	u64 last = 0, lost;
+	bool any;
+
+	w->lost = 0;
+	do {
+		any = imc_ring_take(&w->ring, &record, &lost);
+		w->lost += lost;
+		if (any) {
+			KUNIT_EXPECT_GT(test, be64_to_cpu(record.tb), last);
+			KUNIT_EXPECT_EQ(test, record.ip, record.tb);
+			last = be64_to_cpu(record.tb);
+			taken++;
+		}
+	} while (any);
+	return taken;
+}
+
+static int ring_test_init(struct kunit *test)
+{
+	struct writer *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	w->tb = R1_TB;
+	w->step = R2_TB - R1_TB;
+	w->ring.base = w->slots;
+	w->ring.slots = SLOTS;
+	imc_ring_restart(&w->ring, w->tb);
+	test->priv = w;
+	return 0;
+}
+
+/* All zero is the end of the data. */
+static void an_empty_ring_has_nothing(struct kunit *test)
+{
+	struct writer *w = test->priv;
+
+	KUNIT_EXPECT_EQ(test, drain(test, w), 0U);
+	KUNIT_EXPECT_EQ(test, w->lost, 0ULL);
+}
+
+/* Each record once, over the wrap and again over the wrap, none lost. */
+static void the_wrap_is_no_end(struct kunit *test)
+{
+	struct writer *w = test->priv;
+
+	for (unsigned int i = 0; i < 5 * SLOTS; i++) {
+		unsigned int records = i % SLOTS;
+
+		write_some(w, records);
+		KUNIT_EXPECT_EQ(test, drain(test, w), records);
+		KUNIT_EXPECT_EQ(test, w->lost, 0ULL);
+	}
+	KUNIT_EXPECT_EQ(test, w->ring.laps, 0ULL);
+}
+
+/* Exactly full is not lapped: everything is there. */
+static void a_full_ring_is_all_there(struct kunit *test)
+{
+	struct writer *w = test->priv;
+
+	write_some(w, 3);
+	drain(test, w);
+	write_some(w, SLOTS);
+	KUNIT_EXPECT_EQ(test, drain(test, w), (unsigned int)SLOTS);
+	KUNIT_EXPECT_EQ(test, w->lost, 0ULL);
+}
+
+/* Lapped: the newest ring full comes in order, and what is gone is known by the timebase. */
+static void a_lap_is_counted(struct kunit *test)
+{
+	struct writer *w = test->priv;
+
+	for (unsigned int extra = 1; extra < 3 * SLOTS; extra++) {
+		write_some(w, extra % 7);
+		drain(test, w);
+		write_some(w, SLOTS + extra);
+		KUNIT_EXPECT_EQ(test, drain(test, w), (unsigned int)SLOTS);
+		KUNIT_EXPECT_EQ(test, w->lost, (u64)extra);
+	}
+}
+
+/* A lap before anything was taken. */
+static void a_lap_at_once_is_counted(struct kunit *test)
+{
+	struct writer *w = test->priv;
+
+	write_some(w, 2 * SLOTS + 5);
+	KUNIT_EXPECT_EQ(test, drain(test, w), (unsigned int)SLOTS);
+	KUNIT_EXPECT_EQ(test, w->lost, SLOTS + 5ULL);
+}
+
+/* Half written: not yet, and once it is whole it is there. */
+static void a_torn_record_waits(struct kunit *test)
+{
+	struct writer *w = test->priv;
+	__be64 low;
+
+	write_some(w, 2);
+	low = w->slots[1].tb_low;
+	w->slots[1].tb_low = 0;
+	KUNIT_EXPECT_EQ(test, drain(test, w), 1U);
+	KUNIT_EXPECT_EQ(test, w->lost, 0ULL);
+	w->slots[1].tb_low = low;
+	KUNIT_EXPECT_EQ(test, drain(test, w), 1U);
+}
+
+/* The whole timebase where its low 42 bits have to be: no good, and passed over. */
+static void a_corrupt_record_is_passed(struct kunit *test)
+{
+	struct writer *w = test->priv;
+
+	write_some(w, 3);
+	w->slots[1].tb_low = w->slots[1].tb;
+	KUNIT_EXPECT_EQ(test, drain(test, w), 2U);
+	KUNIT_EXPECT_EQ(test, w->lost, 1ULL);
+	KUNIT_EXPECT_EQ(test, w->ring.corrupt, 1ULL);
+}
+
+/* The last one, behind which nothing will come. */
+static void a_corrupt_end_is_told(struct kunit *test)
+{
+	struct writer *w = test->priv;
+
+	write_some(w, 3);
+	w->slots[2].tb_low = 0;
+	KUNIT_EXPECT_EQ(test, drain(test, w), 2U);
+	KUNIT_EXPECT_EQ(test, w->lost, 0ULL);
+	w->ring.stopped = true;
+	KUNIT_EXPECT_EQ(test, drain(test, w), 0U);
+	KUNIT_EXPECT_EQ(test, w->lost, 1ULL);
+}
+
+/* What stands there from an earlier run, or out of order, is not taken again. */
+static void old_records_stay_old(struct kunit *test)
+{
+	struct writer *w = test->priv;
+
+	write_some(w, 9);
+	KUNIT_EXPECT_EQ(test, drain(test, w), 9U);
+	imc_ring_restart(&w->ring, w->tb);
+	KUNIT_EXPECT_EQ(test, drain(test, w), 0U);
+	w->head = 0;
+	write_some(w, 4);
+	KUNIT_EXPECT_EQ(test, drain(test, w), 4U);
+	KUNIT_EXPECT_EQ(test, w->lost, 0ULL);
+}
+
+/* Hardware that goes on where it left off, instead of at the ring's beginning. */
+static void the_writer_may_go_on(struct kunit *test)
+{
+	struct writer *w = test->priv;
+
+	for (unsigned int records = 1; records <= SLOTS; records++) {
+		write_some(w, records);
+		KUNIT_EXPECT_EQ(test, drain(test, w), records);
+		imc_ring_restart(&w->ring, w->tb);
+	}
+	KUNIT_EXPECT_EQ(test, w->ring.lost, 0ULL);
+}
+
+static struct kunit_case ring_cases[] = {
+	KUNIT_CASE(an_empty_ring_has_nothing),
+	KUNIT_CASE(the_wrap_is_no_end),
+	KUNIT_CASE(a_full_ring_is_all_there),
+	KUNIT_CASE(a_lap_is_counted),
+	KUNIT_CASE(a_lap_at_once_is_counted),
+	KUNIT_CASE(a_torn_record_waits),
+	KUNIT_CASE(a_corrupt_record_is_passed),
+	KUNIT_CASE(a_corrupt_end_is_told),
+	KUNIT_CASE(old_records_stay_old),
+	KUNIT_CASE(the_writer_may_go_on),
+	{ }
+};
+
+static struct kunit_suite ring_suite = {
+	.name = "power_imc_ring", .init = ring_test_init, .test_cases = ring_cases,
+};
+
+/* The worked records: on POWER9 the address tells, on POWER10 the record's top bits. */
+static void modes_of_the_worked_records(struct kunit *test)
+{
+	static const struct {
+		u64 ip, state;
+		enum imc_mode p9, p10;
+	} rows[] = {
+		{ 0xc00000000001a2b4, 0x8000000000000000, IMC_HOST_KERNEL, IMC_HOST_KERNEL },
+		{ 0x0000000010001000, 0xc000000000000000, IMC_HOST_USER, IMC_HOST_USER },
+		{ 0xc000000000300000, 0x0000000000000000, IMC_HOST_KERNEL, IMC_GUEST_KERNEL },
+		{ 0x000000007fff8000, 0x4000000000000000, IMC_HOST_USER, IMC_GUEST_USER },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct imc_record record = record_of(R1_TB, rows[i].ip, rows[i].state);
+
+		KUNIT_EXPECT_EQ(test, imc_record_mode(IMC_P9, &record), rows[i].p9);
+		KUNIT_EXPECT_EQ(test, imc_record_mode(IMC_P10, &record), rows[i].p10);
+	}
+}
+
+static void exclusion_is_by_mode(struct kunit *test)
+{
+	const struct perf_event_attr all = { }, user = { .exclude_kernel = 1, .exclude_hv = 1 },
+		kernel = { .exclude_user = 1, .exclude_hv = 1 }, host = { .exclude_guest = 1 },
+		guest = { .exclude_host = 1 };
+	const struct { const struct perf_event_attr *attr; bool wanted[4]; } rows[] = {
+		/* host user, host kernel, guest user, guest kernel */
+		{ &all, { true, true, true, true } }, { &user, { true, false, true, false } },
+		{ &kernel, { false, true, false, true } }, { &host, { true, true, false, false } },
+		{ &guest, { false, false, true, true } },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++)
+		for (unsigned int mode = 0; mode < 4; mode++)
+			KUNIT_EXPECT_EQ(test, imc_sample_wanted(rows[i].attr, mode), rows[i].wanted[mode]);
+}
+
+/* The nearest multiple of the hardware's period or, for a frequency, of its rate's parts. */
+static void thinning_is_to_the_nearest(struct kunit *test)
+{
+	static const struct { u64 wanted; bool freq; u64 every; } rows[] = {
+		{ 1, false, 1 }, { 250, false, 1 }, { 374, false, 1 }, { 375, false, 2 }, { 500, false, 2 },
+		{ 1300, false, 5 }, { 2500, false, 10 }, { 1ULL << 62, false, (1ULL << 62) / 250 },
+		{ 128000, true, 1 }, { 1000000, true, 1 }, { 64000, true, 2 }, { 4000, true, 32 },
+		{ 1000, true, 128 }, { 1, true, 128000 },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++)
+		KUNIT_EXPECT_EQ_MSG(test, imc_thinning(rows[i].wanted, rows[i].freq, 250, 128000),
+				    rows[i].every, "%llu", rows[i].wanted);
+}
+
+/* One of so many, however they come; and many at a time are as many as one by one. */
+static void thinning_keeps_count(struct kunit *test)
+{
+	struct imc_trace_event one = { .every = 7, .left = 7 }, many = one;
+	u64 samples = 0, bulk = 0, records = 0;
+
+	for (u64 n = 0; n < 40; n++) {
+		bulk += imc_thin(&many, n);
+		records += n;
+		for (u64 i = 0; i < n; i++)
+			samples += imc_thin(&one, 1);
+		KUNIT_EXPECT_EQ(test, bulk, samples);
+		KUNIT_EXPECT_EQ(test, many.left, one.left);
+	}
+	KUNIT_EXPECT_EQ(test, samples, records / 7);
+}
+
+/* What the firmware sets is what its own config stands for; and the sheet's other images. */
+static void scoms_of_configs(struct kunit *test)
+{
+	static const struct { enum imc_generation generation; u64 config, scom; } rows[] = {
+		{ IMC_P9, 0x3e90200000, 0x7fffffc142020000 },	/* CPMC2 counts event 2, 250 of them */
+		{ IMC_P9, 0x3e80400000, 0x3fffffc142020000 },	/* CPMC1 counts event 4 */
+		{ IMC_P10, 0x3e80400000, 0x3fffffc142020000 },
+		{ IMC_P9, (32000ULL << 30) | 0x10200000, 0x7fffe0bfc2020000 },	/* a millisecond */
+	};
+	static const u64 bad[] = {
+		0, 0x10200000,			/* at once */
+		(99ULL << 30) | 0x10200000,	/* too often */
+		0x3e90200001,			/* cpmc_reserved */
+		0x3ea0200000, 0x3eb0200000,	/* CPMC3 and 4 */
+		0x3e98000000,			/* event 0x80: a selector has 7 bits */
+	};
+	u64 scom;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		KUNIT_EXPECT_EQ(test, imc_trace_scom(rows[i].generation, rows[i].config, &scom), 0);
+		KUNIT_EXPECT_EQ(test, scom, rows[i].scom);
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++)
+		KUNIT_EXPECT_EQ_MSG(test, imc_trace_scom(IMC_P9, bad[i], &scom), -EINVAL, "%#llx", bad[i]);
+}
+
+static struct kunit_case sample_cases[] = {
+	KUNIT_CASE(modes_of_the_worked_records),
+	KUNIT_CASE(exclusion_is_by_mode),
+	KUNIT_CASE(thinning_is_to_the_nearest),
+	KUNIT_CASE(thinning_keeps_count),
+	KUNIT_CASE(scoms_of_configs),
+	{ }
+};
+
+static struct kunit_suite sample_suite = { .name = "power_imc_sample", .test_cases = sample_cases };
+
+kunit_test_suites(&ring_suite, &sample_suite);
+
+MODULE_DESCRIPTION("KUnit suites of imc_pmu's trace mode");
+MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(PMU_KUNIT_NS);
