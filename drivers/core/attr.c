@@ -70,7 +70,7 @@ static u64 pmu_field(u64 config, u64 mask)
 	return value;
 }
 
-/* "event=0x04,umask=0x03": the formats that are not 0, and those always shown. */
+/* "event=0x04,umask=0x03": the formats that are not 0, those always shown or asked for. */
 VISIBLE_IF_KUNIT ssize_t pmu_event_text(char *buf, const struct pmu_desc *desc,
 					const struct pmu_named_event *event)
 {
@@ -80,7 +80,9 @@ VISIBLE_IF_KUNIT ssize_t pmu_event_text(char *buf, const struct pmu_desc *desc,
 		const struct pmu_format *format = &desc->formats[i];
 		u64 value = pmu_field(event->config[format->word], format->mask);
 
-		if (!format->alias && (value || format->always))
+		if (event->asked & BIT(i))
+			len += sysfs_emit_at(buf, len, "%s%s=?", len ? "," : "", format->name);
+		else if (!format->alias && (value || format->always || event->shown & BIT(i)))
 			len += sysfs_emit_at(buf, len, "%s%s=0x%0*llx", len ? "," : "",
 					     format->name, max(format->digits, 1), value);
 	}

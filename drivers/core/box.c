@@ -89,6 +89,11 @@ static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_des
 		pmu_dev_free(pd);
 		return dev_err_ptr_probe(dev, err, "perf refused the PMU %s\n", name);
 	}
+	/* Before the bus is up, at boot, there is no directory for the link yet. */
+	if (desc->parent && pd->pmu.dev)
+		err = sysfs_create_link(&pd->pmu.dev->kobj, &desc->parent->kobj, "device");
+	if (err)
+		dev_warn(dev, "%s has no link to its device: error %d\n", name, err);
 	list_add_tail(&pd->node, &pmu_devs);
 	return pd;
 }
@@ -126,12 +131,9 @@ static int pmu_box_add(struct device *dev, struct pmu_box *box, const struct pmu
 				     name, box->scope_id);
 
 	box->pd = pd;
-	for_each_online_cpu(cpu) {
-		if (pmu_scope_id(desc->scope, cpu) == box->scope_id) {
-			pmu_box_own(box, cpu);
-			break;
-		}
-	}
+	cpu = pmu_box_pick_cpu(box, -1);
+	if (cpu >= 0)
+		pmu_box_own(box, cpu);
 	spin_lock(&pd->lock);
 	list_add_tail(&box->node, &pd->boxes);
 	spin_unlock(&pd->lock);

@@ -90,6 +90,7 @@ void pmu_box_put(struct pmu_box *box);
 /* hotplug.c */
 int pmu_scope_id(enum pmu_scope scope, int cpu);
 void pmu_box_own(struct pmu_box *box, int cpu);
+int pmu_box_pick_cpu(const struct pmu_box *box, int leaving);
 int pmu_hotplug_init(void);
 void pmu_hotplug_exit(void);
 

@@ -5,6 +5,7 @@
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
+#include <linux/device.h>
 #include <linux/topology.h>
 
 #include "core.h"
@@ -50,6 +51,24 @@ void pmu_box_own(struct pmu_box *box, int cpu)
 	}
 }
 
+/* An owner for the box other than @leaving, near its device if that is possible; or -1. */
+int pmu_box_pick_cpu(const struct pmu_box *box, int leaving)
+{
+	const struct pmu_desc *desc = box->pd->desc;
+	int node = desc->parent ? dev_to_node(desc->parent) : NUMA_NO_NODE;
+	int cpu, found = -1;
+
+	for_each_online_cpu(cpu) {
+		if (cpu == leaving || pmu_scope_id(desc->scope, cpu) != box->scope_id)
+			continue;
+		if (node == NUMA_NO_NODE || cpu_to_node(cpu) == node)
+			return cpu;
+		if (found < 0)
+			found = cpu;
+	}
+	return found;
+}
+
 static int pmu_cpu_online(unsigned int cpu)
 {
 	struct pmu_dev *pd;
@@ -66,15 +85,6 @@ static int pmu_cpu_online(unsigned int cpu)
 	return 0;
 }
 
-static int pmu_heir(const struct pmu_box *box, int leaving)
-{
-	int cpu;
-
-	for_each_online_cpu(cpu)
-		if (cpu != leaving && pmu_scope_id(box->pd->desc->scope, cpu) == box->scope_id)
-			return cpu;
-	return -1;
-}
 
 /* Runs on the CPU that leaves, before perf takes its contexts down. */
 static int pmu_cpu_offline(unsigned int cpu)
@@ -86,7 +96,7 @@ static int pmu_cpu_offline(unsigned int cpu)
 	list_for_each_entry(pd, &pmu_devs, node)
 		list_for_each_entry(box, &pd->boxes, node)
 			if (box->cpu == cpu)
-				pmu_box_migrate(box, cpu, pmu_heir(box, cpu));
+				pmu_box_migrate(box, cpu, pmu_box_pick_cpu(box, cpu));
 	mutex_unlock(&pmu_core_mutex);
 	return 0;
 }

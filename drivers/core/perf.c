@@ -35,6 +35,12 @@ static void pmu_box_begin_read(struct pmu_box *box)
 		box_ops(box)->begin_read(box);
 }
 
+static void pmu_box_end_read(struct pmu_box *box)
+{
+	if (!box->dead && !box->frozen && box_ops(box)->end_read)
+		box_ops(box)->end_read(box);
+}
+
 /* What is read while the box is frozen is of one moment: one pass. */
 static void pmu_box_freeze(struct pmu_box *box)
 {
@@ -114,6 +120,7 @@ void pmu_box_fold(struct pmu_box *box)
 	pmu_box_begin_read(box);
 	list_for_each_entry(ev, &box->active, active)
 		pmu_event_update(ev);
+	pmu_box_end_read(box);
 }
 EXPORT_SYMBOL_NS_GPL(pmu_box_fold, PMU_CORE_NS);
 
@@ -201,11 +208,11 @@ static u64 pmu_event_start_value(struct pmu_box *box, struct pmu_event *ev)
 {
 	u64 value = 0;
 
-	if (box_ops(box)->start)
-		return box_ops(box)->start(box, ev, ev->event->hw.idx);
 	/* If nothing ran, it is long ago that the box was frozen. */
 	if (!box->running)
 		pmu_box_begin_read(box);
+	if (box_ops(box)->start)
+		return box_ops(box)->start(box, ev, ev->event->hw.idx);
 	if (pmu_event_read_raw(ev, &value))
 		pmu_event_fail(ev);
 	return value;
@@ -321,6 +328,7 @@ static void pmu_event_read(struct perf_event *event)
 	} else {
 		pmu_box_begin_read(ev->box);
 		pmu_event_update(ev);
+		pmu_box_end_read(ev->box);
 	}
 }
 
@@ -349,6 +357,7 @@ static int pmu_commit_txn(struct pmu *pmu)
 		list_del(&ev->to_read);
 		pmu_event_update(ev);
 	}
+	pmu_box_end_read(box);
 	box->reading = false;
 	return 0;
 }
@@ -473,6 +482,12 @@ static int pmu_group_check(struct pmu_box *box, struct perf_event *event)
 	return fits ? 0 : -EINVAL;
 }
 
+static int pmu_refuse(const struct pmu_dev *pd, const char *why)
+{
+	pr_notice_ratelimited("%s: event refused: %s\n", pd->name, why);
+	return -EINVAL;
+}
+
 static int pmu_event_check(const struct pmu_dev *pd, struct perf_event *event)
 {
 	const struct pmu_desc *desc = pd->desc;
@@ -482,14 +497,17 @@ static int pmu_event_check(const struct pmu_dev *pd, struct perf_event *event)
 		return -ENOENT;
 	if (desc->privileged && !perfmon_capable())
 		return -EACCES;
-	if (is_sampling_event(event) != desc->sampling)
-		return desc->sampling ? -ENOENT : -EINVAL;
+	if (desc->sampling && !is_sampling_event(event))
+		return -ENOENT;
+	if (!desc->sampling && is_sampling_event(event))
+		return pmu_refuse(pd, "it cannot sample; count instead");
 	if (desc->tasks == (pmu_event_is_task(event) ? PMU_TASKS_NEVER : PMU_TASKS_ONLY))
-		return -EINVAL;
+		return pmu_refuse(pd, desc->tasks ? "it counts for tasks alone" :
+				  "it counts for the system, not for a task");
 	if (pmu_reserved_bits(desc, PMU_CONFIG, attr->config) ||
 	    pmu_reserved_bits(desc, PMU_CONFIG1, attr->config1) ||
 	    pmu_reserved_bits(desc, PMU_CONFIG2, attr->config2))
-		return -EINVAL;
+		return pmu_refuse(pd, "the config has bits that no format describes");
 	return 0;
 }
 

@@ -60,12 +60,16 @@ struct pmu_format {
  * @config: the config words that the name stands for; the text is made from the formats
  * @scale: content of NAME.scale, the factor from counts to @unit, or NULL
  * @unit: content of NAME.unit, or NULL
+ * @shown: bit n: field n of the formats is written even if it is 0
+ * @asked: bit n: field n of the formats is the user's to give, written as "name=?"
  */
 struct pmu_named_event {
 	const char *name;
 	u64 config[PMU_CONFIG_WORDS];
 	const char *scale;
 	const char *unit;
+	u32 shown;
+	u32 asked;
 };
 
 /** enum pmu_scope - which CPUs share a box. One of them owns it. */
@@ -179,6 +183,11 @@ struct pmu_box_ops {
 	 */
 	void (*begin_read)(struct pmu_box *box);
 	/**
+	 * @end_read: a pass that began while the box was running is over. One that began
+	 * frozen ends with thaw instead.
+	 */
+	void (*end_read)(struct pmu_box *box);
+	/**
 	 * @read: the raw value of counter @idx, pmu_desc.width bits, running or frozen.
 	 * Returns 0, or -ENODEV when the device is gone: the event goes to error state.
 	 */
@@ -193,8 +202,9 @@ struct pmu_box_ops {
  * struct pmu_desc - a kind of PMU. Has to live as long as the driver's module.
  * @owner: the driver's module; pinned while an event is open
  * @ops: hardware verbs
- * @parent: the device that the PMU hangs below in sysfs, where the kernel can do that,
- *	for a PMU that is one device; or NULL
+ * @parent: for a PMU that is one device, or NULL: the PMU hangs below it in sysfs, where
+ *	the kernel can do that, and links to it as "device" in any case; CPUs of its
+ *	NUMA node are preferred as owners
  * @scope: which CPUs share a box
  * @tasks: whether events may belong to tasks; a PMU for tasks alone has no cpumask
  * @sampling: events sample, by the driver's own means; those that do not are refused with
