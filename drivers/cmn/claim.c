@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What an event takes: a local counter, and maybe a watchpoint or a filter, in every DTM that
+ * it counts in, and a letter of every DTC in whose domain one of these is.
+ */
+#include <linux/bitops.h>
+#include <linux/export.h>
+#include <linux/overflow.h>
+
+#include "cmn.h"
+
+#define CMN_NONE	0xff
+
+/* Bytes; see struct cmn_claims. */
+size_t cmn_claims_size(const struct cmn *cmn)
+{
+	return offsetof(struct cmn_claims, dtm) +
+	       array_size(cmn->nr_dtms, sizeof(struct cmn_dtm_claims)) +
+	       array3_size(cmn->nr_nodes, CMN_FILTERS, sizeof(struct cmn_filter_claim));
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_claims_size);
+
+static struct cmn_filter_claim *cmn_filter_claim(const struct cmn *cmn, struct cmn_claims *claims,
+						 unsigned int node, unsigned int filter)
+{
+	struct cmn_filter_claim *first = (void *)&claims->dtm[cmn->nr_dtms];
+
+	return &first[node * CMN_FILTERS + filter];
+}
+
+static bool cmn_claim_filter(const struct cmn *cmn, struct cmn_claims *claims,
+			     const struct cmn_event *ce, unsigned int node)
+{
+	struct cmn_filter_claim *claim;
+
+	if (ce->filter == CMN_FILTER_NONE)
+		return true;
+	claim = cmn_filter_claim(cmn, claims, node, ce->filter);
+	if (claim->users && claim->value != ce->filter_value)
+		return false;
+	claim->users++;
+	claim->value = ce->filter_value;
+	return true;
+}
+
+static void cmn_unclaim_filter(const struct cmn *cmn, struct cmn_claims *claims,
+			       const struct cmn_event *ce, unsigned int node)
+{
+	if (ce->filter != CMN_FILTER_NONE)
+		cmn_filter_claim(cmn, claims, node, ce->filter)->users--;
+}
+
+/* What the event needs in one DTM: @m gets what it got. NULL, or why not. */
+static const char *cmn_claim_member(const struct cmn *cmn, struct cmn_claims *claims,
+				    const struct cmn_event *ce, struct cmn_member *m)
+{
+	struct cmn_dtm_claims *dtm = &claims->dtm[m->dtm];
+	unsigned int counter = ffz(dtm->counters);
+	int wp = 0;
+
+	if (counter >= CMN_DTM_COUNTERS)
+		return "the four counters of a DTM are not enough";
+	if (!cmn_claim_filter(cmn, claims, ce, m->node))
+		return "two events want different filters of one node";
+	if (ce->type == CMN_TYPE_WP) {
+		wp = cmn_wp_claim(dtm, &ce->wp);
+		if (wp < 0)
+			return ce->wp.tag ?
+			       "wp_combine takes both watchpoints of a direction, for two events alike but in wp_grp, val and mask" :
+			       "the two watchpoints of a direction are not enough";
+	}
+	dtm->counters |= BIT(counter);
+	m->counter = counter;
+	m->wp = wp;
+	return NULL;
+}
+
+static void cmn_unclaim_member(const struct cmn *cmn, struct cmn_claims *claims,
+			       const struct cmn_event *ce, const struct cmn_member *m)
+{
+	struct cmn_dtm_claims *dtm = &claims->dtm[m->dtm];
+
+	dtm->counters &= ~BIT(m->counter);
+	cmn_unclaim_filter(cmn, claims, ce, m->node);
+	if (ce->type == CMN_TYPE_WP)
+		cmn_wp_unclaim(dtm, &ce->wp, m->wp);
+}
+
+/*
+ * A free letter of DTC @i. Where domains are not known it has to be free in all of them,
+ * since any DTM may turn out to be in any.
+ */
+static unsigned int cmn_free_letter(const struct cmn *cmn, const struct cmn_claims *claims,
+				    unsigned int i)
+{
+	unsigned int taken = claims->letters[i];
+
+	if (!cmn->part->unit_info)
+		for (unsigned int other = 0; other < cmn->nr_dtcs; other++)
+			taken |= claims->letters[other];
+	return ffz(taken);
+}
+
+static const char *cmn_claim_letters(const struct cmn *cmn, struct cmn_claims *claims,
+				     const struct cmn_event *ce, u8 *letter)
+{
+	for (unsigned int i = 0; i < cmn->nr_dtcs; i++) {
+		letter[i] = CMN_NONE;
+		if (!(ce->dtcs & BIT(i)))
+			continue;
+		letter[i] = cmn_free_letter(cmn, claims, i);
+		if (letter[i] >= CMN_DTC_COUNTERS)
+			return "the eight counters of a DTC are not enough";
+	}
+	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
+		if (ce->dtcs & BIT(i))
+			claims->letters[i] |= BIT(letter[i]);
+	return NULL;
+}
+
+static const char *cmn_claim_cycles(const struct cmn *cmn, struct cmn_claims *claims,
+				    struct cmn_event *ce, bool trial)
+{
+	unsigned int free = ffz(claims->cycles);
+
+	/* Each DTC has a counter, but they count the same; a group has no use for two. */
+	if (trial && claims->cycles)
+		return "it has two cycles events";
+	if (free >= cmn->nr_dtcs)
+		return "the cycle counters are taken";
+	claims->cycles |= BIT(free);
+	if (!trial)
+		ce->cycles = free;
+	return NULL;
+}
+
+/**
+ * cmn_claim() - take what an event needs.
+ * @cmn: the mesh
+ * @claims: what is taken already
+ * @ce: the event
+ * @trial: only to see whether it fits: @ce, which may be counting, is not changed, and if it does
+ *	not fit @claims is garbage
+ *
+ * Context: any; @claims is the caller's.
+ * Return: NULL; or, in words, why not, and unless @trial @claims is as before.
+ */
+const char *cmn_claim(const struct cmn *cmn, struct cmn_claims *claims, struct cmn_event *ce,
+		      bool trial)
+{
+	u8 scratch[CMN_MAX_DTCS], *letter = trial ? scratch : ce->letter;
+	const char *why;
+
+	if (ce->type == CMN_TYPE_DTC)
+		return cmn_claim_cycles(cmn, claims, ce, trial);
+	why = cmn_claim_letters(cmn, claims, ce, letter);
+	if (why)
+		return why;
+	for (unsigned int i = 0; i < ce->nr; i++) {
+		struct cmn_member tried = ce->member[i];
+
+		why = cmn_claim_member(cmn, claims, ce, trial ? &tried : &ce->member[i]);
+		if (!why)
+			continue;
+		if (!trial) {
+			while (i--)
+				cmn_unclaim_member(cmn, claims, ce, &ce->member[i]);
+			for (unsigned int d = 0; d < cmn->nr_dtcs; d++)
+				if (ce->dtcs & BIT(d))
+					claims->letters[d] &= ~BIT(letter[d]);
+		}
+		return why;
+	}
+	return NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_claim);
+
+/* Give back what cmn_claim() took, not on trial. */
+void cmn_unclaim(const struct cmn *cmn, struct cmn_claims *claims, struct cmn_event *ce)
+{
+	if (ce->type == CMN_TYPE_DTC) {
+		claims->cycles &= ~BIT(ce->cycles);
+		return;
+	}
+	for (unsigned int i = ce->nr; i--; )
+		cmn_unclaim_member(cmn, claims, ce, &ce->member[i]);
+	for (unsigned int d = 0; d < cmn->nr_dtcs; d++)
+		if (ce->dtcs & BIT(d))
+			claims->letters[d] &= ~BIT(ce->letter[d]);
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_unclaim);

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of cmn_pmu share.
+ *
+ * A mesh is a grid of crosspoints (XPs) with devices at their ports. A DTM in an XP, or
+ * several, counts events of the XP and its devices in four 16-bit counters; when one
+ * of them wraps, it can increment one of eight 32-bit counters of a DTC, the debug and trace
+ * controller of the XP's domain. DTC 0 starts and stops all of it together.
+ */
+#ifndef CMN_H
+#define CMN_H
+
+#include <linux/io.h>
+#include <linux/list.h>
+#include <linux/smp.h>
+#include <linux/sysfs.h>
+#include <linux/types.h>
+
+#include <pmu/core.h>
+
+#include "regs.h"
+
+struct dentry;
+struct platform_device;
+
+/* Node types, as NODE_INFO has them. */
+enum cmn_type {
+	CMN_TYPE_DN = 0x0001,
+	CMN_TYPE_CFG = 0x0002,
+	CMN_TYPE_DTC = 0x0003,
+	CMN_TYPE_HNI = 0x0004,
+	CMN_TYPE_HNF = 0x0005,
+	CMN_TYPE_XP = 0x0006,
+	CMN_TYPE_SBSX = 0x0007,
+	CMN_TYPE_HNF_MPAM_S = 0x0008,
+	CMN_TYPE_HNF_MPAM_NS = 0x0009,
+	CMN_TYPE_RNI = 0x000a,
+	CMN_TYPE_RND = 0x000d,
+	CMN_TYPE_RNSAM = 0x000f,
+	CMN_TYPE_MTSX = 0x0010,
+	CMN_TYPE_HNP = 0x0011,
+	CMN_TYPE_CXRA = 0x0100,
+	CMN_TYPE_CXHA = 0x0101,
+	CMN_TYPE_CXLA = 0x0102,
+	CMN_TYPE_CCRA = 0x0103,
+	CMN_TYPE_CCHA = 0x0104,
+	CMN_TYPE_CCLA = 0x0105,
+	CMN_TYPE_CCLA_RNI = 0x0106,
+	CMN_TYPE_HNS = 0x0200,
+	CMN_TYPE_HNS_MPAM_S = 0x0201,
+	CMN_TYPE_HNS_MPAM_NS = 0x0202,
+	CMN_TYPE_APB = 0x1000,
+	/* Of no hardware: how the user ABI says "watchpoint". */
+	CMN_TYPE_WP = 0x7770,
+};
+
+/* Sets of events: which products, and revisions that number them otherwise, have one. */
+#define CMN_600			BIT(0)
+#define CMN_650			BIT(1)
+#define CMN_CI700		BIT(2)
+#define CMN_700			BIT(3)
+#define CMN_S3			BIT(4)
+#define CMN_600_R2		BIT(5)	/* CMN-600 r2p0 and later have DVM events like CMN-650 */
+#define CMN_ANY			(CMN_600 | CMN_650 | CMN_CI700 | CMN_700 | CMN_S3)
+
+/* Flit channels that can be watched, and may have several virtual ones. */
+enum cmn_channel { CMN_REQ, CMN_RSP, CMN_SNP, CMN_DAT, CMN_CHANNELS };
+
+/* Fields in the upper half of a selector, each shared by all four lines of the node. */
+enum cmn_filter {
+	CMN_FILTER_OCCUP1, CMN_FILTER_CLASS, CMN_FILTER_HBT_LBT, CMN_FILTER_SN_HOME,
+	CMN_FILTER_THROTTLE, CMN_FILTERS,
+	CMN_FILTER_NONE = CMN_FILTERS,
+};
+
+/* A field of INFO_GLOBAL or INFO_GLOBAL_1; no bits where the product has none. */
+struct cmn_info_field {
+	u16 reg;
+	u64 mask;
+};
+
+/* A product, or a range of its revisions: what software has to tell apart. */
+struct cmn_part {
+	const char *name;
+	const char * const *revisions;
+	u16 number;
+	u8 first_rev, last_rev;
+	u8 events;			/* CMN_600 and so on */
+	bool rooted;			/* the root's place is not 0, and firmware's to say */
+	u32 frame;			/* size of a node's registers, bytes */
+	u32 pointer;			/* bits of a child pointer that are an offset */
+	bool isolates;			/* CMN_CHILD_ISOLATED */
+	u16 pmu, xp_pmu;		/* PMU block in a node's frame, and in an XP's */
+	const u16 *connect;		/* offsets of a port's connect info, CMN_MAX_PORTS */
+	const u16 *unit_info;		/* of a DTM's, or NULL: domains cannot be discovered */
+	bool counts_ports;		/* CMN_NODE_INFO_PORTS */
+	u8 xp_id_bits;			/* width of an XP's event ids */
+	u8 wp_groups;
+	u32 wp_exclusive, wp_combine, wp_dev_sel2, wp_chn_num;
+	struct cmn_info_field multi_dtm, isolation, vcs[CMN_CHANNELS];
+	const u64 *home_filters;	/* of HN-F and HN-S, CMN_FILTERS */
+};
+
+/* Where a node is, from its id. */
+struct cmn_place {
+	u8 x, y, port, dev;
+};
+
+/* A node with a selector of events; one that has two sets is two of these. */
+struct cmn_node {
+	void __iomem *sel;
+	u64 image;			/* what the selector is to hold */
+	u32 filters;			/* its upper half as the hardware has it */
+	u16 type, id, logical;
+	u16 xp, dtm;			/* indices */
+	u8 port, dev;
+};
+
+struct cmn_xp {
+	void __iomem *base;
+	u16 id, logical;
+	u16 node;			/* its own among the nodes */
+	u16 first_dtm;
+	u8 x, y;
+	u8 nr_ports, nr_dtms;
+	u8 connect[CMN_MAX_PORTS];	/* type of what is connected, or 0 */
+};
+
+struct cmn_watch {
+	u32 config;
+	u64 val, mask;
+};
+
+struct cmn_dtm {
+	void __iomem *base;
+	u64 config, written;		/* PMU_CONFIG, as it is to be and as it is */
+	struct cmn_watch wp[CMN_DTM_WPS];
+	u32 wp_config[CMN_DTM_WPS];	/* as the hardware has it */
+	u8 stale_wps;			/* those that the hardware has otherwise */
+	u8 dtc;				/* domain; on CMN-600 not known and 0 */
+	u16 xp;
+	u32 pass;			/* in which counts were read */
+	u64 counts;
+};
+
+/* A DTC, and what its counters have counted, beyond their widths. */
+struct cmn_dtc {
+	void __iomem *base, *pmu;
+	u16 id;
+	u32 offset;			/* of its frame in the region */
+	u32 last[CMN_DTC_COUNTERS];
+	u64 total[CMN_DTC_COUNTERS];
+	u64 cycles_last, cycles_total;
+	u32 pass[CMN_DTC_COUNTERS / 2];	/* in which pairs were read */
+	u64 pair[CMN_DTC_COUNTERS / 2];
+};
+
+struct cmn;
+
+/* An interrupt, of one DTC or several. */
+struct cmn_line {
+	struct cmn *cmn;
+	int irq;
+	u8 dtcs;			/* bit per DTC */
+	bool forwarded;			/* masked until the owner CPU has served it */
+	call_single_data_t csd;
+};
+
+/* A mesh. Lives until the module goes: a PMU whose device has gone still uses its desc. */
+struct cmn {
+	struct device *dev;
+	const struct cmn_part *part;
+	u8 rev;
+	u8 events;			/* which sets of events: a part's, and by revision */
+	void __iomem *base;
+	resource_size_t start, size;
+	u32 root;			/* offset of the root's frame */
+	u8 width, height, id_bits;
+	bool multi_dtm;
+	u8 vcs[CMN_CHANNELS];
+	u8 nr_dtcs;
+	u16 nr_xps, nr_dtms, nr_nodes;
+	struct cmn_xp *xps;		/* by logical id */
+	struct cmn_dtm *dtms;
+	struct cmn_node *nodes;
+	struct cmn_dtc dtc[CMN_MAX_DTCS];
+	struct cmn_line line[CMN_MAX_DTCS];
+	u8 nr_lines;
+
+	/* Only on the owner CPU with interrupts off: */
+	bool stopped;			/* by DTC 0 */
+	u32 pass;			/* of reads; see pmu_box_ops.begin_read */
+	unsigned long *stale_dtms;	/* registers differ from the image */
+	unsigned long *stale_nodes;
+
+	struct pmu_box *box;
+	int cpu;			/* its owner */
+	struct pmu_desc desc;
+	struct pmu_named_event *named;	/* the events that this mesh has */
+	struct device_attribute identifier;
+	struct attribute *attrs[2];
+	struct attribute_group group;
+	const struct attribute_group *groups[2];
+	char name[16];
+	int number;
+	struct dentry *map;
+	struct list_head list;
+};
+
+/*
+ * config, config1 and config2, as in the in-tree driver but for WP_CHN_NUM, which that
+ * does not have. One mask serves decoding and the text in format/.
+ */
+#define CMN_CONFIG_TYPE		GENMASK_ULL(15, 0)
+#define CMN_CONFIG_EVENTID	GENMASK_ULL(26, 16)
+#define CMN_CONFIG_OCCUPID	GENMASK_ULL(30, 27)
+#define CMN_CONFIG_WP_COMBINE	CMN_CONFIG_OCCUPID
+#define CMN_CONFIG_BYNODEID	BIT_ULL(31)
+#define CMN_CONFIG_NODEID	GENMASK_ULL(47, 32)
+#define CMN_CONFIG_WP_DEV_SEL	GENMASK_ULL(50, 48)
+#define CMN_CONFIG_WP_CHN_SEL	GENMASK_ULL(55, 51)
+#define CMN_CONFIG_WP_GRP	GENMASK_ULL(57, 56)
+#define CMN_CONFIG_WP_EXCLUSIVE	BIT_ULL(58)
+#define CMN_CONFIG_WP_CHN_NUM	GENMASK_ULL(60, 59)
+#define CMN_CONFIG_WP		GENMASK_ULL(60, 48)
+
+#define CMN_WP_UP		0	/* eventid: from the device to the XP */
+#define CMN_WP_DOWN		2
+
+enum cmn_format {
+	CMN_FORMAT_TYPE, CMN_FORMAT_EVENTID, CMN_FORMAT_OCCUPID, CMN_FORMAT_BYNODEID,
+	CMN_FORMAT_NODEID, CMN_FORMAT_WP_DEV_SEL, CMN_FORMAT_WP_CHN_SEL, CMN_FORMAT_WP_CHN_NUM,
+	CMN_FORMAT_WP_GRP, CMN_FORMAT_WP_EXCLUSIVE, CMN_FORMAT_WP_COMBINE,
+	CMN_FORMAT_WP_VAL, CMN_FORMAT_WP_MASK, CMN_FORMATS,
+};
+
+/* What a watchpoint event watches. */
+struct cmn_wp {
+	u8 port, channel, number, group, tag;
+	bool down, exclusive;
+};
+
+/* Where an event counts in one DTM. */
+struct cmn_member {
+	u16 node;		/* whose selector, or that of the XP which watches */
+	u16 dtm;
+	u8 counter;
+	u8 wp;
+};
+
+/* An event, decoded, and what was claimed for it. */
+struct cmn_event {
+	u16 type, id;
+	u8 filter, filter_value;
+	u8 dtcs;			/* bit per DTC in whose domain it counts */
+	u8 letter[CMN_MAX_DTCS];	/* which counter of that DTC */
+	u8 cycles;			/* type DTC: which one's */
+	struct cmn_wp wp;
+	u64 wp_val, wp_mask;
+	u16 nr;
+	struct cmn_member member[];
+};
+
+struct cmn_pair {
+	bool open;			/* the even watchpoint waits for its partner */
+	struct cmn_wp first;
+};
+
+struct cmn_dtm_claims {
+	u8 counters, wps;
+	struct cmn_pair pair[2];	/* up, down */
+};
+
+struct cmn_filter_claim {
+	u8 users, value;
+};
+
+/* What is taken: of the mesh, or in the trial of a group. After it the nodes' filters. */
+struct cmn_claims {
+	u8 letters[CMN_MAX_DTCS];
+	u8 cycles;			/* bit per DTC */
+	struct cmn_dtm_claims dtm[];
+};
+
+/* A named event's row: names of an event with a filter continue with what it selects. */
+struct cmn_event_row {
+	const char *name;
+	u8 id;
+	u8 events;
+	const struct cmn_filter_names *filter;
+};
+
+struct cmn_filter_names {
+	enum cmn_filter filter;
+	unsigned int nr;
+	const char * const *names;	/* by value */
+};
+
+struct cmn_event_table {
+	enum cmn_type type;
+	const char *prefix;
+	unsigned int nr;
+	const struct cmn_event_row *rows;
+};
+
+/*
+ * Register access. KUnit suites put a register file in the place of the hardware; kernels
+ * without KUnit have nothing but the access.
+ */
+struct cmn_bus {
+	u64 (*read)(const void __iomem *reg, unsigned int bytes);
+	void (*write)(void __iomem *reg, unsigned int bytes, u64 value);
+};
+
+#if IS_ENABLED(CONFIG_KUNIT)
+extern const struct cmn_bus *cmn_test_bus;
+#define cmn_bus()	READ_ONCE(cmn_test_bus)
+#else
+#define cmn_bus()	((const struct cmn_bus *)NULL)
+#endif
+
+static inline u64 cmn_read64(const void __iomem *reg)
+{
+	return cmn_bus() ? cmn_bus()->read(reg, 8) : readq_relaxed(reg);
+}
+
+static inline u32 cmn_read32(const void __iomem *reg)
+{
+	return cmn_bus() ? cmn_bus()->read(reg, 4) : readl_relaxed(reg);
+}
+
+static inline void cmn_write64(u64 value, void __iomem *reg)
+{
+	if (cmn_bus())
+		cmn_bus()->write(reg, 8, value);
+	else
+		writeq_relaxed(value, reg);
+}
+
+static inline void cmn_write32(u32 value, void __iomem *reg)
+{
+	if (cmn_bus())
+		cmn_bus()->write(reg, 4, value);
+	else
+		writel_relaxed(value, reg);
+}
+
+/* FIELD_GET() for a mask that is data. */
+static inline u64 cmn_field(u64 value, u64 mask)
+{
+	return mask ? (value & mask) >> __ffs64(mask) : 0;
+}
+
+/* part.c */
+const struct cmn_part *cmn_part_find(u16 number, u8 rev);
+const char *cmn_part_name(u16 number);
+u64 cmn_filter_mask(const struct cmn *cmn, u16 type, enum cmn_filter filter);
+
+/* id.c */
+u8 cmn_id_bits(unsigned int width, unsigned int height);
+struct cmn_place cmn_id_place(const struct cmn *cmn, u16 id, unsigned int ports);
+
+/* discover.c */
+int cmn_discover(struct cmn *cmn);
+void cmn_undiscover(struct cmn *cmn);
+
+/* tree.c */
+int cmn_children(struct cmn *cmn, u32 offset, const char *what, unsigned int most);
+int cmn_child(struct cmn *cmn, u32 offset, unsigned int n, unsigned long *seen, u32 *child);
+unsigned int cmn_frames(const struct cmn *cmn);
+int cmn_root_check(struct cmn *cmn);
+
+/* dtm.c */
+void cmn_dtm_reset(struct cmn_dtm *dtm);
+void cmn_dtm_quiesce(struct cmn_dtm *dtm);
+void cmn_node_reset(struct cmn *cmn, struct cmn_node *node);
+void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct cmn_member *m);
+void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct cmn_member *m);
+u16 cmn_member_read(struct cmn *cmn, const struct cmn_member *m);
+void cmn_flush(struct cmn *cmn);
+
+/* dtc.c */
+void cmn_dtc_reset(struct cmn_dtc *dtc);
+void cmn_dtc_quiesce(struct cmn_dtc *dtc);
+void cmn_mesh_run(struct cmn *cmn, bool run);
+void cmn_letter_start(struct cmn_dtc *dtc, unsigned int letter);
+u64 cmn_letter_read(struct cmn *cmn, struct cmn_dtc *dtc, unsigned int letter);
+void cmn_cycles_start(struct cmn_dtc *dtc);
+void cmn_cycles_stop(struct cmn_dtc *dtc);
+u64 cmn_cycles_read(struct cmn_dtc *dtc);
+bool cmn_overflow(struct cmn *cmn, u8 dtcs);
+
+/* irq.c */
+int cmn_irq_init(struct cmn *cmn, struct platform_device *pdev);
+int cmn_irq_enable(struct cmn *cmn);
+void cmn_irq_move(struct cmn *cmn, int cpu);
+
+/* watchpoint.c */
+u32 cmn_wp_config(const struct cmn *cmn, const struct cmn_wp *wp, bool combine);
+int cmn_wp_decode(const struct cmn *cmn, u64 config, struct cmn_wp *wp);
+bool cmn_wp_makes_pair(const struct cmn_wp *one, const struct cmn_wp *other);
+int cmn_wp_claim(struct cmn_dtm_claims *claims, const struct cmn_wp *wp);
+void cmn_wp_unclaim(struct cmn_dtm_claims *claims, const struct cmn_wp *wp, unsigned int n);
+
+/* claim.c */
+size_t cmn_claims_size(const struct cmn *cmn);
+const char *cmn_claim(const struct cmn *cmn, struct cmn_claims *claims, struct cmn_event *ce,
+		      bool trial);
+void cmn_unclaim(const struct cmn *cmn, struct cmn_claims *claims, struct cmn_event *ce);
+
+/* config.c */
+struct cmn_event *cmn_event_create(const struct cmn *cmn, const u64 *config);
+bool cmn_type_counts(u16 type, u16 node_type);
+void cmn_refuse(const struct cmn *cmn, const char *fmt, ...) __printf(2, 3);
+
+/* event-tables.c */
+extern const struct cmn_event_table cmn_event_tables[];
+extern const unsigned int cmn_nr_event_tables;
+
+/* events.c */
+int cmn_events_build(struct cmn *cmn);
+void cmn_events_free(struct cmn *cmn);
+const char *cmn_type_name(u16 type);
+const struct cmn_event_row *cmn_event_row_find(const struct cmn *cmn, u16 type, u16 id);
+
+/* pmu.c */
+extern const struct pmu_format cmn_formats[CMN_FORMATS];
+void cmn_desc_init(struct cmn *cmn);
+void cmn_event_start(struct cmn *cmn, const struct cmn_event *ce);
+void cmn_event_stop(struct cmn *cmn, const struct cmn_event *ce);
+u64 cmn_event_value(struct cmn *cmn, const struct cmn_event *ce);
+
+/* main.c */
+void cmn_reset(struct cmn *cmn);
+
+/* map.c */
+void cmn_map_init(void);
+void cmn_map_exit(void);
+void cmn_map_create(struct cmn *cmn);
+void cmn_map_remove(struct cmn *cmn);
+
+#endif /* CMN_H */

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From an event's config words to where it counts, or a sentence that says why it cannot.
+ */
+#include <linux/bitfield.h>
+#include <linux/device.h>
+#include <linux/export.h>
+#include <linux/slab.h>
+
+#include "cmn.h"
+
+/* perf_event_open() gives a number for an answer; the log gets the sentence. */
+void cmn_refuse(const struct cmn *cmn, const char *fmt, ...)
+{
+	struct va_format vaf;
+	va_list args;
+
+	va_start(args, fmt);
+	vaf.fmt = fmt;
+	vaf.va = &args;
+	dev_notice_ratelimited(cmn->dev, "%s: event refused: %pV\n", cmn->name, &vaf);
+	va_end(args);
+}
+
+/* Do nodes of @node_type count in an event of @type? */
+bool cmn_type_counts(u16 type, u16 node_type)
+{
+	switch (type) {
+	case CMN_TYPE_WP:
+		return node_type == CMN_TYPE_XP;
+	case CMN_TYPE_RNI:
+	case CMN_TYPE_RND:
+		return node_type == CMN_TYPE_RNI || node_type == CMN_TYPE_RND;
+	case CMN_TYPE_CCLA:
+		return node_type == CMN_TYPE_CCLA || node_type == CMN_TYPE_CCLA_RNI;
+	default:
+		return node_type == type;
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_type_counts);
+
+/* Is there a node of @type, of this id unless that is negative? */
+static bool cmn_has_node(const struct cmn *cmn, u16 type, int id)
+{
+	for (unsigned int i = 0; i < cmn->nr_nodes; i++)
+		if (cmn_type_counts(type, cmn->nodes[i].type) &&
+		    (id < 0 || id == cmn->nodes[i].id))
+			return true;
+	return false;
+}
+
+/* Can the watchpoint see anything at this XP? */
+static bool cmn_xp_watches(const struct cmn *cmn, const struct cmn_xp *xp, const struct cmn_wp *wp)
+{
+	if (wp->port >= xp->nr_ports || !xp->connect[wp->port])
+		return false;
+	return !cmn->multi_dtm || wp->port / 2 < xp->nr_dtms;
+}
+
+/* Add the node to the event if that concerns it. */
+static void cmn_event_add(const struct cmn *cmn, struct cmn_event *ce, unsigned int n, int id)
+{
+	const struct cmn_node *node = &cmn->nodes[n];
+	struct cmn_member *m = &ce->member[ce->nr];
+
+	if (!cmn_type_counts(ce->type, node->type) || (id >= 0 && id != node->id))
+		return;
+	m->node = n;
+	m->dtm = node->dtm;
+	if (ce->type == CMN_TYPE_WP) {
+		if (!cmn_xp_watches(cmn, &cmn->xps[node->xp], &ce->wp))
+			return;
+		if (cmn->multi_dtm)
+			m->dtm += ce->wp.port / 2;
+	}
+	/* On CMN-600 all domains count, for it is not known which one it is. */
+	ce->dtcs |= cmn->part->unit_info ? BIT(cmn->dtms[m->dtm].dtc) : BIT(cmn->nr_dtcs) - 1;
+	ce->nr++;
+}
+
+/* Fields that mean nothing to this type of event are refused, as unknown bits are. */
+static bool cmn_fields_fit(const struct cmn *cmn, const u64 *config)
+{
+	u64 word = config[PMU_CONFIG];
+	u16 type = FIELD_GET(CMN_CONFIG_TYPE, word);
+
+	if (type != CMN_TYPE_WP && (word & CMN_CONFIG_WP || config[PMU_CONFIG1] ||
+				    config[PMU_CONFIG2]))
+		cmn_refuse(cmn, "wp_ fields are for type 0x%x", CMN_TYPE_WP);
+	else if (word & CMN_CONFIG_NODEID && !(word & CMN_CONFIG_BYNODEID))
+		cmn_refuse(cmn, "nodeid wants bynodeid=1");
+	else if (type == CMN_TYPE_DTC && word & ~CMN_CONFIG_TYPE)
+		cmn_refuse(cmn, "there is one cycles event, without any other field");
+	else
+		return true;
+	return false;
+}
+
+/* The event id, and the filter that the event with this id has. */
+static bool cmn_id_fits(const struct cmn *cmn, const u64 *config, struct cmn_event *ce)
+{
+	unsigned int bits = ce->type == CMN_TYPE_XP ? cmn->part->xp_id_bits : CMN_EVENT_SEL_LANE;
+	unsigned int occupid = FIELD_GET(CMN_CONFIG_OCCUPID, config[PMU_CONFIG]);
+	const struct cmn_event_row *row = cmn_event_row_find(cmn, ce->type, ce->id);
+	u64 mask;
+
+	if (row && row->filter)
+		ce->filter = row->filter->filter;
+	mask = cmn_filter_mask(cmn, ce->type, ce->filter);
+	ce->filter_value = occupid;
+	if (!ce->id)
+		cmn_refuse(cmn, "eventid 0 is no event");
+	else if (ce->id >= BIT(bits))
+		cmn_refuse(cmn, "eventid 0x%x: %s's have %u bits", ce->id,
+			   cmn_type_name(ce->type), bits);
+	else if (occupid && !mask)
+		cmn_refuse(cmn, "eventid 0x%x of %s has nothing that occupid could select",
+			   ce->id, cmn_type_name(ce->type));
+	else if (occupid > cmn_field(~0ULL, mask))
+		cmn_refuse(cmn, "occupid=%u: there is no such filter for eventid 0x%x of %s",
+			   occupid, ce->id, cmn_type_name(ce->type));
+	else
+		return true;
+	return false;
+}
+
+/* All nodes that the event counts. */
+static int cmn_event_place(const struct cmn *cmn, const u64 *config, struct cmn_event *ce)
+{
+	u64 word = config[PMU_CONFIG];
+	int id = word & CMN_CONFIG_BYNODEID ? FIELD_GET(CMN_CONFIG_NODEID, word) : -1;
+	const char *what = cmn_type_name(ce->type);
+
+	if (!what || !cmn_has_node(cmn, ce->type, -1)) {
+		cmn_refuse(cmn, what ? "type 0x%x: there is no %s in this mesh" :
+			   "type 0x%x is not known", ce->type, what);
+		return -EINVAL;
+	}
+	if (id >= 0 && !cmn_has_node(cmn, ce->type, id)) {
+		cmn_refuse(cmn, "there is no %s with nodeid 0x%x",
+			   ce->type == CMN_TYPE_WP ? "XP" : what, id);
+		return -EINVAL;
+	}
+	if (ce->type == CMN_TYPE_WP ? cmn_wp_decode(cmn, word, &ce->wp) :
+				      !cmn_id_fits(cmn, config, ce))
+		return -EINVAL;
+	for (unsigned int i = 0; i < cmn->nr_nodes; i++)
+		cmn_event_add(cmn, ce, i, id);
+	if (!ce->nr) {
+		cmn_refuse(cmn, "nothing is connected to port %u of %s, so nothing would be counted",
+			   ce->wp.port, id < 0 ? "any XP" : "this XP");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * cmn_event_create() - an event from its config words.
+ * @cmn: the mesh
+ * @config: the words
+ *
+ * Context: event_init, may sleep.
+ * Return: the event, to be freed with kvfree(); -EINVAL, with a message, for what
+ * cannot be counted; -ENOMEM.
+ */
+struct cmn_event *cmn_event_create(const struct cmn *cmn, const u64 *config)
+{
+	u16 type = FIELD_GET(CMN_CONFIG_TYPE, config[PMU_CONFIG]);
+	struct cmn_event *ce;
+	int err;
+
+	if (!cmn_fields_fit(cmn, config))
+		return ERR_PTR(-EINVAL);
+	ce = kvzalloc(struct_size(ce, member, type == CMN_TYPE_DTC ? 0 : cmn->nr_nodes),
+		      GFP_KERNEL);
+	if (!ce)
+		return ERR_PTR(-ENOMEM);
+	ce->type = type;
+	ce->id = FIELD_GET(CMN_CONFIG_EVENTID, config[PMU_CONFIG]);
+	ce->filter = CMN_FILTER_NONE;
+	if (type == CMN_TYPE_WP) {
+		ce->wp_val = config[PMU_CONFIG1];
+		ce->wp_mask = config[PMU_CONFIG2];
+	}
+	err = type == CMN_TYPE_DTC ? 0 : cmn_event_place(cmn, config, ce);
+	if (err) {
+		kvfree(ce);
+		return ERR_PTR(err);
+	}
+	return ce;
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_event_create);

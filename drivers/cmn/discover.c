@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a mesh consists of: the root lists the XPs, an XP lists its devices' nodes.
+ */
+#include <linux/bitmap.h>
+#include <linux/device.h>
+#include <linux/export.h>
+#include <linux/kernel.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+
+#include "cmn.h"
+
+/* What is passed over. */
+struct cmn_survey {
+	unsigned long *seen;
+	unsigned int unknown;
+	u16 unknown_type, unknown_xp;
+};
+
+/* A field of the global information; @absent where the product has none. */
+static unsigned int cmn_info(struct cmn *cmn, const struct cmn_info_field *field,
+			     unsigned int absent)
+{
+	if (!field->mask)
+		return absent;
+	return cmn_field(cmn_read64(cmn->base + cmn->root + field->reg), field->mask);
+}
+
+static int cmn_identify(struct cmn *cmn)
+{
+	u64 low, number;
+	int err = cmn_root_check(cmn);
+
+	if (err)
+		return err;
+	low = cmn_read64(cmn->base + cmn->root + CMN_PERIPH_ID_01);
+	number = FIELD_GET(CMN_PERIPH_ID_01_PART_HIGH, low) << 8 |
+		 FIELD_GET(CMN_PERIPH_ID_01_PART_LOW, low);
+	cmn->rev = FIELD_GET(CMN_PERIPH_ID_23_REVISION,
+			     cmn_read64(cmn->base + cmn->root + CMN_PERIPH_ID_23));
+	cmn->part = cmn_part_find(number, cmn->rev);
+	if (!cmn->part && cmn_part_name(number))
+		return dev_err_probe(cmn->dev, -ENODEV,
+			"revision %u of %s is unknown to this driver; its registers may have moved\n",
+			cmn->rev, cmn_part_name(number));
+	if (!cmn->part)
+		return dev_err_probe(cmn->dev, -ENODEV,
+			"part 0x%03llx is none that this driver knows\n", number);
+	cmn->events = cmn->part->events;
+	cmn->multi_dtm = cmn_info(cmn, &cmn->part->multi_dtm, 0);
+	for (unsigned int i = 0; i < CMN_CHANNELS; i++)
+		cmn->vcs[i] = cmn_info(cmn, &cmn->part->vcs[i], 1);
+	if (cmn_info(cmn, &cmn->part->isolation, 0) && !cmn->part->isolates)
+		return dev_err_probe(cmn->dev, -ENODEV,
+			"devices may be isolated, which this revision does not tell, and to touch one would hang the system\n");
+	return 0;
+}
+
+static int cmn_xp_order(const void *one, const void *other)
+{
+	return (int)((const struct cmn_xp *)one)->logical -
+	       (int)((const struct cmn_xp *)other)->logical;
+}
+
+/* The XPs that the root lists, sorted by logical id. */
+static int cmn_find_xps(struct cmn *cmn, struct cmn_survey *survey)
+{
+	int count = cmn_children(cmn, cmn->root, "root node", CMN_MAX_XPS);
+
+	if (count < 0)
+		return count;
+	cmn->xps = kcalloc(max(count, 1), sizeof(*cmn->xps), GFP_KERNEL);
+	if (!cmn->xps)
+		return -ENOMEM;
+	for (int i = 0; i < count; i++) {
+		struct cmn_xp *xp = &cmn->xps[cmn->nr_xps];
+		u32 offset;
+		u64 info;
+		int found = cmn_child(cmn, cmn->root, i, survey->seen, &offset);
+
+		if (found < 0)
+			return found;
+		if (!found)
+			continue;
+		xp->base = cmn->base + offset;
+		info = cmn_read64(xp->base + CMN_NODE_INFO);
+		if (FIELD_GET(CMN_NODE_INFO_TYPE, info) != CMN_TYPE_XP)
+			return dev_err_probe(cmn->dev, -EINVAL,
+				"child %d of the root, at 0x%x, is of type 0x%llx, not an XP\n",
+				i, offset, FIELD_GET(CMN_NODE_INFO_TYPE, info));
+		xp->id = FIELD_GET(CMN_NODE_INFO_ID, info);
+		xp->logical = FIELD_GET(CMN_NODE_INFO_LOGICAL, info);
+		if (cmn->part->counts_ports)
+			xp->nr_ports = FIELD_GET(CMN_NODE_INFO_PORTS, info);
+		cmn->nr_xps++;
+	}
+	if (!cmn->nr_xps)
+		return dev_err_probe(cmn->dev, -EINVAL, "the root node lists no XP\n");
+	sort(cmn->xps, cmn->nr_xps, sizeof(*cmn->xps), cmn_xp_order, NULL);
+	return 0;
+}
+
+static bool cmn_ids_fit(const struct cmn *cmn, unsigned int bits)
+{
+	for (unsigned int i = 0; i < cmn->nr_xps; i++) {
+		unsigned int x = i % cmn->width, y = i / cmn->width;
+
+		if (cmn->xps[i].id != (x << bits | y) << 3)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * How wide X and Y are is nowhere to be read, and of meshes up to 2x2 sources disagree; the
+ * XPs' ids have to fit their logical ones, so they tell.
+ */
+static int cmn_find_id_bits(struct cmn *cmn)
+{
+	cmn->id_bits = cmn_id_bits(cmn->width, cmn->height);
+	if (cmn_ids_fit(cmn, cmn->id_bits))
+		return 0;
+	for (cmn->id_bits = 1; cmn->id_bits <= 4; cmn->id_bits++)
+		if (max(cmn->width, cmn->height) <= BIT(cmn->id_bits) &&
+		    cmn_ids_fit(cmn, cmn->id_bits))
+			return 0;
+	return dev_err_probe(cmn->dev, -EINVAL,
+		"the ids of the %u XPs do not make a grid of %ux%u\n",
+		cmn->nr_xps, cmn->width, cmn->height);
+}
+
+/* Logical ids go row by row, and the first XP of the second row has id 8. */
+static int cmn_find_grid(struct cmn *cmn)
+{
+	cmn->width = min_t(unsigned int, cmn->nr_xps, U8_MAX);
+	for (unsigned int i = 0; i < cmn->nr_xps; i++) {
+		if (cmn->xps[i].logical != i)
+			return dev_err_probe(cmn->dev, -EINVAL,
+				"the XPs are numbered badly: 0x%x is number %u, and there are %u\n",
+				cmn->xps[i].id, cmn->xps[i].logical, cmn->nr_xps);
+		if (cmn->xps[i].id == 8 && i)
+			cmn->width = i;
+	}
+	cmn->height = cmn->nr_xps / cmn->width;
+	if (cmn->width > CMN_MAX_COLUMNS || cmn->height > CMN_MAX_COLUMNS ||
+	    cmn->nr_xps % cmn->width)
+		return dev_err_probe(cmn->dev, -EINVAL,
+			"%u XPs in rows of %u are no mesh of at most %ux%u\n",
+			cmn->nr_xps, cmn->width, CMN_MAX_COLUMNS, CMN_MAX_COLUMNS);
+	for (unsigned int i = 0; i < cmn->nr_xps; i++) {
+		cmn->xps[i].x = i % cmn->width;
+		cmn->xps[i].y = i / cmn->width;
+	}
+	return cmn_find_id_bits(cmn);
+}
+
+/*
+ * An XP may be built with more ports than are in use, which only some products tell: as
+ * many as it says, or as are connected.
+ */
+static int cmn_find_ports(struct cmn *cmn, struct cmn_xp *xp)
+{
+	if (xp->nr_ports > CMN_MAX_PORTS)
+		return dev_err_probe(cmn->dev, -EINVAL, "XP 0x%x says that it has %u ports\n",
+				     xp->id, xp->nr_ports);
+	for (unsigned int port = 0; port < CMN_MAX_PORTS; port++) {
+		if (!cmn->part->connect[port])
+			break;
+		xp->connect[port] = FIELD_GET(CMN_CONNECT_TYPE,
+					      cmn_read32(xp->base + cmn->part->connect[port]));
+		if (xp->connect[port])
+			xp->nr_ports = max_t(u8, xp->nr_ports, port + 1);
+	}
+	xp->nr_dtms = cmn->multi_dtm ? max(1, DIV_ROUND_UP(xp->nr_ports, 2)) : 1;
+	xp->first_dtm = cmn->nr_dtms;
+	cmn->nr_dtms += xp->nr_dtms;
+	return 0;
+}
+
+static void cmn_add_dtms(struct cmn *cmn, unsigned int x)
+{
+	struct cmn_xp *xp = &cmn->xps[x];
+
+	for (unsigned int i = 0; i < xp->nr_dtms; i++) {
+		struct cmn_dtm *dtm = &cmn->dtms[xp->first_dtm + i];
+
+		dtm->base = xp->base + cmn->part->xp_pmu + i * CMN_DTM_STRIDE;
+		dtm->xp = x;
+		if (cmn->part->unit_info && cmn->part->unit_info[i])
+			dtm->dtc = FIELD_GET(CMN_UNIT_INFO_DOMAIN,
+					     cmn_read32(xp->base + cmn->part->unit_info[i]));
+	}
+}
+
+static int cmn_find_dtms(struct cmn *cmn)
+{
+	for (unsigned int i = 0; i < cmn->nr_xps; i++) {
+		int err = cmn_find_ports(cmn, &cmn->xps[i]);
+
+		if (err)
+			return err;
+	}
+	cmn->dtms = kcalloc(cmn->nr_dtms, sizeof(*cmn->dtms), GFP_KERNEL);
+	if (!cmn->dtms)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < cmn->nr_xps; i++)
+		cmn_add_dtms(cmn, i);
+	return 0;
+}
+
+static struct cmn_node *cmn_add_node(struct cmn *cmn, u64 info, unsigned int x,
+				     void __iomem *sel)
+{
+	struct cmn_node *node = &cmn->nodes[cmn->nr_nodes++];
+
+	node->sel = sel;
+	node->type = FIELD_GET(CMN_NODE_INFO_TYPE, info);
+	node->id = FIELD_GET(CMN_NODE_INFO_ID, info);
+	node->logical = FIELD_GET(CMN_NODE_INFO_LOGICAL, info);
+	node->xp = x;
+	node->dtm = cmn->xps[x].first_dtm;
+	return node;
+}
+
+/* A device's node with events, or each of its two sets: the second is that of HN-I or RN-I. */
+static int cmn_add_device(struct cmn *cmn, u64 info, unsigned int x, void __iomem *base)
+{
+	struct cmn_xp *xp = &cmn->xps[x];
+	void __iomem *sel = base + cmn->part->pmu + CMN_EVENT_SEL;
+	u16 type = FIELD_GET(CMN_NODE_INFO_TYPE, info);
+	bool two = type == CMN_TYPE_HNP || type == CMN_TYPE_CCLA_RNI;
+	bool second = two || type == CMN_TYPE_CCLA;
+	struct cmn_place place = cmn_id_place(cmn, FIELD_GET(CMN_NODE_INFO_ID, info),
+					      xp->nr_ports);
+	struct cmn_node *node;
+
+	if (cmn->multi_dtm && place.port / 2 >= xp->nr_dtms)
+		return dev_err_probe(cmn->dev, -EINVAL,
+			"node 0x%llx is at port %u, but XP 0x%x has %u\n",
+			FIELD_GET(CMN_NODE_INFO_ID, info), place.port, xp->id, xp->nr_ports);
+	xp->nr_ports = max(xp->nr_ports, (u8)(place.port + 1));
+	for (unsigned int set = 0; set <= two; set++) {
+		node = cmn_add_node(cmn, info, x,
+				    sel + (second && !set ? CMN_EVENT_SEL_2 : 0));
+		if (set)
+			node->type = type == CMN_TYPE_HNP ? CMN_TYPE_HNI : CMN_TYPE_RNI;
+		node->port = place.port;
+		node->dev = place.dev;
+		if (cmn->multi_dtm)
+			node->dtm += place.port / 2;
+	}
+	return 0;
+}
+
+/* DTCs are numbered by the domain that they control; on CMN-600 that is the logical id. */
+static int cmn_add_dtc(struct cmn *cmn, u64 info, u32 offset)
+{
+	unsigned int number = FIELD_GET(CMN_NODE_INFO_LOGICAL, info);
+	struct cmn_dtc *dtc;
+
+	if (cmn->part->unit_info)
+		number = FIELD_GET(CMN_NODE_INFO_DOMAIN, info);
+	if (number >= CMN_MAX_DTCS || cmn->dtc[number].base)
+		return dev_err_probe(cmn->dev, -EINVAL,
+			"the DTC at 0x%x is number %u, which %s\n", offset, number,
+			number >= CMN_MAX_DTCS ? "cannot be" : "another is");
+	dtc = &cmn->dtc[number];
+	dtc->base = cmn->base + offset;
+	dtc->pmu = dtc->base + cmn->part->pmu;
+	dtc->offset = offset;
+	dtc->id = FIELD_GET(CMN_NODE_INFO_ID, info);
+	return 0;
+}
+
+static int cmn_add_child(struct cmn *cmn, struct cmn_survey *survey, unsigned int x, u32 offset)
+{
+	void __iomem *base = cmn->base + offset;
+	u64 info = cmn_read64(base + CMN_NODE_INFO);
+	u16 type = FIELD_GET(CMN_NODE_INFO_TYPE, info);
+
+	switch (type) {
+	case CMN_TYPE_DTC:
+		return cmn_add_dtc(cmn, info, offset);
+	case CMN_TYPE_DN:
+	case CMN_TYPE_HNI:
+	case CMN_TYPE_HNF:
+	case CMN_TYPE_HNP:
+	case CMN_TYPE_HNS:
+	case CMN_TYPE_SBSX:
+	case CMN_TYPE_MTSX:
+	case CMN_TYPE_RNI:
+	case CMN_TYPE_RND:
+	case CMN_TYPE_CXRA:
+	case CMN_TYPE_CXHA:
+	case CMN_TYPE_CCRA:
+	case CMN_TYPE_CCHA:
+	case CMN_TYPE_CCLA:
+	case CMN_TYPE_CCLA_RNI:
+		return cmn_add_device(cmn, info, x, base);
+	/* Without events, or with counters of its own that are not of the mesh. */
+	case CMN_TYPE_CFG:
+	case CMN_TYPE_RNSAM:
+	case CMN_TYPE_HNF_MPAM_S:
+	case CMN_TYPE_HNF_MPAM_NS:
+	case CMN_TYPE_HNS_MPAM_S:
+	case CMN_TYPE_HNS_MPAM_NS:
+	case CMN_TYPE_CXLA:
+	case CMN_TYPE_APB:
+		return 0;
+	}
+	if (!survey->unknown++) {
+		survey->unknown_type = type;
+		survey->unknown_xp = cmn->xps[x].id;
+	}
+	return 0;
+}
+
+static int cmn_find_children(struct cmn *cmn, struct cmn_survey *survey, unsigned int x)
+{
+	struct cmn_xp *xp = &cmn->xps[x];
+	u32 offset = xp->base - cmn->base;
+	int count = cmn_children(cmn, offset, "XP", CMN_MAX_CHILDREN);
+	u64 info = cmn_read64(xp->base + CMN_NODE_INFO);
+
+	if (count < 0)
+		return count;
+	xp->node = cmn->nr_nodes;
+	cmn_add_node(cmn, info, x, xp->base + cmn->part->xp_pmu + CMN_EVENT_SEL);
+	for (int i = 0; i < count; i++) {
+		u32 child;
+		int found = cmn_child(cmn, offset, i, survey->seen, &child);
+
+		if (found > 0)
+			found = cmn_add_child(cmn, survey, x, child);
+		if (found < 0)
+			return found;
+	}
+	return 0;
+}
+
+static int cmn_find_nodes(struct cmn *cmn, struct cmn_survey *survey)
+{
+	/* Each child may be two, and the XP itself is one. */
+	unsigned int most = cmn->nr_xps * (2 * CMN_MAX_CHILDREN + 1);
+	struct cmn_node *fitting;
+
+	cmn->nodes = kvcalloc(most, sizeof(*cmn->nodes), GFP_KERNEL);
+	if (!cmn->nodes)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < cmn->nr_xps; i++) {
+		int err = cmn_find_children(cmn, survey, i);
+
+		if (err)
+			return err;
+	}
+	if (survey->unknown)
+		dev_info(cmn->dev, "%u nodes of unknown type ignored; the first, type 0x%x, is at XP 0x%x\n",
+			 survey->unknown, survey->unknown_type, survey->unknown_xp);
+	fitting = kvcalloc(cmn->nr_nodes, sizeof(*fitting), GFP_KERNEL);
+	if (!fitting)
+		return -ENOMEM;
+	memcpy(fitting, cmn->nodes, cmn->nr_nodes * sizeof(*fitting));
+	kvfree(cmn->nodes);
+	cmn->nodes = fitting;
+	return 0;
+}
+
+/* Every domain that a DTM is in has its DTC, and they are numbered from 0. */
+static int cmn_check_domains(struct cmn *cmn)
+{
+	while (cmn->nr_dtcs < CMN_MAX_DTCS && cmn->dtc[cmn->nr_dtcs].base)
+		cmn->nr_dtcs++;
+	for (unsigned int i = cmn->nr_dtcs; i < CMN_MAX_DTCS; i++)
+		if (cmn->dtc[i].base || !i)
+			return dev_err_probe(cmn->dev, -EINVAL, "there is no DTC %u%s\n",
+					     cmn->nr_dtcs, i ? ", but one after it" : "");
+	for (unsigned int i = 0; i < cmn->nr_dtms; i++)
+		if (cmn->dtms[i].dtc >= cmn->nr_dtcs)
+			return dev_err_probe(cmn->dev, -EINVAL,
+				"XP 0x%x is in the domain of DTC %u, and there are %u\n",
+				cmn->xps[cmn->dtms[i].xp].id, cmn->dtms[i].dtc, cmn->nr_dtcs);
+	return 0;
+}
+
+static int cmn_survey(struct cmn *cmn, struct cmn_survey *survey)
+{
+	int err = cmn_find_xps(cmn, survey);
+
+	err = err ?: cmn_find_grid(cmn);
+	err = err ?: cmn_find_dtms(cmn);
+	err = err ?: cmn_find_nodes(cmn, survey);
+	return err ?: cmn_check_domains(cmn);
+}
+
+/* What cmn_discover() has taken; harmless if that failed, or was not called. */
+void cmn_undiscover(struct cmn *cmn)
+{
+	bitmap_free(cmn->stale_dtms);
+	bitmap_free(cmn->stale_nodes);
+	kvfree(cmn->nodes);
+	kfree(cmn->dtms);
+	kfree(cmn->xps);
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_undiscover);
+
+/**
+ * cmn_discover() - find out what a mesh consists of.
+ * @cmn: with dev, base, size and root
+ *
+ * Context: probe; may sleep.
+ * Return: 0; -ENODEV, with a message, for a part that the driver does not know;
+ * -EINVAL, with a message, if what the registers say cannot be; -ENOMEM.
+ */
+int cmn_discover(struct cmn *cmn)
+{
+	struct cmn_survey survey = { };
+	int err = cmn_identify(cmn);
+
+	if (err)
+		return err;
+	survey.seen = bitmap_zalloc(cmn_frames(cmn), GFP_KERNEL);
+	if (!survey.seen)
+		return -ENOMEM;
+	err = cmn_survey(cmn, &survey);
+	bitmap_free(survey.seen);
+	if (err)
+		return err;
+	cmn->pass = 1;		/* nothing was read in it */
+	cmn->stale_dtms = bitmap_zalloc(cmn->nr_dtms, GFP_KERNEL);
+	cmn->stale_nodes = bitmap_zalloc(cmn->nr_nodes, GFP_KERNEL);
+	return cmn->stale_dtms && cmn->stale_nodes ? 0 : -ENOMEM;
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_discover);

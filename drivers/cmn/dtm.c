@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DTMs and the selectors of nodes: what counts where, and the counters' 16 bits.
+ *
+ * Starting and stopping changes images alone. What differs from the hardware is written
+ * once before the mesh runs again: a register for all events that it is shared by.
+ */
+#include <linux/bitmap.h>
+#include <linux/export.h>
+
+#include "cmn.h"
+
+/* A watchpoint that matches as good as nothing: every bit is compared, with 1. */
+static const struct cmn_watch cmn_wp_idle = { .val = ~0ULL };
+
+static void __iomem *cmn_wp_reg(const struct cmn_dtm *dtm, unsigned int n, unsigned int reg)
+{
+	return dtm->base + reg + n * CMN_DTM_WP_STRIDE;
+}
+
+/**
+ * cmn_dtm_reset() - take over a DTM: nothing paired with a DTC, no watchpoint.
+ * @dtm: the DTM
+ *
+ * Context: probe. 9 writes.
+ */
+void cmn_dtm_reset(struct cmn_dtm *dtm)
+{
+	dtm->config = CMN_PMU_CONFIG_EN;
+	dtm->written = dtm->config;
+	cmn_write64(dtm->config, dtm->base + CMN_DTM_PMU_CONFIG);
+	for (unsigned int n = 0; n < CMN_DTM_WPS; n++) {
+		dtm->wp[n] = cmn_wp_idle;
+		dtm->wp_config[n] = ~0U;	/* unknown: written with the first watchpoint */
+		cmn_write64(cmn_wp_idle.mask, cmn_wp_reg(dtm, n, CMN_DTM_WP_MASK));
+		cmn_write64(cmn_wp_idle.val, cmn_wp_reg(dtm, n, CMN_DTM_WP_VAL));
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_dtm_reset);
+
+/* As after a reset of the machine, but for registers that then do nothing. */
+void cmn_dtm_quiesce(struct cmn_dtm *dtm)
+{
+	cmn_write64(0, dtm->base + CMN_DTM_PMU_CONFIG);
+}
+
+/* XPs of CMN-700 and later have event ids that do not fit into a byte. */
+static bool cmn_sel_wide(const struct cmn *cmn, const struct cmn_node *node)
+{
+	return node->type == CMN_TYPE_XP && cmn->part->xp_id_bits > CMN_EVENT_SEL_LANE;
+}
+
+static bool cmn_sel_filters(const struct cmn *cmn, const struct cmn_node *node)
+{
+	return cmn_filter_mask(cmn, node->type, CMN_FILTER_OCCUP1);
+}
+
+/**
+ * cmn_node_reset() - select no event on any line of a node.
+ * @cmn: the mesh
+ * @node: the node
+ *
+ * What a previous kernel selected would be counted too: nodes can share lines.
+ *
+ * Context: probe. 1 write; for nodes with filters 1 read, since not all fields of that
+ * half are the driver's.
+ */
+void cmn_node_reset(struct cmn *cmn, struct cmn_node *node)
+{
+	node->filters = cmn_sel_filters(cmn, node) ? cmn_read32(node->sel + 4) : 0;
+	node->image = (u64)node->filters << 32;
+	if (cmn_sel_wide(cmn, node))
+		cmn_write64(node->image, node->sel);
+	else
+		cmn_write32(node->image, node->sel);
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_node_reset);
+
+/* Line @line of @node is for event @id from now on, 0 for none. */
+static void cmn_sel_set(struct cmn *cmn, struct cmn_node *node, unsigned int line, u16 id)
+{
+	unsigned int lane = cmn_sel_wide(cmn, node) ? CMN_EVENT_SEL_LANE_WIDE : CMN_EVENT_SEL_LANE;
+	u64 mask = GENMASK_ULL(lane - 1, 0) << (line * lane);
+
+	node->image = (node->image & ~mask) | ((u64)id << (line * lane) & mask);
+	__set_bit(node - cmn->nodes, cmn->stale_nodes);
+}
+
+static void cmn_filter_set(struct cmn *cmn, struct cmn_node *node, const struct cmn_event *ce)
+{
+	u64 mask = cmn_filter_mask(cmn, node->type, ce->filter);
+
+	if (mask)
+		node->image = (node->image & ~mask) | ((u64)ce->filter_value << __ffs64(mask) & mask);
+}
+
+static void cmn_wp_set(struct cmn *cmn, struct cmn_dtm *dtm, unsigned int n,
+		       const struct cmn_watch *watch)
+{
+	dtm->wp[n] = *watch;
+	dtm->stale_wps |= BIT(n);
+	__set_bit(dtm - cmn->dtms, cmn->stale_dtms);
+}
+
+/* Where the counter takes its pulses from. Line and counter have the same number. */
+static u8 cmn_input(const struct cmn *cmn, const struct cmn_event *ce, const struct cmn_member *m)
+{
+	const struct cmn_node *node = &cmn->nodes[m->node];
+
+	switch (ce->type) {
+	case CMN_TYPE_WP:
+		return CMN_INPUT_WP(m->wp);
+	case CMN_TYPE_XP:
+		return CMN_INPUT_XP(m->counter);
+	default:
+		/* A DTM of several in an XP knows its own two ports alone. */
+		return CMN_INPUT_DEVICE(cmn->multi_dtm ? node->port % 2 : node->port,
+					node->dev, m->counter);
+	}
+}
+
+/**
+ * cmn_member_start() - let a DTM count an event from the next cmn_flush() on.
+ * @cmn: the mesh, stopped
+ * @ce: the event
+ * @m: where it counts, as claimed
+ *
+ * Context: the owner CPU, interrupts off. No access.
+ */
+void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct cmn_member *m)
+{
+	struct cmn_dtm *dtm = &cmn->dtms[m->dtm];
+	struct cmn_node *node = &cmn->nodes[m->node];
+	unsigned int k = m->counter;
+
+	dtm->config &= ~(CMN_PMU_CONFIG_GLOBAL(k) | CMN_PMU_CONFIG_INPUT(k));
+	dtm->config |= CMN_PMU_CONFIG_PAIRED(k) |
+		       (u64)ce->letter[dtm->dtc] << CMN_PMU_CONFIG_GLOBAL_SHIFT(k) |
+		       (u64)cmn_input(cmn, ce, m) << CMN_PMU_CONFIG_INPUT_SHIFT(k);
+	__set_bit(m->dtm, cmn->stale_dtms);
+	if (ce->type == CMN_TYPE_WP) {
+		/* The second of a pair is ANDed to the first, which the first one's bit says. */
+		bool combine = ce->wp.tag && m->wp % 2 == 0;
+		struct cmn_watch watch = {
+			.config = cmn_wp_config(cmn, &ce->wp, combine),
+			.val = ce->wp_val,
+			.mask = ce->wp_mask,
+		};
+
+		cmn_wp_set(cmn, dtm, m->wp, &watch);
+		return;
+	}
+	cmn_filter_set(cmn, node, ce);
+	cmn_sel_set(cmn, node, k, ce->id);
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_member_start);
+
+/**
+ * cmn_member_stop() - the opposite, with the same effect on accesses.
+ * @cmn: the mesh, stopped
+ * @ce: the event
+ * @m: where it counts
+ *
+ * The counter does not carry into a DTC's any more, which somebody else may use next.
+ *
+ * Context: the owner CPU, interrupts off. No access.
+ */
+void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct cmn_member *m)
+{
+	struct cmn_dtm *dtm = &cmn->dtms[m->dtm];
+
+	dtm->config &= ~CMN_PMU_CONFIG_PAIRED(m->counter);
+	__set_bit(m->dtm, cmn->stale_dtms);
+	if (ce->type == CMN_TYPE_WP) {
+		struct cmn_watch watch = cmn_wp_idle;
+
+		watch.config = dtm->wp[m->wp].config;
+		cmn_wp_set(cmn, dtm, m->wp, &watch);
+		return;
+	}
+	cmn_sel_set(cmn, &cmn->nodes[m->node], m->counter, 0);
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_member_stop);
+
+/**
+ * cmn_member_read() - an event's local counter.
+ * @cmn: the mesh
+ * @m: where it counts
+ *
+ * Context: the owner CPU, interrupts off. 1 read in a pass for all counters of the DTM.
+ * Return: 16 bits.
+ */
+u16 cmn_member_read(struct cmn *cmn, const struct cmn_member *m)
+{
+	struct cmn_dtm *dtm = &cmn->dtms[m->dtm];
+
+	if (dtm->pass != cmn->pass) {
+		dtm->counts = cmn_read64(dtm->base + CMN_DTM_PMEVCNT);
+		dtm->pass = cmn->pass;
+	}
+	return dtm->counts >> (16 * m->counter);
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_member_read);
+
+static void cmn_flush_wp(struct cmn_dtm *dtm, unsigned int n)
+{
+	const struct cmn_watch *watch = &dtm->wp[n];
+
+	if (dtm->wp_config[n] != watch->config) {
+		cmn_write32(watch->config, cmn_wp_reg(dtm, n, CMN_DTM_WP_CONFIG));
+		dtm->wp_config[n] = watch->config;
+	}
+	cmn_write64(watch->val, cmn_wp_reg(dtm, n, CMN_DTM_WP_VAL));
+	cmn_write64(watch->mask, cmn_wp_reg(dtm, n, CMN_DTM_WP_MASK));
+}
+
+static void cmn_flush_dtm(struct cmn_dtm *dtm)
+{
+	for (unsigned int n = 0; n < CMN_DTM_WPS; n++)
+		if (dtm->stale_wps & BIT(n))
+			cmn_flush_wp(dtm, n);
+	dtm->stale_wps = 0;
+	if (dtm->written != dtm->config)
+		cmn_write64(dtm->config, dtm->base + CMN_DTM_PMU_CONFIG);
+	dtm->written = dtm->config;
+}
+
+static void cmn_flush_node(const struct cmn *cmn, struct cmn_node *node)
+{
+	u32 filters = node->image >> 32;
+
+	if (cmn_sel_wide(cmn, node)) {
+		cmn_write64(node->image, node->sel);
+	} else if (node->filters != filters) {
+		cmn_write64(node->image, node->sel);
+		node->filters = filters;
+	} else {
+		cmn_write32(node->image, node->sel);
+	}
+}
+
+/**
+ * cmn_flush() - write what starts and stops have changed.
+ * @cmn: the mesh, stopped
+ *
+ * Context: the owner CPU, interrupts off. 1 write for each selector and each DTM that is
+ * concerned, and 2 or 3 for a watchpoint.
+ */
+void cmn_flush(struct cmn *cmn)
+{
+	unsigned int i;
+
+	for_each_set_bit(i, cmn->stale_nodes, cmn->nr_nodes)
+		cmn_flush_node(cmn, &cmn->nodes[i]);
+	for_each_set_bit(i, cmn->stale_dtms, cmn->nr_dtms)
+		cmn_flush_dtm(&cmn->dtms[i]);
+	bitmap_zero(cmn->stale_nodes, cmn->nr_nodes);
+	bitmap_zero(cmn->stale_dtms, cmn->nr_dtms);
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_flush);

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The named events of a mesh: of what the tables have, what its nodes can count.
+ */
+#include <linux/bitfield.h>
+#include <linux/export.h>
+#include <linux/slab.h>
+
+#include "cmn.h"
+
+/* Events that a product got later than its first revision. */
+struct cmn_missing {
+	u8 events;
+	u8 revs;			/* bit per revision that lacks them */
+	enum cmn_type type;
+	u8 first, last;			/* ids */
+};
+
+static const struct cmn_missing cmn_missing[] = {
+	/* CMN-600 r1p0 to r1p2, r1p0 to r1p1 */
+	{ CMN_600, GENMASK(2, 0), CMN_TYPE_CXRA, 0x11, 0xff },
+	{ CMN_600, GENMASK(1, 0), CMN_TYPE_CXRA, 0x00, 0xff },
+	{ CMN_600, GENMASK(1, 0), CMN_TYPE_CXHA, 0x00, 0xff },
+	{ CMN_600, GENMASK(1, 0), CMN_TYPE_HNF, 0x1b, 0x1b },
+	/* CMN-650 before r2p0, and r1p2, which came after it and has a higher number */
+	{ CMN_650, GENMASK(2, 0) | BIT(4), CMN_TYPE_HNF, 0x23, 0xff },
+	{ CMN_650, GENMASK(2, 0) | BIT(4), CMN_TYPE_SBSX, 0x17, 0x17 },
+	{ CMN_650, GENMASK(2, 0) | BIT(4), CMN_TYPE_RNI, 0x11, 0xff },
+	/* CMN-700 r0p0 and r1p0, r0p0 */
+	{ CMN_700, GENMASK(1, 0), CMN_TYPE_HNF, 0x2d, 0xff },
+	{ CMN_700, GENMASK(1, 0), CMN_TYPE_CCHA, 0x75, 0xff },
+	{ CMN_700, GENMASK(1, 0), CMN_TYPE_CCLA, 0x28, 0xff },
+	{ CMN_700, BIT(0), CMN_TYPE_HNF, 0x2c, 0xff },
+};
+
+static const struct { enum cmn_type type; const char *name; } cmn_types[] = {
+	{ CMN_TYPE_DN, "DN" }, { CMN_TYPE_DTC, "DTC" }, { CMN_TYPE_HNI, "HN-I" },
+	{ CMN_TYPE_HNF, "HN-F" }, { CMN_TYPE_XP, "XP" }, { CMN_TYPE_SBSX, "SBSX" },
+	{ CMN_TYPE_RNI, "RN-I" }, { CMN_TYPE_RND, "RN-D" }, { CMN_TYPE_MTSX, "MTSX" },
+	{ CMN_TYPE_HNP, "HN-P" }, { CMN_TYPE_CXRA, "CXRA" }, { CMN_TYPE_CXHA, "CXHA" },
+	{ CMN_TYPE_CCRA, "CCRA" }, { CMN_TYPE_CCHA, "CCHA" }, { CMN_TYPE_CCLA, "CCLA" },
+	{ CMN_TYPE_CCLA_RNI, "CCLA_RNI" }, { CMN_TYPE_HNS, "HN-S" },
+	{ CMN_TYPE_WP, "watchpoint" },
+};
+
+/* What an event of @type counts, or NULL for a type that has no events. */
+const char *cmn_type_name(u16 type)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(cmn_types); i++)
+		if (cmn_types[i].type == type)
+			return cmn_types[i].name;
+	return NULL;
+}
+
+/* Where an XP sends flits: to its neighbours, and to its ports. */
+struct cmn_interface {
+	const char *name;
+	s8 port;
+	u8 code, code_1x1;		/* in an event id; an XP that is alone has ports only */
+};
+
+#define CMN_NO_CODE	0xff
+
+static const struct cmn_interface cmn_interfaces[] = {
+	{ "e", -1, 0, 0 }, { "w", -1, 1, 1 }, { "n", -1, 2, 2 }, { "s", -1, 3, 3 },
+	{ "p0", 0, 4, 0 }, { "p1", 1, 5, 1 }, { "p2", 2, 6, 2 }, { "p3", 3, 7, 3 },
+	{ "p4", 4, CMN_NO_CODE, 4 }, { "p5", 5, CMN_NO_CODE, 5 },
+};
+
+struct cmn_xp_channel {
+	const char *name;
+	s8 channel;			/* that has to have two virtual ones */
+	u8 code;
+	u8 events;
+	bool partial;			/* DAT flits can be partial */
+};
+
+static const struct cmn_xp_channel cmn_xp_channels[] = {
+	{ "req", -1, 0, CMN_ANY }, { "rsp", -1, 1, CMN_ANY }, { "snp", -1, 2, CMN_ANY },
+	{ "dat", -1, 3, CMN_ANY, true }, { "pub", -1, 4, CMN_ANY & ~CMN_600 },
+	{ "rsp2", CMN_RSP, 5, CMN_ANY }, { "dat2", CMN_DAT, 6, CMN_ANY, true },
+	{ "req2", CMN_REQ, 7, CMN_ANY }, { "snp2", CMN_SNP, 8, CMN_ANY },
+};
+
+/* What happens to a flit, by code. */
+static const char * const cmn_xp_whats[] = {
+	NULL, "txflit_valid", "txflit_stall", "partial_dat_flit",
+};
+
+#define CMN_XP_ID_WHAT		GENMASK(1, 0)
+#define CMN_XP_ID_INTERFACE	GENMASK(4, 2)
+#define CMN_XP_ID_CHANNEL	GENMASK(10, 5)
+#define CMN_XP_PARTIAL		3
+
+/* Most that a mesh can have: room for all rows and all their filters' values. */
+#define CMN_MOST_EVENTS		1024
+
+static bool cmn_has_type(const struct cmn *cmn, u16 type)
+{
+	for (unsigned int i = 0; i < cmn->nr_nodes; i++)
+		if (cmn_type_counts(type, cmn->nodes[i].type))
+			return true;
+	return false;
+}
+
+static bool cmn_port_used(const struct cmn *cmn, unsigned int port)
+{
+	for (unsigned int i = 0; i < cmn->nr_xps; i++)
+		if (cmn->xps[i].connect[port])
+			return true;
+	return false;
+}
+
+static bool cmn_is_missing(const struct cmn *cmn, u16 type, u8 id)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(cmn_missing); i++) {
+		const struct cmn_missing *m = &cmn_missing[i];
+
+		if (m->events & cmn->events && m->revs & BIT(cmn->rev) && m->type == type &&
+		    m->first <= id && id <= m->last)
+			return true;
+	}
+	return false;
+}
+
+/* The row of an event id, to know its filter; NULL for ids without a name. */
+const struct cmn_event_row *cmn_event_row_find(const struct cmn *cmn, u16 type, u16 id)
+{
+	for (unsigned int t = 0; t < cmn_nr_event_tables; t++) {
+		const struct cmn_event_table *table = &cmn_event_tables[t];
+
+		if (table->type != type)
+			continue;
+		for (unsigned int i = 0; i < table->nr; i++)
+			if (table->rows[i].id == id && table->rows[i].events & cmn->events)
+				return &table->rows[i];
+	}
+	return NULL;
+}
+
+/* One more named event; @name was allocated for it. The next row, or NULL. */
+static struct pmu_named_event *cmn_name(struct cmn *cmn, char *name, u16 type, u16 id)
+{
+	struct pmu_named_event *event;
+
+	if (!name || cmn->desc.nr_events == CMN_MOST_EVENTS) {
+		kfree(name);
+		return NULL;
+	}
+	event = &cmn->named[cmn->desc.nr_events++];
+	event->name = name;
+	event->config[PMU_CONFIG] = FIELD_PREP(CMN_CONFIG_TYPE, type) |
+				    FIELD_PREP(CMN_CONFIG_EVENTID, id);
+	return event;
+}
+
+static int cmn_name_row(struct cmn *cmn, const struct cmn_event_table *table,
+			const struct cmn_event_row *row)
+{
+	unsigned int nr = row->filter ? row->filter->nr : 1;
+
+	for (unsigned int value = 0; value < nr; value++) {
+		struct pmu_named_event *event;
+
+		event = cmn_name(cmn, kasprintf(GFP_KERNEL, "%s%s%s%s", table->prefix, row->name,
+						row->filter ? "_" : "",
+						row->filter ? row->filter->names[value] : ""),
+				 table->type, row->id);
+		if (!event)
+			return -ENOMEM;
+		if (!row->filter)
+			continue;
+		event->config[PMU_CONFIG] |= FIELD_PREP(CMN_CONFIG_OCCUPID, value);
+		event->shown = BIT(CMN_FORMAT_OCCUPID);
+	}
+	return 0;
+}
+
+static int cmn_name_devices(struct cmn *cmn)
+{
+	for (unsigned int t = 0; t < cmn_nr_event_tables; t++) {
+		const struct cmn_event_table *table = &cmn_event_tables[t];
+
+		if (!cmn_has_type(cmn, table->type))
+			continue;
+		for (unsigned int i = 0; i < table->nr; i++) {
+			const struct cmn_event_row *row = &table->rows[i];
+			int err = 0;
+
+			if (row->events & cmn->events &&
+			    !cmn_is_missing(cmn, table->type, row->id))
+				err = cmn_name_row(cmn, table, row);
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
+static int cmn_name_flits(struct cmn *cmn, const struct cmn_interface *interface, unsigned int code,
+			  const struct cmn_xp_channel *channel)
+{
+	for (unsigned int what = 1; what < ARRAY_SIZE(cmn_xp_whats); what++) {
+		unsigned int id = FIELD_PREP(CMN_XP_ID_WHAT, what) |
+				  FIELD_PREP(CMN_XP_ID_INTERFACE, code) |
+				  FIELD_PREP(CMN_XP_ID_CHANNEL, channel->code);
+
+		if (what == CMN_XP_PARTIAL && !(channel->partial && interface->port >= 0))
+			continue;
+		if (!cmn_name(cmn, kasprintf(GFP_KERNEL, "mxp_%s_%s_%s", interface->name,
+					     channel->name, cmn_xp_whats[what]),
+			      CMN_TYPE_XP, id))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int cmn_name_xps(struct cmn *cmn)
+{
+	bool alone = cmn->nr_xps == 1;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cmn_interfaces); i++) {
+		const struct cmn_interface *interface = &cmn_interfaces[i];
+		unsigned int code = alone ? interface->code_1x1 : interface->code;
+
+		if (code == CMN_NO_CODE ||
+		    (interface->port >= 0 && !cmn_port_used(cmn, interface->port)))
+			continue;
+		for (unsigned int c = 0; c < ARRAY_SIZE(cmn_xp_channels); c++) {
+			const struct cmn_xp_channel *channel = &cmn_xp_channels[c];
+
+			if (!(channel->events & cmn->events) ||
+			    (channel->channel >= 0 && cmn->vcs[channel->channel] < 2))
+				continue;
+			if (cmn_name_flits(cmn, interface, code, channel))
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int cmn_name_others(struct cmn *cmn)
+{
+	static const struct { const char *name; u16 id; } watchpoints[] = {
+		{ "watchpoint_up", CMN_WP_UP }, { "watchpoint_down", CMN_WP_DOWN },
+	};
+
+	if (!cmn_name(cmn, kstrdup("dtc_cycles", GFP_KERNEL), CMN_TYPE_DTC, 0))
+		return -ENOMEM;
+	for (unsigned int i = 0; i < ARRAY_SIZE(watchpoints); i++) {
+		struct pmu_named_event *event;
+
+		event = cmn_name(cmn, kstrdup(watchpoints[i].name, GFP_KERNEL), CMN_TYPE_WP,
+				 watchpoints[i].id);
+		if (!event)
+			return -ENOMEM;
+		event->shown = BIT(CMN_FORMAT_EVENTID);
+		event->asked = BIT(CMN_FORMAT_WP_DEV_SEL) | BIT(CMN_FORMAT_WP_CHN_SEL) |
+			       BIT(CMN_FORMAT_WP_GRP) | BIT(CMN_FORMAT_WP_VAL) |
+			       BIT(CMN_FORMAT_WP_MASK);
+	}
+	return 0;
+}
+
+/**
+ * cmn_events_build() - name what a mesh can count.
+ * @cmn: the mesh, discovered
+ *
+ * Context: probe, may sleep.
+ * Return: 0 or -ENOMEM; cmn_events_free() is due in either case.
+ */
+int cmn_events_build(struct cmn *cmn)
+{
+	int err;
+
+	cmn->named = kvcalloc(CMN_MOST_EVENTS, sizeof(*cmn->named), GFP_KERNEL);
+	if (!cmn->named)
+		return -ENOMEM;
+	cmn->desc.events = cmn->named;
+	err = cmn_name_others(cmn);
+	err = err ?: cmn_name_devices(cmn);
+	return err ?: cmn_name_xps(cmn);
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_events_build);
+
+void cmn_events_free(struct cmn *cmn)
+{
+	for (unsigned int i = 0; i < cmn->desc.nr_events; i++)
+		kfree(cmn->named[i].name);
+	kvfree(cmn->named);
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_events_free);

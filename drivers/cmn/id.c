@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Node ids: X and Y, and in the low three bits, or five where there is one XP alone, port
+ * and device.
+ */
+#include <linux/export.h>
+#include <linux/minmax.h>
+
+#include "cmn.h"
+
+#define CMN_ID_LOW_BITS		3
+#define CMN_ID_LOW_BITS_1X1	5
+
+/* Bits for X, and as many for Y. Two at the least: a 2x2 mesh has ids like a 4x4 one. */
+u8 cmn_id_bits(unsigned int width, unsigned int height)
+{
+	unsigned int most = max(width, height);
+
+	return most <= 4 ? 2 : most <= 8 ? 3 : 4;
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_id_bits);
+
+/*
+ * Where @id is, if the XP there has @ports ports. That is each XP's own: devices of an XP
+ * with two ports have two bits for the device even if the next XP has three ports.
+ */
+struct cmn_place cmn_id_place(const struct cmn *cmn, u16 id, unsigned int ports)
+{
+	bool alone = cmn->width == 1 && cmn->height == 1;
+	unsigned int dev_bits = alone || ports <= 2 ? 2 : 1;
+	unsigned int low_bits = alone ? CMN_ID_LOW_BITS_1X1 : CMN_ID_LOW_BITS;
+	unsigned int low = id & (BIT(low_bits) - 1);
+	unsigned int high = id >> low_bits;
+
+	return (struct cmn_place){
+		.x = high >> cmn->id_bits,
+		.y = high & (BIT(cmn->id_bits) - 1),
+		.port = low >> dev_bits,
+		.dev = low & (BIT(dev_bits) - 1),
+	};
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_id_place);

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Arm CMN interconnect PMU: the platform driver. Each mesh is a PMU, arm_cmn_N.
+ */
+#include <linux/acpi.h>
+#include <linux/export.h>
+#include <linux/ioport.h>
+#include <linux/module.h>
+#include <linux/mod_devicetable.h>
+#include <linux/platform_device.h>
+#include <linux/property.h>
+#include <linux/slab.h>
+
+#include "cmn.h"
+
+#if IS_ENABLED(CONFIG_KUNIT)
+const struct cmn_bus *cmn_test_bus;
+EXPORT_SYMBOL_IF_KUNIT(cmn_test_bus);
+#endif
+
+/* What firmware says a device is: the number of the part. */
+#define CMN_IS_600	0x434
+#define CMN_IS_650	0x436
+#define CMN_IS_CI700	0x43a
+#define CMN_IS_700	0x43c
+#define CMN_IS_S3	0x43e
+
+/* All meshes whose PMUs were registered, even if the device has gone: see struct cmn. */
+static LIST_HEAD(cmn_all);
+static DEFINE_MUTEX(cmn_mutex);
+static atomic_t cmn_number = ATOMIC_INIT(0);
+
+static void cmn_free(struct cmn *cmn)
+{
+	cmn_events_free(cmn);
+	cmn_undiscover(cmn);
+	kfree(cmn);
+}
+
+/* The device goes. A PMU may stay, with events open, and use what describes it. */
+static void cmn_drop(void *data)
+{
+	struct cmn *cmn = data;
+
+	if (list_empty(&cmn->list))
+		cmn_free(cmn);
+}
+
+/*
+ * The region and the root's place in it. ACPI gives that of CMN-600 as a second resource
+ * within the first one; others have been seen with two as well, one in the other.
+ */
+static int cmn_find_region(struct cmn *cmn, struct platform_device *pdev, bool rooted)
+{
+	struct resource *region = platform_get_resource(pdev, IORESOURCE_MEM, 0);
+	struct resource *inner = platform_get_resource(pdev, IORESOURCE_MEM, 1);
+
+	if (!region)
+		return dev_err_probe(cmn->dev, -EINVAL, "firmware gives no region of registers\n");
+	if (inner && resource_contains(inner, region))
+		swap(inner, region);
+	cmn->start = region->start;
+	cmn->size = resource_size(region);
+	if (!rooted)
+		return 0;
+	if (!has_acpi_companion(cmn->dev)) {
+		int err = device_property_read_u32(cmn->dev, "arm,root-node", &cmn->root);
+
+		return err ? dev_err_probe(cmn->dev, err,
+			"the device tree has no arm,root-node, without which this part cannot be used\n") : 0;
+	}
+	if (!inner || !resource_contains(region, inner))
+		return dev_err_probe(cmn->dev, -EINVAL,
+			"ACPI gives no second region, that of the root node, within the first one\n");
+	cmn->root = inner->start - region->start;
+	return 0;
+}
+
+/*
+ * The region is mapped but not claimed: it is not the PMU's alone, and firmware may describe
+ * parts of it too. The DTCs are ours.
+ */
+static int cmn_claim_dtcs(struct cmn *cmn)
+{
+	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
+		if (!devm_request_mem_region(cmn->dev, cmn->start + cmn->dtc[i].offset,
+					     cmn->part->frame, dev_name(cmn->dev)))
+			return dev_err_probe(cmn->dev, -EBUSY,
+				"another driver has the registers of DTC %u: unload it first\n",
+				i);
+	return 0;
+}
+
+static void cmn_quiesce(void *data)
+{
+	struct cmn *cmn = data;
+
+	for (unsigned int i = 0; i < cmn->nr_dtms; i++)
+		cmn_dtm_quiesce(&cmn->dtms[i]);
+	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
+		cmn_dtc_quiesce(&cmn->dtc[i]);
+}
+
+/**
+ * cmn_reset() - take over a mesh: nothing selected, no overflow, stopped.
+ * @cmn: the mesh, discovered
+ *
+ * Nothing may carry into a DTC any more when its overflow is cleared.
+ *
+ * Context: probe.
+ */
+void cmn_reset(struct cmn *cmn)
+{
+	for (unsigned int i = 0; i < cmn->nr_dtms; i++)
+		cmn_dtm_reset(&cmn->dtms[i]);
+	for (unsigned int i = 0; i < cmn->nr_nodes; i++)
+		cmn_node_reset(cmn, &cmn->nodes[i]);
+	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
+		cmn_dtc_reset(&cmn->dtc[i]);
+	cmn_mesh_run(cmn, false);
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_reset);
+
+static void cmn_map_drop(void *data)
+{
+	cmn_map_remove(data);
+}
+
+static int cmn_register(struct cmn *cmn)
+{
+	int err = cmn_events_build(cmn);
+
+	if (err)
+		return err;
+	cmn->number = atomic_fetch_inc(&cmn_number);
+	snprintf(cmn->name, sizeof(cmn->name), "arm_cmn_%d", cmn->number);
+	cmn_desc_init(cmn);
+	mutex_lock(&cmn_mutex);
+	list_add_tail(&cmn->list, &cmn_all);
+	mutex_unlock(&cmn_mutex);
+	err = devm_pmu_box_register(cmn->dev, &cmn->desc, cmn->name, 0, cmn);
+	err = err ?: cmn_irq_enable(cmn);
+	if (err)
+		return err;
+	cmn_map_create(cmn);
+	return devm_add_action_or_reset(cmn->dev, cmn_map_drop, cmn);
+}
+
+/* Everything from the tree of nodes on. */
+static int cmn_set_up(struct cmn *cmn, struct platform_device *pdev, unsigned int expected)
+{
+	int err = cmn_discover(cmn);
+
+	if (err)
+		return err;
+	if (cmn->part->number != expected)
+		dev_warn(cmn->dev, "firmware says that this is part 0x%03x, the hardware 0x%03x\n",
+			 expected, cmn->part->number);
+	err = cmn_claim_dtcs(cmn);
+	err = err ?: cmn_irq_init(cmn, pdev);
+	if (err)
+		return err;
+	cmn_reset(cmn);
+	err = devm_add_action_or_reset(cmn->dev, cmn_quiesce, cmn);
+	err = err ?: cmn_register(cmn);
+	if (err)
+		return err;
+	dev_info(cmn->dev, "%s %s, %ux%u XPs, %u DTCs: %s\n", cmn->part->name,
+		 cmn->part->revisions[cmn->rev], cmn->width, cmn->height, cmn->nr_dtcs, cmn->name);
+	if (cmn->nr_xps == 1)
+		dev_info(cmn->dev, "%s: one XP alone: mxp_p0 to mxp_p5 are its ports, and mxp_e, _w, _n, _s ports 0 to 3\n",
+			 cmn->name);
+	return 0;
+}
+
+static int cmn_probe(struct platform_device *pdev)
+{
+	unsigned int expected = (uintptr_t)device_get_match_data(&pdev->dev);
+	struct cmn *cmn = kzalloc(sizeof(*cmn), GFP_KERNEL);
+	int err;
+
+	if (!cmn)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&cmn->list);
+	cmn->dev = &pdev->dev;
+	err = devm_add_action_or_reset(&pdev->dev, cmn_drop, cmn);
+	err = err ?: cmn_find_region(cmn, pdev, expected == CMN_IS_600);
+	if (err)
+		return err;
+	cmn->base = devm_ioremap(&pdev->dev, cmn->start, cmn->size);
+	if (!cmn->base)
+		return dev_err_probe(&pdev->dev, -ENOMEM, "cannot map 0x%llx bytes of registers\n",
+				     (u64)cmn->size);
+	return cmn_set_up(cmn, pdev, expected);
+}
+
+static const struct of_device_id cmn_of_ids[] = {
+	{ .compatible = "arm,cmn-600", .data = (void *)CMN_IS_600 },
+	{ .compatible = "arm,cmn-650", .data = (void *)CMN_IS_650 },
+	{ .compatible = "arm,cmn-700", .data = (void *)CMN_IS_700 },
+	{ .compatible = "arm,cmn-s3", .data = (void *)CMN_IS_S3 },
+	{ .compatible = "arm,ci-700", .data = (void *)CMN_IS_CI700 },
+	{ }
+};
+MODULE_DEVICE_TABLE(of, cmn_of_ids);
+
+static const struct acpi_device_id cmn_acpi_ids[] = {
+	{ "ARMHC600", CMN_IS_600 },
+	{ "ARMHC650", CMN_IS_650 },
+	{ "ARMHC700", CMN_IS_700 },
+	{ "ARMHC003", CMN_IS_S3 },
+	{ }
+};
+MODULE_DEVICE_TABLE(acpi, cmn_acpi_ids);
+
+static struct platform_driver cmn_driver = {
+	.driver = {
+		.name = "cmn_pmu",
+		.of_match_table = cmn_of_ids,
+		.acpi_match_table = cmn_acpi_ids,
+		.suppress_bind_attrs = true,
+	},
+	.probe = cmn_probe,
+};
+
+static void cmn_leave(void)
+{
+	struct cmn *cmn, *next;
+
+	pmu_unregister_all(THIS_MODULE);
+	list_for_each_entry_safe(cmn, next, &cmn_all, list)
+		cmn_free(cmn);
+	cmn_map_exit();
+}
+
+static int __init cmn_init(void)
+{
+	int err;
+
+	cmn_map_init();
+	err = platform_driver_register(&cmn_driver);
+	if (err)
+		cmn_leave();
+	return err;
+}
+module_init(cmn_init);
+
+static void __exit cmn_exit(void)
+{
+	platform_driver_unregister(&cmn_driver);
+	cmn_leave();
+}
+module_exit(cmn_exit);
+
+MODULE_DESCRIPTION("Arm CMN-600, CMN-650, CI-700, CMN-700, CMN S3 PMU driver");
+MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(PMU_CORE_NS);

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A drawing of the mesh for people, in debugfs: arm-cmn/map, and map_N for arm_cmn_N.
+ */
+#include <linux/debugfs.h>
+#include <linux/kernel.h>
+#include <linux/seq_file.h>
+
+#include "cmn.h"
+
+#define CMN_CELL	26	/* columns */
+
+/* What can be connected to a port, by the code in its connect info. */
+static const char * const cmn_connected[] = {
+	[0x01] = "RN-I", [0x02] = "RN-D", [0x04] = "RN-F", [0x05] = "RN-F", [0x06] = "RN-F",
+	[0x07] = "RN-F", [0x08] = "HN-T", [0x09] = "HN-I", [0x0a] = "HN-D", [0x0b] = "HN-P",
+	[0x0c] = "SN-F", [0x0d] = "SBSX", [0x0e] = "HN-F", [0x0f] = "SN-F", [0x10] = "SN-F",
+	[0x11] = "CXHA", [0x12] = "CXRA", [0x13] = "CXRH", [0x14] = "RN-F", [0x15] = "RN-F",
+	[0x16] = "RN-F", [0x17] = "RN-F", [0x18] = "RN-F", [0x19] = "RN-F", [0x1a] = "HN-S",
+	[0x1b] = "LCN", [0x1c] = "MTSX", [0x1d] = "HN-V", [0x1e] = "CCG", [0x1f] = "CCG",
+	[0x20] = "RN-F", [0x21] = "RN-F", [0x22] = "SN-F", [0x23] = "RN-F", [0x24] = "RN-F",
+	[0x25] = "SN-F",
+};
+
+/* Lines of a cell go to @text, one after the other; only number @wanted is kept. */
+struct cmn_cell {
+	char text[CMN_CELL + 1];
+	unsigned int wanted, nr;
+};
+
+static void cmn_cell_line(struct cmn_cell *cell, const char *fmt, ...) __printf(2, 3);
+
+static void cmn_cell_line(struct cmn_cell *cell, const char *fmt, ...)
+{
+	va_list args;
+
+	if (cell->nr++ != cell->wanted)
+		return;
+	va_start(args, fmt);
+	vscnprintf(cell->text, sizeof(cell->text), fmt, args);
+	va_end(args);
+}
+
+static const char *cmn_connected_name(u8 code)
+{
+	const char *name = code < ARRAY_SIZE(cmn_connected) ? cmn_connected[code] : NULL;
+
+	return name ?: "?";
+}
+
+/* A second line for the nodes of a device: "HN-I#1 DN#0 DTC#1". */
+static void cmn_cell_nodes(struct cmn_cell *cell, const struct cmn *cmn, unsigned int x, u16 id)
+{
+	char text[CMN_CELL + 1] = "";
+	unsigned int len = 0;
+
+	for (unsigned int i = 0; i < cmn->nr_nodes; i++) {
+		const struct cmn_node *node = &cmn->nodes[i];
+
+		if (node->xp == x && node->id == id && node->type != CMN_TYPE_XP)
+			len += scnprintf(text + len, sizeof(text) - len, " %s#%u",
+					 cmn_type_name(node->type), node->logical);
+	}
+	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
+		if (cmn->dtc[i].id == id)
+			len += scnprintf(text + len, sizeof(text) - len, " DTC#%u", i);
+	cmn_cell_line(cell, "    %s", text);
+}
+
+static void cmn_cell_port(struct cmn_cell *cell, const struct cmn *cmn, unsigned int x,
+			  unsigned int port)
+{
+	const struct cmn_xp *xp = &cmn->xps[x];
+	const char *name = cmn_connected_name(xp->connect[port]);
+	unsigned int devices = 0;
+	int last = -1;
+
+	for (unsigned int dev = 0; dev < 4; dev++) {
+		for (unsigned int i = 0; i < cmn->nr_nodes; i++) {
+			const struct cmn_node *node = &cmn->nodes[i];
+
+			if (node->xp != x || node->type == CMN_TYPE_XP || node->port != port ||
+			    node->dev != dev || node->id == last)
+				continue;
+			last = node->id;
+			cmn_cell_line(cell, " p%u %s 0x%03x", port, name, node->id);
+			cmn_cell_nodes(cell, cmn, x, node->id);
+			devices++;
+		}
+	}
+	/* A processor, or memory: nodes that are not the mesh's own. */
+	if (!devices && xp->connect[port])
+		cmn_cell_line(cell, " p%u %s", port, name);
+}
+
+/* The line that @cell wants of an XP; the number of lines that there are. */
+static unsigned int cmn_cell_fill(struct cmn_cell *cell, const struct cmn *cmn, unsigned int x)
+{
+	const struct cmn_xp *xp = &cmn->xps[x];
+	char domains[16] = "";
+	unsigned int len = 0;
+
+	/* On CMN-600 the domain cannot be known. */
+	for (unsigned int i = 0; cmn->part->unit_info && i < xp->nr_dtms; i++)
+		len += scnprintf(domains + len, sizeof(domains) - len, "%s%u", i ? "," : " DTC ",
+				 cmn->dtms[xp->first_dtm + i].dtc);
+	cell->nr = 0;
+	cmn_cell_line(cell, "XP 0x%03x%s", xp->id, domains);
+	for (unsigned int port = 0; port < CMN_MAX_PORTS; port++)
+		cmn_cell_port(cell, cmn, x, port);
+	return cell->nr;
+}
+
+static unsigned int cmn_row_lines(const struct cmn *cmn, unsigned int y)
+{
+	struct cmn_cell cell = { .wanted = UINT_MAX };
+	unsigned int most = 0;
+
+	for (unsigned int x = 0; x < cmn->width; x++)
+		most = max(most, cmn_cell_fill(&cell, cmn, y * cmn->width + x));
+	return most;
+}
+
+static void cmn_map_rule(struct seq_file *s, const struct cmn *cmn)
+{
+	seq_puts(s, "     ");
+	for (unsigned int x = 0; x < cmn->width; x++) {
+		seq_putc(s, '+');
+		for (unsigned int i = 0; i < CMN_CELL + 2; i++)
+			seq_putc(s, '-');
+	}
+	seq_puts(s, "+\n");
+}
+
+static void cmn_map_row(struct seq_file *s, const struct cmn *cmn, unsigned int y)
+{
+	unsigned int lines = cmn_row_lines(cmn, y);
+
+	cmn_map_rule(s, cmn);
+	for (unsigned int line = 0; line < lines; line++) {
+		if (line)
+			seq_puts(s, "     ");
+		else
+			seq_printf(s, "y=%-2u ", y);
+		for (unsigned int x = 0; x < cmn->width; x++) {
+			struct cmn_cell cell = { .wanted = line };
+
+			cmn_cell_fill(&cell, cmn, y * cmn->width + x);
+			seq_printf(s, "| %-*s ", CMN_CELL, cell.text);
+		}
+		seq_puts(s, "|\n");
+	}
+}
+
+static int cmn_map_show(struct seq_file *s, void *unused)
+{
+	const struct cmn *cmn = s->private;
+
+	seq_printf(s, "%s: %s %s, %ux%u, %u DTC%s, %s for each XP\n", cmn->name, cmn->part->name,
+		   cmn->part->revisions[cmn->rev], cmn->width, cmn->height, cmn->nr_dtcs,
+		   cmn->nr_dtcs > 1 ? "s" : "", cmn->multi_dtm ? "DTMs by ports" : "one DTM");
+	seq_puts(s, "XPs with node id and DTC domain; ports with what is connected and its node id;\n"
+		 "what counts there, #logical id\n\n");
+	for (unsigned int y = cmn->height; y--; )
+		cmn_map_row(s, cmn, y);
+	cmn_map_rule(s, cmn);
+	seq_puts(s, "     ");
+	for (unsigned int x = 0; x < cmn->width; x++)
+		seq_printf(s, "  x=%-*u", CMN_CELL - 1, x);
+	seq_putc(s, '\n');
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(cmn_map);
+
+static struct dentry *cmn_map_dir;
+
+void cmn_map_init(void)
+{
+	cmn_map_dir = debugfs_create_dir("arm-cmn", NULL);
+}
+
+void cmn_map_exit(void)
+{
+	debugfs_remove(cmn_map_dir);
+}
+
+void cmn_map_create(struct cmn *cmn)
+{
+	char name[16] = "map";
+
+	if (cmn->number)
+		snprintf(name, sizeof(name), "map_%d", cmn->number);
+	cmn->map = debugfs_create_file(name, 0444, cmn_map_dir, cmn, &cmn_map_fops);
+}
+
+void cmn_map_remove(struct cmn *cmn)
+{
+	debugfs_remove(cmn->map);
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * In what the products and their revisions differ, one row each.
+ *
+ * CI-700 has no manual that is public; its ports and DTM information are where CMN-650 has
+ * them, its selectors and watchpoints too.
+ */
+#include <linux/export.h>
+#include <linux/kernel.h>
+
+#include "cmn.h"
+
+static const char * const cmn_600_revisions[] = {
+	"r1p0", "r1p1", "r1p2", "r1p3", "r2p0", "r3p0", "r3p1", "r3p2",
+};
+
+static const char * const cmn_650_revisions[] = { "r0p0", "r1p0", "r1p1", "r2p0", "r1p2" };
+static const char * const cmn_700_revisions[] = { "r0p0", "r1p0", "r2p0", "r3p0" };
+static const char * const cmn_ci700_revisions[] = { "r0p0", "r1p0", "r2p0" };
+static const char * const cmn_s3_revisions[] = {
+	"r0p0", "r0p1", "r1p0", "r2p0", "r2p1", "r2p2", "r2p3",
+};
+
+static const u16 cmn_connect_600[CMN_MAX_PORTS] = { 0x08, 0x10 };
+static const u16 cmn_connect_650[CMN_MAX_PORTS] = { 0x08, 0x10, 0x28, 0x30, 0x38, 0x40 };
+static const u16 cmn_connect_700[CMN_MAX_PORTS] = { 0x08, 0x10, 0x18, 0x20, 0x28, 0x30 };
+static const u16 cmn_connect_s3_r2[CMN_MAX_PORTS] = {
+	0x08, 0x10, 0x18, 0x20, 0x28, 0x30, 0xe70, 0xe78,
+};
+
+static const u16 cmn_unit_info_650[CMN_MAX_DTMS] = { 0x910, 0x918, 0x920 };
+static const u16 cmn_unit_info_700[CMN_MAX_DTMS] = { 0x960, 0x968, 0x970, 0x978 };
+
+/* What HN-F and HN-S can filter; fields that a product lacks have no events to use them. */
+static const u64 cmn_home_filters[CMN_FILTERS] = {
+	[CMN_FILTER_OCCUP1] = GENMASK_ULL(34, 32),
+	[CMN_FILTER_CLASS] = GENMASK_ULL(36, 35),
+	[CMN_FILTER_HBT_LBT] = GENMASK_ULL(38, 37),
+	[CMN_FILTER_SN_HOME] = GENMASK_ULL(40, 39),
+	[CMN_FILTER_THROTTLE] = GENMASK_ULL(44, 42),
+};
+
+static const u64 cmn_home_filters_s3_r2[CMN_FILTERS] = {
+	[CMN_FILTER_OCCUP1] = GENMASK_ULL(35, 32),
+	[CMN_FILTER_CLASS] = GENMASK_ULL(37, 36),
+	[CMN_FILTER_HBT_LBT] = GENMASK_ULL(39, 38),
+	[CMN_FILTER_SN_HOME] = GENMASK_ULL(41, 40),
+	[CMN_FILTER_THROTTLE] = GENMASK_ULL(45, 42),
+};
+
+/* The DVM node's, and those of gateways. */
+#define CMN_DN_OCCUP1	GENMASK_ULL(35, 32)
+
+#define CMN_INFO(_mask)		{ CMN_INFO_GLOBAL, _mask }
+#define CMN_INFO_1(_mask)	{ CMN_INFO_GLOBAL_1, _mask }
+
+/* All but CMN-600. */
+#define CMN_COMMON						\
+	.frame = 0x10000,					\
+	.pointer = GENMASK(29, 0),				\
+	.wp_groups = 3,						\
+	.wp_exclusive = CMN_WP_CONFIG_EXCLUSIVE,		\
+	.wp_combine = CMN_WP_CONFIG_COMBINE,			\
+	.wp_dev_sel2 = CMN_WP_CONFIG_DEV_SEL2
+
+#define CMN_650_COMMON						\
+	CMN_COMMON,						\
+	.pmu = 0x2000, .xp_pmu = 0x2000,			\
+	.connect = cmn_connect_650,				\
+	.unit_info = cmn_unit_info_650,				\
+	.xp_id_bits = 8,					\
+	.multi_dtm = CMN_INFO(BIT_ULL(63)),			\
+	.vcs = {						\
+		[CMN_RSP] = CMN_INFO(GENMASK_ULL(53, 52)),	\
+		[CMN_DAT] = CMN_INFO(GENMASK_ULL(51, 50)),	\
+	},							\
+	.home_filters = cmn_home_filters
+
+#define CMN_700_COMMON						\
+	CMN_COMMON,						\
+	.connect = cmn_connect_700,				\
+	.unit_info = cmn_unit_info_700,				\
+	.counts_ports = true,					\
+	.xp_id_bits = 9,					\
+	.wp_chn_num = CMN_WP_CONFIG_CHN_NUM,			\
+	.multi_dtm = CMN_INFO(BIT_ULL(63)),			\
+	.vcs = {						\
+		[CMN_REQ] = CMN_INFO_1(GENMASK_ULL(1, 0)),	\
+		[CMN_RSP] = CMN_INFO(GENMASK_ULL(53, 52)),	\
+		[CMN_SNP] = CMN_INFO_1(GENMASK_ULL(3, 2)),	\
+		[CMN_DAT] = CMN_INFO(GENMASK_ULL(51, 50)),	\
+	},							\
+	.home_filters = cmn_home_filters
+
+#define CMN_600_COMMON						\
+	.name = "CMN-600", .revisions = cmn_600_revisions,	\
+	.rooted = true,						\
+	.frame = 0x4000,					\
+	.pointer = GENMASK(27, 0),				\
+	.pmu = 0x2000, .xp_pmu = 0x2000,			\
+	.connect = cmn_connect_600,				\
+	.xp_id_bits = 8,					\
+	.wp_groups = 2,						\
+	.wp_exclusive = CMN_WP_CONFIG_EXCLUSIVE_600,		\
+	.wp_combine = CMN_WP_CONFIG_COMBINE_600,		\
+	.home_filters = cmn_home_filters
+
+#define CMN_S3_COMMON						\
+	.name = "CMN S3", .revisions = cmn_s3_revisions,	\
+	.number = 0x43e, .events = CMN_S3,			\
+	.pmu = 0xd900,						\
+	.isolation = CMN_INFO(BIT_ULL(44))
+
+static const struct cmn_part cmn_parts[] = {
+	{ CMN_600_COMMON, .number = 0x434, .first_rev = 0, .last_rev = 3, .events = CMN_600 },
+	{ CMN_600_COMMON, .number = 0x434, .first_rev = 4, .last_rev = 7,
+	  .events = CMN_600 | CMN_600_R2 },
+	{ CMN_650_COMMON, .name = "CMN-650", .revisions = cmn_650_revisions,
+	  .number = 0x436, .first_rev = 0, .last_rev = 4, .events = CMN_650 },
+	{ CMN_650_COMMON, .name = "CI-700", .revisions = cmn_ci700_revisions,
+	  .number = 0x43a, .first_rev = 0, .last_rev = 2, .events = CMN_CI700 },
+	{ CMN_700_COMMON, .name = "CMN-700", .revisions = cmn_700_revisions,
+	  .number = 0x43c, .first_rev = 0, .last_rev = 3, .events = CMN_700,
+	  .pmu = 0x2000, .xp_pmu = 0x2000 },
+	{ CMN_700_COMMON, CMN_S3_COMMON, .first_rev = 0, .last_rev = 1, .xp_pmu = 0xd900 },
+	{ CMN_700_COMMON, CMN_S3_COMMON, .first_rev = 2, .last_rev = 2, .xp_pmu = 0xa000 },
+	{ CMN_COMMON, CMN_S3_COMMON, .first_rev = 3, .last_rev = 6, .xp_pmu = 0xa000,
+	  .isolates = true,
+	  .connect = cmn_connect_s3_r2,
+	  .unit_info = cmn_unit_info_700,
+	  .counts_ports = true,
+	  .xp_id_bits = 10,
+	  .wp_chn_num = CMN_WP_CONFIG_CHN_NUM,
+	  .multi_dtm = CMN_INFO(BIT_ULL(59)),
+	  .vcs = {
+		[CMN_REQ] = CMN_INFO_1(GENMASK_ULL(2, 0)),
+		[CMN_RSP] = CMN_INFO_1(GENMASK_ULL(11, 9)),
+		[CMN_SNP] = CMN_INFO_1(GENMASK_ULL(5, 3)),
+		[CMN_DAT] = CMN_INFO_1(GENMASK_ULL(8, 6)),
+	  },
+	  .home_filters = cmn_home_filters_s3_r2 },
+};
+
+/* CMN-600AE is CMN-600 with another number, which users never see. */
+#define CMN_600AE_NUMBER	0x438
+#define CMN_600_NUMBER		0x434
+
+/* The row of a part and revision, or NULL for one that is not known. */
+const struct cmn_part *cmn_part_find(u16 number, u8 rev)
+{
+	if (number == CMN_600AE_NUMBER)
+		number = CMN_600_NUMBER;
+	for (unsigned int i = 0; i < ARRAY_SIZE(cmn_parts); i++)
+		if (cmn_parts[i].number == number && cmn_parts[i].first_rev <= rev &&
+		    rev <= cmn_parts[i].last_rev)
+			return &cmn_parts[i];
+	return NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_part_find);
+
+/* What a part is called, whatever its revision; NULL for one that is not known. */
+const char *cmn_part_name(u16 number)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(cmn_parts); i++)
+		if (cmn_parts[i].number == number)
+			return cmn_parts[i].name;
+	return NULL;
+}
+
+/* The bits of a selector that are @filter, for a node of @type; 0 if it has none. */
+u64 cmn_filter_mask(const struct cmn *cmn, u16 type, enum cmn_filter filter)
+{
+	if (filter == CMN_FILTER_NONE)
+		return 0;
+	switch (type) {
+	case CMN_TYPE_HNF:
+	case CMN_TYPE_HNS:
+		return cmn->part->home_filters[filter];
+	case CMN_TYPE_DN:
+		return filter == CMN_FILTER_OCCUP1 ? CMN_DN_OCCUP1 : 0;
+	default:
+		return 0;
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_filter_mask);

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the core of the suite is told about a mesh: formats, identifier, verbs.
+ */
+#include <linux/bitfield.h>
+#include <linux/device.h>
+#include <linux/export.h>
+#include <linux/module.h>
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+
+#include "cmn.h"
+
+/*
+ * Values have 64 bits, of which the hardware has 48, or 40 of cycles; half of that passes
+ * before there is an interrupt. In case one is lost, events are polled as often: this
+ * is the rate at which 64 bits would wrap in the same time. No mesh is clocked faster
+ * than 4 GHz, and no source counts more than one in a clock.
+ */
+#define CMN_MAX_CLOCK		4000000000ULL
+#define CMN_EVENT_RATE		(CMN_MAX_CLOCK << 16)
+#define CMN_CYCLES_RATE		(CMN_MAX_CLOCK << (64 - CMN_PMCCNTR_WIDTH))
+
+#define CMN_FORMAT(_word, _mask, _name) { .name = _name, .mask = _mask, .word = _word }
+
+const struct pmu_format cmn_formats[CMN_FORMATS] = {
+	[CMN_FORMAT_TYPE] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_TYPE, "type"),
+	[CMN_FORMAT_EVENTID] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_EVENTID, "eventid"),
+	[CMN_FORMAT_OCCUPID] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_OCCUPID, "occupid"),
+	[CMN_FORMAT_BYNODEID] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_BYNODEID, "bynodeid"),
+	[CMN_FORMAT_NODEID] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_NODEID, "nodeid"),
+	[CMN_FORMAT_WP_DEV_SEL] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_WP_DEV_SEL, "wp_dev_sel"),
+	[CMN_FORMAT_WP_CHN_SEL] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_WP_CHN_SEL, "wp_chn_sel"),
+	[CMN_FORMAT_WP_CHN_NUM] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_WP_CHN_NUM, "wp_chn_num"),
+	[CMN_FORMAT_WP_GRP] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_WP_GRP, "wp_grp"),
+	[CMN_FORMAT_WP_EXCLUSIVE] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_WP_EXCLUSIVE,
+					       "wp_exclusive"),
+	[CMN_FORMAT_WP_COMBINE] = {
+		.name = "wp_combine", .mask = CMN_CONFIG_WP_COMBINE, .word = PMU_CONFIG,
+		.alias = true,
+	},
+	[CMN_FORMAT_WP_VAL] = CMN_FORMAT(PMU_CONFIG1, ~0ULL, "wp_val"),
+	[CMN_FORMAT_WP_MASK] = CMN_FORMAT(PMU_CONFIG2, ~0ULL, "wp_mask"),
+};
+EXPORT_SYMBOL_IF_KUNIT(cmn_formats);
+
+static int cmn_op_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
+{
+	const struct cmn *cmn = container_of(desc, struct cmn, desc);
+	const struct perf_event_attr *attr = &ev->event->attr;
+	const u64 config[] = {
+		[PMU_CONFIG] = attr->config,
+		[PMU_CONFIG1] = attr->config1,
+		[PMU_CONFIG2] = attr->config2,
+	};
+	struct cmn_event *ce = cmn_event_create(cmn, config);
+
+	if (IS_ERR(ce))
+		return PTR_ERR(ce);
+	ev->max_rate = ce->type == CMN_TYPE_DTC ? CMN_CYCLES_RATE : CMN_EVENT_RATE * ce->nr;
+	ev->priv = ce;
+	return 0;
+}
+
+static void cmn_op_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
+{
+	kvfree(ev->priv);
+}
+
+static void cmn_op_owner_changed(struct pmu_box *box, int cpu)
+{
+	struct cmn *cmn = pmu_box_priv(box);
+
+	cmn->box = box;
+	cmn_irq_move(cmn, cpu);
+}
+
+static const struct cmn_event *cmn_sibling(const struct perf_event *event, const struct pmu *pmu)
+{
+	return event->pmu == pmu ? pmu_event_of(event)->priv : NULL;
+}
+
+/* Is the other one of a pair of watchpoints in the group? */
+static bool cmn_has_partner(struct perf_event *event, const struct cmn_event *ce)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+	const struct cmn_event *other = cmn_sibling(leader, event->pmu);
+
+	if (other && other->type == CMN_TYPE_WP && cmn_wp_makes_pair(&other->wp, &ce->wp))
+		return true;
+	for_each_sibling_event(sibling, leader) {
+		other = cmn_sibling(sibling, event->pmu);
+		if (other && other->type == CMN_TYPE_WP && cmn_wp_makes_pair(&other->wp, &ce->wp))
+			return true;
+	}
+	return false;
+}
+
+static int cmn_op_claim(struct pmu_box *box, struct pmu_event *ev, void *state, bool trial)
+{
+	const struct cmn *cmn = pmu_box_priv(box);
+	struct cmn_event *ce = ev->priv;
+	const char *why;
+
+	/* Half a pair would count nothing. On trial the other one may be yet to come. */
+	if (!trial && ce->type == CMN_TYPE_WP && ce->wp.tag && !cmn_has_partner(ev->event, ce)) {
+		cmn_refuse(cmn, "wp_combine=%u: no other watchpoint of the group fits to it",
+			   ce->wp.tag);
+		return -EAGAIN;
+	}
+	why = cmn_claim(cmn, state, ce, trial);
+	if (why && trial)
+		cmn_refuse(cmn, "its group cannot count at the same time: %s", why);
+	return why ? -EAGAIN : 0;
+}
+
+static void cmn_op_unclaim(struct pmu_box *box, struct pmu_event *ev, void *state)
+{
+	cmn_unclaim(pmu_box_priv(box), state, ev->priv);
+}
+
+/* Let an event count once the mesh runs again; it is stopped. */
+void cmn_event_start(struct cmn *cmn, const struct cmn_event *ce)
+{
+	if (ce->type == CMN_TYPE_DTC) {
+		cmn_cycles_start(&cmn->dtc[ce->cycles]);
+		return;
+	}
+	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
+		if (ce->dtcs & BIT(i))
+			cmn_letter_start(&cmn->dtc[i], ce->letter[i]);
+	for (unsigned int i = 0; i < ce->nr; i++)
+		cmn_member_start(cmn, ce, &ce->member[i]);
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_event_start);
+
+void cmn_event_stop(struct cmn *cmn, const struct cmn_event *ce)
+{
+	if (ce->type == CMN_TYPE_DTC)
+		cmn_cycles_stop(&cmn->dtc[ce->cycles]);
+	else
+		for (unsigned int i = 0; i < ce->nr; i++)
+			cmn_member_stop(cmn, ce, &ce->member[i]);
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_event_stop);
+
+/*
+ * What an event has counted, and an offset. A local counter that has wrapped has carried
+ * into a letter, so the sum goes on. Stops the mesh, for cmn_op_end_read() or the end of
+ * the freeze to let it run again.
+ */
+u64 cmn_event_value(struct cmn *cmn, const struct cmn_event *ce)
+{
+	u64 value = 0;
+
+	if (ce->type == CMN_TYPE_DTC)
+		return cmn_cycles_read(&cmn->dtc[ce->cycles]);
+	if (!cmn->stopped)
+		cmn_mesh_run(cmn, false);
+	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
+		if (ce->dtcs & BIT(i))
+			value += cmn_letter_read(cmn, &cmn->dtc[i], ce->letter[i]);
+	value <<= 16;
+	for (unsigned int i = 0; i < ce->nr; i++)
+		value += cmn_member_read(cmn, &ce->member[i]);
+	return value;
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_event_value);
+
+static u64 cmn_op_start(struct pmu_box *box, struct pmu_event *ev, int idx)
+{
+	struct cmn *cmn = pmu_box_priv(box);
+
+	cmn_event_start(cmn, ev->priv);
+	return cmn_event_value(cmn, ev->priv);
+}
+
+static void cmn_op_stop(struct pmu_box *box, struct pmu_event *ev, int idx)
+{
+	cmn_event_stop(pmu_box_priv(box), ev->priv);
+}
+
+static void cmn_op_begin_read(struct pmu_box *box)
+{
+	struct cmn *cmn = pmu_box_priv(box);
+
+	cmn->pass++;
+}
+
+static int cmn_op_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
+{
+	*value = cmn_event_value(pmu_box_priv(box), ev->priv);
+	return 0;
+}
+
+static void cmn_op_end_read(struct pmu_box *box)
+{
+	struct cmn *cmn = pmu_box_priv(box);
+
+	if (cmn->stopped)
+		cmn_mesh_run(cmn, true);
+}
+
+static void cmn_op_freeze(struct pmu_box *box)
+{
+	cmn_mesh_run(pmu_box_priv(box), false);
+}
+
+static void cmn_op_thaw(struct pmu_box *box)
+{
+	struct cmn *cmn = pmu_box_priv(box);
+
+	cmn_flush(cmn);
+	cmn_mesh_run(cmn, true);
+}
+
+static const struct pmu_box_ops cmn_ops = {
+	.event_init = cmn_op_event_init,
+	.event_free = cmn_op_event_free,
+	.owner_changed = cmn_op_owner_changed,
+	.claim = cmn_op_claim,
+	.unclaim = cmn_op_unclaim,
+	.start = cmn_op_start,
+	.stop = cmn_op_stop,
+	.begin_read = cmn_op_begin_read,
+	.end_read = cmn_op_end_read,
+	.read = cmn_op_read,
+	.freeze = cmn_op_freeze,
+	.thaw = cmn_op_thaw,
+};
+
+/* Part and revision, as perf's tables of events look for them. */
+static ssize_t identifier_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	const struct cmn *cmn = container_of(attr, struct cmn, identifier);
+
+	return sysfs_emit(buf, "%03x%02x\n", cmn->part->number, cmn->rev);
+}
+
+/* All of the description but the events. */
+void cmn_desc_init(struct cmn *cmn)
+{
+	cmn->identifier = (struct device_attribute)__ATTR_RO(identifier);
+	sysfs_attr_init(&cmn->identifier.attr);
+	cmn->attrs[0] = &cmn->identifier.attr;
+	cmn->group.attrs = cmn->attrs;
+	cmn->groups[0] = &cmn->group;
+
+	cmn->desc.owner = THIS_MODULE;
+	cmn->desc.ops = &cmn_ops;
+	cmn->desc.parent = cmn->dev;
+	cmn->desc.scope = PMU_SCOPE_SYSTEM;
+	cmn->desc.width = 64;
+	cmn->desc.state_size = cmn_claims_size(cmn);
+	cmn->desc.formats = cmn_formats;
+	cmn->desc.nr_formats = CMN_FORMATS;
+	cmn->desc.groups = cmn->groups;
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Walking the tree of nodes without trusting what it says: firmware's region may be too
+ * small, and frames may be powered down, hidden or damaged.
+ */
+#include <linux/bitops.h>
+#include <linux/device.h>
+#include <linux/export.h>
+#include <linux/kernel.h>
+
+#include "cmn.h"
+
+/* Frames are no closer together than this, bytes. */
+#define CMN_FRAME_ALIGN		0x4000
+
+/**
+ * cmn_frame_check() - may the frame at an offset be touched?
+ * @cmn: the mesh
+ * @offset: from the start of the region, bytes
+ *
+ * Context: probe.
+ * Return: 0, or -EINVAL.
+ */
+static int cmn_frame_check(const struct cmn *cmn, u32 offset)
+{
+	if (offset % CMN_FRAME_ALIGN || offset >= cmn->size ||
+	    cmn->size - offset < cmn->part->frame)
+		return -EINVAL;
+	return 0;
+}
+
+/**
+ * cmn_children() - how many pointers to children a node has.
+ * @cmn: the mesh
+ * @offset: of the node's frame, bytes
+ * @what: what the node is, for messages
+ * @most: more than that cannot be
+ *
+ * Context: probe.
+ * Return: the number, or -EINVAL with a message.
+ */
+int cmn_children(struct cmn *cmn, u32 offset, const char *what, unsigned int most)
+{
+	u64 info = cmn_read64(cmn->base + offset + CMN_CHILD_INFO);
+	unsigned int count = FIELD_GET(CMN_CHILD_INFO_COUNT, info);
+	unsigned int array = FIELD_GET(CMN_CHILD_INFO_ARRAY, info);
+
+	if (count > most)
+		return dev_err_probe(cmn->dev, -EINVAL,
+			"the %s at 0x%x says that it has %u children; %u are possible\n",
+			what, offset, count, most);
+	if (count && (!array || array % CMN_CHILD_SIZE ||
+		      array + count * CMN_CHILD_SIZE > cmn->part->frame))
+		return dev_err_probe(cmn->dev, -EINVAL,
+			"the %s at 0x%x says that its children are listed at 0x%x, which cannot be\n",
+			what, offset, array);
+	return count;
+}
+
+/**
+ * cmn_child() - follow a pointer to a child.
+ * @cmn: the mesh
+ * @offset: of the parent's frame, bytes
+ * @n: which pointer; below what cmn_children() said
+ * @seen: the frames that were reached, a bit for each CMN_FRAME_ALIGN bytes of the region
+ * @child: set to the offset of the child's frame
+ *
+ * Passes over what must not be touched: nodes outside of the mesh's power domain, isolated
+ * ones, empty entries (on AmpereOneX some XPs list more children than they have, erratum
+ * AC04_MESH_1; on CMN-600 a node can be at offset 0), and what was reached before.
+ *
+ * Context: probe.
+ * Return: 1; 0 to pass over the pointer; -EINVAL, with a message, if it leads out of the
+ * region.
+ */
+int cmn_child(struct cmn *cmn, u32 offset, unsigned int n, unsigned long *seen, u32 *child)
+{
+	u64 info = cmn_read64(cmn->base + offset + CMN_CHILD_INFO);
+	u32 pointer = cmn_read64(cmn->base + offset + FIELD_GET(CMN_CHILD_INFO_ARRAY, info) +
+				 n * CMN_CHILD_SIZE);
+
+	*child = pointer & cmn->part->pointer;
+	if (pointer & CMN_CHILD_EXTERNAL || (!pointer && !cmn->part->rooted))
+		return 0;
+	if (cmn->part->isolates && pointer & CMN_CHILD_ISOLATED) {
+		dev_info(cmn->dev, "the node at 0x%x is isolated: left alone\n", *child);
+		return 0;
+	}
+	if (*child != pointer || cmn_frame_check(cmn, *child))
+		return dev_err_probe(cmn->dev, -EINVAL,
+			"child %u of the node at 0x%x is at 0x%x: not in the region of 0x%llx bytes, is that too small?\n",
+			n, offset, pointer, (u64)cmn->size);
+	if (test_and_set_bit(*child / CMN_FRAME_ALIGN, seen)) {
+		dev_warn(cmn->dev, "child %u of the node at 0x%x is at 0x%x, as another is: ignored\n",
+			 n, offset, *child);
+		return 0;
+	}
+	return 1;
+}
+
+/* The bits that cmn_child() wants. */
+unsigned int cmn_frames(const struct cmn *cmn)
+{
+	return DIV_ROUND_UP_ULL(cmn->size, CMN_FRAME_ALIGN);
+}
+
+/* The root is where firmware, or the part, says; is it? */
+int cmn_root_check(struct cmn *cmn)
+{
+	u64 info;
+
+	if (cmn->root % CMN_FRAME_ALIGN || cmn->root >= cmn->size ||
+	    cmn->size - cmn->root < CMN_FRAME_ALIGN)
+		return dev_err_probe(cmn->dev, -EINVAL,
+			"the root node at 0x%x is not in the region of 0x%llx bytes\n",
+			cmn->root, (u64)cmn->size);
+	info = cmn_read64(cmn->base + cmn->root + CMN_NODE_INFO);
+	if (FIELD_GET(CMN_NODE_INFO_TYPE, info) != CMN_TYPE_CFG)
+		return dev_err_probe(cmn->dev, -ENODEV,
+			"the node at 0x%x is of type 0x%llx, not the root: is the root node's offset right?\n",
+			cmn->root, FIELD_GET(CMN_NODE_INFO_TYPE, info));
+	return 0;
+}

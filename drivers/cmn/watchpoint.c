@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Watchpoints: count the flits at a device port that match. A DTM has two for each
+ * direction; the even one can count what matches it and the odd one too.
+ */
+#include <linux/bitfield.h>
+#include <linux/export.h>
+
+#include "cmn.h"
+
+static const char * const cmn_channel_names[CMN_CHANNELS] = { "REQ", "RSP", "SNP", "DAT" };
+
+/* WPn_CONFIG. A DTM of several in an XP knows its own two ports alone. */
+u32 cmn_wp_config(const struct cmn *cmn, const struct cmn_wp *wp, bool combine)
+{
+	u32 config = FIELD_PREP(CMN_WP_CONFIG_DEV_SEL, wp->port % 2) |
+		     FIELD_PREP(CMN_WP_CONFIG_CHN_SEL, wp->channel) |
+		     FIELD_PREP(CMN_WP_CONFIG_GRP, wp->group);
+
+	if (wp->exclusive)
+		config |= cmn->part->wp_exclusive;
+	if (combine)
+		config |= cmn->part->wp_combine;
+	if (!cmn->multi_dtm && cmn->part->wp_dev_sel2)
+		config |= FIELD_PREP(CMN_WP_CONFIG_DEV_SEL2, wp->port / 2);
+	if (cmn->part->wp_chn_num)
+		config |= FIELD_PREP(CMN_WP_CONFIG_CHN_NUM, wp->number);
+	return config;
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_wp_config);
+
+/**
+ * cmn_wp_decode() - what a watchpoint event watches.
+ * @cmn: the mesh
+ * @config: the word of that name
+ * @wp: set to it
+ *
+ * Context: event_init.
+ * Return: 0, or -EINVAL with a message.
+ */
+int cmn_wp_decode(const struct cmn *cmn, u64 config, struct cmn_wp *wp)
+{
+	unsigned int direction = FIELD_GET(CMN_CONFIG_EVENTID, config);
+
+	*wp = (struct cmn_wp){
+		.port = FIELD_GET(CMN_CONFIG_WP_DEV_SEL, config),
+		.channel = FIELD_GET(CMN_CONFIG_WP_CHN_SEL, config),
+		.number = FIELD_GET(CMN_CONFIG_WP_CHN_NUM, config),
+		.group = FIELD_GET(CMN_CONFIG_WP_GRP, config),
+		.tag = FIELD_GET(CMN_CONFIG_WP_COMBINE, config),
+		.down = direction == CMN_WP_DOWN,
+		.exclusive = FIELD_GET(CMN_CONFIG_WP_EXCLUSIVE, config),
+	};
+	if (direction != CMN_WP_UP && direction != CMN_WP_DOWN)
+		cmn_refuse(cmn, "a watchpoint's eventid is %u for up or %u for down, not %u",
+			   CMN_WP_UP, CMN_WP_DOWN, direction);
+	else if (wp->channel >= CMN_CHANNELS)
+		cmn_refuse(cmn, "wp_chn_sel=%u is none of the %u channels",
+			   wp->channel, CMN_CHANNELS);
+	else if (wp->group >= cmn->part->wp_groups)
+		cmn_refuse(cmn, "wp_grp=%u: %s has %u match groups",
+			   wp->group, cmn->part->name, cmn->part->wp_groups);
+	else if (wp->number && !cmn->part->wp_chn_num)
+		cmn_refuse(cmn, "wp_chn_num=%u: watchpoints of %s see one virtual channel alone",
+			   wp->number, cmn->part->name);
+	else if (wp->number >= max(cmn->vcs[wp->channel], (u8)1))
+		cmn_refuse(cmn, "wp_chn_num=%u: this mesh has %u %s channels",
+			   wp->number, cmn->vcs[wp->channel], cmn_channel_names[wp->channel]);
+	else
+		return 0;
+	return -EINVAL;
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_wp_decode);
+
+/* Can the two be combined? They look at the same flits, through two match groups. */
+bool cmn_wp_makes_pair(const struct cmn_wp *one, const struct cmn_wp *other)
+{
+	return one->tag && one->tag == other->tag && one->down == other->down &&
+	       one->port == other->port && one->channel == other->channel &&
+	       one->number == other->number && one->group != other->group;
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_wp_makes_pair);
+
+/**
+ * cmn_wp_claim() - take a watchpoint of a DTM.
+ * @claims: the DTM's
+ * @wp: what it is to watch
+ *
+ * The first of a pair takes the even one of the direction, and keeps the odd one free for
+ * its partner.
+ *
+ * Return: its number, or -EAGAIN.
+ */
+int cmn_wp_claim(struct cmn_dtm_claims *claims, const struct cmn_wp *wp)
+{
+	unsigned int even = wp->down ? 2 : 0;
+	struct cmn_pair *pair = &claims->pair[wp->down];
+	bool has_even = claims->wps & BIT(even), has_odd = claims->wps & BIT(even + 1);
+	int n = even;
+
+	if (wp->tag && pair->open) {
+		if (!cmn_wp_makes_pair(&pair->first, wp))
+			return -EAGAIN;
+		pair->open = false;
+		n = even + 1;
+	} else if (wp->tag) {
+		if (has_even || has_odd)
+			return -EAGAIN;
+		*pair = (struct cmn_pair){ .open = true, .first = *wp };
+	} else if (has_even) {
+		if (has_odd || pair->open)
+			return -EAGAIN;
+		n = even + 1;
+	}
+	claims->wps |= BIT(n);
+	return n;
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_wp_claim);
+
+/* Give back watchpoint @n. If that was the second of a pair, the first waits again. */
+void cmn_wp_unclaim(struct cmn_dtm_claims *claims, const struct cmn_wp *wp, unsigned int n)
+{
+	claims->wps &= ~BIT(n);
+	if (wp->tag)
+		claims->pair[wp->down].open = n % 2 && claims->wps & BIT(n - 1);
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_wp_unclaim);
