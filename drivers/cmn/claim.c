@@ -65,8 +65,7 @@ static const char *cmn_claim_member(const struct cmn *cmn, struct cmn_claims *cl
 	if (ce->type == CMN_TYPE_WP) {
 		wp = cmn_wp_claim(dtm, &ce->wp);
 		if (wp < 0)
-			return ce->wp.tag ?
-			       "wp_combine takes both watchpoints of a direction, for two events alike but in wp_grp, val and mask" :
+			return ce->wp.tag ? "wp_combine wants two watchpoints that differ in wp_grp alone" :
 			       "the two watchpoints of a direction are not enough";
 	}
 	dtm->counters |= BIT(counter);

@@ -147,7 +147,7 @@ static int cmn_event_place(const struct cmn *cmn, const u64 *config, struct cmn_
 	for (unsigned int i = 0; i < cmn->nr_nodes; i++)
 		cmn_event_add(cmn, ce, i, id);
 	if (!ce->nr) {
-		cmn_refuse(cmn, "nothing is connected to port %u of %s, so nothing would be counted",
+		cmn_refuse(cmn, "nothing is connected to port %u of %s to be counted",
 			   ce->wp.port, id < 0 ? "any XP" : "this XP");
 		return -EINVAL;
 	}

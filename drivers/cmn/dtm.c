@@ -91,7 +91,7 @@ static void cmn_filter_set(struct cmn *cmn, struct cmn_node *node, const struct 
 	u64 mask = cmn_filter_mask(cmn, node->type, ce->filter);
 
 	if (mask)
-		node->image = (node->image & ~mask) | ((u64)ce->filter_value << __ffs64(mask) & mask);
+		node->image = (node->image & ~mask) | (u64)ce->filter_value << __ffs64(mask);
 }
 
 static void cmn_wp_set(struct cmn *cmn, struct cmn_dtm *dtm, unsigned int n,

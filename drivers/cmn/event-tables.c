@@ -413,8 +413,9 @@ static const struct cmn_event_row ccla_rows[] = {
 	{ "pfwd_sndr_stalls_dynmaic_crd", 0x2b, CMN_ANY },
 };
 
-#define CMN_TABLE(_type, _name) \
-	{ .type = _type, .prefix = #_name "_", .nr = ARRAY_SIZE(_name##_rows), .rows = _name##_rows }
+#define CMN_TABLE(_type, _name)			\
+	{ .type = _type, .prefix = #_name "_",	\
+	  .nr = ARRAY_SIZE(_name##_rows), .rows = _name##_rows }
 
 const struct cmn_event_table cmn_event_tables[] = {
 	CMN_TABLE(CMN_TYPE_DN, dn),

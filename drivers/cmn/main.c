@@ -66,8 +66,9 @@ static int cmn_find_region(struct cmn *cmn, struct platform_device *pdev, bool r
 	if (!has_acpi_companion(cmn->dev)) {
 		int err = device_property_read_u32(cmn->dev, "arm,root-node", &cmn->root);
 
-		return err ? dev_err_probe(cmn->dev, err,
-			"the device tree has no arm,root-node, without which this part cannot be used\n") : 0;
+		if (err)
+			dev_err(cmn->dev, "the device tree does not say arm,root-node, which this part needs\n");
+		return err;
 	}
 	if (!inner || !resource_contains(region, inner))
 		return dev_err_probe(cmn->dev, -EINVAL,

@@ -63,7 +63,7 @@ int cmn_wp_decode(const struct cmn *cmn, u64 config, struct cmn_wp *wp)
 	else if (wp->number && !cmn->part->wp_chn_num)
 		cmn_refuse(cmn, "wp_chn_num=%u: watchpoints of %s see one virtual channel alone",
 			   wp->number, cmn->part->name);
-	else if (wp->number >= max(cmn->vcs[wp->channel], (u8)1))
+	else if (wp->number >= max_t(u8, cmn->vcs[wp->channel], 1))
 		cmn_refuse(cmn, "wp_chn_num=%u: this mesh has %u %s channels",
 			   wp->number, cmn->vcs[wp->channel], cmn_channel_names[wp->channel]);
 	else

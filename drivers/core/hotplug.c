@@ -85,7 +85,6 @@ static int pmu_cpu_online(unsigned int cpu)
 	return 0;
 }
 
-
 /* Runs on the CPU that leaves, before perf takes its contexts down. */
 static int pmu_cpu_offline(unsigned int cpu)
 {
