@@ -46,8 +46,13 @@ static bool cmn_claim_filter(const struct cmn *cmn, struct cmn_claims *claims,
 static void cmn_unclaim_filter(const struct cmn *cmn, struct cmn_claims *claims,
 			       const struct cmn_event *ce, unsigned int node)
 {
-	if (ce->filter != CMN_FILTER_NONE)
-		cmn_filter_claim(cmn, claims, node, ce->filter)->users--;
+	struct cmn_filter_claim *claim;
+
+	if (ce->filter == CMN_FILTER_NONE)
+		return;
+	claim = cmn_filter_claim(cmn, claims, node, ce->filter);
+	if (!--claim->users)
+		claim->value = 0;
 }
 
 /* What the event needs in one DTM: @m gets what it got. NULL, or why not. */

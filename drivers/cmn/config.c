@@ -5,6 +5,7 @@
 #include <linux/bitfield.h>
 #include <linux/device.h>
 #include <linux/export.h>
+#include <linux/ratelimit.h>
 #include <linux/slab.h>
 
 #include "cmn.h"
@@ -12,13 +13,17 @@
 /* perf_event_open() gives a number for an answer; the log gets the sentence. */
 void cmn_refuse(const struct cmn *cmn, const char *fmt, ...)
 {
+	/* Enough for who tries out a list of events, too few to fill a disk. */
+	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 200);
 	struct va_format vaf;
 	va_list args;
 
+	if (!__ratelimit(&limit))
+		return;
 	va_start(args, fmt);
 	vaf.fmt = fmt;
 	vaf.va = &args;
-	dev_notice_ratelimited(cmn->dev, "%s: event refused: %pV\n", cmn->name, &vaf);
+	dev_notice(cmn->dev, "%s: event refused: %pV\n", cmn->name, &vaf);
 	va_end(args);
 }
 

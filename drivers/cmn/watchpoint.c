@@ -120,8 +120,13 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_wp_claim);
 /* Give back watchpoint @n. If that was the second of a pair, the first waits again. */
 void cmn_wp_unclaim(struct cmn_dtm_claims *claims, const struct cmn_wp *wp, unsigned int n)
 {
+	struct cmn_pair *pair = &claims->pair[wp->down];
+
 	claims->wps &= ~BIT(n);
-	if (wp->tag)
-		claims->pair[wp->down].open = n % 2 && claims->wps & BIT(n - 1);
+	if (!wp->tag)
+		return;
+	pair->open = n % 2 && claims->wps & BIT(n - 1);
+	if (!(claims->wps & (3 << (n & ~1))))
+		*pair = (struct cmn_pair){ };
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_wp_unclaim);

@@ -14,6 +14,7 @@
  * costs no access, and thawed once at the end, so that a group starts together.
  */
 #include <linux/cpu.h>
+#include <linux/ratelimit.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 
@@ -484,7 +485,10 @@ static int pmu_group_check(struct pmu_box *box, struct perf_event *event)
 
 static int pmu_refuse(const struct pmu_dev *pd, const char *why)
 {
-	pr_notice_ratelimited("%s: event refused: %s\n", pd->name, why);
+	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 200);
+
+	if (__ratelimit(&limit))
+		pr_notice("%s: event refused: %s\n", pd->name, why);
 	return -EINVAL;
 }
 
