@@ -69,9 +69,10 @@ static const char *cmn_claim_member(const struct cmn *cmn, struct cmn_claims *cl
 		return "two events want different filters of one node";
 	if (ce->type == CMN_TYPE_WP) {
 		wp = cmn_wp_claim(dtm, &ce->wp);
+		if (wp < 0 && ce->wp.tag)
+			return "wp_combine wants two watchpoints that differ in wp_grp alone";
 		if (wp < 0)
-			return ce->wp.tag ? "wp_combine wants two watchpoints that differ in wp_grp alone" :
-			       "the two watchpoints of a direction are not enough";
+			return "the two watchpoints of a direction are not enough";
 	}
 	dtm->counters |= BIT(counter);
 	m->counter = counter;

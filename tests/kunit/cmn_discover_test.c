@@ -285,7 +285,11 @@ static bool has_name(const struct cmn *cmn, const char *name)
 /* Revisions that lack an event do not name it; r2 of CMN-600 has further DVM names. */
 static void names_by_revision(struct kunit *test)
 {
-	static const struct { u8 rev; bool untrk, cxra, cxra_late, dvm; unsigned int nr; } cases[] = {
+	static const struct {
+		u8 rev;
+		bool untrk, cxra, cxra_late, dvm;
+		unsigned int nr;
+	} cases[] = {
 		{ 0, false, false, false, false }, { 1, false, false, false, false },
 		{ 2, true, true, false, false }, { 3, true, true, true, false, 182 },
 		{ 4, true, true, true, true, 196 },

@@ -93,7 +93,7 @@ unsigned int cmn_regfile_count(const struct cmn_regfile *file, bool write, u64 o
 {
 	unsigned int count = 0;
 
-	for (unsigned int n = 0; n < min(file->reads + file->writes, (unsigned int)REGFILE_LOG); n++)
+	for (unsigned int n = 0; n < min(file->reads + file->writes, REGFILE_LOG + 0U); n++)
 		count += file->log[n].write == write && file->log[n].offset == offset;
 	return count;
 }

@@ -145,7 +145,9 @@ static void refusals(struct kunit *test)
 /* WPn_CONFIG: fields are at other places on CMN-600, and a DTM of several knows two ports. */
 static void watchpoint_images(struct kunit *test)
 {
-	struct cmn_wp all = { .port = 3, .channel = 3, .group = 1, .down = true, .exclusive = true };
+	struct cmn_wp all = {
+		.port = 3, .channel = 3, .group = 1, .down = true, .exclusive = true,
+	};
 	struct cmn_wp plain = { .port = 1 };
 	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
 
