@@ -235,6 +235,10 @@ static int cmn_add_device(struct cmn *cmn, u64 info, unsigned int x, void __iome
 					      xp->nr_ports);
 	struct cmn_node *node;
 
+	/* Who lists a node is right about where it is. */
+	if (place.x != xp->x || place.y != xp->y)
+		dev_warn_once(cmn->dev, "node 0x%llx is listed by XP 0x%x, where it is not by its id\n",
+			      FIELD_GET(CMN_NODE_INFO_ID, info), xp->id);
 	if (cmn->multi_dtm && place.port / 2 >= xp->nr_dtms)
 		return dev_err_probe(cmn->dev, -EINVAL,
 			"node 0x%llx is at port %u, but XP 0x%x has %u\n",
