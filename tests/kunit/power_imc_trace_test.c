@@ -273,7 +273,7 @@ static void thinning_is_to_the_nearest(struct kunit *test)
 {
 	static const struct { u64 wanted; bool freq; u64 every; } rows[] = {
 		{ 1, false, 1 }, { 250, false, 1 }, { 374, false, 1 }, { 375, false, 2 }, { 500, false, 2 },
-		{ 1300, false, 5 }, { 2500, false, 10 }, { 1ULL << 62, false, (1ULL << 62) / 250 },
+		{ 1300, false, 5 }, { 2500, false, 10 }, { 250ULL << 50, false, 1ULL << 50 },
 		{ 128000, true, 1 }, { 1000000, true, 1 }, { 64000, true, 2 }, { 4000, true, 32 },
 		{ 1000, true, 128 }, { 1, true, 128000 },
 	};
