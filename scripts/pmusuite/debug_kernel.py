@@ -13,6 +13,7 @@ from .cache import TREE, Error, run
 
 SERIES = "6.12"
 CONFIGS = TREE / "tests" / "kunit" / "configs"
+LINKED_INTO_MODULES = ("arch/powerpc/lib/crtsavres.o",)
 
 
 def version(arch):
@@ -74,7 +75,7 @@ def _keep(arch, tree, kdir):
     """Move what boots, and what builds modules, from @tree to @kdir."""
     ours = f"arch/{arch.kernel}"
     for pattern in (".config", "Makefile", "Module.symvers", "include", "scripts", "tools/objtool/objtool",
-                    f"{ours}/include", f"{ours}/Makefile*", arch.image):
+                    f"{ours}/include", f"{ours}/Makefile*", *LINKED_INTO_MODULES, arch.image):
         for path in list(tree.glob(pattern)):
             target = kdir / path.relative_to(tree)
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Start a guest, pass its output on, and judge it: its exit status and its kernel's log."""
+import math
 import os
 import re
 import shlex
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import build, initrd, kernel as kernels, specs
-from .cache import TREE, Error
+from .cache import TREE, Error, run as run_command
 
 DIED = 125          # no status came: the guest did not get that far
 TIMEOUT = 124       # as of timeout(1)
@@ -55,17 +56,23 @@ def _parameters(guest, module):
     return [parameter.split(".", 1)[1] for parameter in guest.parameters if parameter.startswith(f"{module}.")]
 
 
+def _with_dependencies(names, ours):
+    """Those of our modules, in the order to load them: each after what it depends on."""
+    order = []
+    for name in names:
+        if not (ours / f"{name}.ko").exists():
+            raise Error(f"there is no module {name}; there is {', '.join(sorted(ko.stem for ko in ours.glob('*.ko')))}")
+        depends = run_command(["/sbin/modinfo", "-F", "depends", ours / f"{name}.ko"], "asking what a module needs")
+        needed = [other for other in depends.strip().split(",") if (ours / f"{other}.ko").exists()]
+        order += [other for other in [*_with_dependencies(needed, ours), name] if other not in order]
+    return order
+
+
 def _modules_to_load(guest, ours):
-    if guest.driver == "ours":
-        names = [f"/vm/modules.d/{name}.ko" for name in guest.arch.modules]
-    elif guest.driver == "in-tree":
-        names = list(guest.arch.twins)
-    else:
-        names = []
-    names += [f"/vm/modules.d/{name}.ko" for name in guest.modules]
-    missing = [n for n in names if n.endswith(".ko") and not (ours / Path(n).name).exists()]
-    if missing:
-        raise Error(f"not among the modules built for {guest.kernel}: {', '.join(Path(m).stem for m in missing)}")
+    wanted = [*(guest.arch.modules if guest.driver == "ours" else ()), *guest.modules]
+    names = [f"/vm/modules.d/{name}.ko" for name in _with_dependencies(wanted, ours)]
+    if guest.driver == "in-tree":
+        names[:0] = guest.arch.twins
     return "".join(" ".join([name, *_parameters(guest, Path(name).stem)]) + "\n" for name in names).encode()
 
 
@@ -84,7 +91,27 @@ def _overlay(guest, kernel):
     if guest.shell:
         files["/vm/shell"] = guest.arch.console.encode()
     files["/vm/command"] = (shlex.join(guest.command) + "\n").encode()
+    for index, spec in enumerate(guest.models):
+        files.update(specs.guest_files(spec, index))
     return files
+
+
+def _kernel_arguments(guest, kernel, models):
+    arguments = [f"console={guest.arch.console} panic=-1 oops=panic printk.time=1"]
+    if not kernel.modules and not guest.allow_warn:
+        arguments.append("panic_on_warn=1")
+    if guest.arch.twin_initcall and guest.driver != "in-tree":
+        arguments.append(f"initcall_blacklist={guest.arch.twin_initcall}")
+    return " ".join([*arguments, *(want.append for want in models if want.append), guest.append]).strip()
+
+
+def _smp(guest, models):
+    sockets = max((want.sockets for want in models), default=1)
+    cpus = guest.cpus or sockets * guest.arch.threads
+    if cpus % sockets:
+        raise Error(f"--cpus {cpus} cannot be spread over {sockets} sockets")
+    threads = math.gcd(cpus // sockets, guest.arch.threads)
+    return f"{cpus},sockets={sockets},cores={cpus // sockets // threads},threads={threads}"
 
 
 def _qemu(guest, kernel, initramfs):
@@ -92,20 +119,13 @@ def _qemu(guest, kernel, initramfs):
     for spec, want in zip(guest.models, models):
         if want.arch != guest.arch.name:
             raise Error(f"model {spec} is for {want.arch}, not {guest.arch.name}")
-    sockets = max((want.sockets for want in models), default=1)
-    cpus = guest.cpus or sockets
-    if cpus % sockets:
-        raise Error(f"--cpus {cpus} cannot be spread over {sockets} sockets")
     first = models[0]
-    command = [f"qemu-system-{guest.arch.qemu}", "-nodefaults", "-no-user-config", "-no-reboot",
+    command = [f"qemu-system-{guest.arch.qemu}", *guest.arch.machine, "-no-user-config", "-no-reboot",
                "-M", first.machine, "-m", guest.arch.memory if kernel.modules else "2G",
-               "-smp", f"{cpus},sockets={sockets}", "-accel", "tcg,thread=multi",
-               "-kernel", kernel.image, "-initrd", initramfs,
-               "-append", " ".join([f"console={guest.arch.console} panic=-1 oops=panic printk.time=1",
-                                    *([] if kernel.modules or guest.allow_warn else ["panic_on_warn=1"]),
-                                    *(want.append for want in models if want.append), guest.append]).strip(),
+               "-smp", _smp(guest, models), "-accel", "tcg,thread=multi",
+               "-kernel", kernel.image, "-initrd", initramfs, "-append", _kernel_arguments(guest, kernel, models),
                "-nographic" if guest.shell else "-display", *([] if guest.shell else ["none"]),
-               "-device", "virtio-serial-pci"]
+               "-device", f"virtio-serial-pci,bus={guest.arch.serial_bus}"]
     if first.cpu:
         command += ["-cpu", first.cpu]
     for spec in guest.models:

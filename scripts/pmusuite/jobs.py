@@ -51,8 +51,9 @@ def kunit():
         copies = ["tests/guest/kunit.sh", TEST_LIBRARY, *fragments]
         for module in sorted(build.modules(arch, kernel.get(arch, "kunit")).glob("*_test.ko")):
             yield Job(f"kunit/{arch.name}/{module.stem}",
-                      ("scripts/vm", "--arch", arch.name, "--kernel", "kunit", "--load", module.stem,
-                       *(word for name in copies for word in ("--copy", name)), "--", "sh", "kunit.sh"), guest=True)
+                      ("scripts/vm", "--arch", arch.name, "--kernel", "kunit", "--driver", "none",
+                       "--load", module.stem, *(word for name in copies for word in ("--copy", name)),
+                       "--", "sh", "kunit.sh"), guest=True)
 
 
 def options(line):

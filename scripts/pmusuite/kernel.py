@@ -11,6 +11,10 @@ from .cache import Error, run
 
 STOCK = ("6.1", "6.12")
 
+# Most of a kernel's modules are for what no guest has.
+UNUSED = ("drivers/gpu", "drivers/infiniband", "drivers/media", "drivers/net", "drivers/scsi", "drivers/staging",
+          "drivers/usb", "fs", "net", "sound")
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -66,7 +70,8 @@ def stock(arch, series):
         cache.say(f"unpacking Debian's {found['release']} kernel and headers")
         image = debian.download(arch.debian, [f"{found['image']}={found['version']}"])
         debian.unpack(image, directory)
-        shutil.rmtree(directory / "lib/modules" / found["release"] / "kernel/drivers/gpu", ignore_errors=True)
+        for unused in UNUSED:
+            shutil.rmtree(directory / "lib/modules" / found["release"] / "kernel" / unused, ignore_errors=True)
         _unpack_modules(directory / "lib/modules")
         run(["/sbin/depmod", "-b", directory, found["release"]], "depmod")
         _unpack_headers(arch, found, directory)

@@ -31,6 +31,18 @@ contains() {
 	exit 1
 }
 
+# eventually WHAT WANTED COMMAND...: within some seconds the command prints that
+eventually() {
+	what=$1 wanted=$2
+	shift 2
+	for _ in $(seq 50); do
+		got=$("$@")
+		[ "$got" = "$wanted" ] && return
+		sleep 0.1
+	done
+	equal "$what" "$got" "$wanted"
+}
+
 # fails COMMAND...: since "! COMMAND" cannot fail a test, whatever the command does
 fails() {
 	if "$@"; then
@@ -48,6 +60,32 @@ skip() {
 config() {
 	sed 's/event=\(0x[0-9a-f]*\),umask=\(0x[0-9a-f]*\)/\1 \2/' "$PMUS/$1/events/$2" |
 		(read -r event umask && printf '%#x\n' $((event | umask << 8)))
+}
+
+# A command for pmu-event: N at the counter at OFFSET of a chip or a core, and in memory when the
+# command ends: imc_add DEVICE OFFSET N. The first flush ends what the microcode has yet to do.
+imc_add() {
+	echo "pmu-model set $1 flush 1 && pmu-model add $1 $2 $3 && pmu-model set $1 flush 1"
+}
+
+# The same for a thread of chip 0. It counts only tasks that are counted: with pmu-event
+# --inherit the command is. imc_thread_add CPU OFFSET N
+imc_thread_add() {
+	echo "taskset -c $1 pmu-model add thread$1@0 $2 $3"
+}
+
+# An event of a mesh for pmu-event, by the PMU's own names and formats: cmn_event NAME, or NAME or
+# fields and more fields, as in hnf_mc_reqs,bynodeid=1,nodeid=0x24.
+cmn_event() {
+	mesh=$PMUS/arm_cmn_0 terms=$1 config=0 config1=0 config2=0
+	[ -e "$mesh/events/${1%%,*}" ] && terms=$(cat "$mesh/events/${1%%,*}"),${1#"${1%%,*}"}
+	for term in $(echo "$terms" | tr , ' '); do
+		[ "${term#*=}" = '?' ] && continue
+		read -r place < "$mesh/format/${term%%=*}"
+		bit=${place#*:}
+		eval "${place%%:*}=\$((${place%%:*} | ${term#*=} << ${bit%-*}))"
+	done
+	printf 'arm_cmn_0:%#x,%#x,%#x\n' $config $config1 $config2
 }
 
 # Mark the end of the kernel's log as it is now.

@@ -4,7 +4,10 @@
  * explains errors in prose and reads when it likes; tests want the errno and each value.
  *
  *   pmu-event [--cpu N] [--pid N] [--period N] [--group] [--pinned] [--disabled] [--manual]
- *             PMU:CONFIG[,CONFIG1[,CONFIG2]]... [-x COMMAND]...
+ *             [--inherit] [--user UID] PMU:CONFIG[,CONFIG1[,CONFIG2]]... [-x COMMAND]...
+ *
+ * --inherit: commands are counted as well, where --pid is 0; --user: as this user, without
+ * privileges.
  *
  * Opens the events, then runs each command and after it prints one line with the count of
  * every event: a number, or "error" for an event in error state. A group is read in one go.
@@ -111,6 +114,13 @@ static void control(const struct events *events, unsigned long request)
 			die("cannot control an event:", strerror(errno));
 }
 
+/* Whom a privileged user turns into has no capability left. */
+static void become(uid_t user)
+{
+	if (setgid(user) || setuid(user))
+		die("cannot become another user:", strerror(errno));
+}
+
 static void run(const struct events *events, const char *command)
 {
 	if (!strcmp(command, "@enable"))
@@ -129,9 +139,10 @@ int main(int argc, char **argv)
 		{ "cpu", required_argument, NULL, 'c' }, { "pid", required_argument, NULL, 'p' },
 		{ "period", required_argument, NULL, 's' }, { "group", no_argument, NULL, 'g' },
 		{ "pinned", no_argument, NULL, 'i' }, { "disabled", no_argument, NULL, 'd' },
-		{ "manual", no_argument, NULL, 'm' }, { 0 },
+		{ "manual", no_argument, NULL, 'm' }, { "inherit", no_argument, NULL, 'h' },
+		{ "user", required_argument, NULL, 'u' }, { 0 },
 	};
-	int commands = 0, cpu = 0, pid = -1, pinned = 0, disabled = 0, c;
+	int commands = 0, cpu = 0, pid = -1, pinned = 0, disabled = 0, inherit = 0, c;
 	const char *command[MAX_COMMANDS];
 	unsigned long long period = 0;
 	struct events events = { 0 };
@@ -145,6 +156,8 @@ int main(int argc, char **argv)
 		case 'i': pinned = 1; break;
 		case 'd': disabled = 1; break;
 		case 'm': events.manual = 1; break;
+		case 'h': inherit = 1; break;
+		case 'u': become(atoi(optarg)); break;
 		case 'x':
 			if (commands == MAX_COMMANDS)
 				die("too many commands:", optarg);
@@ -163,6 +176,7 @@ int main(int argc, char **argv)
 		attr.sample_period = period;
 		attr.pinned = pinned && !sibling;
 		attr.disabled = disabled && !sibling;
+		attr.inherit = inherit;
 		attr.read_format = events.group ? PERF_FORMAT_GROUP : 0;
 		c = syscall(SYS_perf_event_open, &attr, pid, cpu, sibling ? events.fd[0] : -1, 0);
 		if (c < 0) {

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""From options of scripts/vm to QEMU's: what is the architecture's, what the spec's, what is refused."""
+import tempfile
+import unittest
+from pathlib import Path
+
+from pmusuite import arch, build, cache, guest, kernel, specs
+
+STOCK = kernel.Kernel("6.1", "6.1.0", Path("vmlinuz"), Path("modules"), Path("kdir"), "")
+DEBUG = kernel.Kernel("kunit", "6.12", Path("vmlinuz"), None, Path("kdir"), "")
+
+
+def options(spec, option):
+    """{key: value} of the argument of @option, and what it starts with."""
+    arguments = specs.qemu_args(spec)
+    first, *pairs = arguments[arguments.index(option) + 1].split(",")
+    return first, dict(pair.split("=") for pair in pairs)
+
+
+class Power(unittest.TestCase):
+    def test_the_model(self):
+        """Times are microseconds in a spec, nanoseconds in QEMU."""
+        for name, generation in (("imc-p9", "p9"), ("imc-p10", "p10")):
+            self.assertEqual(options(name, "-device"), ("pnv-imc", {
+                "generation": generation, "post": "1000000", "slow": "0", "clock": "2000000000",
+                "trace-div": "64", "trace-idle": "off"}))
+        changed = options("imc-p9,post=20,slow=3,clock=4000000000,uav=0x6000000000000000,trace-div=1,trace-idle=on",
+                          "-device")[1]
+        self.assertEqual(changed, {"generation": "p9", "post": "20000", "slow": "3000", "clock": "4000000000",
+                                   "uav": "0x6000000000000000", "trace-div": "1", "trace-idle": "on"})
+
+    def test_the_flash_has_the_catalog(self):
+        for catalog in ("small", cache.TREE / "tests/catalogs/p9.dts"):
+            interface, drive = options(f"imc-p9,catalog={catalog}", "-drive")
+            self.assertEqual((interface, drive["format"], drive["readonly"]), ("if=mtd", "raw", "on"))
+            flash = Path(drive["file"]).read_bytes()
+            self.assertIn(b"IMCC\0\0\0\1\0\x4e\2\0", flash)
+            self.assertEqual(b"\0\x80\2\0" in flash[:0x1100], catalog == "small")
+
+    def test_chips_are_sockets(self):
+        self.assertEqual(specs.want("imc-p9").sockets, 1)
+        self.assertEqual(specs.want("imc-p10,chips=2").sockets, 2)
+
+    def test_mistakes(self):
+        for spec, message in (("imc-p9,chips=3", "from 1 to 2"), ("imc-p9,post=0", "from 1 to"),
+                              ("imc-p9,uav=0x10000000000000000", "from 1 to"),
+                              ("imc-p9,trace-idle=1", "on or off"), ("imc-p9,sockets=1", "no key 'sockets'")):
+            with self.subTest(spec), self.assertRaisesRegex(ValueError, message):
+                specs.qemu_args(spec)
+        with self.assertRaisesRegex(cache.Error, "cannot read the catalog /nowhere"):
+            specs.qemu_args("imc-p9,catalog=/nowhere")
+
+
+class Command(unittest.TestCase):
+    """QEMU's command line"""
+
+    def command(self, name, kernel_of=STOCK, **options):
+        machine = guest.Guest(arch=arch.get(name), **{"models": (arch.get(name).default_model,), **options})
+        return guest._qemu(machine, kernel_of, "initrd")
+
+    def after(self, command, option):
+        return command[command.index(option) + 1]
+
+    def smp(self, name, **options):
+        return self.after(self.command(name, **options), "-smp")
+
+    def test_processors(self):
+        for name, options, wanted in (
+                ("x86_64", {}, "1,sockets=1,cores=1,threads=1"),
+                ("x86_64", {"cpus": 4, "models": ("snbep,sockets=2",)}, "4,sockets=2,cores=2,threads=1"),
+                ("arm64", {"cpus": 2}, "2,sockets=1,cores=2,threads=1"),
+                ("ppc64le", {}, "2,sockets=1,cores=1,threads=2"),
+                ("ppc64le", {"cpus": 1}, "1,sockets=1,cores=1,threads=1"),
+                ("ppc64le", {"cpus": 4}, "4,sockets=1,cores=2,threads=2"),
+                ("ppc64le", {"models": ("imc-p9,chips=2",)}, "4,sockets=2,cores=1,threads=2")):
+            with self.subTest(name, **options):
+                self.assertEqual(self.smp(name, **options), wanted)
+
+    def test_processors_that_do_not_fit(self):
+        with self.assertRaisesRegex(cache.Error, "--cpus 3 cannot be spread over 2 sockets"):
+            self.smp("ppc64le", cpus=3, models=("imc-p9,chips=2",))
+
+    def test_a_model_of_another_architecture(self):
+        with self.assertRaisesRegex(cache.Error, "model snbep is for x86_64, not arm64"):
+            self.command("arm64", models=("snbep",))
+
+    def test_the_built_in_driver_is_kept_away_unless_asked_for(self):
+        for driver, away in (("ours", True), ("none", True), ("in-tree", False)):
+            line = self.after(self.command("ppc64le", driver=driver), "-append").split()
+            self.assertEqual("initcall_blacklist=opal_imc_driver_init" in line, away, driver)
+
+    def test_the_debug_kernel_panics_on_a_warning(self):
+        for options, panics in (({}, True), ({"allow_warn": True}, False)):
+            line = self.after(self.command("arm64", DEBUG, **options), "-append").split()
+            self.assertEqual("panic_on_warn=1" in line, panics)
+        self.assertNotIn("panic_on_warn=1", self.after(self.command("arm64"), "-append").split())
+
+    def test_every_architecture_has_a_default_model_and_its_own_bus_for_ports(self):
+        for name in arch.ARCHES:
+            command = self.command(name)
+            self.assertEqual(specs.want(arch.get(name).default_model).arch, name)
+            self.assertIn(f"virtio-serial-pci,bus={'pcie.1' if name == 'ppc64le' else 'pcie.0'}", command)
+            self.assertIn("pmu-ctl,bus=pcie.0", command)
+
+
+class Modules(unittest.TestCase):
+    """What is loaded, from modules that were really built."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.x86 = arch.get("x86_64")
+        cls.built = build.modules(cls.x86, kernel.get(cls.x86, "6.1"))
+
+    def load(self, **options):
+        listed = guest._modules_to_load(guest.Guest(arch=self.x86, **options), self.built).decode().splitlines()
+        return [line.replace("/vm/modules.d/", "") for line in listed]
+
+    def test_what_a_driver_needs_comes_before_it(self):
+        self.assertEqual(self.load(), ["pmu_core.ko", "intel_imc_pmu.ko"])
+
+    def test_each_once(self):
+        self.assertEqual(self.load(modules=("pmu_core", "intel_imc_pmu")), ["pmu_core.ko", "intel_imc_pmu.ko"])
+
+    def test_parameters_are_for_one_module(self):
+        parameters = ("pmu_core.a=1", "intel_imc_pmu.b=2", "intel_imc_pmu.c=3")
+        self.assertEqual(self.load(parameters=parameters), ["pmu_core.ko a=1", "intel_imc_pmu.ko b=2 c=3"])
+
+    def test_the_twin_instead(self):
+        self.assertEqual(self.load(driver="in-tree"), ["intel-uncore"])
+
+    def test_none(self):
+        self.assertEqual(self.load(driver="none"), [])
+        self.assertEqual(self.load(driver="none", modules=("pmu_core",)), ["pmu_core.ko"])
+
+    def test_a_module_that_there_is_not(self):
+        with tempfile.TemporaryDirectory() as empty, self.assertRaisesRegex(cache.Error, "there is no module"):
+            guest._modules_to_load(guest.Guest(arch=self.x86), Path(empty))
