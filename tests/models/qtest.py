@@ -2,11 +2,12 @@
 """A machine that runs no instruction, driven by its qtest port.
 
 The test plays the firmware and the CPU: it numbers the buses, places the
-control device's BAR, makes configuration accesses through ports 0xCF8/0xCFC,
-and is the only one that lets virtual time pass. Environment:
+control device's BAR, makes configuration accesses, and is the only one that
+lets virtual time pass. QtestMachine is what every architecture has, Machine
+the PC, with configuration accesses through ports 0xCF8/0xCFC. Environment:
 
-    PMU_MODELS_SO   the pmu-models-x86_64.so to load
-    QEMU            qemu-system-x86_64 unless set
+    PMU_MODELS_SO   the pmu-models-ARCH.so to load
+    QEMU            qemu-system-ARCH, that of the machine's unless set
 """
 
 import os
@@ -21,9 +22,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
 
 from pmusuite import specs  # noqa: E402 (its place is relative to this file)
 
-BAR = 0xe0000000
-COMMAND, ANSWER = BAR + 0x1000, BAR + 0x2000
-DOORBELL, STATUS, LENGTH, LEFT = BAR + 8, BAR + 9, BAR + 0xc, BAR + 0x10
+# Offsets in the control device's BAR
+DOORBELL, STATUS, LENGTH, LEFT = 8, 9, 0xc, 0x10
+COMMAND, ANSWER = 0x1000, 0x2000
 ANSWER_SIZE = 0x2000
 
 PCI_CLASS_BRIDGE = 0x0604
@@ -34,25 +35,40 @@ class CommandError(Exception):
     """A control command that the models refused; the text is their answer."""
 
 
-class Machine:
-    """One stock QEMU with the models of a spec and the control device."""
+class QtestMachine:
+    """One stock QEMU with the models of a spec and the control device.
+
+    An architecture's subclass says which QEMU and where the control device's
+    BAR goes, and has config_read() and config_write().
+    """
+
+    QEMU = None
+    BAR = None
+    ARGUMENTS = ()
 
     def __init__(self, spec):
+        self.start(["-M", specs.want(spec).machine, *self.ARGUMENTS,
+                    "-nodefaults", "-m", "128", *specs.qemu_args(spec),
+                    *specs.control_args()])
+
+    def start(self, arguments, **kwargs):
         so = os.environ.get("PMU_MODELS_SO")
         if not so:
-            raise RuntimeError("PMU_MODELS_SO has to name the"
-                               " pmu-models-x86_64.so to test")
+            raise RuntimeError("PMU_MODELS_SO has to name the shared object of"
+                               " models to test")
         self.now = 0
         self.stderr = tempfile.TemporaryFile("w+")
-        args = [os.environ.get("QEMU", "qemu-system-x86_64"), "-M", "q35",
-                "-nodefaults", "-display", "none", "-m", "128",
-                "-accel", "pmu-halt", "-qtest", "stdio", "-qtest-log", "none"]
         # LD_PRELOAD for QEMU alone: nothing is run in between.
         self.qemu = subprocess.Popen(
-            args + specs.qemu_args(spec) + specs.control_args(),
+            [os.environ.get("QEMU", self.QEMU), *arguments, "-display", "none",
+             "-accel", "pmu-halt", "-qtest", "stdio", "-qtest-log", "none"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.stderr,
-            text=True, env=dict(os.environ, LD_PRELOAD=os.path.abspath(so)))
-        self.number_buses()
+            text=True, env=dict(os.environ, LD_PRELOAD=os.path.abspath(so)),
+            **kwargs)
+        self.boot()
+
+    def boot(self):
+        """What the firmware would do."""
         self.place_control()
 
     def close(self):
@@ -81,6 +97,60 @@ class Machine:
     def step(self, nanoseconds):
         """Let virtual time pass."""
         self.now = int(self.qtest(f"clock_step {nanoseconds}")[0])
+
+    # The control device's protocol.
+
+    def place_control(self):
+        for device in range(32):
+            if self.config_read((0, device, 0), 0) == CONTROL_ID:
+                self.config_write((0, device, 0), 0x10, self.BAR)
+                self.config_write((0, device, 0), 4, 2)
+                return
+        raise RuntimeError("there is no control device")
+
+    def read_number(self, register):
+        data = self.qtest(f"read {self.BAR + register:#x} 4")[0]
+        return int.from_bytes(bytes.fromhex(data[2:]), "little")
+
+    def ring(self, line):
+        data = line.encode() + b"\0"
+        self.qtest(f"write {self.BAR + COMMAND:#x} {len(data)} 0x{data.hex()}")
+        self.qtest(f"writeb {self.BAR + DOORBELL:#x} 1")
+
+    def window(self):
+        length = self.read_number(LENGTH)
+        if not length:
+            return b""
+        answer = self.qtest(f"read {self.BAR + ANSWER:#x} {length}")[0]
+        return bytes.fromhex(answer[2:])
+
+    def control(self, *words):
+        self.ring(" ".join(str(word) for word in words))
+        failed = int(self.qtest(f"readb {self.BAR + STATUS:#x}")[0], 16)
+        answer = self.window()
+        while self.read_number(LEFT):
+            self.ring("more")
+            answer += self.window()
+        if failed:
+            raise CommandError(answer.decode())
+        return answer.decode()
+
+    def stats(self, device):
+        """{class: (reads, writes)}, cleared."""
+        lines = self.control("stats", device, "--reset").splitlines()
+        return {name: (int(reads), int(writes))
+                for name, reads, writes in map(str.split, lines)}
+
+
+class Machine(QtestMachine):
+    """A PC."""
+
+    QEMU = "qemu-system-x86_64"
+    BAR = 0xe0000000
+
+    def boot(self):
+        self.number_buses()
+        self.place_control()
 
     # Configuration space; an address is (bus, device, function).
 
@@ -114,50 +184,7 @@ class Machine:
         self.qtest("outb 0xcf9 6")
         while self.config_read(self.bridges[0], 0x18):
             time.sleep(0.01)    # the reset is the main loop's to do
-        self.number_buses()
-        self.place_control()
-
-    def place_control(self):
-        for device in range(32):
-            if self.config_read((0, device, 0), 0) == CONTROL_ID:
-                self.config_write((0, device, 0), 0x10, BAR)
-                self.config_write((0, device, 0), 4, 2)
-                return
-        raise RuntimeError("there is no control device")
-
-    # The control device's protocol.
-
-    def read_number(self, address):
-        data = self.qtest(f"read {address:#x} 4")[0]
-        return int.from_bytes(bytes.fromhex(data[2:]), "little")
-
-    def ring(self, line):
-        data = line.encode() + b"\0"
-        self.qtest(f"write {COMMAND:#x} {len(data)} 0x{data.hex()}")
-        self.qtest(f"writeb {DOORBELL:#x} 1")
-
-    def window(self):
-        length = self.read_number(LENGTH)
-        if not length:
-            return b""
-        return bytes.fromhex(self.qtest(f"read {ANSWER:#x} {length}")[0][2:])
-
-    def control(self, *words):
-        self.ring(" ".join(str(word) for word in words))
-        failed = int(self.qtest(f"readb {STATUS:#x}")[0], 16)
-        answer = self.window()
-        while self.read_number(LEFT):
-            self.ring("more")
-            answer += self.window()
-        if failed:
-            raise CommandError(answer.decode())
-        return answer.decode()
-
-    def stats(self, device):
-        """{class: (reads, writes)}, cleared."""
-        lines = self.control("stats", device, "--reset").splitlines()
-        return {name: (int(reads), int(writes))
-                for name, reads, writes in map(str.split, lines)}
+        self.boot()
 
 
 class Channel:

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What vCPUs do under TCG: how many instructions they have executed, in which
+ * state of the machine, and when they sleep.
+ */
+#ifndef PMU_MODELS_VCPU_WATCH_H
+#define PMU_MODELS_VCPU_WATCH_H
+
+#include "qemu/osdep.h"
+#include "hw/core/cpu.h"
+
+/* MSR[HV] MSR[PR]: 2 is a hypervisor, 3 its user programs */
+#define VCPU_WATCH_NSTATES 4
+
+/* The vCPU falls asleep, or wakes up. Called under the BQL. */
+typedef void VcpuSleepFn(unsigned cpu_index, bool asleep);
+
+/*
+ * Before any vCPU runs; a second time, with the same function, is harmless.
+ * With an accelerator that executes nothing, there is nothing to watch.
+ */
+bool vcpu_watch_start(VcpuSleepFn *slept, Error **errp);
+
+/* Since the machine was started. */
+uint64_t vcpu_watch_instructions(const CPUState *cpu, unsigned state);
+
+#endif
