@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the records of the same runs become with the in-tree driver: the number that ours is
+# to be measured by, and the proof that the model traces for another driver, too.
+#
+# vm: --arch ppc64le --kernel 6.12 --driver 'ours in-tree' --model imc-p9 --timeout 400
+. ./lib.sh
+
+EVENT=trace_imc/trace_cycles/
+for cpu in 0 1; do pmu-model set thread$cpu trace-div 31; done
+
+[ -e /sys/kernel/debug/imc_pmu ] && driver=ours || driver=in-tree
+
+# run WHAT OPTIONS...: records that were made and samples that perf has, per run
+run() {
+	before=$(($(pmu-model get thread0 total) + $(pmu-model get thread1 total)))
+	perf record -q -o /tmp/perf.data -e $EVENT -c 1 "$@" > /tmp/said 2>&1 || { cat /tmp/said; return 1; }
+	records=$(($(pmu-model get thread0 total) + $(pmu-model get thread1 total) - before))
+	samples=$(perf script -i /tmp/perf.data -F ip 2> /dev/null | grep -c .) || :
+	echo "$driver, $*: $records records, $samples samples"
+	within "records" $records 300 1000000
+}
+
+# Ours has all of them; the in-tree driver reads what is left of the ring when the event stops.
+judge() {
+	[ $driver = ours ] && equal "samples" "$samples" "$records"
+	within "samples" "$samples" 1 "$records"
+}
+
+test_program() {
+	run -- pmu-spin 1
+	judge
+}
+
+test_all_cpus() {
+	run -a -- pmu-spin 1
+	judge
+}
+
+# Longer than a ring of 4096 lasts at this rate.
+test_all_cpus_for_long() {
+	run -a -- pmu-spin 10
+	judge
+}
+
+test_program_for_long() {
+	run -- pmu-spin 30
+	judge
+}
+
+run_tests
