@@ -569,7 +569,7 @@ static int pmu_event_settle(struct pmu_event *ev)
 		event->cpu = cpu;
 	}
 	ev->poll_ns = pmu_poll_period_ns(ev->pd->desc->width, ev->max_rate);
-	return event->parent ? 0 : pmu_power_use(ev->pd, ev->box);
+	return event->parent ? 0 : pmu_power_use(ev->pd, ev->box, event);
 }
 
 static int pmu_event_init(struct perf_event *event)
@@ -582,8 +582,11 @@ static int pmu_event_init(struct perf_event *event)
 	err = pmu_event_check(pd, event);
 	if (err)
 		return err;
-	/* What was closed just now may still be powered, and in the way of this. */
-	if (ops->power_on && !event->parent)
+	/*
+	 * What was closed just now may still be powered, and in the way of this. For a sibling
+	 * perf holds a lock that hotplug takes too, so it must not wait; its leader has.
+	 */
+	if (ops->power_on && !event->parent && event->group_leader == event)
 		pmu_power_flush();
 	ev = pmu_event_create(pd, event);
 	if (IS_ERR(ev))

@@ -72,13 +72,32 @@ void pmu_power_flush(void)
 	flush_work(&pmu_power_work);
 }
 
-static int pmu_power_up(struct pmu_dev *pd, struct pmu_box *only)
+/*
+ * Who may not wait has a perf context's lock, which hotplug takes while it has these two;
+ * without waiting they can be had but seldom not.
+ */
+static bool pmu_power_lock(bool wait)
+{
+	if (wait) {
+		cpus_read_lock();
+		mutex_lock(&pmu_core_mutex);
+		return true;
+	}
+	if (!cpus_read_trylock())
+		return false;
+	if (mutex_trylock(&pmu_core_mutex))
+		return true;
+	cpus_read_unlock();
+	return false;
+}
+
+static int pmu_power_up(struct pmu_dev *pd, struct pmu_box *only, bool wait)
 {
 	struct pmu_box *box;
 	int err = 0;
 
-	cpus_read_lock();
-	mutex_lock(&pmu_core_mutex);
+	if (!pmu_power_lock(wait))
+		return -EAGAIN;
 	list_for_each_entry(box, &pd->boxes, node)
 		if (!err && (!only || box == only) && pmu_box_wanted(box))
 			err = pmu_box_power(box, true);
@@ -88,17 +107,19 @@ static int pmu_power_up(struct pmu_dev *pd, struct pmu_box *only)
 }
 
 /*
- * An event is opened: on @box, or if that is NULL, of a task. May sleep, and perf may
- * hold no lock.
+ * @event is opened: on @box, or if that is NULL, of a task. May sleep. For a sibling perf
+ * holds the lock of its leader's context; but then most often the leader, which was opened
+ * before, has powered the same box or boxes, and keeps them so.
  */
-int pmu_power_use(struct pmu_dev *pd, struct pmu_box *box)
+int pmu_power_use(struct pmu_dev *pd, struct pmu_box *box, const struct perf_event *event)
 {
+	const struct perf_event *leader = event->group_leader;
 	int err;
 
 	atomic_inc(box ? &box->users : &pd->users);
-	if (!pd->desc->ops->power_on)
+	if (!pd->desc->ops->power_on || (leader != event && leader->pmu == event->pmu))
 		return 0;
-	err = pmu_power_up(pd, box);
+	err = pmu_power_up(pd, box, leader == event);
 	if (err)
 		pmu_power_unuse(pd, box);
 	return err;

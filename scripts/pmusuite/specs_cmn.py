@@ -56,24 +56,23 @@ def _shape(pattern, sentence):
 _PLACE = r"\d+\.\d+\.\d+(?:\.\d+)?"
 
 _KEYS = {
-    "mesh": Key(None, "COLUMNSxROWS, up to 12x12", _shape(
+    "mesh": Key(None, "COLUMNSxROWS, up to 12x12; without this, ports, dtc and"
+                      " devices it is the product's own", _shape(
         r"\d+x\d+", "COLUMNSxROWS, as in 4x2"), "4x2"),
     "ports": Key(None, "device ports of the XPs: N, and N@X.Y for those that"
                        " differ, joined by +, as in 2+3@1.0", _shape(
         r"\d+(?:@\d+\.\d+)?", "N or N@X.Y, several joined by +"), "2"),
     "dtc": Key(None, "number of DTC domains, 1 to 4", number(1, 4), "1"),
-    **{name: Key(None, f"{text}: how many, or their places X.Y.PORT[.DEVICE]"
-                       " joined by +", _shape(
-        rf"\d+|{_PLACE}", "a number, or X.Y.PORT[.DEVICE], several joined by"
-                          " +"),
-        "none; without mesh, ports, dtc and devices a mesh with all of them")
+    **{name: Key(None, f"{text}: how many, or X.Y.PORT[.DEVICE] joined by +",
+                 _shape(rf"\d+|{_PLACE}", "a number, or X.Y.PORT[.DEVICE],"
+                                          " several joined by +"),
+                 {"hnd": "1", "hnt": "as many as dtc says"}.get(name, "0"))
        for name, text in _DEVICES.items()},
     "isolated": Key(None, "isolated ports, X.Y.PORT joined by +", _shape(
         r"\d+\.\d+\.\d+", "X.Y.PORT, several joined by +"), "none"),
     "isolation": Key(None, "on: device isolation is configured", switch,
                      "off"),
-    "rev": Key(None, "revision code", number(0, 15), "the latest that all"
-                                                     " kernels know"),
+    "rev": Key(None, "revision code", number(0, 15), "as the product"),
     "multi-dtm": Key(None, "on: a DTM for every two ports of an XP", switch,
                      "as the product"),
     **{f"{channel}-vcs": Key(None, f"virtual channels of {channel.upper()}",

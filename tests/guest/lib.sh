@@ -78,8 +78,12 @@ imc_thread_add() {
 # fields and more fields, as in hnf_mc_reqs,bynodeid=1,nodeid=0x24.
 cmn_event() {
 	mesh=$PMUS/arm_cmn_0 terms=$1 config=0 config1=0 config2=0
-	[ -e "$mesh/events/${1%%,*}" ] && terms=$(cat "$mesh/events/${1%%,*}"),${1#"${1%%,*}"}
-	for term in $(echo "$terms" | tr , ' '); do
+	if [ -e "$mesh/events/${1%%,*}" ]; then
+		read -r terms < "$mesh/events/${1%%,*}"
+		terms=$terms${1#"${1%%,*}"}
+	fi
+	while [ -n "$terms" ]; do
+		term=${terms%%,*} terms=${terms#"${terms%%,*}"} terms=${terms#,}
 		[ "${term#*=}" = '?' ] && continue
 		read -r place < "$mesh/format/${term%%=*}"
 		bit=${place#*:}

@@ -164,6 +164,17 @@ class PnvTest(unittest.TestCase):
     def flush(self):
         self.vm.set("core0", "flush", 1)
 
+    def pause_nest(self):
+        self.vm.step(3 * MS)                # it starts up
+        self.vm.store(self.vm.homer() + 0x1bfc08, 2)
+        self.vm.step(MS)
+
+    def assertNoTimer(self):
+        """Nothing of ours is due soon: posts would be, within a millisecond."""
+        before = self.vm.now
+        self.vm.now = int(self.vm.qtest("clock_step")[0])
+        self.assertGreater(self.vm.now - before, 10 * MS)
+
     def assertRefused(self, text, *words):
         with self.assertRaises(CommandError) as caught:
             self.vm.control(*words)

@@ -3,9 +3,9 @@
 
 import unittest
 
-from qtest_virt import Dtc, Dtm, Mesh, VirtMachine
+from qtest_virt import Dtc, Dtm, Mesh
 from test_cmn_counters import ALL_ONES, WRAP, CountTest, device
-from test_cmn_discovery import HNF, CmnTest
+from test_cmn_discovery import HNF, CmnTest, MeshTest
 
 CLASSES = ("discovery", "selector", "dtm_config", "dtm_watchpoint",
            "dtm_count", "dtm_other", "dtc_control", "dtc_count",
@@ -262,10 +262,9 @@ class Tears(CountTest):
         self.assertEqual(self.waiting("tear_dtc"), 0x20)
 
 
-class RootElsewhere(unittest.TestCase):
+class Two(MeshTest):
     def test_two_meshes_are_apart(self):
-        machine = VirtMachine("cmn600", "cmn600")
-        self.addCleanup(machine.close)
+        machine = self.machine("cmn600", "cmn600")
         meshes = [Mesh(machine, "cmn600", base=n << 32).discover()
                   for n in (1, 2)]
         machine.control("set", "cmn1", "dtc0_a", 5)

@@ -34,6 +34,23 @@ class CmnTest(unittest.TestCase):
         self.assertIn(text, str(caught.exception))
 
 
+class MeshTest(unittest.TestCase):
+    """A test starts the meshes it wants; spec is for the architecture."""
+    spec = "cmn600"
+
+    def machine(self, *all_specs):
+        machine = VirtMachine(*all_specs)
+        self.addCleanup(machine.close)
+        return machine
+
+    def mesh(self, spec, product=None, root=None):
+        return Mesh(self.machine(spec), product or spec.partition(",")[0],
+                    root=root)
+
+    def discovered(self, *args, **kwargs):
+        return self.mesh(*args, **kwargs).discover()
+
+
 class Cmn600(CmnTest):
     def setUp(self):
         super().setUp()
@@ -138,19 +155,14 @@ class Cmn600(CmnTest):
         self.assertEqual(self.mesh.root.read(0x908), 0)
 
 
-class Identity(unittest.TestCase):
+class Identity(MeshTest):
     PARTS = {"cmn600": 0xb400000034, "cmn650": 0xb400000036,
              "cmn700": 0xb40000003c, "ci700": 0xb40000003a,
              "cmns3": 0xb40000003e}
 
-    def machine(self, spec):
-        machine = VirtMachine(spec)
-        self.addCleanup(machine.close)
-        return machine
-
     def test_part_numbers_of_section_9_2_1(self):
         for product, part in self.PARTS.items():
-            mesh = Mesh(self.machine(product), product)
+            mesh = self.mesh(product)
             root = Node(mesh, mesh.root_frame)
             self.assertEqual(root.type, CFG)
             self.assertEqual(root.read(0x08), part)
@@ -163,7 +175,7 @@ class Identity(unittest.TestCase):
         for product, last in (("cmn600", 7), ("cmn650", 4), ("ci700", 2),
                               ("cmn700", 3), ("cmns3", 6)):
             for rev in {0, 2, last}:
-                mesh = Mesh(self.machine(f"{product},rev={rev}"), product)
+                mesh = self.mesh(f"{product},rev={rev}")
                 self.assertEqual(mesh.read32(mesh.root_frame + 0x10),
                                  rev << 4 | 0xb)
             with self.assertRaisesRegex(RuntimeError, "revision codes"):
@@ -178,14 +190,13 @@ class Identity(unittest.TestCase):
                                   CCLA_RNI, HNS}),
                 ("cmns3", {CXRA, CXHA, MTSX, CCRA, CCHA, CCLA, CCLA_RNI, HNS,
                            APB})):
-            mesh = Mesh(self.machine(spec), spec.partition(",")[0]).discover()
+            mesh = self.discovered(spec)
             found = {node_type for node_type, _ in mesh.nodes}
             no_events = {8, 9, 0x201, 0x202, RNSAM}
             self.assertEqual(found - no_events, common | types, spec)
 
     def test_two_meshes_have_their_own_places(self):
-        machine = VirtMachine("cmn600", "cmn700")
-        self.addCleanup(machine.close)
+        machine = self.machine("cmn600", "cmn700")
         first = Mesh(machine, "cmn600").discover()
         second = Mesh(machine, "cmn700", base=2 << 32).discover()
         self.assertEqual(first.root.read(0x08), self.PARTS["cmn600"])
@@ -194,48 +205,42 @@ class Identity(unittest.TestCase):
                          ["cmn0 CMN-600", "cmn1 CMN-700"])
 
 
-class NodeIds(unittest.TestCase):
+class NodeIds(MeshTest):
     """Sections 1.6 and 9.2"""
 
-    def mesh(self, spec, product, root=None):
-        machine = VirtMachine(spec)
-        self.addCleanup(machine.close)
-        return Mesh(machine, product, root=root).discover()
-
     def test_8x8_with_two_ports(self):
-        mesh = self.mesh("cmn700,mesh=8x8,hnf=5.6.1.2+7.7.1.3+0.3.1.3",
-                         "cmn700")
+        mesh = self.discovered("cmn700,mesh=8x8,hnf=5.6.1.2+7.7.1.3+0.3.1.3")
         self.assertEqual(sorted(node.id for node in mesh.of_type(HNF)),
                          [0x01f, 0x176, 0x1ff])
         self.assertEqual(mesh.xps[0x008].logical, 8)
 
     def test_8x8_with_four_ports(self):
-        mesh = self.mesh("cmn700,mesh=8x8,ports=4,hnf=5.6.3+7.7.3.1+0.3.3.1",
-                         "cmn700")
+        mesh = self.discovered("cmn700,mesh=8x8,ports=4,"
+                               "hnf=5.6.3+7.7.3.1+0.3.3.1")
         self.assertEqual(sorted(node.id for node in mesh.of_type(HNF)),
                          [0x01f, 0x176, 0x1ff])
 
     def test_12x10(self):
-        mesh = self.mesh("cmn700,mesh=12x10,hnf=11.9.1", "cmn700")
+        mesh = self.discovered("cmn700,mesh=12x10,hnf=11.9.1")
         self.assertEqual([node.id for node in mesh.of_type(HNF)], [0x5cc])
         self.assertEqual(len(mesh.xps), 120)
         self.assertEqual(mesh.xps[0x008].logical, 12)
 
     def test_12x12_is_the_largest(self):
-        mesh = self.mesh("cmn700,mesh=12x12", "cmn700")
+        mesh = self.discovered("cmn700,mesh=12x12")
         self.assertEqual(len(mesh.xps), 144)
         with self.assertRaisesRegex(RuntimeError, "COLUMNSxROWS"):
             VirtMachine("cmn700,mesh=13x2")
 
     def test_a_real_mesh_with_four_bits_and_width_4(self):
-        mesh = self.mesh("cmn700,mesh=4x9,ports=2+3@3.6,rni=3.6.2.1", "cmn700")
+        mesh = self.discovered("cmn700,mesh=4x9,ports=2+3@3.6,rni=3.6.2.1")
         self.assertEqual(mesh.xps[0x1b0].read(0), 0x0003001b01b00006)
         self.assertEqual(mesh.xps[0x1a8].logical, 23)
         self.assertEqual([node.id for node in mesh.of_type(RNI)], [0x1b5])
         self.assertEqual(mesh.xps[0x1a8].ports, 2)
 
     def test_a_port_3_wide_beside_one_2_wide(self):
-        mesh = self.mesh("cmn700", "cmn700")
+        mesh = self.discovered("cmn700")
         xp2, xp3 = mesh.xps[0x00], mesh.xps[0x20]
         self.assertEqual((xp2.ports, xp3.ports), (2, 3))
         ids = [node.id for node in mesh.of_type(HNF)]
@@ -247,42 +252,42 @@ class NodeIds(unittest.TestCase):
                          [0x0e, 0x0e, 0x8e])
 
     def test_one_xp_alone(self):
-        mesh = self.mesh("ci700,mesh=1x1,ports=6,hnd=0.0.5,hnf=0.0.1.3+0.0.4",
-                         "ci700")
+        mesh = self.discovered("ci700,mesh=1x1,ports=6,hnd=0.0.5,"
+                               "hnf=0.0.1.3+0.0.4")
         self.assertEqual(list(mesh.xps), [0])
         self.assertEqual([node.id for node in mesh.of_type(HNF)],
                          [0x07, 0x10])
         self.assertEqual(mesh.root.id, 0x14)
 
     def test_at_least_two_bits(self):
-        mesh = self.mesh("cmn700,mesh=2x2", "cmn700")
+        mesh = self.discovered("cmn700,mesh=2x2")
         self.assertEqual(sorted(mesh.xps), [0x00, 0x08, 0x20, 0x28])
 
     def test_n_by_1_has_no_id_8(self):
-        mesh = self.mesh("cmn700,mesh=5x1", "cmn700")
+        mesh = self.discovered("cmn700,mesh=5x1")
         self.assertEqual(sorted(mesh.xps), [0x00, 0x40, 0x80, 0xc0, 0x100])
 
     def test_frames_of_section_9_2(self):
-        mesh = self.mesh("cmn600,mesh=8x8,hnd=0.1.1,rnf=5.6.1", "cmn600")
+        mesh = self.discovered("cmn600,mesh=8x8,hnd=0.1.1,rnf=5.6.1")
         xp = mesh.xps[0x170]
         self.assertEqual(xp.read(0x100), 0x82e04000)
-        mesh = self.mesh("cmn650,mesh=8x8,rnf=5.6.1", "cmn650")
+        mesh = self.discovered("cmn650,mesh=8x8,rnf=5.6.1")
         self.assertEqual(mesh.xps[0x170].read(0x100), 0x8b810000)
 
     def test_root_of_n1sdp(self):
-        mesh = self.mesh("cmn600,mesh=4x2,hnd=3.1.0", "cmn600", root=0xd00000)
+        mesh = self.discovered("cmn600,mesh=4x2,hnd=3.1.0", root=0xd00000)
         self.assertEqual(mesh.root.type, CFG)
         self.assertEqual(mesh.root.id, 0x68)
 
     def test_devices_find_places_by_themselves(self):
-        mesh = self.mesh("cmn700,mesh=4x4,dtc=4,hnf=12,rni=3", "cmn700")
+        mesh = self.discovered("cmn700,mesh=4x4,dtc=4,hnf=12,rni=3")
         self.assertEqual(len(mesh.of_type(HNF)), 12)
         self.assertEqual(len(mesh.of_type(RNI)), 3)
         for dtc in mesh.of_type(DTC):
             self.assertEqual(dtc.xp.read32(0x960), dtc.logical)
 
 
-class Refusals(unittest.TestCase):
+class Refusals(MeshTest):
     def refused(self, spec, text):
         with self.assertRaisesRegex(RuntimeError, text):
             VirtMachine(spec)
@@ -316,11 +321,9 @@ class Refusals(unittest.TestCase):
                 specs.qemu_args(f"cmn700,{text}")
 
 
-class GlobalInfo(unittest.TestCase):
+class GlobalInfo(MeshTest):
     def words(self, spec):
-        machine = VirtMachine(spec)
-        self.addCleanup(machine.close)
-        mesh = Mesh(machine, spec.partition(",")[0])
+        mesh = self.mesh(spec)
         return tuple(mesh.read(mesh.root_frame + offset)
                      for offset in (0x900, 0x908, 0x910))
 
@@ -354,13 +357,8 @@ class GlobalInfo(unittest.TestCase):
         self.assertEqual(self.words("cmns3,isolation=on")[0] >> 44 & 1, 1)
 
 
-class XpInfo(unittest.TestCase):
+class XpInfo(MeshTest):
     """Section 1.8"""
-
-    def mesh(self, spec, product=None):
-        machine = VirtMachine(spec)
-        self.addCleanup(machine.close)
-        return Mesh(machine, product or spec.partition(",")[0]).discover()
 
     PORTS = "mesh=4x2,ports=4,dtc=2,hnf=1.0.0+3.0.3,rni=1.0.1,sbsx=1.0.2," \
             "hni=1.0.3.0+1.0.3.1"
@@ -371,25 +369,25 @@ class XpInfo(unittest.TestCase):
                                  ("ci700", (0x08, 0x10, 0x28, 0x30)),
                                  ("cmn700", (0x08, 0x10, 0x18, 0x20)),
                                  ("cmns3", (0x08, 0x10, 0x18, 0x20))):
-            xp = self.mesh(f"{product},{self.PORTS}").xps[0x20]
+            xp = self.discovered(f"{product},{self.PORTS}").xps[0x20]
             self.assertEqual([xp.read32(offset) for offset in offsets],
                              self.CODES)
 
     def test_port_info_counts_devices(self):
         for product, offsets in (("cmn650", (0x900, 0x908, 0x928, 0x930)),
                                  ("cmn700", (0x900, 0x910, 0x920, 0x930))):
-            xp = self.mesh(f"{product},{self.PORTS}").xps[0x20]
+            xp = self.discovered(f"{product},{self.PORTS}").xps[0x20]
             self.assertEqual([xp.read(offset) for offset in offsets],
                              [1, 1, 1, 2])
 
     def test_virtual_channels_of_a_port(self):
-        xp = self.mesh("cmn700,req-vcs=1,dat-vcs=1").xps[0]
+        xp = self.discovered("cmn700,req-vcs=1,dat-vcs=1").xps[0]
         self.assertEqual(xp.read(0x908), 0x1221)
 
     def test_domains(self):
         for product, first in (("cmn650", 0x910), ("ci700", 0x910),
                                ("cmn700", 0x960), ("cmns3", 0x960)):
-            mesh = self.mesh(f"{product},{self.PORTS},multi-dtm=on")
+            mesh = self.discovered(f"{product},{self.PORTS},multi-dtm=on")
             for xp in mesh.xps.values():
                 domain = int(xp.id >= 0x40)
                 self.assertEqual(xp.read32(first), domain)
@@ -402,12 +400,13 @@ class XpInfo(unittest.TestCase):
                                   ("ci700", 0x19, 0x0f),
                                   ("cmn700", 0x19, 0x0f),
                                   ("cmns3", 0x21, 0x22)):
-            xp = self.mesh(f"{product},mesh=2x2,hnd=0.1.1,rnf=0.0.0,"
+            xp = self.discovered(f"{product},mesh=2x2,hnd=0.1.1,rnf=0.0.0,"
                            "snf=0.0.1").xps[0]
             self.assertEqual((xp.read32(0x08), xp.read32(0x10)), (rnf, snf))
 
     def test_isolated_nodes(self):
-        mesh = self.mesh("cmns3,rev=3,isolation=on,isolated=1.0.0", "cmns3r1")
+        mesh = self.discovered("cmns3,rev=3,isolation=on,isolated=1.0.0",
+                               "cmns3r1")
         isolated = [node for xp in mesh.xps.values()
                     for node in xp.children(mesh.mask) if node.isolated]
         self.assertEqual({node.frame for node in isolated},
@@ -420,19 +419,18 @@ class XpInfo(unittest.TestCase):
         self.assertEqual(mesh.machine.stats("cmn0")["isolated64"], (1, 0))
 
     def test_isolated_pointers_say_so_from_r2_on(self):
-        mesh = self.mesh("cmns3,rev=2,isolation=on,isolated=1.0.0", "cmns3r1")
+        mesh = self.discovered("cmns3,rev=2,isolation=on,isolated=1.0.0",
+                               "cmns3r1")
         self.assertFalse([node for xp in mesh.xps.values()
                           for node in xp.children(mesh.mask)
                           if node.isolated])
 
 
-class Corrupt(unittest.TestCase):
+class Corrupt(MeshTest):
     """What section 1 says is wrong, at XP 0x08 of 4x2 or in the root"""
 
-    def mesh(self, corrupt, product="cmn700"):
-        machine = VirtMachine(f"{product},corrupt={corrupt}")
-        self.addCleanup(machine.close)
-        mesh = Mesh(machine, product)
+    def corrupt(self, how, product="cmn700"):
+        mesh = self.mesh(f"{product},corrupt={how}")
         mesh.root = Node(mesh, mesh.root_frame)
         return mesh
 
@@ -440,78 +438,76 @@ class Corrupt(unittest.TestCase):
         return Node(mesh, mesh.root.read(0x100 + 8 * 4) & mesh.mask)
 
     def test_pointers(self):
-        mesh = self.mesh("loop")
+        mesh = self.corrupt("loop")
         victim = self.victim(mesh)
         self.assertEqual(victim.read(0x100), victim.frame)
-        mesh = self.mesh("root-loop")
+        mesh = self.corrupt("root-loop")
         self.assertEqual(self.victim(mesh).read(0x100), mesh.root_frame)
-        mesh = self.mesh("xp-loop", "cmn600")
+        mesh = self.corrupt("xp-loop", "cmn600")
         self.assertEqual(mesh.root.read(0x100), mesh.root_frame)
 
     def test_pointers_out_of_range(self):
         for product, size in (("cmn600", 64 << 20), ("cmn700", 256 << 20)):
-            mesh = self.mesh("range+xp-range", product)
+            mesh = self.corrupt("range+xp-range", product)
             self.assertGreaterEqual(mesh.root.read(0x100) & mesh.mask, size)
             victim = self.victim(mesh)
             self.assertGreaterEqual(victim.read(0x100) & mesh.mask, size)
             self.assertEqual(victim.type, XP)
 
     def test_counts(self):
-        mesh = self.mesh("count+xp-count")
+        mesh = self.corrupt("count+xp-count")
         self.assertEqual(mesh.root.read(0x80), 0x0100ffff)
         self.assertEqual(self.victim(mesh).read(0x80), 0x0100ffff)
-        self.assertEqual(self.mesh("no-xp").root.read(0x80), 0x01000000)
+        self.assertEqual(self.corrupt("no-xp").root.read(0x80), 0x01000000)
 
     def test_arrays_outside_the_frame(self):
-        mesh = self.mesh("array+xp-array")
+        mesh = self.corrupt("array+xp-array")
         self.assertEqual(mesh.root.read(0x80), 0xfff80008)
         self.assertEqual(self.victim(mesh).read(0x80) >> 16, 0xfff8)
 
     def test_more_children_than_pointers(self):
-        whole = self.victim(self.mesh("domain")).read(0x80) & 0xffff
-        victim = self.victim(self.mesh("zero"))
+        whole = self.victim(self.corrupt("domain")).read(0x80) & 0xffff
+        victim = self.victim(self.corrupt("zero"))
         self.assertEqual(victim.read(0x80) & 0xffff, whole + 2)
         self.assertNotEqual(victim.read(0x100 + 8 * (whole - 1)), 0)
         self.assertEqual(victim.read(0x100 + 8 * whole), 0)
 
     def test_fewer_children_than_pointers(self):
-        whole = self.victim(self.mesh("domain")).read(0x80) & 0xffff
-        victim = self.victim(self.mesh("hidden"))
+        whole = self.victim(self.corrupt("domain")).read(0x80) & 0xffff
+        victim = self.victim(self.corrupt("hidden"))
         self.assertEqual(victim.read(0x80) & 0xffff, whole - 1)
         self.assertNotEqual(victim.read(0x100 + 8 * (whole - 1)), 0)
 
     def test_the_same_twice(self):
-        mesh = self.mesh("twice+xp-twice")
+        mesh = self.corrupt("twice+xp-twice")
         self.assertEqual(mesh.root.read(0x108), mesh.root.read(0x100))
         victim = self.victim(mesh)
         self.assertEqual(victim.read(0x108), victim.read(0x100))
 
     def test_nodes_that_are_not_what_they_should_be(self):
-        self.assertEqual(self.mesh("root-type").root.type, 0)
-        self.assertEqual(self.victim(self.mesh("xp-type")).type, HNF)
-        self.assertEqual(self.victim(self.mesh("logical")).logical, 0x1ff)
-        mesh = self.mesh("type+id", "cmn600")
+        self.assertEqual(self.corrupt("root-type").root.type, 0)
+        self.assertEqual(self.victim(self.corrupt("xp-type")).type, HNF)
+        self.assertEqual(self.victim(self.corrupt("logical")).logical, 0x1ff)
+        mesh = self.corrupt("type+id", "cmn600")
         # The first child of that XP is a RN-SAM outside; nothing to see there
         self.assertEqual(self.victim(mesh).read(0x100) >> 31, 1)
-        mesh = self.mesh("part")
+        mesh = self.corrupt("part")
         self.assertEqual(mesh.root.read(8) & 0xff, 0x7e)
 
     def test_first_child(self):
-        machine = VirtMachine("cmn700,mesh=2x2,rni=0.1.0,corrupt=type+id")
-        self.addCleanup(machine.close)
-        mesh = Mesh(machine, "cmn700")
+        mesh = self.mesh("cmn700,mesh=2x2,rni=0.1.0,corrupt=type+id")
         mesh.root = Node(mesh, 0)
         xp = Node(mesh, mesh.root.read(0x110) & mesh.mask)
         child = Node(mesh, xp.read(0x100) & mesh.mask)
         self.assertEqual((child.type, child.id), (0xabc, 0xfff8))
 
     def test_domains_without_a_dtc(self):
-        self.assertEqual(self.victim(self.mesh("domain")).read(0x960), 3)
-        self.assertEqual(self.victim(self.mesh("domain", "cmn650"))
+        self.assertEqual(self.victim(self.corrupt("domain")).read(0x960), 3)
+        self.assertEqual(self.victim(self.corrupt("domain", "cmn650"))
                          .read(0x910), 3)
-        self.assertEqual(self.victim(self.mesh("domain", "cmn600"))
+        self.assertEqual(self.victim(self.corrupt("domain", "cmn600"))
                          .read(0x910), 0)
-        mesh = self.mesh("dtc").discover()
+        mesh = self.corrupt("dtc").discover()
         self.assertEqual([dtc.logical for dtc in mesh.of_type(DTC)], [3, 3])
 
 
@@ -540,12 +536,11 @@ def parse_fdt(blob):
             return nodes
 
 
-class DeviceTree(unittest.TestCase):
+class DeviceTree(MeshTest):
     """Section 1.9; the board puts the tree where RAM starts."""
 
     def node(self, spec, base=1 << 32):
-        machine = VirtMachine(spec)
-        self.addCleanup(machine.close)
+        machine = self.machine(spec)
         magic, size = struct.unpack(">II",
                                     machine.memory(VirtMachine.RAM, 8))
         self.assertEqual(magic, 0xd00dfeed)

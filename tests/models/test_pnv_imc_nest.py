@@ -78,6 +78,14 @@ class ControlBlock(NestTest):
         self.vm.step(100 * MS)
         self.assertEqual(self.vm.read(self.base, 0x1000), before)
 
+    def test_a_second_write_does_not_delay_the_first(self):
+        self.boot()
+        self.put(COMMAND, PAUSE)
+        self.vm.step(SLOT // 2)
+        self.put(COMMAND, PAUSE)
+        self.vm.step(SLOT // 2)
+        self.assertEqual(self.field(STATUS), PAUSED)
+
     def test_resume_starts_posts_again(self):
         self.boot()
         self.put(COMMAND, PAUSE)
@@ -299,6 +307,7 @@ class Groups(NestTest):
 
     def test_traffic_is_even_and_exact(self):
         self.boot()
+        self.vm.step(10 * MS + 300000)
         self.vm.set("nest", "traffic", 1234567)
         self.vm.add("nest", READS, 10)
         self.vm.step(1000 * MS)
@@ -377,8 +386,10 @@ class Properties(NestTest):
     def test_the_period_can_be_changed(self):
         self.boot()
         self.vm.set("nest", "post", 10 * MS)
-        self.vm.step(100 * MS)
-        self.assertEqual(self.counter(0), 10)
+        self.vm.step(10 * MS - 1)
+        self.assertEqual(self.counter(0), 0)
+        self.vm.step(1)
+        self.assertEqual(self.counter(0), 1)
         self.assertRefused("at least 1", "set", "nest", "post", 0)
 
     def test_the_second_chip_is_4_mib_further(self):

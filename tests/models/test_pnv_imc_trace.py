@@ -279,6 +279,14 @@ class Switches(TraceTest):
         self.vm.step(MS)
         self.assertEqual(self.get("records"), 128)
 
+    def test_a_trace_that_is_off_costs_nothing(self):
+        self.pause_nest()
+        self.set("idle", 1)
+        self.trace()
+        self.vm.step(MS)
+        self.htm(HTM_OFF)
+        self.assertNoTimer()
+
     def test_threads_trace_on_their_own(self):
         self.trace()
         self.ldbar(TRACE | BUFFER + 0x40000, 1)

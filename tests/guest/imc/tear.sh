@@ -17,25 +17,25 @@ torn() {
 	sed 's/.*torn //' /sys/kernel/debug/imc_pmu/nest
 }
 
-# Both counters get the same amount at every update. The frame's counts, which are read without
-# waiting, show that reads did fall into updates. How often the driver gave up waiting it says
-# itself: a host that stops the guest's clockwork makes an update as long as it likes.
+# Both counters get the same amount at every update. The frame's counts, which are read first and
+# without waiting, show that reads did fall into updates. How often the driver gave up waiting it
+# says itself: a host that stops the guest's clockwork makes an update as long as it likes.
 test_group_is_of_one_update() {
 	pmu-model set nest@0 slow 50000
 	before=$(torn)
 	for _ in $(seq 12); do
 		set -- -x true -x true -x true -x true -x true -x true -x true -x true -x true -x true
-		pmu-event --group nest_powerbus0_imc:$EARLY nest_powerbus0_imc:$LATE \
-			nest_powerbus0_imc:$BEGUN nest_powerbus0_imc:$DONE \
+		pmu-event --group nest_powerbus0_imc:$BEGUN nest_powerbus0_imc:$DONE \
+			nest_powerbus0_imc:$EARLY nest_powerbus0_imc:$LATE \
 			-x 'pmu-model set nest@0 flush 1; pmu-model set nest@0 traffic 100000000' \
 			"$@" "$@" "$@" "$@" "$@" -x 'pmu-model set nest@0 traffic 0'
 	done > /tmp/reads
 	given_up=$(($(torn) - before))
 	pmu-model set nest@0 slow 0
 	within "reads" "$(sort -u /tmp/reads | wc -l)" 200 1000
-	within "reads while an update was under way" "$(awk '$3 != $4' /tmp/reads | wc -l)" 1 1000
-	within "reads of two updates, $given_up given up" "$(awk '$1 != $2' /tmp/reads | wc -l)" 0 $given_up
-	within "given up" "$given_up" 0 100
+	during=$(awk '$1 != $2' /tmp/reads | wc -l)
+	within "reads of two updates, $given_up given up" "$(awk '$3 != $4' /tmp/reads | wc -l)" 0 $given_up
+	within "reads while an update was under way, $given_up given up" "$during" $((given_up + 1)) 1000
 }
 
 # An update that never ends does not hang the reader: it gives up, and says so.

@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The life of a mesh's PMU: overflow interrupts, CPUs that go, modules that come and go, the map.
+#
+# vm: --arch arm64 --kernel '6.1 6.12 kunit' --driver ours --model 'cmn700 cmn600,shared-irq=on,dirty=on' --cpus 2
+. ./lib.sh
+
+MESH=$PMUS/arm_cmn_0
+HOME_NODES=$(pmu-model list cmn0 | grep -c '^node hnf ')
+
+interrupts() {
+	awk '/cmn_pmu|\.pmu/ { n += $2 + $3 } END { print n + 0 }' /proc/interrupts
+}
+
+count_misses() {
+	pmu-event "$@" "$(cmn_event hnf_cache_miss)" -x 'pmu-model add cmn0 hnf_cache_miss 70000'
+}
+
+# More than 32 bits, and more than the hardware's 48 have before they wrap: with an interrupt at half of that.
+test_counts_beyond_overflow() {
+	before=$(interrupts)
+	got=$(pmu-event "$(cmn_event hnf_cache_miss,bynodeid=1,nodeid=0x64)" -x 'pmu-model add cmn0 hnf_cache_miss@0x64 6000000000' \
+		-x 'pmu-model add cmn0 hnf_cache_miss@0x64 140737488355328' -x 'pmu-model add cmn0 hnf_cache_miss@0x64 140737488355328' \
+		-x 'pmu-model add cmn0 hnf_cache_miss@0x64 140737488355328')
+	equal "6 * 10^9, and 2^47 three times" "$got" "6000000000
+$((6000000000 + (1 << 47)))
+$((6000000000 + (2 << 47)))
+$((6000000000 + (3 << 47)))"
+	within "interrupts" $(($(interrupts) - before)) 1 100
+}
+
+# Nobody reads in between, so without interrupts two of four would be lost.
+test_interrupts_alone_keep_the_count() {
+	half='pmu-model add cmn0 hnf_cache_miss@0x64 140737488355328'
+	got=$(pmu-event --manual "$(cmn_event hnf_cache_miss,bynodeid=1,nodeid=0x64)" -x "$half; $half; $half; $half; $half" -x @read)
+	equal "2^47 five times" "$got" $((5 << 47))
+}
+
+# The owner goes while events are counted: the next CPU takes them over, and nothing is lost.
+test_owner_goes_offline() {
+	equal "cpumask" "$(cat $MESH/cpumask)" 0
+	got=$(pmu-event --cpu 0 "$(cmn_event hnf_cache_miss)" \
+		-x 'pmu-model add cmn0 hnf_cache_miss 70000' \
+		-x 'echo 0 > /sys/devices/system/cpu/cpu0/online; pmu-model add cmn0 hnf_cache_miss 70000' \
+		-x 'pmu-model add cmn0 hnf_cache_miss@0x64 140737488355328' \
+		-x 'pmu-model add cmn0 hnf_cache_miss@0x64 140737488355328' \
+		-x 'echo 1 > /sys/devices/system/cpu/cpu0/online; pmu-model add cmn0 hnf_cache_miss 70000')
+	equal "cpumask" "$(cat $MESH/cpumask)" 1
+	n=$((70000 * HOME_NODES))
+	equal "before, after, with interrupts there, and with CPU 0 again" "$got" "$n
+$((2 * n))
+$((2 * n + (1 << 47)))
+$((2 * n + (2 << 47)))
+$((3 * n + (2 << 47)))"
+	# And back.
+	echo 0 > /sys/devices/system/cpu/cpu1/online
+	equal "cpumask" "$(cat $MESH/cpumask)" 0
+	equal "on CPU 0" "$(count_misses)" $n
+	echo 1 > /sys/devices/system/cpu/cpu1/online
+}
+
+test_ten_times_in_and_out() {
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		rmmod cmn_pmu
+		[ ! -e $MESH ]
+		[ ! -e /sys/kernel/debug/arm-cmn ]
+		insmod /vm/modules.d/cmn_pmu.ko
+		equal "misses" "$(count_misses)" $((70000 * HOME_NODES))
+	done
+}
+
+# A module that somebody counts with stays.
+test_busy_while_counting() {
+	pmu-event "$(cmn_event hnf_cache_miss)" -x 'rmmod cmn_pmu 2> /tmp/said || touch /tmp/stays' > /tmp/got
+	[ -e /tmp/stays ]
+	contains "rmmod" "$(cat /tmp/said)" 'unavailable|busy|in use'
+	equal "misses later" "$(count_misses)" $((70000 * HOME_NODES))
+}
+
+# The map has every XP and every HN-F, by id.
+test_map() {
+	map=$(cat /sys/kernel/debug/arm-cmn/map)
+	contains "map" "$map" '^arm_cmn_0: CMN-[67]00 r[0-9]p[0-9], 4x2, 2 DTCs'
+	pmu-model list cmn0 | sed -n 's/^node \(mxp\|hnf\) 0x\([0-9a-f]*\) .*/\1 \2/p' > /tmp/nodes
+	while read -r type id; do
+		id=$(printf '0x%03x' "0x$id")
+		case $type in
+		mxp) contains "map" "$map" "XP $id" ;;
+		hnf) contains "map" "$map" "p[0-9] HN-F $id" ;;
+		esac
+	done < /tmp/nodes
+	[ "$(wc -l < /tmp/nodes)" -ge 14 ]
+}
+
+# Gone with its counters stopped: the next driver of it, or kernel, finds a mesh at rest.
+test_at_rest_after_unload() {
+	rmmod cmn_pmu
+	for key in dtc0_control dtc0_pmcr; do
+		equal "$key" $(($(pmu-model get cmn0 $key))) 0
+	done
+}
+
+run_tests
