@@ -44,7 +44,6 @@ few=$(least $FEW)
 few_samples=$(samples)
 many=$(least $MANY)
 many_samples=$(samples)
-echo "$few $few_samples $many $many_samples" >&2
 echo instructions $(((many - few) / (many_samples - few_samples)))
 
 echo "$drain" > $TRACING/set_ftrace_filter

@@ -249,8 +249,10 @@ for _spec, _there in (("ivbep,controllers=1", (0, 1, 2, 3)),
 
 
 class Phantom(unittest.TestCase):
+    spec = "bdxep,channels=0+1+2+3+4,dead=0.4"
+
     def test_a_phantom_channel_is_there_and_counts_nothing(self):
-        machine = Machine("bdxep,channels=0+1+2+3+4,dead=0.4")
+        machine = Machine(self.spec)
         self.addCleanup(machine.close)
         phantom = PARTS["bdxep"].channel(machine, 4)
         self.assertEqual(phantom.read(0), 0x6fd08086)

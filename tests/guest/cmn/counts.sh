@@ -3,9 +3,8 @@
 #
 # What the events of a mesh count: exact numbers, on our driver and, as the referee, on the in-tree one.
 #
-# vm: --arch arm64 --kernel '6.1 6.12' --driver 'ours in-tree' --model 'cmn600 cmn650 cmn700 ci700'
-# vm: --arch arm64 --kernel '6.1 6.12' --driver 'ours in-tree' --model 'cmn600,mesh=8x8,dtc=4,hnf=32,rni=4,sbsx=4,hni=2'
-# vm: --arch arm64 --kernel 6.12 --driver 'ours in-tree' --model 'cmn700,rev=3 cmns3'
+# vm: --arch arm64 --kernel 6.12 --driver 'ours in-tree' --model 'cmn600 cmn700 ci700'
+# vm: --arch arm64 --kernel 6.1 --driver ours --model cmn700
 . ./lib.sh
 
 MESH=$PMUS/arm_cmn_0
@@ -110,7 +109,7 @@ test_by_node() {
 test_four_lines_of_a_node() {
 	id=$(nodes hnf | head -n 1)
 	at=bynodeid=1,nodeid=$id
-	got=$(count hnf_cache_miss,$at hnf_mc_reqs,$at hnf_snp_sent,$at hnf_seq_hit,$at -- \
+	got=$(count "hnf_cache_miss,$at" "hnf_mc_reqs,$at" "hnf_snp_sent,$at" "hnf_seq_hit,$at" -- \
 		"pmu-model add cmn0 hnf_cache_miss@$id 1; pmu-model add cmn0 hnf_mc_reqs@$id 20
 		 pmu-model add cmn0 hnf_snp_sent@$id 300; pmu-model add cmn0 hnf_seq_hit@$id 4000")
 	equal "four events at $id" "$got" "1 20 300 4000"

@@ -4,7 +4,7 @@
 # A group of four events of every HN-F of a large mesh: as exact as one event, and how few accesses it takes. The
 # in-tree driver reads a DTM for every event; ours reads it once for all.
 #
-# vm: --arch arm64 --kernel '6.1 6.12' --driver none --model 'cmn700,mesh=8x8,ports=1,dtc=4,hnf=60 cmn600,mesh=8x8,ports=1,dtc=4,hnf=60'
+# vm: --arch arm64 --kernel 6.12 --driver none --model 'cmn700,mesh=8x8,ports=1,dtc=4,hnf=60'
 . ./lib.sh
 
 EVENTS='hnf_cache_miss hnf_mc_reqs hnf_seq_hit hnf_snp_sent'

@@ -3,9 +3,7 @@
 #
 # Trees of nodes that cannot be: no crash, a sentence, and the mesh is refused or what is left of it counts.
 #
-# vm: --arch arm64 --kernel '6.12 kunit' --driver none --model 'cmn700,corrupt=loop cmn700,mesh=4x2,dtc=2,hnd=0.1.1,hnt=3.1.0,hnf=0.0.1+0.1.0,corrupt=root-loop cmn700,corrupt=range cmn700,corrupt=count cmn700,corrupt=array cmn700,corrupt=zero cmn700,corrupt=hidden cmn700,mesh=4x2,dtc=2,hnd=0.1.1,hnt=3.1.0,hnf=0.0.1+0.1.0,corrupt=twice'
-# vm: --arch arm64 --kernel '6.12 kunit' --driver none --model 'cmn600,corrupt=xp-loop cmn700,corrupt=xp-range cmn700,corrupt=xp-count cmn700,corrupt=no-xp cmn700,corrupt=xp-array cmn700,corrupt=xp-twice'
-# vm: --arch arm64 --kernel '6.12 kunit' --driver none --model 'cmn700,mesh=4x2,dtc=2,hnd=0.1.1,hnt=3.1.0,hnf=0.0.1+0.1.0,corrupt=type cmn700,mesh=4x2,dtc=2,hnd=0.1.1,hnt=3.1.0,hnf=0.0.1+0.1.0,corrupt=id cmn700,corrupt=xp-type cmn700,corrupt=logical cmn700,corrupt=domain cmn700,corrupt=dtc cmn700,corrupt=part cmn600,corrupt=root-type'
+# vm: --arch arm64 --kernel 6.12 --driver none --model 'cmn700,corrupt=loop cmn700,corrupt=range cmn700,corrupt=count cmn600,corrupt=xp-loop cmn700,corrupt=xp-range cmn700,mesh=4x2,dtc=2,hnd=0.1.1,hnt=3.1.0,hnf=0.0.1+0.1.0,corrupt=type'
 #
 # Where the first device counts, it is one that the driver looks at: an HN-F.
 . ./lib.sh

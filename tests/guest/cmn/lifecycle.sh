@@ -3,7 +3,7 @@
 #
 # The life of a mesh's PMU: overflow interrupts, CPUs that go, modules that come and go, the map.
 #
-# vm: --arch arm64 --kernel '6.1 6.12 kunit' --driver ours --model 'cmn700 cmn600,shared-irq=on,dirty=on' --cpus 2
+# vm: --arch arm64 --kernel '6.1 6.12' --driver ours --model cmn700 --cpus 2
 . ./lib.sh
 
 MESH=$PMUS/arm_cmn_0
@@ -14,7 +14,7 @@ interrupts() {
 }
 
 count_misses() {
-	pmu-event "$@" "$(cmn_event hnf_cache_miss)" -x 'pmu-model add cmn0 hnf_cache_miss 70000'
+	pmu-event "$(cmn_event hnf_cache_miss)" -x 'pmu-model add cmn0 hnf_cache_miss 70000'
 }
 
 # More than 32 bits, and more than the hardware's 48 have before they wrap: with an interrupt at half of that.
@@ -39,14 +39,14 @@ test_interrupts_alone_keep_the_count() {
 
 # The owner goes while events are counted: the next CPU takes them over, and nothing is lost.
 test_owner_goes_offline() {
-	equal "cpumask" "$(cat $MESH/cpumask)" 0
+	equal "cpumask" "$(cat "$MESH/cpumask")" 0
 	got=$(pmu-event --cpu 0 "$(cmn_event hnf_cache_miss)" \
 		-x 'pmu-model add cmn0 hnf_cache_miss 70000' \
 		-x 'echo 0 > /sys/devices/system/cpu/cpu0/online; pmu-model add cmn0 hnf_cache_miss 70000' \
 		-x 'pmu-model add cmn0 hnf_cache_miss@0x64 140737488355328' \
 		-x 'pmu-model add cmn0 hnf_cache_miss@0x64 140737488355328' \
 		-x 'echo 1 > /sys/devices/system/cpu/cpu0/online; pmu-model add cmn0 hnf_cache_miss 70000')
-	equal "cpumask" "$(cat $MESH/cpumask)" 1
+	equal "cpumask" "$(cat "$MESH/cpumask")" 1
 	n=$((70000 * HOME_NODES))
 	equal "before, after, with interrupts there, and with CPU 0 again" "$got" "$n
 $((2 * n))
@@ -55,7 +55,7 @@ $((2 * n + (2 << 47)))
 $((3 * n + (2 << 47)))"
 	# And back.
 	echo 0 > /sys/devices/system/cpu/cpu1/online
-	equal "cpumask" "$(cat $MESH/cpumask)" 0
+	equal "cpumask" "$(cat "$MESH/cpumask")" 0
 	equal "on CPU 0" "$(count_misses)" $n
 	echo 1 > /sys/devices/system/cpu/cpu1/online
 }
@@ -63,7 +63,7 @@ $((3 * n + (2 << 47)))"
 test_ten_times_in_and_out() {
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		rmmod cmn_pmu
-		[ ! -e $MESH ]
+		[ ! -e "$MESH" ]
 		[ ! -e /sys/kernel/debug/arm-cmn ]
 		insmod /vm/modules.d/cmn_pmu.ko
 		equal "misses" "$(count_misses)" $((70000 * HOME_NODES))

@@ -5,7 +5,7 @@
 # other's way, CPUs that come and go. The kernel must not complain, and afterwards everything counts
 # as before.
 #
-# vm: --arch ppc64le --kernel 'kunit 6.12' --driver ours --model imc-p9,slow=50 --timeout 900 --append nowatchdog
+# vm: --arch ppc64le --kernel 'kunit 6.1' --driver ours --model imc-p9,slow=50 --timeout 900 --append nowatchdog
 . ./lib.sh
 
 INST=0x118
@@ -65,16 +65,7 @@ post() {
 	imc_add nest@0 $READS 1 | sh
 }
 
-# 6.12's scheduler warns now and then of a CPU that goes offline while its deadline server runs: not
-# what this is about.
-stop_fair_servers() {
-	for runtime in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do
-		[ ! -e "$runtime" ] || echo 0 > "$runtime"
-	done
-}
-
 test_all_at_once() {
-	stop_fair_servers
 	touch /tmp/go
 	for what in $ALL; do
 		forever "$what" &
