@@ -4,7 +4,7 @@
 # CPUs and whole cores go offline and come back while events count: nothing is lost, nothing is
 # left on, and who has the engines keeps them. CPUs 0 and 1 are core 0, 2 and 3 are core 1.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12 kunit' --driver ours --model imc-p9 --cpus 4 --append nowatchdog --timeout 900
+# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model imc-p9 --cpus 4 --append nowatchdog --timeout 900
 . ./lib.sh
 
 INST=0x118
