@@ -64,6 +64,7 @@ static void pmu_power_down(struct work_struct *work)
 	mutex_unlock(&pmu_core_mutex);
 	cpus_read_unlock();
 }
+
 static DECLARE_WORK(pmu_power_work, pmu_power_down);
 
 /* What was closed before has been powered off when this returns. May sleep. */

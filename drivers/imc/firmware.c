@@ -49,8 +49,8 @@ const struct imc_firmware *imc_firmware_find(struct device *dev)
 		found = imc_scom_find();
 	if (!found)
 		dev_err(dev, "firmware=%s: %s\n", firmware,
-			any ? "this kernel lets modules not look up symbols, and this processor's registers are not known" :
-			sysfs_streq(firmware, "opal") ? "this kernel lets modules not look up symbols: try firmware=scom" :
-			"this processor's registers are not known: try firmware=opal");
+			any ? "no calls can be looked up, and the registers are not known" :
+			sysfs_streq(firmware, "opal") ? "no calls can be looked up: try scom" :
+			"the registers are not known: try opal");
 	return found;
 }

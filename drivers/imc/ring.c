@@ -39,12 +39,12 @@ static bool imc_ring_copy(const struct imc_ring *ring, u32 slot, struct imc_reco
 	const struct imc_record *from = imc_ring_slot(ring, slot);
 
 	record->tb_low = READ_ONCE(from->tb_low);
-	smp_rmb();
+	smp_rmb();	/* with the order that the hardware writes in */
 	record->ip = READ_ONCE(from->ip);
 	record->state = READ_ONCE(from->state);
 	for (unsigned int i = 0; i < ARRAY_SIZE(from->cpmc); i++)
 		record->cpmc[i] = READ_ONCE(from->cpmc[i]);
-	smp_rmb();
+	smp_rmb();	/* likewise */
 	record->tb = READ_ONCE(from->tb);
 	return (be64_to_cpu(record->tb) & IMC_RECORD_TB_LOW) == be64_to_cpu(record->tb_low);
 }

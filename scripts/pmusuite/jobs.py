@@ -13,6 +13,9 @@ KUNIT_CONFIGS = "tests/kunit/configs"
 TEST_LIBRARY = "tests/guest/lib.sh"
 DEFAULTS = {"--arch": "x86_64", "--kernel": "6.1", "--driver": "ours"}
 IN_NAME = ("--kernel", "--driver")
+KUNIT_TIMEOUT = 900     # seconds: the checkers are slow, more so where CPUs are emulated two at a time
+# insmod sleeps while a case runs, for which KUnit allows 300 s.
+KUNIT_ARGUMENTS = "sysctl.kernel.hung_task_timeout_secs=360"
 LOG_LINES = 25
 
 
@@ -52,6 +55,7 @@ def kunit():
         for module in sorted(build.modules(arch, kernel.get(arch, "kunit")).glob("*_test.ko")):
             yield Job(f"kunit/{arch.name}/{module.stem}",
                       ("scripts/vm", "--arch", arch.name, "--kernel", "kunit", "--driver", "none",
+                       "--timeout", str(KUNIT_TIMEOUT), "--append", KUNIT_ARGUMENTS,
                        "--load", module.stem, *(word for name in copies for word in ("--copy", name)),
                        "--", "sh", "kunit.sh"), guest=True)
 

@@ -53,6 +53,7 @@ static void memory_power_off(struct pmu_box *box)
 	struct memory_box *mb = memory_box_of(box);
 
 	mb->memory->misuse += !mb->powered;
+	mdelay(mb->off_ms);
 	mb->powered = false;
 	mb->off++;
 }

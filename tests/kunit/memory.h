@@ -24,6 +24,7 @@ struct memory_box {
 	u64 raw;			/* what its only counter says */
 	bool powered;
 	int power_error, read_error;	/* that the verbs return */
+	unsigned int off_ms;		/* how long power_off takes */
 	unsigned int on, off;		/* calls that took effect */
 	unsigned int begins, reads;
 	unsigned int owners;		/* calls of owner_changed */

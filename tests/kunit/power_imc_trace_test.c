@@ -61,7 +61,7 @@ static unsigned int drain(struct kunit *test, struct writer *w)
 		w->lost += lost;
 		if (any) {
 			KUNIT_EXPECT_GT(test, be64_to_cpu(record.tb), last);
-			KUNIT_EXPECT_EQ(test, record.ip, record.tb);
+			KUNIT_EXPECT_EQ(test, be64_to_cpu(record.ip), be64_to_cpu(record.tb));
 			last = be64_to_cpu(record.tb);
 			taken++;
 		}

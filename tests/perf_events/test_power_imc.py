@@ -121,6 +121,27 @@ def batches(rows, pmu):
     return [(pmu, device, configs[start:start + BATCH]) for start in range(0, len(configs), BATCH)]
 
 
+def large_catalog(nest, core):
+    """A POWER9 catalog with so many names; several stand for a counter."""
+    def events(label, offsets, count):
+        rows = "".join(f"event@{n:x} {{ event-name = \"E{n}\"; reg = <{offsets[n % len(offsets)]:#x} 8>; }};\n"
+                       for n in range(count))
+        return f"{label}: {label.lower()}-events {{ #address-cells = <1>; #size-cells = <1>;\n{rows}}};\n"
+
+    nest_offsets = [offset for offset in range(0, GROUP * GROUPS, 8) if is_counter("imc-p9", "nest_", offset)]
+    core_offsets = [64 * line + 0x18 + 8 * slot for line in range(128) for slot in range(4)]
+    return f"""/dts-v1/;
+/ {{
+name = ""; compatible = "ibm,opal-in-memory-counters"; #address-cells = <1>; #size-cells = <1>; version-id = <1>;
+{events("NEST", nest_offsets, nest)}{events("CORE", core_offsets, core)}
+mcs01@0 {{ compatible = "ibm,imc-counters"; type = <0x10>; events-prefix = "PM_"; events = <&NEST>; reg = <0 8>;
+    size = <0x40000>; offset = <0x180000>; cb_offset = <0x3fc00>; }};
+core@0 {{ compatible = "ibm,imc-counters"; type = <0x4>; events-prefix = "CPM_"; events = <&CORE>; reg = <0 8>;
+    size = <0x2000>; scale = "512"; }};
+}};
+"""
+
+
 def in_guest(spec, driver, kernel, work):
     """What IN_GUEST says, with a line of a batch for each of @work."""
     with tempfile.TemporaryDirectory() as directory:
@@ -169,6 +190,12 @@ class Catalogs(unittest.TestCase):
 
     def test_small_power10(self):
         self.check("imc-p10", SMALL / "p10.dts", 60, kernel="6.1")
+
+    def test_thousands_of_events(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "large.dts"
+            path.write_text(large_catalog(1800, 1000))
+            self.check(f"imc-p9,catalog={path}", path, 2800)
 
     def test_shipped_power9(self):
         self.check("imc-p9,catalog=real", SHIPPED / "81E00612.4E0200.dts", 470)
