@@ -50,7 +50,7 @@ help:
 	@echo 'make                 build the modules for the running kernel (KDIR=, ARCH=, CROSS_COMPILE=)'
 	@echo 'make modules_install install them'
 	@echo 'make clean           remove what was built'
-	@echo 'make demo            perf stat on a modelled two-socket Xeon, from nothing'
+	@echo 'make demo            perf on a modelled Xeon, POWER9 and Arm mesh, from nothing'
 	@echo 'make test            static checks, models, KUnit, end-to-end tests'
 	@echo 'make check           static checks alone: warnings, sparse, checkpatch'
 	@echo 'make bench           register accesses per operation, ours beside the in-tree driver'
