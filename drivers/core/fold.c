@@ -63,19 +63,28 @@ EXPORT_SYMBOL_NS_GPL(pmu_fold, PMU_CORE_NS);
  * @width: width of the counter in bits, 1 to 64
  * @max_rate: most counts per second; 0 means that it does not count
  *
- * Folding is exact up to 2^@width / @max_rate; the period is half of that, so that a
- * timer may be late by as much again.
+ * Folding is exact up to 2^@width / @max_rate; the period is half of that, rounded down, so
+ * that a timer may be late by as much again.
+ *
+ * mul_u64_u64_div_u64() is not for this: 6.1's, where it is not written in assembler,
+ * returns 0 for such numbers.
  *
  * Context: any.
  * Return: period in ns; 0 if the counter cannot wrap within the kernel's time (292 years).
  */
 u64 pmu_poll_period_ns(unsigned int width, u64 max_rate)
 {
-	u64 half = BIT_ULL(width - 1);
+	/* What is left of a rate has to leave room for the 30 bits of NSEC_PER_SEC. */
+	unsigned int shift = max(fls64(max_rate), 34) - 34;
+	u64 seconds, rest;
 
-	if (!max_rate || div64_u64(half, max_rate) >= KTIME_SEC_MAX)
+	if (!max_rate)
 		return 0;
-	/* Less than KTIME_SEC_MAX * NSEC_PER_SEC: fits. At least 1: a timer needs to advance. */
-	return max(mul_u64_u64_div_u64(half, NSEC_PER_SEC, max_rate), 1ULL);
+	seconds = div64_u64_rem(BIT_ULL(width - 1), max_rate, &rest);
+	if (seconds >= KTIME_SEC_MAX)
+		return 0;
+	rest = div64_u64((rest >> shift) * NSEC_PER_SEC, (max_rate >> shift) + !!shift);
+	/* A timer needs to advance. */
+	return max(seconds * NSEC_PER_SEC + rest, 1ULL);
 }
 EXPORT_SYMBOL_NS_GPL(pmu_poll_period_ns, PMU_CORE_NS);

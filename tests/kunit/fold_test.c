@@ -205,6 +205,10 @@ static void poll_period(struct kunit *test)
 		{ 16, 1000000, 32 },
 		{ 40, 1000, 549755813888 },
 		{ 1, 1, 1000 },
+		{ 64, 5000000000, 1844674407370 },
+		{ 64, 4000000000ULL << 16, 35184372 },		/* an event of a mesh, */
+		{ 64, 60 * (4000000000ULL << 16), 586406 },	/* of 60 of its nodes, */
+		{ 64, 4000000000ULL << 24, 137438 },		/* and its cycles */
 	};
 
 	for (int i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -222,7 +226,7 @@ static void poll_never(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pmu_poll_period_ns(63, 1), 0ULL);
 	/* The fastest thing there is still gets a period that a timer can use. */
 	KUNIT_EXPECT_EQ(test, pmu_poll_period_ns(1, U64_MAX), 1ULL);
-	KUNIT_EXPECT_NE(test, pmu_poll_period_ns(64, 5000000000ULL), 0ULL);
+	KUNIT_EXPECT_EQ(test, pmu_poll_period_ns(64, U64_MAX), 500000000ULL);
 }
 
 static struct kunit_case fold_cases[] = {
