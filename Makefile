@@ -53,7 +53,7 @@ help:
 	@echo 'make demo            perf on a modelled Xeon, POWER9 and Arm mesh, from nothing'
 	@echo 'make test            static checks, models, KUnit, end-to-end tests'
 	@echo 'make check           static checks alone: warnings, sparse, checkpatch'
-	@echo 'make bench           register accesses per operation, ours beside the in-tree driver'
+	@echo 'make bench           what operations cost, ours beside the in-tree driver'
 	@echo 'scripts/vm --help    a guest with the models, for anything else'
 
 .PHONY: modules modules_install clean demo test check bench help

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+#
+# Counting the accesses to registers, operation by operation; what bench scripts in guests share. The
+# model's counts are of one device; which of its classes count is an extended regular expression.
+
+# classes DEVICE PATTERN [SEPARATE]: what is counted, and whose writes are counted once more
+classes() {
+	# What the accesses since the last count were for, OPERATION READS WRITES [SEPARATE-WRITES]; without
+	# an operation they are forgotten. Fails if the model has none of the classes.
+	cat > /tmp/count <<-EOT
+		pmu-model stats $1 --reset | awk -v operation="\$1" '
+			\$1 ~ /^($2)\$/ { reads += \$2; writes += \$3; found = 1 }
+			\$1 == "$3" { separate = \$3 }
+			END {
+				if (operation != "")
+					print operation, reads + 0, writes + 0, separate
+				exit !found
+			}'
+	EOT
+}
+
+count() {
+	sh /tmp/count "$@"
+}
+
+# load ours|in-tree OURS IN-TREE: the driver, by itself, to count what its probe does
+load() {
+	count
+	if [ "$1" = ours ]; then
+		insmod /vm/modules.d/pmu_core.ko
+		insmod "/vm/modules.d/$2.ko"
+	else
+		modprobe "$3"
+	fi
+	count probe
+}
+
+# From open to close; several events are a group: life NAME EVENT...
+life() {
+	name=$1
+	shift
+	count
+	# Without the counts, which pmu-event prints.
+	pmu-event --group --disabled --manual "$@" -x "sh /tmp/count open-$name" \
+		-x @enable -x "sh /tmp/count start-$name" \
+		-x @read -x "sh /tmp/count read-$name" -x @disable -x "sh /tmp/count stop-$name" \
+		-x @enable -x "sh /tmp/count restart-$name" | grep -v '^[0-9]'
+	count "close-$name"
+}
