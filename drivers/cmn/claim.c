@@ -68,9 +68,9 @@ static const char *cmn_claim_member(const struct cmn *cmn, struct cmn_claims *cl
 	if (!cmn_claim_filter(cmn, claims, ce, m->node))
 		return "two events want different filters of one node";
 	if (ce->type == CMN_TYPE_WP) {
-		wp = cmn_wp_claim(dtm, &ce->wp);
+		wp = cmn_wp_claim(dtm, ce);
 		if (wp < 0 && ce->wp.tag)
-			return "wp_combine wants two watchpoints that differ in wp_grp alone";
+			return "wp_combine wants two watchpoints of the same XPs that differ in wp_grp alone";
 		if (wp < 0)
 			return "the two watchpoints of a direction are not enough";
 	}
@@ -88,7 +88,7 @@ static void cmn_unclaim_member(const struct cmn *cmn, struct cmn_claims *claims,
 	dtm->counters &= ~BIT(m->counter);
 	cmn_unclaim_filter(cmn, claims, ce, m->node);
 	if (ce->type == CMN_TYPE_WP)
-		cmn_wp_unclaim(dtm, &ce->wp, m->wp);
+		cmn_wp_unclaim(dtm, ce, m->wp);
 }
 
 /*

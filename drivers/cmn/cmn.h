@@ -263,7 +263,7 @@ struct cmn_event {
 
 struct cmn_pair {
 	bool open;			/* the even watchpoint waits for its partner */
-	struct cmn_wp first;
+	const struct cmn_event *first;	/* whose that is */
 };
 
 struct cmn_dtm_claims {
@@ -398,9 +398,9 @@ void cmn_irq_move(struct cmn *cmn, int cpu);
 /* watchpoint.c */
 u32 cmn_wp_config(const struct cmn *cmn, const struct cmn_wp *wp, bool combine);
 int cmn_wp_decode(const struct cmn *cmn, u64 config, struct cmn_wp *wp);
-bool cmn_wp_makes_pair(const struct cmn_wp *one, const struct cmn_wp *other);
-int cmn_wp_claim(struct cmn_dtm_claims *claims, const struct cmn_wp *wp);
-void cmn_wp_unclaim(struct cmn_dtm_claims *claims, const struct cmn_wp *wp, unsigned int n);
+bool cmn_wp_makes_pair(const struct cmn_event *one, const struct cmn_event *other);
+int cmn_wp_claim(struct cmn_dtm_claims *claims, const struct cmn_event *ce);
+void cmn_wp_unclaim(struct cmn_dtm_claims *claims, const struct cmn_event *ce, unsigned int n);
 
 /* claim.c */
 size_t cmn_claims_size(const struct cmn *cmn);

@@ -75,24 +75,27 @@ static void cmn_op_owner_changed(struct pmu_box *box, int cpu)
 	cmn_irq_move(cmn, cpu);
 }
 
-static const struct cmn_event *cmn_sibling(const struct perf_event *event, const struct pmu *pmu)
+/* One that is switched off, or in error state, is not scheduled with the group. */
+static bool cmn_is_partner(const struct perf_event *event, const struct perf_event *other)
 {
-	return event->pmu == pmu ? pmu_event_of(event)->priv : NULL;
+	const struct pmu_event *ev = pmu_event_of(event), *its;
+
+	if (other->pmu != event->pmu || other->state < PERF_EVENT_STATE_INACTIVE)
+		return false;
+	its = pmu_event_of(other);
+	return cmn_wp_makes_pair(ev->priv, its->priv);
 }
 
 /* Is the other one of a pair of watchpoints in the group? */
-static bool cmn_has_partner(struct perf_event *event, const struct cmn_event *ce)
+static bool cmn_has_partner(const struct perf_event *event)
 {
-	struct perf_event *leader = event->group_leader, *sibling;
-	const struct cmn_event *other = cmn_sibling(leader, event->pmu);
+	const struct perf_event *leader = event->group_leader, *sibling;
 
-	if (other && other->type == CMN_TYPE_WP && cmn_wp_makes_pair(&other->wp, &ce->wp))
+	if (cmn_is_partner(event, leader))
 		return true;
-	for_each_sibling_event(sibling, leader) {
-		other = cmn_sibling(sibling, event->pmu);
-		if (other && other->type == CMN_TYPE_WP && cmn_wp_makes_pair(&other->wp, &ce->wp))
+	for_each_sibling_event(sibling, leader)
+		if (cmn_is_partner(event, sibling))
 			return true;
-	}
 	return false;
 }
 
@@ -103,7 +106,7 @@ static int cmn_op_claim(struct pmu_box *box, struct pmu_event *ev, void *state, 
 	const char *why;
 
 	/* Half a pair would count nothing. On trial the other one may be yet to come. */
-	if (!trial && ce->type == CMN_TYPE_WP && ce->wp.tag && !cmn_has_partner(ev->event, ce)) {
+	if (!trial && ce->type == CMN_TYPE_WP && ce->wp.tag && !cmn_has_partner(ev->event)) {
 		cmn_refuse(cmn, "wp_combine=%u: no other watchpoint of the group fits to it",
 			   ce->wp.tag);
 		return -EAGAIN;

@@ -72,41 +72,55 @@ int cmn_wp_decode(const struct cmn *cmn, u64 config, struct cmn_wp *wp)
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_wp_decode);
 
-/* Can the two be combined? They look at the same flits, through two match groups. */
-bool cmn_wp_makes_pair(const struct cmn_wp *one, const struct cmn_wp *other)
+static bool cmn_wp_same_xps(const struct cmn_event *one, const struct cmn_event *other)
 {
-	return one->tag && one->tag == other->tag && one->down == other->down &&
-	       one->port == other->port && one->channel == other->channel &&
-	       one->number == other->number && one->group != other->group;
+	if (one->nr != other->nr)
+		return false;
+	for (unsigned int i = 0; i < one->nr; i++)
+		if (one->member[i].node != other->member[i].node)
+			return false;
+	return true;
+}
+
+/* Can the two be combined? They look at the same flits, through two match groups. */
+bool cmn_wp_makes_pair(const struct cmn_event *one, const struct cmn_event *other)
+{
+	const struct cmn_wp *a = &one->wp, *b = &other->wp;
+
+	return one->type == CMN_TYPE_WP && other->type == CMN_TYPE_WP && a->tag &&
+	       a->tag == b->tag && a->down == b->down && a->port == b->port &&
+	       a->channel == b->channel && a->number == b->number && a->group != b->group &&
+	       cmn_wp_same_xps(one, other);
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_wp_makes_pair);
 
 /**
  * cmn_wp_claim() - take a watchpoint of a DTM.
  * @claims: the DTM's
- * @wp: what it is to watch
+ * @ce: the event that it is for; as long as it has the watchpoint it must not go away
  *
  * The first of a pair takes the even one of the direction, and keeps the odd one free for
  * its partner.
  *
  * Return: its number, or -EAGAIN.
  */
-int cmn_wp_claim(struct cmn_dtm_claims *claims, const struct cmn_wp *wp)
+int cmn_wp_claim(struct cmn_dtm_claims *claims, const struct cmn_event *ce)
 {
+	const struct cmn_wp *wp = &ce->wp;
 	unsigned int even = wp->down ? 2 : 0;
 	struct cmn_pair *pair = &claims->pair[wp->down];
 	bool has_even = claims->wps & BIT(even), has_odd = claims->wps & BIT(even + 1);
 	int n = even;
 
 	if (wp->tag && pair->open) {
-		if (!cmn_wp_makes_pair(&pair->first, wp))
+		if (!cmn_wp_makes_pair(pair->first, ce))
 			return -EAGAIN;
 		pair->open = false;
 		n = even + 1;
 	} else if (wp->tag) {
 		if (has_even || has_odd)
 			return -EAGAIN;
-		*pair = (struct cmn_pair){ .open = true, .first = *wp };
+		*pair = (struct cmn_pair){ .open = true, .first = ce };
 	} else if (has_even) {
 		if (has_odd || pair->open)
 			return -EAGAIN;
@@ -118,12 +132,12 @@ int cmn_wp_claim(struct cmn_dtm_claims *claims, const struct cmn_wp *wp)
 EXPORT_SYMBOL_IF_KUNIT(cmn_wp_claim);
 
 /* Give back watchpoint @n. If that was the second of a pair, the first waits again. */
-void cmn_wp_unclaim(struct cmn_dtm_claims *claims, const struct cmn_wp *wp, unsigned int n)
+void cmn_wp_unclaim(struct cmn_dtm_claims *claims, const struct cmn_event *ce, unsigned int n)
 {
-	struct cmn_pair *pair = &claims->pair[wp->down];
+	struct cmn_pair *pair = &claims->pair[ce->wp.down];
 
 	claims->wps &= ~BIT(n);
-	if (!wp->tag)
+	if (!ce->wp.tag)
 		return;
 	pair->open = n % 2 && claims->wps & BIT(n - 1);
 	if (!(claims->wps & (3 << (n & ~1))))

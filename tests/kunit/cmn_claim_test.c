@@ -187,32 +187,74 @@ static void letters_run_out(struct kunit *test)
 		kvfree(ce[i]);
 }
 
-/* Two watchpoints are a pair if they see the same flits through different groups. */
+/* Watchpoints: up at port 1, RSP, group 0, tag 3, of XP 0x20; and what may differ. */
+#define WP_BASE		(0x7770 | 3ULL << 27 | BIT_ULL(31) | 0x20ULL << 32 | 1ULL << 48 | 1ULL << 51)
+#define WP_DOWN		(2ULL << 16)
+#define WP_TAG_4	(7ULL << 27)		/* 3 ^ 4 */
+#define WP_EVERYWHERE	(BIT_ULL(31) | 0x20ULL << 32)
+#define WP_OTHER_XP	(0x20ULL << 32)
+#define WP_PORT_0	(1ULL << 48)
+#define WP_DAT		(2ULL << 51)
+#define WP_GROUP_1	(1ULL << 56)
+#define WP_CHANNEL_1	(1ULL << 59)
+
+static const struct { u64 differs; bool pair; const char *what; } pair_cases[] = {
+	{ WP_GROUP_1, true, "a pair" },
+	{ 0, false, "the same group" },
+	{ WP_GROUP_1 | WP_DOWN, false, "the other direction" },
+	{ WP_GROUP_1 | WP_TAG_4, false, "another tag" },
+	{ WP_GROUP_1 | WP_EVERYWHERE, false, "one of all XPs" },
+	{ WP_GROUP_1 | WP_OTHER_XP, false, "another XP" },
+	{ WP_GROUP_1 | WP_PORT_0, false, "another port" },
+	{ WP_GROUP_1 | WP_DAT, false, "another channel" },
+	{ WP_GROUP_1 | WP_CHANNEL_1, false, "another virtual channel" },
+};
+
+static struct cmn_event *event_of(struct kunit *test, struct cmn_regfile *file, u64 config)
+{
+	const u64 words[] = { config, 0, 0 };
+	struct cmn_event *ce = cmn_event_create(&file->cmn, words);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ce);
+	return ce;
+}
+
+/* Two watchpoints are a pair if they see the same flits, of the same XPs, through two groups. */
 static void pairs(struct kunit *test)
 {
-	const struct cmn_wp one = { .port = 1, .channel = 2, .group = 0, .tag = 3 };
-	struct cmn_wp other = { .port = 1, .channel = 2, .group = 1, .tag = 3 };
+	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
+	struct cmn_event *one = event_of(test, file, WP_BASE);
+
+	for (int i = 0; i < ARRAY_SIZE(pair_cases); i++) {
+		struct cmn_event *other = event_of(test, file, WP_BASE ^ pair_cases[i].differs);
+
+		KUNIT_EXPECT_EQ_MSG(test, cmn_wp_makes_pair(one, other), pair_cases[i].pair, "%s",
+				    pair_cases[i].what);
+		KUNIT_EXPECT_EQ_MSG(test, cmn_wp_makes_pair(other, one), pair_cases[i].pair, "%s",
+				    pair_cases[i].what);
+		kvfree(other);
+	}
+	kvfree(one);
+}
+
+/* The second of a pair gets the odd watchpoint, and nobody else does. */
+static void pairs_are_kept_together(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
+	struct cmn_event *one = event_of(test, file, WP_BASE);
+	struct cmn_event *other = event_of(test, file, WP_BASE ^ WP_GROUP_1);
+	struct cmn_event *all = event_of(test, file, WP_BASE ^ (WP_GROUP_1 | WP_EVERYWHERE));
 	struct cmn_dtm_claims claims = { };
 
-	KUNIT_EXPECT_TRUE(test, cmn_wp_makes_pair(&one, &other));
-	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, &one), 0);
-	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, &other), 1);
-	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, &other), 0);
-	cmn_wp_unclaim(&claims, &other, 1);
-	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, &other), 1);
-
-	other.group = 0;
-	KUNIT_EXPECT_FALSE(test, cmn_wp_makes_pair(&one, &other));
-	other = (struct cmn_wp){ .port = 0, .channel = 2, .group = 1, .tag = 3 };
-	KUNIT_EXPECT_FALSE(test, cmn_wp_makes_pair(&one, &other));
-	other = (struct cmn_wp){ .port = 1, .channel = 1, .group = 1, .tag = 3 };
-	KUNIT_EXPECT_FALSE(test, cmn_wp_makes_pair(&one, &other));
-	other = (struct cmn_wp){ .port = 1, .channel = 2, .group = 1, .tag = 4 };
-	KUNIT_EXPECT_FALSE(test, cmn_wp_makes_pair(&one, &other));
-	other = (struct cmn_wp){ .port = 1, .channel = 2, .group = 1, .tag = 3, .down = true };
-	KUNIT_EXPECT_FALSE(test, cmn_wp_makes_pair(&one, &other));
-	other = (struct cmn_wp){ .port = 1, .channel = 2, .number = 1, .group = 1, .tag = 3 };
-	KUNIT_EXPECT_FALSE(test, cmn_wp_makes_pair(&one, &other));
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one), 0);
+	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, all), 0);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, other), 1);
+	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, other), 0);
+	cmn_wp_unclaim(&claims, other, 1);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, other), 1);
+	kvfree(one);
+	kvfree(other);
+	kvfree(all);
 }
 
 static struct kunit_case cmn_claim_cases[] = {
@@ -220,6 +262,7 @@ static struct kunit_case cmn_claim_cases[] = {
 	KUNIT_CASE(everything_on_700),
 	KUNIT_CASE(letters_run_out),
 	KUNIT_CASE(pairs),
+	KUNIT_CASE(pairs_are_kept_together),
 	{ }
 };
 

@@ -95,6 +95,24 @@ test_groups() {
 	accepted $up $up,wp_val=1 watchpoint_down,bynodeid=1,nodeid=0x20
 	refused 'two watchpoints of a direction' --group $up $up,wp_val=1 $up,wp_val=2
 	refused 'differ in wp_grp alone' --group $up,wp_combine=1 $up,wp_combine=2,wp_grp=1
+	refused 'of the same XPs' --group $up,wp_combine=1 watchpoint_up,wp_combine=1,wp_grp=1
+	accepted $up,wp_combine=1 $up,wp_combine=1,wp_grp=1
+}
+
+# not_counted EVENT EVENT: perf says so of both, which are a group
+not_counted() {
+	out=$(perf stat -x, -a -e "{arm_cmn_0/$1/,arm_cmn_0/$2/}" -- true 2>&1)
+	equal "not counted: $*" "$(echo "$out" | grep -c '^<not counted>,')" 2
+}
+
+# A watchpoint without its partner would count nothing, or all: it is not counted, and no 0 says otherwise.
+test_half_a_pair_is_not_counted() {
+	fields=wp_dev_sel=0,wp_chn_sel=0,wp_val=0,wp_mask=0,wp_combine=1,bynodeid=1
+	not_counted "watchpoint_up,wp_grp=0,$fields,nodeid=0x20" "watchpoint_up,wp_grp=1,$fields,nodeid=0x40"
+	not_counted "watchpoint_up,wp_grp=0,$fields,nodeid=0x20" "watchpoint_down,wp_grp=1,$fields,nodeid=0x20"
+	out=$(perf stat -x, -a -e "{arm_cmn_0/watchpoint_up,wp_grp=0,$fields,nodeid=0x20/,arm_cmn_0/watchpoint_up,wp_grp=1,$fields,nodeid=0x20/}" \
+		-- true 2>&1)
+	equal "a pair is counted" "$(echo "$out" | grep -c '^0,,arm_cmn_0')" 2
 }
 
 # The two events of one XP after the other: what had no place in a group takes turns without one.
