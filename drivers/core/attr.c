@@ -199,7 +199,8 @@ static int pmu_attrs_gather(struct pmu_attrs *attrs, const struct pmu_desc *desc
 	slot = attrs->groups;
 	*slot++ = &attrs->format;
 	*slot++ = &attrs->events;
-	if (desc->tasks != PMU_TASKS_ONLY)
+	/* Events of tasks go to any CPU, and those of a CPU to the one that is asked for. */
+	if (desc->tasks == PMU_TASKS_NEVER)
 		*slot++ = &pmu_common_group;
 	for (more = desc->groups; more && *more; more++)
 		*slot++ = *more;

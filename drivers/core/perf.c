@@ -606,6 +606,12 @@ static int pmu_event_init(struct perf_event *event)
 	return 0;
 }
 
+/* The driver was told the period by event_init, and thins out by it. */
+static int pmu_event_check_period(struct perf_event *event, u64 period)
+{
+	return -EINVAL;
+}
+
 /* The callbacks and capabilities that all PMUs share. */
 void pmu_perf_init(struct pmu_dev *pd)
 {
@@ -625,6 +631,8 @@ void pmu_perf_init(struct pmu_dev *pd)
 	pmu->start_txn = pmu_start_txn;
 	pmu->commit_txn = pmu_commit_txn;
 	pmu->cancel_txn = pmu_cancel_txn;
+	if (pd->desc->sampling)
+		pmu->check_period = pmu_event_check_period;
 }
 
 static void pmu_box_kill_local(void *data)

@@ -206,7 +206,7 @@ struct pmu_box_ops {
  *	the kernel can do that, and links to it as "device" in any case; CPUs of its
  *	NUMA node are preferred as owners
  * @scope: which CPUs share a box
- * @tasks: whether events may belong to tasks; a PMU for tasks alone has no cpumask
+ * @tasks: whether events may belong to tasks; if so there is no cpumask
  * @sampling: events sample, by the driver's own means; those that do not are refused with
  *	-ENOENT, so that perf stat says that they are not supported. Otherwise events count
  * @excludes: the driver's event_init looks at attr.exclude_*; otherwise events that set

@@ -128,7 +128,7 @@ static void further_groups(struct kunit *test)
 	memory_destroy(test, memory);
 }
 
-/* perf opens events on the CPUs of a cpumask: tasks' events must not have one, others must. */
+/* perf opens events on the CPUs of a cpumask: what tasks can use has none, all else must. */
 static void cpumask_tells_of_tasks(struct kunit *test)
 {
 	static const enum pmu_tasks tasks[] = { PMU_TASKS_NEVER, PMU_TASKS_TOO, PMU_TASKS_ONLY };
@@ -138,7 +138,7 @@ static void cpumask_tells_of_tasks(struct kunit *test)
 
 		memory->desc.tasks = tasks[i];
 		memory_plug_box(test, memory, 0);
-		expect_file(test, "cpumask", tasks[i] == PMU_TASKS_ONLY ? NULL : "0\n");
+		expect_file(test, "cpumask", tasks[i] == PMU_TASKS_NEVER ? "0\n" : NULL);
 		memory_destroy(test, memory);
 	}
 }
