@@ -91,9 +91,9 @@ static int imc_trace_show(struct seq_file *file, void *unused)
 		const struct imc_trace *trace = imc_trace_peek(cpu);
 
 		if (trace)
-			seq_printf(file, "cpu %d: taken %llu lost %llu corrupt %llu laps %llu drains %llu samples %llu\n",
+			seq_printf(file, "cpu %d: taken %llu lost %llu corrupt %llu laps %llu drains %llu timers %llu samples %llu\n",
 				   cpu, trace->ring.taken, trace->ring.lost, trace->ring.corrupt,
-				   trace->ring.laps, trace->drains, trace->samples);
+				   trace->ring.laps, trace->drains, trace->timers, trace->samples);
 	}
 	return 0;
 }

@@ -4,10 +4,10 @@
  * runs. There is no interrupt of the counters; a timer per CPU that traces does it.
  *
  * At the fastest rate that firmware sets up a record comes each 7.8 us, and a ring of 4096
- * is lapped in 32 ms. A drain each millisecond finds 128. The timer takes at most
- * IMC_DRAIN_MOST at a time and comes back soon for the rest, which bounds the time with
- * interrupts off; an empty ring lets it come more seldom, up to a quarter of a lap. Where
- * a task goes, all of its records have to be taken, a ring at most.
+ * is lapped in 32 ms. A drain each millisecond finds 128. The timer looks at no more than
+ * IMC_DRAIN_MOST slots at a time and comes back soon for the rest, which bounds the time
+ * with interrupts off; an empty ring lets it come more seldom, up to a quarter of a lap.
+ * Where a task goes, all of its records have to be taken, a ring at most.
  */
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
@@ -40,49 +40,79 @@ static void imc_drain_lost(struct imc_trace *trace, u64 lost)
 		imc_drain_miss(te, imc_thin(te, lost));
 }
 
-static void imc_drain_deliver(struct imc_trace *trace, const struct imc_record *record)
+static void imc_drain_deliver(struct imc_trace *trace, struct imc_sample *sample,
+			      enum imc_generation generation)
 {
-	enum imc_mode mode = imc_record_mode(imc_generation(), record);
+	enum imc_mode mode = imc_record_mode(generation, &sample->raw.record);
 	struct imc_trace_event *te;
 
 	list_for_each_entry(te, &trace->events, node) {
 		if (!imc_sample_wanted(&te->event->attr, mode) || !imc_thin(te, 1))
 			continue;
-		if (imc_sample_deliver(te, record, mode))
+		if (imc_sample_deliver(te, sample, mode))
 			trace->samples++;
 		else
 			imc_drain_miss(te, 1);
 	}
 }
 
-/* Take up to @most records; returns how many there were. */
-unsigned int imc_drain(struct imc_trace *trace, unsigned int most)
+static bool imc_drain_take(struct imc_trace *trace, struct imc_record *record, u32 *budget)
 {
-	struct imc_record record;
-	unsigned int taken = 0;
 	u64 lost;
+	bool any = imc_ring_take(&trace->ring, record, &lost, budget);
+
+	imc_drain_lost(trace, lost);
+	return any;
+}
+
+/* Records come in numbers: what is the same for all is made once. */
+static void imc_drain_rest(struct imc_trace *trace, struct imc_sample *sample, u32 *budget)
+{
+	enum imc_generation generation = imc_generation();
+	struct imc_trace_event *te;
+
+	list_for_each_entry(te, &trace->events, node)
+		imc_sample_begin(te);
+	do {
+		imc_drain_deliver(trace, sample, generation);
+	} while (imc_drain_take(trace, &sample->raw.record, budget));
+	list_for_each_entry(te, &trace->events, node)
+		imc_sample_end(te);
+}
+
+/* Look at up to @budget slots; how many is left of that, 0 if there may be more records. */
+static u32 imc_drain_some(struct imc_trace *trace, u32 budget)
+{
+	struct imc_sample sample;
 
 	trace->drains++;
-	while (taken < most) {
-		bool any = imc_ring_take(&trace->ring, &record, &lost);
+	imc_sample_init(&sample);
+	if (imc_drain_take(trace, &sample.raw.record, &budget))
+		imc_drain_rest(trace, &sample, &budget);
+	return budget;
+}
 
-		imc_drain_lost(trace, lost);
-		if (!any)
-			break;
-		imc_drain_deliver(trace, &record);
-		taken++;
-	}
-	return taken;
+/**
+ * imc_drain() - take all records that there are.
+ * @trace: of this CPU
+ *
+ * Context: interrupts off, as long as it takes to make a ring of samples.
+ */
+void imc_drain(struct imc_trace *trace)
+{
+	/* Twice round: every slot may have to be passed, and be lapped meanwhile. */
+	imc_drain_some(trace, 2 * trace->ring.slots);
 }
 
 static enum hrtimer_restart imc_drain_timer(struct hrtimer *timer)
 {
 	struct imc_trace *trace = container_of(timer, struct imc_trace, timer);
-	unsigned int taken = imc_drain(trace, IMC_DRAIN_MOST);
+	u64 taken = trace->ring.taken;
 
-	if (taken == IMC_DRAIN_MOST)
+	trace->timers++;
+	if (!imc_drain_some(trace, IMC_DRAIN_MOST))
 		trace->interval_ns = IMC_DRAIN_SOON_NS;
-	else if (taken)
+	else if (trace->ring.taken != taken)
 		trace->interval_ns = IMC_DRAIN_NS;
 	else
 		trace->interval_ns = min_t(u64, 2 * trace->interval_ns, IMC_DRAIN_SELDOM_NS);

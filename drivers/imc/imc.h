@@ -137,6 +137,7 @@ struct imc {
 	spinlock_t trace_lock;
 	unsigned int trace_users;	/* open trace events; under trace_lock */
 	u64 trace_scom;			/* how they trace, while there are any */
+	atomic_t trace_engines;		/* threads whose core traces */
 };
 
 static inline struct imc_unit *to_imc_unit(const struct pmu_desc *desc)

@@ -11,6 +11,7 @@
 #include <linux/platform_device.h>
 
 #include "imc.h"
+#include "trace.h"
 
 static const struct of_device_id imc_ids[] = {
 	{ .compatible = "ibm,opal-in-memory-counters" },
@@ -122,6 +123,7 @@ module_init(imc_init);
 
 static void __exit imc_exit(void)
 {
+	imc_switch_exit();
 	platform_driver_unregister(&imc_driver);
 	pmu_unregister_all(THIS_MODULE);
 }

@@ -6,6 +6,9 @@
  * its timebase stands there, the writer has not come round, and the next slot is either
  * the next record or not yet written. If it has, every slot has a record that was not
  * taken, and the oldest is where the timebase steps back.
+ *
+ * The writer goes back to slot 0 when LDBAR is written, which the kernel does after a deep sleep
+ * of POWER9: then slot 0 is new while the next one is not.
  */
 #include <linux/export.h>
 #include <linux/kernel.h>
@@ -154,51 +157,86 @@ static bool imc_ring_find_start(struct imc_ring *ring)
 	return true;
 }
 
+/* The writer has gone back to slot 0: so does the reader. */
+static bool imc_ring_follow_back(struct imc_ring *ring)
+{
+	if (!ring->next || imc_ring_tb(ring, 0) <= ring->newest)
+		return false;
+	ring->mark = imc_ring_tb(ring, ring->slots - 1);
+	ring->next = 0;
+	return true;
+}
+
+/* What the slot that is to be read next has. */
+enum imc_slot { IMC_SLOT_EMPTY, IMC_SLOT_RECORD, IMC_SLOT_CORRUPT, IMC_SLOT_STALE, IMC_SLOT_MOVED };
+
+static enum imc_slot imc_ring_look(struct imc_ring *ring, struct imc_record *record)
+{
+	bool whole = imc_ring_copy(ring, ring->next, record);
+	u64 tb = be64_to_cpu(record->tb);
+
+	if (imc_ring_lapped(ring) || (ring->behind && whole && tb > ring->horizon)) {
+		imc_ring_recover(ring);
+		return IMC_SLOT_MOVED;
+	}
+	if (whole && tb > ring->newest)
+		return IMC_SLOT_RECORD;
+	if (ring->behind)
+		return whole ? IMC_SLOT_STALE : IMC_SLOT_CORRUPT;
+	if (imc_ring_goes_on(ring)) {
+		/* Not if it was only written after it was copied. */
+		smp_rmb();
+		return imc_ring_copy(ring, ring->next, record) &&
+		       be64_to_cpu(record->tb) > ring->newest ? IMC_SLOT_RECORD : IMC_SLOT_CORRUPT;
+	}
+	if (imc_ring_follow_back(ring))
+		return IMC_SLOT_MOVED;
+	return ring->stopped && tb > ring->newest ? IMC_SLOT_CORRUPT : IMC_SLOT_EMPTY;
+}
+
 /**
  * imc_ring_take() - the next record.
  * @ring: the ring
  * @record: set to the record
  * @lost: set to the number of records before it that could not be had: overwritten, which
  *	is estimated by the timebase, or corrupt
+ * @budget: how many slots to look at, at most; those that were are subtracted
  *
  * Records come in the order of their timebase, each once.
  *
  * Context: any, one caller at a time; the writer may be writing.
- * Return: whether there is one. If not, @lost counts all the same.
+ * Return: whether there is one. If not, @lost counts all the same, and if there is no
+ * @budget left there may be more.
  */
-bool imc_ring_take(struct imc_ring *ring, struct imc_record *record, u64 *lost)
+bool imc_ring_take(struct imc_ring *ring, struct imc_record *record, u64 *lost, u32 *budget)
 {
+	enum imc_slot slot = IMC_SLOT_MOVED;
+
 	*lost = 0;
 	if (ring->fresh && !imc_ring_find_start(ring))
 		return false;
-	/* Twice round: every slot may have to be passed, and be lapped meanwhile. */
-	for (u32 tries = 0; tries < 2 * ring->slots; tries++) {
-		bool whole = imc_ring_copy(ring, ring->next, record);
+	while (*budget && slot != IMC_SLOT_RECORD && slot != IMC_SLOT_EMPTY) {
+		(*budget)--;
+		slot = imc_ring_look(ring, record);
+		if (slot == IMC_SLOT_CORRUPT) {
+			ring->corrupt++;
+			if (!ring->gap)
+				(*lost)++;
+		}
+		if (slot == IMC_SLOT_CORRUPT || slot == IMC_SLOT_STALE)
+			imc_ring_advance(ring, be64_to_cpu(record->tb));
+	}
+	if (slot == IMC_SLOT_RECORD) {
 		u64 tb = be64_to_cpu(record->tb);
 
-		if (imc_ring_lapped(ring) || (ring->behind && whole && tb > ring->horizon)) {
-			imc_ring_recover(ring);
-			continue;
-		}
-		if (whole && tb > ring->newest) {
-			if (ring->gap)
-				*lost += imc_ring_missing(ring, tb);
-			ring->gap = false;
-			ring->newest = tb;
-			ring->lost += *lost;
-			ring->taken++;
-			imc_ring_advance(ring, tb);
-			return true;
-		}
-		if (!ring->behind && !imc_ring_goes_on(ring) &&
-		    !(ring->stopped && tb > ring->newest))
-			break;
-		ring->corrupt++;
-		if (!ring->gap)
-			(*lost)++;
+		if (ring->gap)
+			*lost += imc_ring_missing(ring, tb);
+		ring->gap = false;
+		ring->newest = tb;
+		ring->taken++;
 		imc_ring_advance(ring, tb);
 	}
 	ring->lost += *lost;
-	return false;
+	return slot == IMC_SLOT_RECORD;
 }
 EXPORT_SYMBOL_IF_KUNIT(imc_ring_take);

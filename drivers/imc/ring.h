@@ -49,6 +49,6 @@ struct imc_ring {
 };
 
 void imc_ring_restart(struct imc_ring *ring, u64 now);
-bool imc_ring_take(struct imc_ring *ring, struct imc_record *record, u64 *lost);
+bool imc_ring_take(struct imc_ring *ring, struct imc_record *record, u64 *lost, u32 *budget);
 
 #endif /* IMC_RING_H */

@@ -10,6 +10,7 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/sched/clock.h>
+#include <linux/timekeeping.h>
 #include <asm/ptrace.h>
 #include <asm/reg.h>
 #include <asm/time.h>
@@ -23,12 +24,25 @@
 static DEFINE_PER_CPU(u64, imc_sample_time);
 
 /*
- * An event's clock while one of its samples is made. Whoever asks another CPU's event
- * meanwhile gets that CPU's time, as always.
+ * The clocks that an event can have, while its samples are made: the time is the record's.
+ * Whoever asks another CPU's event meanwhile gets that clock's time, as always.
  */
-static u64 imc_sample_clock(void)
+#define IMC_SAMPLE_CLOCK(_name, _now)						\
+static u64 imc_sample_##_name(void)						\
+{										\
+	return this_cpu_read(imc_sample_time) ?: _now();			\
+}
+
+IMC_SAMPLE_CLOCK(perf, local_clock)
+IMC_SAMPLE_CLOCK(monotonic, ktime_get_mono_fast_ns)
+IMC_SAMPLE_CLOCK(raw, ktime_get_raw_fast_ns)
+
+/* perf refuses other clocks, which are not safe in an NMI. */
+static u64 (*imc_sample_clock(const struct perf_event_attr *attr))(void)
 {
-	return this_cpu_read(imc_sample_time) ?: local_clock();
+	if (!attr->use_clockid)
+		return imc_sample_perf;
+	return attr->clockid == CLOCK_MONOTONIC ? imc_sample_monotonic : imc_sample_raw;
 }
 
 /**
@@ -58,6 +72,13 @@ u64 imc_thin(struct imc_trace_event *te, u64 records)
 {
 	u64 samples;
 
+	/* What most often is asked needs no division. */
+	if (records == 1) {
+		if (--te->left)
+			return 0;
+		te->left = te->every;
+		return 1;
+	}
 	if (records < te->left) {
 		te->left -= records;
 		return 0;
@@ -109,57 +130,71 @@ bool imc_sample_wanted(const struct perf_event_attr *attr, enum imc_mode mode)
 }
 EXPORT_SYMBOL_IF_KUNIT(imc_sample_wanted);
 
-/* The registers that the sample is made of: all that is known of the record's moment. */
-static void imc_sample_regs(struct pt_regs *regs, const struct imc_record *record, bool user)
+/* Before the first record. */
+void imc_sample_init(struct imc_sample *sample)
 {
-	memset(regs, 0, sizeof(*regs));
-	regs->nip = be64_to_cpu(record->ip);
-	regs->msr = MSR_SF | MSR_LE | (user ? MSR_PR : MSR_HV);
+	memset(sample, 0, sizeof(*sample));
+}
+
+/**
+ * imc_sample_begin() - samples of an event are going to be made.
+ * @te: the event; it is scheduled on this CPU
+ *
+ * Context: interrupts off up to imc_sample_end().
+ */
+void imc_sample_begin(struct imc_trace_event *te)
+{
+	struct perf_event *event = te->event;
+
+	te->clock = event->clock;
+	te->clock_offset = te->clock() - tb_to_ns(get_tb());
+	te->no_user_chain = event->attr.exclude_callchain_user;
+	INIT_HLIST_HEAD(&te->only);
+	hlist_add_head(&event->hlist_entry, &te->only);
+	WRITE_ONCE(event->clock, imc_sample_clock(&event->attr));
+}
+
+/* No more are made for now. */
+void imc_sample_end(struct imc_trace_event *te)
+{
+	struct perf_event *event = te->event;
+
+	WRITE_ONCE(event->clock, te->clock);
+	hlist_del_init(&event->hlist_entry);
+	event->attr.exclude_callchain_user = te->no_user_chain;
 }
 
 /**
  * imc_sample_deliver() - make a sample.
- * @te: the event; it is scheduled on this CPU
- * @record: what of
+ * @te: the event
+ * @sample: the record is in it
  * @mode: imc_record_mode(); perf_tp_event() cannot say that it was a guest's
  *
- * It is a sample of the current task, of the record's time (unless the user chose another
- * clock), with a call chain of one and the record, behind 8 bytes, as raw data.
+ * It is a sample of the current task, of the record's time, with a call chain of one and
+ * the record, behind 8 bytes, as raw data. All that its registers have is what is known of
+ * the record's moment.
  *
- * Context: interrupts off.
+ * Context: interrupts off, between imc_sample_begin() and imc_sample_end().
  * Return: false if this CPU is in the middle of making another software event's sample.
  */
-bool imc_sample_deliver(struct imc_trace_event *te, const struct imc_record *record,
+bool imc_sample_deliver(struct imc_trace_event *te, struct imc_sample *sample,
 			enum imc_mode mode)
 {
-	struct { u64 header; struct imc_record record; } raw = { .record = *record };
+	const struct imc_record *record = &sample->raw.record;
 	struct perf_event *event = te->event;
-	u64 (*clock)(void) = event->clock;
-	bool no_user_chain = event->attr.exclude_callchain_user;
 	bool user = mode == IMC_HOST_USER || mode == IMC_GUEST_USER;
-	struct hlist_head only = HLIST_HEAD_INIT;
-	struct pt_regs regs;
-	u64 period = te->period * te->every;
 	int rctx = perf_swevent_get_recursion_context();
 
 	if (rctx < 0)
 		return false;
-	imc_sample_regs(&regs, record, user);
-	hlist_add_head(&event->hlist_entry, &only);
+	sample->regs.nip = be64_to_cpu(record->ip);
+	sample->regs.msr = MSR_SF | MSR_LE | (user ? MSR_PR : MSR_HV);
 	/* The user's stack is that of now, so it has no business in a sample of the kernel. */
-	event->attr.exclude_callchain_user = no_user_chain || !user;
-	if (!event->attr.use_clockid) {
-		u64 age = get_tb() - be64_to_cpu(record->tb);
-
-		this_cpu_write(imc_sample_time, local_clock() - tb_to_ns(age));
-		WRITE_ONCE(event->clock, imc_sample_clock);
-	}
+	event->attr.exclude_callchain_user = te->no_user_chain || !user;
+	this_cpu_write(imc_sample_time, tb_to_ns(be64_to_cpu(record->tb)) + te->clock_offset);
 	/* With a period in the sample the count is that period, else it counts samples. */
-	perf_tp_event(0, event->attr.sample_type & PERF_SAMPLE_PERIOD ? period : 1,
-		      &raw, sizeof(raw), &regs, &only, rctx, NULL);
-	WRITE_ONCE(event->clock, clock);
+	perf_tp_event(0, event->attr.sample_type & PERF_SAMPLE_PERIOD ? te->period : 1,
+		      &sample->raw, sizeof(sample->raw), &sample->regs, &te->only, rctx, NULL);
 	this_cpu_write(imc_sample_time, 0);
-	event->attr.exclude_callchain_user = no_user_chain;
-	hlist_del_init(&event->hlist_entry);
 	return true;
 }

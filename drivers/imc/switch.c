@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who runs: a sample is of the current task, so a ring that is drained for a whole CPU is
- * drained whenever the CPU goes from one task to another. perf does that for the events
- * of tasks. It tells no module of it for those of a CPU; the tracepoint does.
+ * Who runs: a sample is of the current task, so a ring is drained whenever its CPU goes
+ * from one task to another, and when a task ends, since it has no number any more when it is
+ * switched away from for the last time. perf tells no module of either; tracepoints do.
  */
 #include <linux/errno.h>
+#include <linux/irqflags.h>
 #include <linux/mutex.h>
 #include <linux/smp.h>
 #include <linux/tracepoint.h>
+#include <linux/workqueue.h>
 #include <trace/events/sched.h>
 
 #include "trace.h"
 
 static DEFINE_MUTEX(imc_switch_mutex);
-static unsigned int imc_switch_users;
-static struct tracepoint *imc_switch_tracepoint;
+static atomic_t imc_switch_users = ATOMIC_INIT(0);
+static bool imc_switch_registered;	/* under imc_switch_mutex, as is what follows */
+static struct tracepoint *imc_switch_tracepoint, *imc_exit_tracepoint;
 static void (*imc_switch_probe)(int cpu);
 
 /* The task that goes is still current; interrupts are off. */
@@ -24,52 +27,94 @@ static void imc_sched_switch(void *data, bool preempt, struct task_struct *prev,
 	imc_switch_probe(smp_processor_id());
 }
 
+/* In the task that ends; newer kernels have more arguments. */
+static void imc_sched_process_exit(void *data, struct task_struct *task)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	imc_switch_probe(smp_processor_id());
+	local_irq_restore(flags);
+}
+
 static void imc_switch_match(struct tracepoint *tracepoint, void *data)
 {
 	if (!strcmp(tracepoint->name, "sched_switch"))
 		imc_switch_tracepoint = tracepoint;
+	else if (!strcmp(tracepoint->name, "sched_process_exit"))
+		imc_exit_tracepoint = tracepoint;
 }
 
 static int imc_switch_register(void (*probe)(int cpu))
 {
+	int err;
+
 	/* The compiler compares the arguments with the kernel's. */
 	check_trace_callback_type_sched_switch(imc_sched_switch);
-	if (!imc_switch_tracepoint)
+	if (!imc_switch_tracepoint || !imc_exit_tracepoint)
 		for_each_kernel_tracepoint(imc_switch_match, NULL);
-	if (!imc_switch_tracepoint)
+	if (!imc_switch_tracepoint || !imc_exit_tracepoint)
 		return -EOPNOTSUPP;
 	imc_switch_probe = probe;
-	return tracepoint_probe_register(imc_switch_tracepoint, imc_sched_switch, NULL);
+	err = tracepoint_probe_register(imc_switch_tracepoint, imc_sched_switch, NULL);
+	if (err)
+		return err;
+	err = tracepoint_probe_register(imc_exit_tracepoint, imc_sched_process_exit, NULL);
+	if (err)
+		tracepoint_probe_unregister(imc_switch_tracepoint, imc_sched_switch, NULL);
+	return err;
 }
 
+/*
+ * In a work item: who frees an event may hold a lock of perf's that hotplug takes, too, and
+ * tracepoints are switched off with hotplug held off.
+ */
+static void imc_switch_idle(struct work_struct *work)
+{
+	mutex_lock(&imc_switch_mutex);
+	if (imc_switch_registered && !atomic_read(&imc_switch_users)) {
+		tracepoint_probe_unregister(imc_exit_tracepoint, imc_sched_process_exit, NULL);
+		tracepoint_probe_unregister(imc_switch_tracepoint, imc_sched_switch, NULL);
+		tracepoint_synchronize_unregister();
+		imc_switch_registered = false;
+	}
+	mutex_unlock(&imc_switch_mutex);
+}
+
+static DECLARE_WORK(imc_switch_work, imc_switch_idle);
+
 /**
- * imc_switch_watch() - have a function called when a CPU switches tasks.
+ * imc_switch_watch() - have a function called when a CPU switches tasks, or one ends.
  * @probe: called on that CPU, interrupts off, while the old task is still current; the
  *	same for all users
  *
- * Context: may sleep.
- * Return: 0; -EOPNOTSUPP if the kernel has no such tracepoint; -ENOMEM.
+ * Context: may sleep; takes cpu_hotplug_lock.
+ * Return: 0; -EOPNOTSUPP if the kernel has no such tracepoints; -ENOMEM.
  */
 int imc_switch_watch(void (*probe)(int cpu))
 {
 	int err = 0;
 
 	mutex_lock(&imc_switch_mutex);
-	if (!imc_switch_users)
+	if (!imc_switch_registered)
 		err = imc_switch_register(probe);
-	if (!err)
-		imc_switch_users++;
+	if (!err) {
+		imc_switch_registered = true;
+		atomic_inc(&imc_switch_users);
+	}
 	mutex_unlock(&imc_switch_mutex);
 	return err;
 }
 
-/* Undo one imc_switch_watch(). After the last, no call is under way any more. May sleep. */
+/* Undo one imc_switch_watch(). After the last, calls end some time later. Any context. */
 void imc_switch_unwatch(void)
 {
-	mutex_lock(&imc_switch_mutex);
-	if (!--imc_switch_users) {
-		tracepoint_probe_unregister(imc_switch_tracepoint, imc_sched_switch, NULL);
-		tracepoint_synchronize_unregister();
-	}
-	mutex_unlock(&imc_switch_mutex);
+	if (atomic_dec_and_test(&imc_switch_users))
+		schedule_work(&imc_switch_work);
+}
+
+/* The module goes, and nobody watches: after this no call is under way any more. May sleep. */
+void imc_switch_exit(void)
+{
+	flush_work(&imc_switch_work);
 }

@@ -88,7 +88,9 @@ static int imc_trace_claim(struct imc *imc, u64 scom)
 	if (err)
 		return err;
 	spin_lock(&imc->trace_lock);
-	if (imc->trace_users && imc->trace_scom != scom) {
+	/* An engine may still be on for an event that is closed. */
+	if (imc->trace_scom != scom &&
+	    (imc->trace_users || atomic_read(&imc->trace_engines))) {
 		err = -EBUSY;
 	} else {
 		imc->trace_scom = scom;
@@ -108,17 +110,12 @@ static void imc_trace_unclaim(struct imc *imc)
 	imc_domain_put(IMC_TYPE_TRACE);
 }
 
-static bool imc_trace_is_of_cpu(const struct perf_event *event)
-{
-	return !(event->attach_state & PERF_ATTACH_TASK);
-}
-
 static void imc_trace_switched(int cpu)
 {
 	struct imc_trace *trace = per_cpu(imc_trace_of, cpu);
 
 	if (!list_empty(&trace->events))
-		imc_drain(trace, trace->ring.slots);
+		imc_drain(trace);
 }
 
 /*
@@ -129,12 +126,12 @@ static void imc_trace_set_period(struct imc_trace_event *te, u64 period)
 {
 	struct perf_event *event = te->event;
 
-	te->period = period;
 	te->every = imc_thinning(event->attr.sample_period, event->attr.freq, period,
 				 IMC_TRACE_CLOCK_HZ / period);
 	te->left = te->every;
+	te->period = te->every * period;
 	event->attr.freq = 0;
-	event->attr.sample_period = te->every * period;
+	event->attr.sample_period = te->period;
 	event->hw.sample_period = 1;
 	event->hw.last_period = 1;
 	local64_set(&event->hw.period_left, 1);
@@ -165,7 +162,11 @@ static int imc_trace_event_init(const struct pmu_desc *desc, struct pmu_event *e
 	if (!te)
 		return -ENOMEM;
 	err = imc_trace_claim(unit->imc, scom);
-	if (!err && imc_trace_is_of_cpu(event)) {
+	/*
+	 * Events of tasks need it too: between tasks whose events are inherited from the same
+	 * ones perf schedules nothing. An inherited one relies on that which was opened.
+	 */
+	if (!err && !event->parent) {
 		err = imc_switch_watch(imc_trace_switched);
 		if (err)
 			imc_trace_unclaim(unit->imc);
@@ -182,7 +183,7 @@ static int imc_trace_event_init(const struct pmu_desc *desc, struct pmu_event *e
 
 static void imc_trace_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
 {
-	if (imc_trace_is_of_cpu(ev->event))
+	if (!ev->event->parent)
 		imc_switch_unwatch();
 	imc_trace_unclaim(to_imc_unit(desc)->imc);
 	kfree(ev->priv);
@@ -191,8 +192,13 @@ static void imc_trace_event_free(const struct pmu_desc *desc, struct pmu_event *
 static int imc_trace_power_on(struct pmu_box *box)
 {
 	const struct imc_trace *trace = pmu_box_priv(box);
+	int err;
 
-	return imc_engine_get(trace->core, IMC_TYPE_TRACE);
+	atomic_inc(&trace->imc->trace_engines);
+	err = imc_engine_get(trace->core, IMC_TYPE_TRACE);
+	if (err)
+		atomic_dec(&trace->imc->trace_engines);
+	return err;
 }
 
 static void imc_trace_power_off(struct pmu_box *box)
@@ -200,6 +206,7 @@ static void imc_trace_power_off(struct pmu_box *box)
 	const struct imc_trace *trace = pmu_box_priv(box);
 
 	imc_engine_put(trace->core);
+	atomic_dec(&trace->imc->trace_engines);
 }
 
 static u64 imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int idx)
@@ -213,7 +220,7 @@ static u64 imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int idx)
 		imc_drain_start(trace);
 	} else {
 		/* What was written before this event started is none of its own. */
-		imc_drain(trace, trace->ring.slots);
+		imc_drain(trace);
 	}
 	list_add_tail(&te->node, &trace->events);
 	return 0;
@@ -230,7 +237,7 @@ static void imc_trace_stop(struct pmu_box *box, struct pmu_event *ev, int idx)
 		mtspr(SPRN_LDBAR, 0);
 		trace->ring.stopped = true;
 	}
-	imc_drain(trace, trace->ring.slots);
+	imc_drain(trace);
 	list_del(&te->node);
 }
 

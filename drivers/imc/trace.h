@@ -19,17 +19,18 @@ struct imc_trace {
 	struct list_head events;	/* imc_trace_event.node */
 	struct hrtimer timer;
 	u64 interval_ns;		/* of the timer */
-	u64 drains, samples;
+	u64 drains, timers, samples;	/* timers: drains by the timer, an interrupt each */
 };
 
 /* drain.c */
 void imc_drain_start(struct imc_trace *trace);
 void imc_drain_stop(struct imc_trace *trace);
-unsigned int imc_drain(struct imc_trace *trace, unsigned int most);
+void imc_drain(struct imc_trace *trace);
 void imc_drain_init(struct imc_trace *trace);
 
 /* switch.c */
 int imc_switch_watch(void (*probe)(int cpu));
 void imc_switch_unwatch(void);
+void imc_switch_exit(void);
 
 #endif /* IMC_TRACE_H */

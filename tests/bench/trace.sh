@@ -15,7 +15,7 @@ TRACING=/sys/kernel/tracing
 FEW=100 MANY=4000
 
 case $1 in
-ours) drain=imc_drain ;;
+ours) drain='imc_drain imc_drain_timer' ;;
 in-tree) drain=trace_imc_event_stop ;;
 esac
 
@@ -50,7 +50,7 @@ echo "$drain" > $TRACING/set_ftrace_filter
 echo function_graph > $TRACING/current_tracer
 echo > $TRACING/trace
 run $MANY > /dev/null
-grep -h "$drain" $TRACING/trace | sed 's/.*) *[^0-9 ]* *\([0-9.]*\) us.*/\1/' | awk -v samples="$(samples)" '
+grep -h "${drain%% *}" $TRACING/trace | sed 's/.*) *[^0-9 ]* *\([0-9.]*\) us.*/\1/' | awk -v samples="$(samples)" '
 	{ sum += $1; if ($1 > most) most = $1 }
 	END { print "ns", int(sum * 1000 / samples); print "longest", int(most); print "drains", NR }'
 echo nop > $TRACING/current_tracer

@@ -6,9 +6,15 @@
  *
  * burns processor time in two functions of the same loop, heavy() and light(), in the ratio
  * HEAVY to LIGHT (3 1), for so many seconds by the clock. Either may be 0.
+ *
+ *	pmu-spin threads N
+ *
+ * has N threads one after the other, each of which goes once through heavy() and ends.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define ROUND 10000
@@ -32,16 +38,38 @@ static double now(void)
 	return time.tv_sec + time.tv_nsec / 1e9;
 }
 
+static void *short_life(void *unused)
+{
+	(void)unused;
+	heavy(ROUND);
+	return NULL;
+}
+
+static int threads(long n)
+{
+	while (n--) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, short_life, NULL) || pthread_join(thread, NULL)) {
+			fprintf(stderr, "pmu-spin: cannot have a thread\n");
+			return 1;
+		}
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	long heavies = 3, lights = 1;
 	double end;
 
+	if (argc == 3 && !strcmp(argv[1], "threads"))
+		return threads(atol(argv[2]));
 	if (argc == 4) {
 		heavies = atol(argv[2]);
 		lights = atol(argv[3]);
 	} else if (argc != 2) {
-		fprintf(stderr, "usage: pmu-spin SECONDS [HEAVY LIGHT]\n");
+		fprintf(stderr, "usage: pmu-spin SECONDS [HEAVY LIGHT] | threads N\n");
 		return 2;
 	}
 	for (end = now() + atof(argv[1]); now() < end;) {

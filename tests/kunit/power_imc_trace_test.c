@@ -13,6 +13,7 @@
 #include "imc/sample.h"
 
 #define SLOTS	16
+#define REAL_SLOTS	4096
 
 /* The worked records. */
 #define R1_TB	0x000004d2a1b2c3d4ULL
@@ -20,7 +21,7 @@
 #define LOW42	0x000003ffffffffffULL
 
 struct writer {
-	struct imc_record slots[SLOTS];
+	struct imc_record *slots;
 	struct imc_ring ring;
 	unsigned int head;
 	u64 tb, step;
@@ -38,7 +39,7 @@ static struct imc_record record_of(u64 tb, u64 ip, u64 state)
 static void write_one(struct writer *w)
 {
 	w->tb += w->step;
-	w->slots[w->head++ % SLOTS] = record_of(w->tb, w->tb, 0);
+	w->slots[w->head++ % w->ring.slots] = record_of(w->tb, w->tb, 0);
 }
 
 static void write_some(struct writer *w, unsigned int records)
@@ -57,7 +58,9 @@ static unsigned int drain(struct kunit *test, struct writer *w)
 
 	w->lost = 0;
 	do {
-		any = imc_ring_take(&w->ring, &record, &lost);
+		u32 budget = 2 * w->ring.slots;
+
+		any = imc_ring_take(&w->ring, &record, &lost, &budget);
 		w->lost += lost;
 		if (any) {
 			KUNIT_EXPECT_GT(test, be64_to_cpu(record.tb), last);
@@ -69,17 +72,25 @@ static unsigned int drain(struct kunit *test, struct writer *w)
 	return taken;
 }
 
-static int ring_test_init(struct kunit *test)
+/* A ring of so many slots, empty, and who writes it. */
+static struct writer *writer_of(struct kunit *test, unsigned int slots)
 {
 	struct writer *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, w);
+	w->slots = kunit_kcalloc(test, slots, sizeof(*w->slots), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, w->slots);
 	w->tb = R1_TB;
 	w->step = R2_TB - R1_TB;
 	w->ring.base = w->slots;
-	w->ring.slots = SLOTS;
+	w->ring.slots = slots;
 	imc_ring_restart(&w->ring, w->tb);
-	test->priv = w;
+	return w;
+}
+
+static int ring_test_init(struct kunit *test)
+{
+	test->priv = writer_of(test, SLOTS);
 	return 0;
 }
 
@@ -212,6 +223,109 @@ static void the_writer_may_go_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->ring.lost, 0ULL);
 }
 
+/* The sheet's bytes: R1 then R2 are records, R1 behind R2 is not taken, nor is it lost. */
+static void bytes_of_the_worked_records(struct kunit *test)
+{
+	static const u8 r1[] = {
+		0x00, 0x00, 0x04, 0xd2, 0xa1, 0xb2, 0xc3, 0xd4,
+		0xc0, 0x00, 0x00, 0x00, 0x00, 0x01, 0xa2, 0xb4,
+		0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+		0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+		0x00, 0x00, 0x00, 0x00, 0xff, 0xff, 0xff, 0x05,
+		0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x11,
+		0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x22,
+		0x00, 0x00, 0x00, 0xd2, 0xa1, 0xb2, 0xc3, 0xd4,
+	};
+	static const u8 r2[] = {
+		0x00, 0x00, 0x04, 0xd2, 0xa1, 0xb2, 0xd3, 0x74,
+		0x00, 0x00, 0x00, 0x00, 0x10, 0x00, 0x10, 0x00,
+		0xc0, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+		0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01,
+		0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02,
+		0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x03,
+		0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x04,
+		0x00, 0x00, 0x00, 0xd2, 0xa1, 0xb2, 0xd3, 0x74,
+	};
+	struct writer *w = test->priv;
+	struct imc_record record;
+	u32 budget = SLOTS;
+	u64 lost;
+
+	BUILD_BUG_ON(sizeof(r1) != sizeof(record) || sizeof(r2) != sizeof(record));
+	imc_ring_restart(&w->ring, R1_TB - 1);
+	memcpy(&w->slots[0], r1, sizeof(r1));
+	memcpy(&w->slots[1], r2, sizeof(r2));
+	memcpy(&w->slots[2], r1, sizeof(r1));
+	KUNIT_ASSERT_TRUE(test, imc_ring_take(&w->ring, &record, &lost, &budget));
+	KUNIT_EXPECT_EQ(test, be64_to_cpu(record.tb), R1_TB);
+	KUNIT_EXPECT_EQ(test, be64_to_cpu(record.ip), 0xc00000000001a2b4ULL);
+	KUNIT_EXPECT_EQ(test, be64_to_cpu(record.cpmc[1]), 0xffffff05ULL);
+	KUNIT_ASSERT_TRUE(test, imc_ring_take(&w->ring, &record, &lost, &budget));
+	KUNIT_EXPECT_EQ(test, be64_to_cpu(record.tb), R2_TB);
+	KUNIT_EXPECT_FALSE(test, imc_ring_take(&w->ring, &record, &lost, &budget));
+	KUNIT_EXPECT_EQ(test, lost, 0ULL);
+	KUNIT_EXPECT_EQ(test, budget, (u32)SLOTS - 3);
+}
+
+/* As large as the hardware's, and drained where it wraps: from the last slot to the first. */
+static void the_real_ring_wraps(struct kunit *test)
+{
+	struct writer *w = writer_of(test, REAL_SLOTS);
+
+	write_some(w, REAL_SLOTS - 1);
+	KUNIT_EXPECT_EQ(test, drain(test, w), REAL_SLOTS - 1U);
+	write_some(w, 2);
+	KUNIT_EXPECT_EQ(test, drain(test, w), 2U);
+	write_some(w, REAL_SLOTS + 7);
+	KUNIT_EXPECT_EQ(test, drain(test, w), (unsigned int)REAL_SLOTS);
+	KUNIT_EXPECT_EQ(test, w->lost, 7ULL);
+	KUNIT_EXPECT_EQ(test, w->ring.laps, 1ULL);
+}
+
+/* LDBAR is written while it traces: the writer goes back to slot 0, and nothing is lost. */
+static void the_writer_may_go_back(struct kunit *test)
+{
+	struct writer *w = test->priv;
+
+	for (unsigned int before = 1; before < SLOTS; before++) {
+		for (unsigned int after = 1; after < SLOTS; after++) {
+			imc_ring_restart(&w->ring, w->tb);
+			w->head = 0;
+			write_some(w, before);
+			KUNIT_EXPECT_EQ(test, drain(test, w), before);
+			w->head = 0;
+			write_some(w, after);
+			KUNIT_EXPECT_EQ_MSG(test, drain(test, w), after, "%u, %u", before, after);
+			write_some(w, SLOTS / 2);
+			KUNIT_EXPECT_EQ_MSG(test, drain(test, w), SLOTS / 2U, "%u, %u", before, after);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, w->ring.lost, 0ULL);
+	KUNIT_EXPECT_EQ(test, w->ring.corrupt, 0ULL);
+}
+
+/* A drain looks at so many slots and no more, whatever is in them, and loses nothing by it. */
+static void a_budget_bounds_a_drain(struct kunit *test)
+{
+	struct writer *w = test->priv;
+	struct imc_record record;
+	unsigned int taken = 0;
+	u64 lost, all = 0;
+
+	write_some(w, SLOTS + 3);
+	w->slots[7].tb_low = 0;
+	w->slots[8].tb_low = 0;
+	for (unsigned int calls = 0; calls < 2 * SLOTS; calls++) {
+		u32 budget = 1;
+
+		taken += imc_ring_take(&w->ring, &record, &lost, &budget);
+		all += lost;
+		KUNIT_EXPECT_EQ(test, budget, 0U);
+	}
+	KUNIT_EXPECT_EQ(test, taken, SLOTS - 2U);
+	KUNIT_EXPECT_EQ(test, all, 3ULL + 2);
+}
+
 static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(an_empty_ring_has_nothing),
 	KUNIT_CASE(the_wrap_is_no_end),
@@ -223,6 +337,10 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(a_corrupt_end_is_told),
 	KUNIT_CASE(old_records_stay_old),
 	KUNIT_CASE(the_writer_may_go_on),
+	KUNIT_CASE(the_writer_may_go_back),
+	KUNIT_CASE(bytes_of_the_worked_records),
+	KUNIT_CASE(the_real_ring_wraps),
+	KUNIT_CASE(a_budget_bounds_a_drain),
 	{ }
 };
 

@@ -108,6 +108,27 @@ test_thread_events_survive() {
 	done
 }
 
+# A profile goes on while CPUs go and come: what was recorded before a CPU went is in it.
+test_profile_survives() {
+	pmu-model set 'thread*' trace-div 31
+	before=$(made)
+	perf record -q -o /tmp/perf.data -e trace_imc/trace_cycles/ -c 1 -a -- sh -c '
+		taskset 8 pmu-spin 0.5
+		for cpu in 3 2; do echo 0 > /sys/devices/system/cpu/cpu$cpu/online; done
+		taskset 1 pmu-spin 0.5
+		for cpu in 2 3; do echo 1 > /sys/devices/system/cpu/cpu$cpu/online; done
+		taskset 8 pmu-spin 0.5'
+	records=$(($(made) - before))
+	within "records" $records 500 1000000
+	equal "samples" "$(perf script -i /tmp/perf.data -F ip 2> /dev/null | grep -c .)" $records
+	perf script -i /tmp/perf.data -F cpu,ip 2> /dev/null | sort -u -k1,1 | awk '{ print $1 }' | tr -d '\n' > /tmp/cpus
+	contains "CPUs with samples" "$(cat /tmp/cpus)" '\[000\].*\[003\]'
+}
+
+made() {
+	pmu-model get 'thread*' total | awk '{ sum += $NF } END { print sum }'
+}
+
 # The in-tree driver gives the engines free when any CPU goes: the next may trace while one counts.
 test_exclusion_outlives_cpus() {
 	cat > /tmp/moves <<-'EOT'

@@ -29,15 +29,17 @@ run() {
 	perf record -q -o /tmp/perf.data -e $EVENT -c 1 "$@" > /tmp/said 2>&1 || { cat /tmp/said; return 1; }
 	records=$(($(made) - before))
 	samples=$(perf script -i /tmp/perf.data -F ip 2> /dev/null | grep -c .) || :
-	echo "$driver, $*: $records records, $samples samples"
+	lost=$(perf report -i /tmp/perf.data --stats 2> /dev/null | awk '/LOST_SAMPLES events:/ { n = $3 } END { print n + 0 }')
+	echo "$driver, $*: $records records, $samples samples, $lost lost"
 	account | cat /tmp/before -
 	within "records" $records 300 1000000
 }
 
-# Ours has all of them. The in-tree driver reads what is left of the ring when the event stops.
+# Ours has all of them, or tells; here, all. The in-tree driver reads what is left of the ring when the event stops.
 judge() {
 	if [ $driver = ours ]; then
-		equal "samples" "$samples" "$records"
+		equal "samples and losses" $((samples + lost)) "$records"
+		equal "losses" "$lost" 0
 	else
 		within "samples" "$samples" 1 "$records"
 	fi
