@@ -254,7 +254,10 @@ static const char *imc_unit_read(struct imc_unit *unit, const struct device_node
 		return "has no reg";
 	if (type == IMC_TYPE_NEST)
 		return imc_nest_unit_read(unit, np);
-	if (type != IMC_TYPE_TRACE && unit->size > IMC_PAGE_SIZE)
+	/* The hardware would write beyond a buffer that is smaller than it takes it for. */
+	if (type == IMC_TYPE_TRACE)
+		return unit->size == IMC_TRACE_SIZE ? NULL : "has a buffer of another size than 0x40000";
+	if (unit->size > IMC_PAGE_SIZE)
 		return "is larger than the page that a core has for it";
 	return NULL;
 }

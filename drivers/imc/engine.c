@@ -34,15 +34,20 @@ static int imc_engine_start(struct imc_core *core, enum imc_type type)
 	return firmware->init_trace(pir, core->imc->trace_scom) ?: firmware->trace(pir, true);
 }
 
-static void imc_engine_stop(struct imc_core *core)
+static int imc_engine_stop(struct imc_core *core)
 {
 	const struct imc_firmware *firmware = core->imc->firmware;
 	u32 pir = hard_smp_processor_id();
+	int err;
 
 	if (core->type == IMC_TYPE_TRACE)
-		firmware->trace(pir, false);
+		err = firmware->trace(pir, false);
 	else
-		firmware->core(pir, false);
+		err = firmware->core(pir, false);
+	if (err)
+		dev_warn(core->imc->dev, "the engine of CPU %d's core could not be stopped (%pe): no other kind of unit can be used any more\n",
+			 core->first_cpu, ERR_PTR(err));
+	return err;
 }
 
 /**
@@ -78,17 +83,21 @@ EXPORT_SYMBOL_IF_KUNIT(imc_engine_get);
  * imc_engine_put() - one user of a core's engine less.
  * @core: the core; this runs on one of its CPUs
  *
+ * An engine that does not stop stays a user of its domain for good: it may still be on.
+ *
  * Context: interrupts off.
  */
 void imc_engine_put(struct imc_core *core)
 {
 	enum imc_type type = core->type;
+	int err = 0;
 
 	raw_spin_lock(&core->lock);
 	if (!--core->users)
-		imc_engine_stop(core);
+		err = imc_engine_stop(core);
 	raw_spin_unlock(&core->lock);
-	imc_domain_put(type);
+	if (!err)
+		imc_domain_put(type);
 }
 EXPORT_SYMBOL_IF_KUNIT(imc_engine_put);
 

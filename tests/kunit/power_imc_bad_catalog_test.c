@@ -39,6 +39,8 @@ static const struct bad bad_units[] = {
 	{ "a short size", { FDT_SET(CORE_NODE, "size", "\x20\0") }, NO_CORE },
 	{ "larger than a page", { FDT_SET(CORE_NODE, "size", "\0\0\x20\x08") }, NO_CORE },
 	{ "as large as can be", { FDT_SET(CORE_NODE, "size", "\xff\xff\xff\xff") }, NO_CORE },
+	{ "a trace buffer of another size", { FDT_SET(TRACE_NODE, "size", "\0\x08\0\0") },
+	  LOSS_UNIT, TRACE_UNIT },
 	{ "size 0", { FDT_SET(CORE_NODE, "size", "\0\0\0\0") }, NO_CORE_EVENTS },
 	{ "no reg", { FDT_CUT(CORE_NODE, "reg") }, NO_CORE },
 	{ "a short reg", { FDT_SET(CORE_NODE, "reg", "\0\0\x18") }, NO_CORE },

@@ -258,6 +258,27 @@ static void failure_spares_the_others(struct kunit *test)
 	put(0);
 }
 
+/* What could not be stopped may still run: nothing else may start, for good. */
+static void failure_to_stop_keeps_the_others_out(struct kunit *test)
+{
+	static const enum firmware_call off[] = { CALL_CORE_OFF, CALL_CORE_OFF, CALL_TRACE_OFF };
+
+	for (int i = 0; i < ARRAY_SIZE(kinds); i++) {
+		firmware_forget();
+		KUNIT_EXPECT_EQ(test, get(0, kinds[i]), 0);
+		firmware_log.error[off[i]] = -EIO;
+		put(0);
+		expect_only(test, kinds[i]);
+		/* Its own kind goes on. */
+		firmware_log.error[off[i]] = 0;
+		KUNIT_EXPECT_EQ(test, get(0, kinds[i]), 0);
+		put(0);
+		expect_only(test, kinds[i]);
+		imc_domain_put(kinds[i]);
+		firmware_log.on = 0;
+	}
+}
+
 static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(one_kind_at_a_time),
 	KUNIT_CASE(refusal_takes_nothing),
@@ -269,6 +290,7 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(exclusion_is_system_wide),
 	KUNIT_CASE(failure_takes_nothing),
 	KUNIT_CASE(failure_spares_the_others),
+	KUNIT_CASE(failure_to_stop_keeps_the_others_out),
 	{ }
 };
 
