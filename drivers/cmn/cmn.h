@@ -73,6 +73,12 @@ enum cmn_filter {
 	CMN_FILTER_NONE = CMN_FILTERS,
 };
 
+/* How wide event ids are, as far as that differs: see cmn_selector_bits(). */
+enum cmn_layout {
+	CMN_LAYOUT_600, CMN_LAYOUT_650, CMN_LAYOUT_700, CMN_LAYOUT_700_R2, CMN_LAYOUT_S3_R2,
+	CMN_LAYOUTS,
+};
+
 /* A field of INFO_GLOBAL or INFO_GLOBAL_1; no bits where the product has none. */
 struct cmn_info_field {
 	u16 reg;
@@ -94,7 +100,7 @@ struct cmn_part {
 	const u16 *connect;		/* offsets of a port's connect info, CMN_MAX_PORTS */
 	const u16 *unit_info;		/* of a DTM's, or NULL: domains cannot be discovered */
 	bool counts_ports;		/* CMN_NODE_INFO_PORTS */
-	u8 xp_id_bits;			/* width of an XP's event ids */
+	enum cmn_layout layout;		/* of selectors */
 	u8 wp_groups;
 	u32 wp_exclusive, wp_combine, wp_dev_sel2, wp_chn_num;
 	struct cmn_info_field multi_dtm, isolation, vcs[CMN_CHANNELS];
@@ -355,6 +361,7 @@ static inline u64 cmn_field(u64 value, u64 mask)
 const struct cmn_part *cmn_part_find(u16 number, u8 rev);
 const char *cmn_part_name(u16 number);
 u64 cmn_filter_mask(const struct cmn *cmn, u16 type, enum cmn_filter filter);
+unsigned int cmn_selector_bits(const struct cmn *cmn, u16 type);
 
 /* id.c */
 u8 cmn_id_bits(unsigned int width, unsigned int height);

@@ -104,7 +104,7 @@ static bool cmn_fields_fit(const struct cmn *cmn, const u64 *config)
 /* The event id, and the filter that the event with this id has. */
 static bool cmn_id_fits(const struct cmn *cmn, const u64 *config, struct cmn_event *ce)
 {
-	unsigned int bits = ce->type == CMN_TYPE_XP ? cmn->part->xp_id_bits : CMN_EVENT_SEL_LANE;
+	unsigned int bits = cmn_selector_bits(cmn, ce->type);
 	unsigned int occupid = FIELD_GET(CMN_CONFIG_OCCUPID, config[PMU_CONFIG]);
 	const struct cmn_event_row *row = cmn_event_row_find(cmn, ce->type, ce->id);
 	u64 mask;

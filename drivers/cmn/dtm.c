@@ -47,7 +47,8 @@ void cmn_dtm_quiesce(struct cmn_dtm *dtm)
 /* XPs of CMN-700 and later have event ids that do not fit into a byte. */
 static bool cmn_sel_wide(const struct cmn *cmn, const struct cmn_node *node)
 {
-	return node->type == CMN_TYPE_XP && cmn->part->xp_id_bits > CMN_EVENT_SEL_LANE;
+	return node->type == CMN_TYPE_XP &&
+	       cmn_selector_bits(cmn, CMN_TYPE_XP) > CMN_EVENT_SEL_LANE;
 }
 
 static bool cmn_sel_filters(const struct cmn *cmn, const struct cmn_node *node)

@@ -48,6 +48,21 @@ static const u64 cmn_home_filters_s3_r2[CMN_FILTERS] = {
 	[CMN_FILTER_THROTTLE] = GENMASK_ULL(45, 42),
 };
 
+/* The width of an event id, by who counts it; of all others it is 6 bits. */
+#define CMN_SELECTOR_BITS	6
+
+static const struct { enum cmn_type type; u8 bits[CMN_LAYOUTS]; } cmn_selectors[] = {
+	/*		    600 650 700 r2 S3 r2 */
+	{ CMN_TYPE_XP,	  { 8, 8, 9, 9, 10 } },
+	{ CMN_TYPE_HNF,	  { 5, 6, 6, 6, 6 } },
+	{ CMN_TYPE_HNS,	  { 6, 6, 6, 6, 7 } },
+	{ CMN_TYPE_RNI,	  { 5, 5, 6, 6, 7 } },
+	{ CMN_TYPE_RND,	  { 5, 5, 6, 6, 7 } },
+	{ CMN_TYPE_CCRA,  { 7, 7, 7, 8, 8 } },
+	{ CMN_TYPE_CCHA,  { 7, 7, 7, 8, 8 } },
+	{ CMN_TYPE_CCLA,  { 7, 7, 7, 8, 8 } },
+};
+
 /* The DVM node's, and those of gateways. */
 #define CMN_DN_OCCUP1	GENMASK_ULL(35, 32)
 
@@ -68,7 +83,7 @@ static const u64 cmn_home_filters_s3_r2[CMN_FILTERS] = {
 	.pmu = 0x2000, .xp_pmu = 0x2000,			\
 	.connect = cmn_connect_650,				\
 	.unit_info = cmn_unit_info_650,				\
-	.xp_id_bits = 8,					\
+	.layout = CMN_LAYOUT_650,				\
 	.multi_dtm = CMN_INFO(BIT_ULL(63)),			\
 	.vcs = {						\
 		[CMN_RSP] = CMN_INFO(GENMASK_ULL(53, 52)),	\
@@ -81,7 +96,6 @@ static const u64 cmn_home_filters_s3_r2[CMN_FILTERS] = {
 	.connect = cmn_connect_700,				\
 	.unit_info = cmn_unit_info_700,				\
 	.counts_ports = true,					\
-	.xp_id_bits = 9,					\
 	.wp_chn_num = CMN_WP_CONFIG_CHN_NUM,			\
 	.multi_dtm = CMN_INFO(BIT_ULL(63)),			\
 	.vcs = {						\
@@ -99,11 +113,16 @@ static const u64 cmn_home_filters_s3_r2[CMN_FILTERS] = {
 	.pointer = GENMASK(27, 0),				\
 	.pmu = 0x2000, .xp_pmu = 0x2000,			\
 	.connect = cmn_connect_600,				\
-	.xp_id_bits = 8,					\
+	.layout = CMN_LAYOUT_600,				\
 	.wp_groups = 2,						\
 	.wp_exclusive = CMN_WP_CONFIG_EXCLUSIVE_600,		\
 	.wp_combine = CMN_WP_CONFIG_COMBINE_600,		\
 	.home_filters = cmn_home_filters
+
+#define CMN_700_NAMES						\
+	.name = "CMN-700", .revisions = cmn_700_revisions,	\
+	.number = 0x43c, .events = CMN_700,			\
+	.pmu = 0x2000, .xp_pmu = 0x2000
 
 #define CMN_S3_COMMON						\
 	.name = "CMN S3", .revisions = cmn_s3_revisions,	\
@@ -119,17 +138,21 @@ static const struct cmn_part cmn_parts[] = {
 	  .number = 0x436, .first_rev = 0, .last_rev = 4, .events = CMN_650 },
 	{ CMN_650_COMMON, .name = "CI-700", .revisions = cmn_ci700_revisions,
 	  .number = 0x43a, .first_rev = 0, .last_rev = 2, .events = CMN_CI700 },
-	{ CMN_700_COMMON, .name = "CMN-700", .revisions = cmn_700_revisions,
-	  .number = 0x43c, .first_rev = 0, .last_rev = 3, .events = CMN_700,
-	  .pmu = 0x2000, .xp_pmu = 0x2000 },
-	{ CMN_700_COMMON, CMN_S3_COMMON, .first_rev = 0, .last_rev = 1, .xp_pmu = 0xd900 },
-	{ CMN_700_COMMON, CMN_S3_COMMON, .first_rev = 2, .last_rev = 2, .xp_pmu = 0xa000 },
+	{ CMN_700_COMMON, CMN_700_NAMES, .first_rev = 0, .last_rev = 1,
+	  .layout = CMN_LAYOUT_700 },
+	/* r2p0 has events of CCHA with ids of 8 bits. */
+	{ CMN_700_COMMON, CMN_700_NAMES, .first_rev = 2, .last_rev = 3,
+	  .layout = CMN_LAYOUT_700_R2 },
+	{ CMN_700_COMMON, CMN_S3_COMMON, .first_rev = 0, .last_rev = 1, .xp_pmu = 0xd900,
+	  .layout = CMN_LAYOUT_700_R2 },
+	{ CMN_700_COMMON, CMN_S3_COMMON, .first_rev = 2, .last_rev = 2, .xp_pmu = 0xa000,
+	  .layout = CMN_LAYOUT_700_R2 },
 	{ CMN_COMMON, CMN_S3_COMMON, .first_rev = 3, .last_rev = 6, .xp_pmu = 0xa000,
 	  .isolates = true,
 	  .connect = cmn_connect_s3_r2,
 	  .unit_info = cmn_unit_info_700,
 	  .counts_ports = true,
-	  .xp_id_bits = 10,
+	  .layout = CMN_LAYOUT_S3_R2,
 	  .wp_chn_num = CMN_WP_CONFIG_CHN_NUM,
 	  .multi_dtm = CMN_INFO(BIT_ULL(59)),
 	  .vcs = {
@@ -183,3 +206,13 @@ u64 cmn_filter_mask(const struct cmn *cmn, u16 type, enum cmn_filter filter)
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_filter_mask);
+
+/* The width of ids of events of @type. What is wider would select another event. */
+unsigned int cmn_selector_bits(const struct cmn *cmn, u16 type)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(cmn_selectors); i++)
+		if (cmn_selectors[i].type == type)
+			return cmn_selectors[i].bits[cmn->part->layout];
+	return CMN_SELECTOR_BITS;
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_selector_bits);

@@ -274,6 +274,44 @@ static void survives_anything(struct kunit *test)
 	KUNIT_EXPECT_GT(test, good, 50U);
 }
 
+/* Ports and domains of CMN-650 and CI-700 are not where those of CMN-700 are. */
+static void layout_of_650(struct kunit *test)
+{
+	static const struct cmn_fake_node nodes[] = {
+		{ 0, 0, 0x0003, 0x00, 0 }, { 1, 0, 0x0003, 0x20, 1 }, { 1, 0, 0x0005, 0x25, 0 },
+	};
+	static const struct { u16 part; u8 rev; } cases[] = { { 0x436, 3 }, { 0x43a, 2 } };
+
+	for (int i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct cmn_fake_mesh mesh = {
+			.part = cases[i].part, .rev = cases[i].rev, .width = 2, .height = 2,
+			.id_bits = 2, .domains = 2, .nodes = nodes, .nr = ARRAY_SIZE(nodes),
+			/* A DTM for two ports; 2 RSP and 3 DAT channels. */
+			.info = 0xc02c000003303008, .connect = { 0x0e, 0, 0x0e, 0, 0x0d },
+		};
+		struct cmn_regfile *file = cmn_regfile(test, &mesh);
+		struct cmn *cmn = &file->cmn;
+
+		KUNIT_ASSERT_EQ(test, cmn_regfile_discover(file), 0);
+		KUNIT_EXPECT_EQ(test, cmn->vcs[CMN_RSP], 2);
+		KUNIT_EXPECT_EQ(test, cmn->vcs[CMN_DAT], 3);
+		KUNIT_EXPECT_EQ(test, cmn->vcs[CMN_REQ], 1);
+		KUNIT_EXPECT_EQ(test, cmn->vcs[CMN_SNP], 1);
+		KUNIT_EXPECT_EQ(test, cmn->nr_dtms, 12);
+		KUNIT_EXPECT_EQ(test, cmn->xps[1].nr_ports, 5);
+		KUNIT_EXPECT_EQ(test, cmn->xps[1].connect[1], 0);
+		KUNIT_EXPECT_EQ(test, cmn->xps[1].connect[2], 0x0e);
+		KUNIT_EXPECT_EQ(test, cmn->xps[1].connect[4], 0x0d);
+		for (unsigned int d = 0; d < 12; d++)
+			KUNIT_EXPECT_EQ_MSG(test, cmn->dtms[d].dtc, d / 3 % 2, "DTM %u", d);
+		/* Port 2 of an XP with more than two ports: in its second DTM. */
+		for (unsigned int n = 0; n < cmn->nr_nodes; n++)
+			if (cmn->nodes[n].type == 0x0005)
+				KUNIT_EXPECT_EQ(test, cmn->nodes[n].dtm, 4);
+		KUNIT_EXPECT_EQ(test, file->outside, 0U);
+	}
+}
+
 static bool has_name(const struct cmn *cmn, const char *name)
 {
 	for (unsigned int i = 0; i < cmn->desc.nr_events; i++)
@@ -320,6 +358,55 @@ static void names_by_revision(struct kunit *test)
 	}
 }
 
+/* All parts and revisions, with all nodes, ports and channels that they can have. */
+static void every_name_opens(struct kunit *test)
+{
+	static const struct { u16 part; u8 revs, ports; u64 info, info1; } all[] = {
+		{ 0x434, 8, 2, 0x3303008 },
+		{ 0x436, 5, 4, 0x4028000003303008 },
+		{ 0x43a, 3, 4, 0x4028000003303008 },
+		{ 0x43c, 4, 4, 0x4028000003303008, 0x2420a },
+		{ 0x43e, 3, 4, 0x4028000003303008, 0x2420a },
+		/* S3 r2, where fields have moved */
+		{ 0x43e, 7, 4, 0x0400000003303008, 2 | 2 << 3 | 2 << 6 | 2 << 9 },
+	};
+	static const u16 types[] = {
+		0x0003, 0x0001, 0x0004, 0x0005, 0x0007, 0x000a, 0x000d, 0x0010, 0x0011, 0x0100,
+		0x0101, 0x0103, 0x0104, 0x0105, 0x0106, 0x0200,
+	};
+	struct cmn_fake_node nodes[ARRAY_SIZE(types)] = { };
+
+	for (int i = 0; i < ARRAY_SIZE(types); i++)
+		nodes[i].type = types[i];
+	for (int p = 0; p < ARRAY_SIZE(all); p++) {
+		struct cmn_fake_mesh mesh = {
+			.part = all[p].part, .width = 2, .height = 1, .id_bits = 2, .domains = 1,
+			.info = all[p].info, .info1 = all[p].info1,
+			.nodes = nodes, .nr = ARRAY_SIZE(nodes),
+		};
+
+		for (unsigned int port = 0; port < all[p].ports; port++)
+			mesh.connect[port] = 0x0e;
+		for (mesh.rev = p == 5 ? 3 : 0; mesh.rev < all[p].revs; mesh.rev++) {
+			struct cmn_regfile *file = cmn_regfile_ready(test, &mesh);
+			struct cmn *cmn = &file->cmn;
+
+			KUNIT_ASSERT_EQ(test, cmn_events_build(cmn), 0);
+			KUNIT_EXPECT_GT(test, cmn->desc.nr_events, 200U);
+			for (unsigned int n = 0; n < cmn->desc.nr_events; n++) {
+				const struct pmu_named_event *event = &cmn->desc.events[n];
+				struct cmn_event *ce = cmn_event_create(cmn, event->config);
+
+				KUNIT_EXPECT_FALSE_MSG(test, IS_ERR(ce), "0x%x rev %u: %s",
+						       mesh.part, mesh.rev, event->name);
+				if (!IS_ERR(ce))
+					kvfree(ce);
+			}
+			cmn_events_free(cmn);
+		}
+	}
+}
+
 static struct kunit_case cmn_discover_cases[] = {
 	KUNIT_CASE(finds_all),
 	KUNIT_CASE_SLOW(all_sizes),
@@ -329,7 +416,9 @@ static struct kunit_case cmn_discover_cases[] = {
 	KUNIT_CASE(isolated_nodes),
 	KUNIT_CASE(refuses_nonsense),
 	KUNIT_CASE_SLOW(survives_anything),
+	KUNIT_CASE(layout_of_650),
 	KUNIT_CASE(names_by_revision),
+	KUNIT_CASE_SLOW(every_name_opens),
 	{ }
 };
 

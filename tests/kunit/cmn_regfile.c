@@ -113,20 +113,40 @@ static void add_child(struct cmn_regfile *file, u32 parent, u32 child)
 	cmn_regfile_set(file, parent + 0x100 + 8 * ((info & 0xffff) - 1), child);
 }
 
+/* Where an XP says what is connected to its ports, and in which domain its DTMs are; 0: nowhere. */
+static const struct xp_layout {
+	u16 connect[6], domain[4];
+} layout_600 = { { 0x08, 0x10 } },
+  layout_650 = { { 0x08, 0x10, 0x28, 0x30, 0x38, 0x40 }, { 0x910, 0x918, 0x920 } },
+  layout_700 = { { 0x08, 0x10, 0x18, 0x20, 0x28, 0x30 }, { 0x960, 0x968, 0x970, 0x978 } };
+
+static const struct xp_layout *layout_of(u16 part)
+{
+	switch (part) {
+	case 0x434:
+	case 0x438:
+		return &layout_600;
+	case 0x436:
+	case 0x43a:
+		return &layout_650;
+	default:
+		return &layout_700;
+	}
+}
+
 static void build_xp(struct cmn_regfile *file, const struct cmn_fake_mesh *mesh, unsigned int i)
 {
-	static const u16 connect_700[] = { 0x08, 0x10, 0x18, 0x20, 0x28, 0x30 };
+	const struct xp_layout *at = layout_of(mesh->part);
 	u64 x = i % mesh->width, y = i / mesh->width;
 	u32 frame = new_frame(file);
-	bool old = (mesh->part == 0x434 || mesh->part == 0x438);
 
 	file->xp[i] = frame;
 	cmn_regfile_set(file, frame, (u64)mesh->ports << 48 | (u64)i << 32 |
 			(x << mesh->id_bits | y) << 19 | 6);
-	for (unsigned int p = 0; p < (old ? 2 : ARRAY_SIZE(connect_700)); p++)
-		cmn_regfile_set(file, frame + connect_700[p], mesh->connect[p]);
-	for (unsigned int d = 0; !old && d < 4; d++)
-		cmn_regfile_set(file, frame + 0x960 + 8 * d, x % mesh->domains);
+	for (unsigned int p = 0; p < ARRAY_SIZE(at->connect) && at->connect[p]; p++)
+		cmn_regfile_set(file, frame + at->connect[p], mesh->connect[p]);
+	for (unsigned int d = 0; d < ARRAY_SIZE(at->domain) && at->domain[d]; d++)
+		cmn_regfile_set(file, frame + at->domain[d], x % mesh->domains);
 	add_child(file, file->cmn.root, frame);
 }
 

@@ -115,7 +115,10 @@ static void refusals(struct kunit *test)
 		{ false, { 0x2180050005 }, "no such node" },
 		{ false, { 0x2400050005 }, "nodeid without bynodeid" },
 		{ false, { 0x5 }, "eventid 0" },
-		{ false, { 0x1010006 }, "wider than a selector" },
+		{ false, { 0x1010006 }, "wider than the selector of an XP" },
+		{ false, { 0x210005 }, "wider than the selector of an HN-F of CMN-600" },
+		{ true, { 0x410005 }, "wider than the selector of an HN-F of CMN-700" },
+		{ true, { 0x41000a }, "wider than the selector of an RN-I" },
 		{ false, { 0x8010005 }, "filter of an event that has none" },
 		{ false, { 0x8010001 }, "unused filter of a DN event" },
 		{ false, { 0x10003 }, "cycles with an eventid" },
@@ -139,6 +142,45 @@ static void refusals(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, PTR_ERR_OR_ZERO(ce), -EINVAL, "%s", refused[i].what);
 		if (!IS_ERR(ce))
 			kvfree(ce);
+	}
+}
+
+/* The widths of ids, by who counts: of each part, and of revisions where they grew. */
+static void widths_of_ids(struct kunit *test)
+{
+	static const struct { u16 number; u8 rev; } parts[] = {
+		{ 0x434, 0 }, { 0x434, 7 }, { 0x436, 3 }, { 0x43a, 2 }, { 0x43c, 1 },
+		{ 0x43c, 3 }, { 0x43e, 0 }, { 0x43e, 2 }, { 0x43e, 3 }, { 0x43e, 6 },
+	};
+	/* 0: not there */
+	static const struct { u16 type; u8 bits[ARRAY_SIZE(parts)]; } widths[] = {
+		{ 0x0006, { 8, 8, 8, 8, 9, 9, 9, 9, 10, 10 } },
+		{ 0x0005, { 5, 5, 6, 6, 6 } },
+		{ 0x0200, { 0, 0, 0, 0, 0, 6, 6, 6, 7, 7 } },
+		{ 0x0004, { 6, 6, 6, 6, 6, 6, 6, 6, 6, 6 } },
+		{ 0x0007, { 6, 6, 6, 6, 6, 6, 6, 6, 6, 6 } },
+		{ 0x0010, { 0, 0, 0, 6, 6, 6, 6, 6, 6, 6 } },
+		{ 0x0011, { 0, 0, 6, 6, 6, 6, 6, 6, 6, 6 } },
+		{ 0x0001, { 6, 6, 6, 6, 6, 6, 6, 6, 6, 6 } },
+		{ 0x000a, { 5, 5, 5, 5, 6, 6, 6, 6, 7, 7 } },
+		{ 0x000d, { 5, 5, 5, 5, 6, 6, 6, 6, 7, 7 } },
+		{ 0x0100, { 6, 6, 6 } },
+		{ 0x0101, { 6, 6, 6 } },
+		{ 0x0103, { 0, 0, 0, 0, 7, 8, 8, 8, 8, 8 } },
+		{ 0x0104, { 0, 0, 0, 0, 7, 8, 8, 8, 8, 8 } },
+		{ 0x0105, { 0, 0, 0, 0, 7, 8, 8, 8, 8, 8 } },
+	};
+	struct cmn *cmn = kunit_kzalloc(test, sizeof(*cmn), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, cmn);
+	for (int p = 0; p < ARRAY_SIZE(parts); p++) {
+		cmn->part = cmn_part_find(parts[p].number, parts[p].rev);
+		KUNIT_ASSERT_NOT_NULL(test, cmn->part);
+		for (int i = 0; i < ARRAY_SIZE(widths); i++)
+			if (widths[i].bits[p])
+				KUNIT_EXPECT_EQ_MSG(test, cmn_selector_bits(cmn, widths[i].type),
+						    widths[i].bits[p], "0x%x rev %u, type 0x%x",
+						    parts[p].number, parts[p].rev, widths[i].type);
 	}
 }
 
@@ -427,6 +469,7 @@ static struct kunit_case cmn_cases[] = {
 	KUNIT_CASE(id_bits_of_all_meshes),
 	KUNIT_CASE(configs_to_events),
 	KUNIT_CASE(refusals),
+	KUNIT_CASE(widths_of_ids),
 	KUNIT_CASE(watchpoint_images),
 	KUNIT_CASE(dtm_images),
 	KUNIT_CASE(wide_selectors),
