@@ -54,12 +54,19 @@ static bool cmn_has_node(const struct cmn *cmn, u16 type, int id)
 	return false;
 }
 
-/* Can the watchpoint see anything at this XP? */
-static bool cmn_xp_watches(const struct cmn *cmn, const struct cmn_xp *xp, const struct cmn_wp *wp)
+/* The port of XPs that the event is of, or -1. */
+static int cmn_event_port(const struct cmn *cmn, const struct cmn_event *ce)
 {
-	if (wp->port >= xp->nr_ports || !xp->connect[wp->port])
-		return false;
-	return !cmn->multi_dtm || wp->port / 2 < xp->nr_dtms;
+	if (ce->type == CMN_TYPE_WP)
+		return ce->wp.port;
+	return ce->type == CMN_TYPE_XP ? cmn_xp_event_port(cmn, ce->id) : -1;
+}
+
+/* Can anything happen at this port? It has a DTM then. */
+static bool cmn_xp_uses(const struct cmn *cmn, const struct cmn_xp *xp, unsigned int port)
+{
+	return port < xp->nr_ports && xp->connect[port] &&
+	       (!cmn->multi_dtm || port / 2 < xp->nr_dtms);
 }
 
 /* Add the node to the event if that concerns it. */
@@ -67,17 +74,16 @@ static void cmn_event_add(const struct cmn *cmn, struct cmn_event *ce, unsigned 
 {
 	const struct cmn_node *node = &cmn->nodes[n];
 	struct cmn_member *m = &ce->member[ce->nr];
+	int port = cmn_event_port(cmn, ce);
 
 	if (!cmn_type_counts(ce->type, node->type) || (id >= 0 && id != node->id))
 		return;
+	if (port >= 0 && !cmn_xp_uses(cmn, &cmn->xps[node->xp], port))
+		return;
 	m->node = n;
 	m->dtm = node->dtm;
-	if (ce->type == CMN_TYPE_WP) {
-		if (!cmn_xp_watches(cmn, &cmn->xps[node->xp], &ce->wp))
-			return;
-		if (cmn->multi_dtm)
-			m->dtm += ce->wp.port / 2;
-	}
+	if (ce->type == CMN_TYPE_WP && cmn->multi_dtm)
+		m->dtm += port / 2;
 	/* On CMN-600 all domains count, for it is not known which one it is. */
 	ce->dtcs |= cmn->part->unit_info ? BIT(cmn->dtms[m->dtm].dtc) : BIT(cmn->nr_dtcs) - 1;
 	ce->nr++;
@@ -118,6 +124,8 @@ static bool cmn_id_fits(const struct cmn *cmn, const u64 *config, struct cmn_eve
 	else if (ce->id >= BIT(bits))
 		cmn_refuse(cmn, "eventid 0x%x: %s's have %u bits", ce->id,
 			   cmn_type_name(ce->type), bits);
+	else if (ce->type == CMN_TYPE_XP && !cmn_xp_event_fits(cmn, ce->id))
+		return false;
 	else if (occupid && !mask)
 		cmn_refuse(cmn, "eventid 0x%x of %s has nothing that occupid could select",
 			   ce->id, cmn_type_name(ce->type));
@@ -152,8 +160,8 @@ static int cmn_event_place(const struct cmn *cmn, const u64 *config, struct cmn_
 	for (unsigned int i = 0; i < cmn->nr_nodes; i++)
 		cmn_event_add(cmn, ce, i, id);
 	if (!ce->nr) {
-		cmn_refuse(cmn, "nothing is connected to port %u of %s to be counted",
-			   ce->wp.port, id < 0 ? "any XP" : "this XP");
+		cmn_refuse(cmn, "nothing is connected to port %d of %s to be counted",
+			   cmn_event_port(cmn, ce), id < 0 ? "any XP" : "this XP");
 		return -EINVAL;
 	}
 	return 0;

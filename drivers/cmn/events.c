@@ -91,6 +91,8 @@ static const char * const cmn_xp_whats[] = {
 #define CMN_XP_ID_INTERFACE	GENMASK(4, 2)
 #define CMN_XP_ID_CHANNEL	GENMASK(10, 5)
 #define CMN_XP_PARTIAL		3
+#define CMN_XP_LINKS		4	/* codes of interfaces before those of ports */
+#define CMN_XP_MOST_PORTS	6	/* of an XP that is alone, as far as ids go */
 
 /* Most that a mesh can have: room for all rows and all their filters' values. */
 #define CMN_MOST_EVENTS		1024
@@ -136,6 +138,56 @@ const struct cmn_event_row *cmn_event_row_find(const struct cmn *cmn, u16 type, 
 				return &table->rows[i];
 	}
 	return NULL;
+}
+
+/* The port that an XP's event is of, by its id; -1 if it is of a link to a neighbour. */
+int cmn_xp_event_port(const struct cmn *cmn, u16 id)
+{
+	int code = FIELD_GET(CMN_XP_ID_INTERFACE, id);
+
+	if (cmn->nr_xps == 1)
+		return code;
+	return code < CMN_XP_LINKS ? -1 : code - CMN_XP_LINKS;
+}
+
+static const struct cmn_xp_channel *cmn_xp_channel(unsigned int code)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(cmn_xp_channels); i++)
+		if (cmn_xp_channels[i].code == code)
+			return &cmn_xp_channels[i];
+	return NULL;
+}
+
+static bool cmn_xp_has_channel(const struct cmn *cmn, const struct cmn_xp_channel *channel)
+{
+	return channel->events & cmn->events &&
+	       (channel->channel < 0 || cmn->vcs[channel->channel] >= 2);
+}
+
+/*
+ * Is this the id of an event that an XP of this mesh has? If not a message says why. Channels
+ * that no source describes may be more than nothing, so they are let through.
+ */
+bool cmn_xp_event_fits(const struct cmn *cmn, u16 id)
+{
+	const struct cmn_xp_channel *channel = cmn_xp_channel(FIELD_GET(CMN_XP_ID_CHANNEL, id));
+	unsigned int what = FIELD_GET(CMN_XP_ID_WHAT, id);
+	int port = cmn_xp_event_port(cmn, id);
+
+	if (!what)
+		cmn_refuse(cmn, "eventid 0x%x of XP: 0 in the low two bits is nothing that happens",
+			   id);
+	else if (port >= CMN_XP_MOST_PORTS)
+		cmn_refuse(cmn, "eventid 0x%x of XP: one that is alone has ports 0 to %u, not %d",
+			   id, CMN_XP_MOST_PORTS - 1, port);
+	else if (channel && !cmn_xp_has_channel(cmn, channel))
+		cmn_refuse(cmn, "eventid 0x%x of XP: there is no channel %s in this mesh", id,
+			   channel->name);
+	else if (what == CMN_XP_PARTIAL && (port < 0 || (channel && !channel->partial)))
+		cmn_refuse(cmn, "eventid 0x%x of XP: partial flits are those of dat at a port", id);
+	else
+		return true;
+	return false;
 }
 
 /* One more named event; @name was allocated for it. The next row, or NULL. */
@@ -222,15 +274,14 @@ static int cmn_name_xps(struct cmn *cmn)
 	for (unsigned int i = 0; i < ARRAY_SIZE(cmn_interfaces); i++) {
 		const struct cmn_interface *interface = &cmn_interfaces[i];
 		unsigned int code = alone ? interface->code_1x1 : interface->code;
+		int port = alone ? code : interface->port;
 
-		if (code == CMN_NO_CODE ||
-		    (interface->port >= 0 && !cmn_port_used(cmn, interface->port)))
+		if (code == CMN_NO_CODE || (port >= 0 && !cmn_port_used(cmn, port)))
 			continue;
 		for (unsigned int c = 0; c < ARRAY_SIZE(cmn_xp_channels); c++) {
 			const struct cmn_xp_channel *channel = &cmn_xp_channels[c];
 
-			if (!(channel->events & cmn->events) ||
-			    (channel->channel >= 0 && cmn->vcs[channel->channel] < 2))
+			if (!cmn_xp_has_channel(cmn, channel))
 				continue;
 			if (cmn_name_flits(cmn, interface, code, channel))
 				return -ENOMEM;

@@ -77,7 +77,8 @@ static const struct { bool is_700; u64 config[3]; u16 type, id; u8 value; u16 nr
 	{ true, { 0x302b0005 }, 0x5, 0x2b, 6, 3 },
 	{ true, { 0x18280005 }, 0x5, 0x28, 3, 3 },
 	{ false, { 0x750006 }, 0x6, 0x75, 0, 8 },
-	{ true, { 0x1010006 }, 0x6, 0x101, 0, 8 },
+	{ true, { 0xe10006 }, 0x6, 0xe1, 0, 8 },
+	{ true, { 0x1810006 }, 0x6, 0x181, 0, 8 },	/* a channel that nobody describes */
 	{ false, { 0x5000a }, 0xa, 5, 0, 2 },
 	{ false, { 0x5000d }, 0xd, 5, 0, 2 },
 	{ true, { 0x5000a }, 0xa, 5, 0, 2 },		/* RN-I and CCLA_RNI */
@@ -119,6 +120,13 @@ static void refusals(struct kunit *test)
 		{ false, { 0x210005 }, "wider than the selector of an HN-F of CMN-600" },
 		{ true, { 0x410005 }, "wider than the selector of an HN-F of CMN-700" },
 		{ true, { 0x41000a }, "wider than the selector of an RN-I" },
+		{ false, { 0x140006 }, "an event of an XP in which nothing happens" },
+		{ false, { 0x190006 }, "port 2 of an XP of CMN-600" },
+		{ false, { 0x810006 }, "PUB on CMN-600" },
+		{ false, { 0xa10006 }, "RSP2 of one RSP channel" },
+		{ true, { 0x1010006 }, "SNP2 of one SNP channel" },
+		{ false, { 0x130006 }, "a partial flit on REQ" },
+		{ false, { 0x630006 }, "a partial flit between XPs" },
 		{ false, { 0x8010005 }, "filter of an event that has none" },
 		{ false, { 0x8010001 }, "unused filter of a DN event" },
 		{ false, { 0x10003 }, "cycles with an eventid" },
@@ -140,6 +148,48 @@ static void refusals(struct kunit *test)
 		struct cmn_event *ce = cmn_event_create(&file->cmn, refused[i].config);
 
 		KUNIT_EXPECT_EQ_MSG(test, PTR_ERR_OR_ZERO(ce), -EINVAL, "%s", refused[i].what);
+		if (!IS_ERR(ce))
+			kvfree(ce);
+	}
+}
+
+/* A port without a device has no flits: XPs are passed over for it, unless none is left. */
+static void ports_without_a_device(struct kunit *test)
+{
+	/* mxp_p3_req_txflit_valid: of all, of XP 0x28, of 0x48; mxp_e_req_txflit_valid of 0x28. */
+	static const struct { u64 config; u16 nr; } cases[] = {
+		{ 0x1d0006, 7 }, { 0x28801d0006, 0 }, { 0x48801d0006, 1 }, { 0x2880010006, 1 },
+	};
+	struct cmn_regfile *file = cmn_regfile(test, &cmn_fake_700);
+
+	cmn_regfile_set(file, file->xp[5] + 0x20, 0);
+	KUNIT_ASSERT_EQ(test, cmn_regfile_discover(file), 0);
+	for (int i = 0; i < ARRAY_SIZE(cases); i++) {
+		const u64 words[] = { cases[i].config, 0, 0 };
+		struct cmn_event *ce = cmn_event_create(&file->cmn, words);
+
+		KUNIT_EXPECT_EQ(test, IS_ERR(ce) ? 0 : ce->nr, cases[i].nr);
+		if (!IS_ERR(ce))
+			kvfree(ce);
+	}
+}
+
+/* Alone, an XP has ports where others have links, and no more than six of them. */
+static void ports_of_an_xp_alone(struct kunit *test)
+{
+	static const struct cmn_fake_node dtc[] = { { 0, 0, 0x0003, 0x00, 0 } };
+	static const struct cmn_fake_mesh mesh = {
+		.part = 0x43c, .rev = 2, .width = 1, .height = 1, .id_bits = 2, .ports = 6,
+		.info = 0x4014000003303008, .info1 = 0x24205, .domains = 1,
+		.connect = { 0x0e, 0, 0x0e, 0x0e, 0x0e }, .nodes = dtc, .nr = 1,
+	};
+	struct cmn_regfile *file = cmn_regfile_ready(test, &mesh);
+
+	for (unsigned int code = 0; code < 8; code++) {
+		const u64 words[] = { (1 | code << 2) << 16 | 6, 0, 0 };
+		struct cmn_event *ce = cmn_event_create(&file->cmn, words);
+
+		KUNIT_EXPECT_EQ_MSG(test, !IS_ERR(ce), code < 6 && mesh.connect[code], "%u", code);
 		if (!IS_ERR(ce))
 			kvfree(ce);
 	}
@@ -266,12 +316,18 @@ static void dtm_images(struct kunit *test)
 /* Nine bits of id at a stride of 16 on CMN-700, written as one. */
 static void wide_selectors(struct kunit *test)
 {
-	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
-	struct cmn_claims *claims = claims_of(test, file);
-	u32 xp = file->xp[1];
-	struct cmn_event *one = start(test, file, claims, 0x2080750006, 0, 0);
-	struct cmn_event *two = start(test, file, claims, 0x2081010006, 0, 0);
+	struct cmn_fake_mesh mesh = cmn_fake_700;
+	struct cmn_regfile *file;
+	struct cmn_claims *claims;
+	struct cmn_event *one, *two;
+	u32 xp;
 
+	mesh.info1 = 0x2420a;		/* two SNP channels */
+	file = cmn_regfile_ready(test, &mesh);
+	claims = claims_of(test, file);
+	xp = file->xp[1];
+	one = start(test, file, claims, 0x2080750006, 0, 0);
+	two = start(test, file, claims, 0x2081010006, 0, 0);
 	cmn_flush(&file->cmn);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + SEL), 0x0000000001010075ULL);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, true, xp + SEL), 1U);
@@ -469,6 +525,8 @@ static struct kunit_case cmn_cases[] = {
 	KUNIT_CASE(id_bits_of_all_meshes),
 	KUNIT_CASE(configs_to_events),
 	KUNIT_CASE(refusals),
+	KUNIT_CASE(ports_without_a_device),
+	KUNIT_CASE(ports_of_an_xp_alone),
 	KUNIT_CASE(widths_of_ids),
 	KUNIT_CASE(watchpoint_images),
 	KUNIT_CASE(dtm_images),

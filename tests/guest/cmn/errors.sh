@@ -61,6 +61,17 @@ test_event_ids() {
 	refused 'one cycles event' dtc_cycles,bynodeid=1
 }
 
+# An XP's id has fields; what they cannot say would be counted as 0.
+test_ids_of_xps() {
+	refused 'eventid 0x14 of XP: 0 in the low two bits' type=6,eventid=0x14
+	refused 'eventid 0x101 of XP: there is no channel snp2' type=6,eventid=0x101
+	refused 'eventid 0x13 of XP: partial flits' type=6,eventid=0x13
+	refused 'eventid 0x63 of XP: partial flits' type=6,eventid=0x63
+	refused 'nothing is connected to port 3 of this XP' mxp_p3_req_txflit_valid,bynodeid=1,nodeid=0x0
+	# A channel that is in no public manual
+	accepted type=6,eventid=0x181
+}
+
 test_watchpoints() {
 	refused 'eventid is 0 for up or 2 for down, not 1' type=0x7770,eventid=1
 	refused 'eventid is 0 for up or 2 for down, not 3' type=0x7770,eventid=3
