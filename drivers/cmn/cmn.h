@@ -428,7 +428,8 @@ extern const unsigned int cmn_nr_event_tables;
 int cmn_events_build(struct cmn *cmn);
 void cmn_events_free(struct cmn *cmn);
 const char *cmn_type_name(u16 type);
-const struct cmn_event_row *cmn_event_row_find(const struct cmn *cmn, u16 type, u16 id);
+const struct cmn_event_row *cmn_event_row_find(const struct cmn *cmn, u16 type, u16 id,
+					       unsigned int occupid);
 int cmn_xp_event_port(const struct cmn *cmn, u16 id);
 bool cmn_xp_event_fits(const struct cmn *cmn, u16 id);
 

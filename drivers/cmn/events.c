@@ -125,19 +125,29 @@ static bool cmn_is_missing(const struct cmn *cmn, u16 type, u8 id)
 	return false;
 }
 
-/* The row of an event id, to know its filter; NULL for ids without a name. */
-const struct cmn_event_row *cmn_event_row_find(const struct cmn *cmn, u16 type, u16 id)
+/*
+ * The row of an event id, to know its filter; NULL for ids without a name. Where revisions
+ * number events otherwise an id can have two: without @occupid it is the one without a filter.
+ */
+const struct cmn_event_row *cmn_event_row_find(const struct cmn *cmn, u16 type, u16 id,
+					       unsigned int occupid)
 {
+	const struct cmn_event_row *found = NULL;
+
 	for (unsigned int t = 0; t < cmn_nr_event_tables; t++) {
 		const struct cmn_event_table *table = &cmn_event_tables[t];
 
 		if (table->type != type)
 			continue;
-		for (unsigned int i = 0; i < table->nr; i++)
-			if (table->rows[i].id == id && table->rows[i].events & cmn->events)
-				return &table->rows[i];
+		for (unsigned int i = 0; i < table->nr; i++) {
+			const struct cmn_event_row *row = &table->rows[i];
+
+			if (row->id == id && row->events & cmn->events &&
+			    (!found || !row->filter == !occupid))
+				found = row;
+		}
 	}
-	return NULL;
+	return found;
 }
 
 /* The port that an XP's event is of, by its id; -1 if it is of a link to a neighbour. */

@@ -107,6 +107,32 @@ static void configs_to_events(struct kunit *test)
 	}
 }
 
+/*
+ * Event 5 of a DN is an occupancy by kind of request on CMN-600 r1, and from r2 on the DVM syncs,
+ * which have no kinds and leave the filter to others.
+ */
+static void an_id_of_two_events(struct kunit *test)
+{
+	static const struct { u8 rev; u64 config; u8 filter, value; } cases[] = {
+		{ 3, 0x00050001, CMN_FILTER_OCCUP1, 0 }, { 3, 0x10050001, CMN_FILTER_OCCUP1, 2 },
+		{ 4, 0x00050001, CMN_FILTER_NONE, 0 }, { 4, 0x10050001, CMN_FILTER_OCCUP1, 2 },
+		{ 4, 0x000c0001, CMN_FILTER_OCCUP1, 0 }, { 4, 0x080c0001, CMN_FILTER_OCCUP1, 1 },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(cases); i++) {
+		const u64 words[] = { cases[i].config, 0, 0 };
+		struct cmn_fake_mesh mesh = cmn_fake_600;
+		struct cmn_event *ce;
+
+		mesh.rev = cases[i].rev;
+		ce = cmn_event_create(&cmn_regfile_ready(test, &mesh)->cmn, words);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ce);
+		KUNIT_EXPECT_EQ_MSG(test, ce->filter, cases[i].filter, "row %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, ce->filter_value, cases[i].value, "row %d", i);
+		kvfree(ce);
+	}
+}
+
 /* What cannot be counted is refused, never counted as 0. */
 static void refusals(struct kunit *test)
 {
@@ -524,6 +550,7 @@ static struct kunit_case cmn_cases[] = {
 	KUNIT_CASE(ids_to_places),
 	KUNIT_CASE(id_bits_of_all_meshes),
 	KUNIT_CASE(configs_to_events),
+	KUNIT_CASE(an_id_of_two_events),
 	KUNIT_CASE(refusals),
 	KUNIT_CASE(ports_without_a_device),
 	KUNIT_CASE(ports_of_an_xp_alone),
