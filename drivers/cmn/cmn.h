@@ -263,6 +263,7 @@ struct cmn_event {
 	u8 cycles;			/* type DTC: which one's */
 	struct cmn_wp wp;
 	u64 wp_val, wp_mask;
+	bool alone, counted;		/* of a pair: tried without the other; ever claimed */
 	u16 nr;
 	struct cmn_member member[];
 };

@@ -62,9 +62,17 @@ static int cmn_op_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 	return 0;
 }
 
+/* A pair's halves are opened one by one: only at the end it is known that there was no other. */
 static void cmn_op_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
 {
-	kvfree(ev->priv);
+	const struct cmn *cmn = container_of(desc, struct cmn, desc);
+	struct cmn_event *ce = ev->priv;
+
+	/* The device may have gone, its name is the mesh's. */
+	if (ce->alone && !ce->counted)
+		pr_notice_ratelimited("%s: event not counted: wp_combine=%u: no other watchpoint of the group fits to it\n",
+				      cmn->name, ce->wp.tag);
+	kvfree(ce);
 }
 
 static void cmn_op_owner_changed(struct pmu_box *box, int cpu)
@@ -107,14 +115,17 @@ static int cmn_op_claim(struct pmu_box *box, struct pmu_event *ev, void *state, 
 
 	/* Half a pair would count nothing. On trial the other one may be yet to come. */
 	if (!trial && ce->type == CMN_TYPE_WP && ce->wp.tag && !cmn_has_partner(ev->event)) {
-		cmn_refuse(cmn, "wp_combine=%u: no other watchpoint of the group fits to it",
-			   ce->wp.tag);
+		ce->alone = true;
 		return -EAGAIN;
 	}
 	why = cmn_claim(cmn, state, ce, trial);
 	if (why && trial)
 		cmn_refuse(cmn, "its group cannot count at the same time: %s", why);
-	return why ? -EAGAIN : 0;
+	if (why)
+		return -EAGAIN;
+	if (!trial)
+		ce->counted = true;
+	return 0;
 }
 
 static void cmn_op_unclaim(struct pmu_box *box, struct pmu_event *ev, void *state)

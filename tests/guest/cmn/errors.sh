@@ -115,10 +115,12 @@ test_groups() {
 	accepted $up,wp_combine=1 $up,wp_combine=1,wp_grp=1
 }
 
-# not_counted EVENT EVENT: perf says so of both, which are a group
+# not_counted EVENT EVENT: perf says so of both, which are a group; the log has a line for each that was tried
 not_counted() {
-	out=$(perf stat -x, -a -e "{arm_cmn_0/$1/,arm_cmn_0/$2/}" -- true 2>&1)
+	log_mark
+	out=$(perf stat -x, -a -e "{arm_cmn_0/$1/,arm_cmn_0/$2/}" -- sleep 0.1 2>&1)
 	equal "not counted: $*" "$(echo "$out" | grep -c '^<not counted>,')" 2
+	within "lines" "$(log_since_mark | grep -c 'arm_cmn_0: event not counted: wp_combine=1: no other watchpoint')" 1 2
 }
 
 # A watchpoint without its partner would count nothing, or all: it is not counted, and no 0 says otherwise.
@@ -129,6 +131,10 @@ test_half_a_pair_is_not_counted() {
 	out=$(perf stat -x, -a -e "{arm_cmn_0/watchpoint_up,wp_grp=0,$fields,nodeid=0x20/,arm_cmn_0/watchpoint_up,wp_grp=1,$fields,nodeid=0x20/}" \
 		-- true 2>&1)
 	equal "a pair is counted" "$(echo "$out" | grep -c '^0,,arm_cmn_0')" 2
+	# One that counts when the other is opened: its first half alone was tried before.
+	log_mark
+	accepted watchpoint_up,wp_combine=1 watchpoint_up,wp_combine=1,wp_grp=1
+	fails sh -c "dmesg | sed '1,/$mark/d' | grep 'event not counted'"
 }
 
 # The two events of one XP after the other: what had no place in a group takes turns without one.
