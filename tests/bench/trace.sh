@@ -6,26 +6,26 @@
 #
 # The records are written at once, on CPU 0, by the model; perf record itself is on CPU 1.
 # Instructions are those that CPU 0 executed with many records, less those with few, for
-# each record: what else is done cancels out. Time is that of the kernel's function that
+# each record: what else is done cancels out, but for what chance adds, hence the bursts. Time is that of the kernel's function that
 # drains, by its function graph tracer.
 set -e
 
 EVENT=trace_imc/trace_cycles/
 TRACING=/sys/kernel/tracing
-FEW=100 MANY=4000
+FEW=100 MANY=4000 BURSTS=40
 
 case $1 in
 ours) drain='imc_drain imc_drain_timer' ;;
 in-tree) drain=trace_imc_event_stop ;;
 esac
 
-# One run with so many records: instructions of CPU 0.
+# One run with so many records in each burst: instructions of CPU 0.
 run() {
 	taskset 2 perf record -q -o /tmp/perf.data -e $EVENT -c 1 -m 1024 -- taskset 1 sh -c "
 		pmu-model set thread0 stop 1
 		pmu-spin 0.05
 		pmu-model get thread0 instructions > /tmp/before
-		pmu-model set thread0 burst $1" > /tmp/said 2>&1 || { cat /tmp/said >&2; exit 1; }
+		for _ in \$(seq $BURSTS); do pmu-model set thread0 burst $1; pmu-spin 0.01; done" > /tmp/said 2>&1 || { cat /tmp/said >&2; exit 1; }
 	taskset 1 pmu-model get thread0 instructions > /tmp/after
 	pmu-model set thread0 stop 0
 	echo $(($(cat /tmp/after) - $(cat /tmp/before)))
