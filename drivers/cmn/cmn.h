@@ -377,6 +377,7 @@ int cmn_children(struct cmn *cmn, u32 offset, const char *what, unsigned int mos
 int cmn_child(struct cmn *cmn, u32 offset, unsigned int n, unsigned long *seen, u32 *child);
 unsigned int cmn_frames(const struct cmn *cmn);
 int cmn_root_check(struct cmn *cmn);
+int cmn_root_fits(struct cmn *cmn);
 
 /* dtm.c */
 void cmn_dtm_reset(struct cmn_dtm *dtm);

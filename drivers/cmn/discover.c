@@ -47,6 +47,9 @@ static int cmn_identify(struct cmn *cmn)
 	if (!cmn->part)
 		return dev_err_probe(cmn->dev, -ENODEV,
 			"part 0x%03llx is none that this driver knows\n", number);
+	err = cmn_root_fits(cmn);
+	if (err)
+		return err;
 	cmn->events = cmn->part->events;
 	cmn->multi_dtm = cmn_info(cmn, &cmn->part->multi_dtm, 0);
 	for (unsigned int i = 0; i < CMN_CHANNELS; i++)

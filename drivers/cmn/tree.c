@@ -104,7 +104,10 @@ unsigned int cmn_frames(const struct cmn *cmn)
 	return DIV_ROUND_UP_ULL(cmn->size, CMN_FRAME_ALIGN);
 }
 
-/* The root is where firmware, or the part, says; is it? */
+/*
+ * The root is where firmware, or the part, says; is it? Which part it is, and with it the size
+ * of frames, is yet to be read there, from the part of the frame that all have.
+ */
 int cmn_root_check(struct cmn *cmn)
 {
 	u64 info;
@@ -120,4 +123,14 @@ int cmn_root_check(struct cmn *cmn)
 			"the node at 0x%x is of type 0x%llx, not the root: is the root node's offset right?\n",
 			cmn->root, FIELD_GET(CMN_NODE_INFO_TYPE, info));
 	return 0;
+}
+
+/* Is all of the root's frame in the region, now that the part is known? */
+int cmn_root_fits(struct cmn *cmn)
+{
+	if (!cmn_frame_check(cmn, cmn->root))
+		return 0;
+	return dev_err_probe(cmn->dev, -EINVAL,
+		"the root node at 0x%x has 0x%x bytes of registers, and the region of 0x%llx bytes ends before: is that too small?\n",
+		cmn->root, cmn->part->frame, (u64)cmn->size);
 }

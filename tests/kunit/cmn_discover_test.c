@@ -237,6 +237,17 @@ static void refuses_nonsense(struct kunit *test)
 	}
 }
 
+/* The root's own pointers are as much outside of a region that is too small as anything else. */
+static void root_beyond_the_region(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile(test, &cmn_fake_700);
+
+	cmn_regfile_set(file, 0x80, 0x90000008);
+	file->cmn.size = 0x8000;
+	KUNIT_EXPECT_EQ(test, cmn_regfile_discover(file), -EINVAL);
+	KUNIT_EXPECT_EQ(test, file->outside, 0U);
+}
+
 /* A word of the tree: those that are not 0. */
 static u64 random_word(struct cmn_regfile *file)
 {
@@ -417,6 +428,7 @@ static struct kunit_case cmn_discover_cases[] = {
 	KUNIT_CASE(passes_over),
 	KUNIT_CASE(isolated_nodes),
 	KUNIT_CASE(refuses_nonsense),
+	KUNIT_CASE(root_beyond_the_region),
 	KUNIT_CASE_SLOW(survives_anything),
 	KUNIT_CASE(layout_of_650),
 	KUNIT_CASE(names_by_revision),
