@@ -383,6 +383,7 @@ int cmn_root_fits(struct cmn *cmn);
 void cmn_dtm_reset(struct cmn_dtm *dtm);
 void cmn_dtm_quiesce(struct cmn_dtm *dtm);
 void cmn_node_reset(struct cmn *cmn, struct cmn_node *node);
+void cmn_node_quiesce(struct cmn *cmn, struct cmn_node *node);
 void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct cmn_member *m);
 void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct cmn_member *m);
 u16 cmn_member_read(struct cmn *cmn, const struct cmn_member *m);
@@ -444,6 +445,7 @@ u64 cmn_event_value(struct cmn *cmn, const struct cmn_event *ce);
 
 /* main.c */
 void cmn_reset(struct cmn *cmn);
+void cmn_quiesce(struct cmn *cmn);
 
 /* map.c */
 void cmn_map_init(void);

@@ -77,6 +77,15 @@ void cmn_node_reset(struct cmn *cmn, struct cmn_node *node)
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_node_reset);
 
+/* No event on any line. Filters stay: without an event they are for nothing. */
+void cmn_node_quiesce(struct cmn *cmn, struct cmn_node *node)
+{
+	if (cmn_sel_wide(cmn, node))
+		cmn_write64(0, node->sel);
+	else
+		cmn_write32(0, node->sel);
+}
+
 /* Line @line of @node is for event @id from now on, 0 for none. */
 static void cmn_sel_set(struct cmn *cmn, struct cmn_node *node, unsigned int line, u16 id)
 {

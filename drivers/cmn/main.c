@@ -92,16 +92,6 @@ static int cmn_claim_dtcs(struct cmn *cmn)
 	return 0;
 }
 
-static void cmn_quiesce(void *data)
-{
-	struct cmn *cmn = data;
-
-	for (unsigned int i = 0; i < cmn->nr_dtms; i++)
-		cmn_dtm_quiesce(&cmn->dtms[i]);
-	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
-		cmn_dtc_quiesce(&cmn->dtc[i]);
-}
-
 /**
  * cmn_reset() - take over a mesh: nothing selected, no overflow, stopped.
  * @cmn: the mesh, discovered
@@ -121,6 +111,30 @@ void cmn_reset(struct cmn *cmn)
 	cmn_mesh_run(cmn, false);
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_reset);
+
+/**
+ * cmn_quiesce() - leave a mesh: nothing selected, nothing enabled.
+ * @cmn: the mesh, reset
+ *
+ * What counted last is still selected, as stopping is left to the next start.
+ *
+ * Context: any, when no event can count any more.
+ */
+void cmn_quiesce(struct cmn *cmn)
+{
+	for (unsigned int i = 0; i < cmn->nr_nodes; i++)
+		cmn_node_quiesce(cmn, &cmn->nodes[i]);
+	for (unsigned int i = 0; i < cmn->nr_dtms; i++)
+		cmn_dtm_quiesce(&cmn->dtms[i]);
+	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
+		cmn_dtc_quiesce(&cmn->dtc[i]);
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_quiesce);
+
+static void cmn_quiesce_device(void *data)
+{
+	cmn_quiesce(data);
+}
 
 static void cmn_map_drop(void *data)
 {
@@ -162,7 +176,7 @@ static int cmn_set_up(struct cmn *cmn, struct platform_device *pdev, unsigned in
 	if (err)
 		return err;
 	cmn_reset(cmn);
-	err = devm_add_action_or_reset(cmn->dev, cmn_quiesce, cmn);
+	err = devm_add_action_or_reset(cmn->dev, cmn_quiesce_device, cmn);
 	err = err ?: cmn_register(cmn);
 	if (err)
 		return err;

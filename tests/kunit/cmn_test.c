@@ -436,6 +436,34 @@ static void takes_over(struct kunit *test)
 	}
 }
 
+/* Leaving: what is selected goes first, and with it all that could count. */
+static void leaves_nothing(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
+	struct cmn_claims *claims = claims_of(test, file);
+	u32 xp = file->xp[1], hnf = file->node[3], ccla = file->node[7];
+	struct cmn_event *ce[] = {
+		start(test, file, claims, 0x20b02b0005, 0, 0),
+		start(test, file, claims, 0x2080750006, 0, 0),
+		start(test, file, claims, 0x4e80210105, 0, 0),
+	};
+
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, hnf + SEL) & 0xffffffff, 0x2bULL);
+	cmn_regfile_forget(file);
+	cmn_quiesce(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, hnf + SEL) & 0xffffffff, 0ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + SEL), 0ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, ccla + SEL + 8), 0ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + PMU_CONFIG), 0ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[1] + PMCR), 0ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[1] + DTC_CTL), 0ULL);
+	KUNIT_EXPECT_LT(test, file->log[file->cmn.nr_nodes - 1].offset % 0x10000, WP0_CONFIG);
+	KUNIT_EXPECT_EQ(test, file->log[file->cmn.nr_nodes].offset % 0x1000, PMU_CONFIG % 0x1000);
+	for (int i = 0; i < ARRAY_SIZE(ce); i++)
+		kvfree(ce[i]);
+}
+
 /* Local counters that wrap have carried: the sum goes on. */
 static void local_wraps(struct kunit *test)
 {
@@ -561,6 +589,7 @@ static struct kunit_case cmn_cases[] = {
 	KUNIT_CASE(second_dtm_and_second_set),
 	KUNIT_CASE(filters),
 	KUNIT_CASE(takes_over),
+	KUNIT_CASE(leaves_nothing),
 	KUNIT_CASE(local_wraps),
 	KUNIT_CASE(letters_wrap),
 	KUNIT_CASE(cycles),

@@ -95,7 +95,11 @@ test_map() {
 
 # Gone with its counters stopped: the next driver of it, or kernel, finds a mesh at rest.
 test_at_rest_after_unload() {
+	frame=$(pmu-model list cmn0 | sed -n 's/^node hnf 0x64 .*frame=\(0x[0-9a-f]*\).*/\1/p')
+	equal "misses" "$(count_misses)" $((70000 * HOME_NODES))
 	rmmod cmn_pmu
+	pmu-model set cmn0 address $((frame + 0x2000))
+	equal "events selected at 0x64" $(($(pmu-model get cmn0 word))) 0
 	for key in dtc0_control dtc0_pmcr; do
 		equal "$key" $(($(pmu-model get cmn0 $key))) 0
 	done
