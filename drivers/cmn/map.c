@@ -8,7 +8,9 @@
 
 #include "cmn.h"
 
-#define CMN_CELL	26	/* columns */
+/* Columns of a cell: as many as the longest line needs. */
+#define CMN_CELL_LEAST	26
+#define CMN_CELL_MOST	120
 
 /* What can be connected to a port, by the code in its connect info. */
 static const char * const cmn_connected[] = {
@@ -22,10 +24,15 @@ static const char * const cmn_connected[] = {
 	[0x25] = "SN-F",
 };
 
-/* Lines of a cell go to @text, one after the other; only number @wanted is kept. */
+/*
+ * Lines of a cell go to @text, one after the other; only number @wanted is kept. Beyond the last
+ * one there is none to keep, and the lines are measured.
+ */
+#define CMN_CELL_MEASURE	UINT_MAX
+
 struct cmn_cell {
-	char text[CMN_CELL + 1];
-	unsigned int wanted, nr;
+	char text[CMN_CELL_MOST + 1];
+	unsigned int wanted, nr, width;
 };
 
 static void cmn_cell_line(struct cmn_cell *cell, const char *fmt, ...) __printf(2, 3);
@@ -34,10 +41,11 @@ static void cmn_cell_line(struct cmn_cell *cell, const char *fmt, ...)
 {
 	va_list args;
 
-	if (cell->nr++ != cell->wanted)
+	if (cell->nr++ != cell->wanted && cell->wanted != CMN_CELL_MEASURE)
 		return;
 	va_start(args, fmt);
-	vscnprintf(cell->text, sizeof(cell->text), fmt, args);
+	cell->width = max_t(unsigned int, cell->width,
+			    vscnprintf(cell->text, sizeof(cell->text), fmt, args));
 	va_end(args);
 }
 
@@ -51,7 +59,7 @@ static const char *cmn_connected_name(u8 code)
 /* A second line for the nodes of a device: "HN-I#1 DN#0 DTC#1". */
 static void cmn_cell_nodes(struct cmn_cell *cell, const struct cmn *cmn, unsigned int x, u16 id)
 {
-	char text[CMN_CELL + 1] = "";
+	char text[CMN_CELL_MOST + 1] = "";
 	unsigned int len = 0;
 
 	for (unsigned int i = 0; i < cmn->nr_nodes; i++) {
@@ -111,32 +119,35 @@ static unsigned int cmn_cell_fill(struct cmn_cell *cell, const struct cmn *cmn, 
 	return cell->nr;
 }
 
-static unsigned int cmn_row_lines(const struct cmn *cmn, unsigned int y)
+/* The number of lines of a row of XPs; @width becomes what the longest one needs. */
+static unsigned int cmn_row_measure(const struct cmn *cmn, unsigned int y, unsigned int *width)
 {
-	struct cmn_cell cell = { .wanted = UINT_MAX };
+	struct cmn_cell cell = { .wanted = CMN_CELL_MEASURE, .width = *width };
 	unsigned int most = 0;
 
 	for (unsigned int x = 0; x < cmn->width; x++)
 		most = max(most, cmn_cell_fill(&cell, cmn, y * cmn->width + x));
+	*width = cell.width;
 	return most;
 }
 
-static void cmn_map_rule(struct seq_file *s, const struct cmn *cmn)
+static void cmn_map_rule(struct seq_file *s, const struct cmn *cmn, unsigned int width)
 {
 	seq_puts(s, "     ");
 	for (unsigned int x = 0; x < cmn->width; x++) {
 		seq_putc(s, '+');
-		for (unsigned int i = 0; i < CMN_CELL + 2; i++)
+		for (unsigned int i = 0; i < width + 2; i++)
 			seq_putc(s, '-');
 	}
 	seq_puts(s, "+\n");
 }
 
-static void cmn_map_row(struct seq_file *s, const struct cmn *cmn, unsigned int y)
+static void cmn_map_row(struct seq_file *s, const struct cmn *cmn, unsigned int y,
+			unsigned int width)
 {
-	unsigned int lines = cmn_row_lines(cmn, y);
+	unsigned int lines = cmn_row_measure(cmn, y, &width);
 
-	cmn_map_rule(s, cmn);
+	cmn_map_rule(s, cmn, width);
 	for (unsigned int line = 0; line < lines; line++) {
 		if (line)
 			seq_puts(s, "     ");
@@ -146,7 +157,7 @@ static void cmn_map_row(struct seq_file *s, const struct cmn *cmn, unsigned int 
 			struct cmn_cell cell = { .wanted = line };
 
 			cmn_cell_fill(&cell, cmn, y * cmn->width + x);
-			seq_printf(s, "| %-*s ", CMN_CELL, cell.text);
+			seq_printf(s, "| %-*s ", width, cell.text);
 		}
 		seq_puts(s, "|\n");
 	}
@@ -155,18 +166,21 @@ static void cmn_map_row(struct seq_file *s, const struct cmn *cmn, unsigned int 
 static int cmn_map_show(struct seq_file *s, void *unused)
 {
 	const struct cmn *cmn = s->private;
+	unsigned int width = CMN_CELL_LEAST;
 
+	for (unsigned int y = 0; y < cmn->height; y++)
+		cmn_row_measure(cmn, y, &width);
 	seq_printf(s, "%s: %s %s, %ux%u, %u DTC%s, %s for each XP\n", cmn->name, cmn->part->name,
 		   cmn->part->revisions[cmn->rev], cmn->width, cmn->height, cmn->nr_dtcs,
 		   cmn->nr_dtcs > 1 ? "s" : "", cmn->multi_dtm ? "DTMs by ports" : "one DTM");
 	seq_puts(s, "XPs with node id and DTC domain; ports with what is connected and its node id;\n"
 		 "what counts there, #logical id\n\n");
 	for (unsigned int y = cmn->height; y--; )
-		cmn_map_row(s, cmn, y);
-	cmn_map_rule(s, cmn);
+		cmn_map_row(s, cmn, y, width);
+	cmn_map_rule(s, cmn, width);
 	seq_puts(s, "     ");
 	for (unsigned int x = 0; x < cmn->width; x++)
-		seq_printf(s, "  x=%-*u", CMN_CELL - 1, x);
+		seq_printf(s, "  x=%-*u", width - 1, x);
 	seq_putc(s, '\n');
 	return 0;
 }

@@ -78,19 +78,51 @@ test_busy_while_counting() {
 	equal "misses later" "$(count_misses)" $((70000 * HOME_NODES))
 }
 
-# The map has every XP and every HN-F, by id.
+# The cells of the map, each in a line after its coordinates: "X Y TEXT"
+cells() {
+	awk -F'|' '/^y=/ { y = substr($1, 3) + 0; row = 1 } /^ *[+]/ { row = 0 }
+		row || /^ *[|]/ { for (i = 2; i < NF; i++) cell[i - 2 " " y] = cell[i - 2 " " y] " " $i }
+		END { for (at in cell) { gsub(/ +/, " ", cell[at]); print at, cell[at] } }' /sys/kernel/debug/arm-cmn/map
+}
+
+# What a kind of node is called in the map, with its own events: title TYPE
+title() {
+	case $1 in
+	hnf) echo HN-F ;;
+	hni) echo HN-I ;;
+	hnp) echo HN-P ;;
+	rni) echo RN-I ;;
+	rnd) echo RN-D ;;
+	sbsx | mtsx | dn | dtc | ccra | ccha | ccla | ccla_rni) echo "$1" | tr "[:lower:]" "[:upper:]" ;;
+	esac
+}
+
+# The map has every XP where it is, with its domain, and there each device with its ports and numbers.
 test_map() {
-	map=$(cat /sys/kernel/debug/arm-cmn/map)
-	contains "map" "$map" '^arm_cmn_0: CMN-[67]00 r[0-9]p[0-9], 4x2, 2 DTCs'
-	pmu-model list cmn0 | sed -n 's/^node \(mxp\|hnf\) 0x\([0-9a-f]*\) .*/\1 \2/p' > /tmp/nodes
-	while read -r type id; do
-		id=$(printf '0x%03x' "0x$id")
-		case $type in
-		mxp) contains "map" "$map" "XP $id" ;;
-		hnf) contains "map" "$map" "p[0-9] HN-F $id" ;;
-		esac
+	contains "map" "$(head -n 1 /sys/kernel/debug/arm-cmn/map)" '^arm_cmn_0: CMN-700 r[0-9]p[0-9], 4x2, 2 DTCs'
+	cells > /tmp/cells
+	equal "cells" "$(wc -l < /tmp/cells)" 8
+	pmu-model list cmn0 | sed -n 's/^node //p' > /tmp/nodes
+	checked=0
+	while read -r type id logical xp port _; do
+		at=$id
+		[ "$type" = mxp ] || at=${xp#xp=}
+		cell=$(grep "^$((at >> 5)) $((at >> 3 & 3)) " /tmp/cells)
+		id=$(printf '0x%03x' "$id")
+		if [ "$type" = mxp ]; then
+			contains "cell of XP $id" "$cell" "XP $id DTC ${xp#dtc=}"
+		elif [ -n "$(title "$type")" ]; then
+			contains "cell of $type $id" "$cell" " p${port#port=} [-A-Z]* $id .*$(title "$type")#${logical#logical=} "
+		fi
+		checked=$((checked + 1))
 	done < /tmp/nodes
-	[ "$(wc -l < /tmp/nodes)" -ge 14 ]
+	[ $checked -ge 30 ]
+}
+
+# From a PMU to its mesh, to tell one of several from another.
+test_device_link() {
+	equal "device" "$(readlink -f "$MESH/device")" "$(readlink -f /sys/bus/platform/drivers/cmn_pmu/100000000.pmu)"
+	[ -e "$MESH/device/driver" ]
 }
 
 # Gone with its counters stopped: the next driver of it, or kernel, finds a mesh at rest.
