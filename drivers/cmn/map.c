@@ -188,9 +188,15 @@ DEFINE_SHOW_ATTRIBUTE(cmn_map);
 
 static struct dentry *cmn_map_dir;
 
+/*
+ * The in-tree module has a directory of the same name as long as it is loaded. Ours are no files
+ * for it: they would go with it, at any time.
+ */
 void cmn_map_init(void)
 {
 	cmn_map_dir = debugfs_create_dir("arm-cmn", NULL);
+	if (cmn_map_dir == ERR_PTR(-EEXIST))
+		pr_notice("cmn_pmu: debugfs has arm-cmn of the in-tree driver already: to see the map unload both modules, and load this one\n");
 }
 
 void cmn_map_exit(void)

@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Our driver where the in-tree module is loaded, whose mesh was taken from it.
+#
+# vm: --arch arm64 --kernel '6.1 6.12' --driver none --model cmn700
+. ./lib.sh
+
+DRIVERS=/sys/bus/platform/drivers
+
+# It counts, but the map's place is the other one's: the log says so, and what to do.
+test_unbound_from_the_in_tree_driver() {
+	modprobe arm-cmn
+	insmod /vm/modules.d/pmu_core.ko
+	echo 100000000.pmu > $DRIVERS/arm-cmn/unbind
+	log_mark
+	insmod /vm/modules.d/cmn_pmu.ko
+	[ -e $DRIVERS/cmn_pmu/100000000.pmu ]
+	n=$(pmu-model list cmn0 | grep -c '^node hnf ')
+	equal "misses" "$(pmu-event "$(cmn_event hnf_cache_miss)" -x 'pmu-model add cmn0 hnf_cache_miss 70000')" $((70000 * n))
+	contains "log" "$(log_since_mark)" 'cmn_pmu: .*arm-cmn.* map .*unload'
+	rmmod cmn_pmu
+}
+
+# What the sentence says to do.
+test_after_the_in_tree_module() {
+	rmmod arm_cmn
+	insmod /vm/modules.d/cmn_pmu.ko
+	contains "map" "$(cat /sys/kernel/debug/arm-cmn/map)" '^arm_cmn_[0-9]: CMN-700'
+	rmmod cmn_pmu
+	[ ! -e /sys/kernel/debug/arm-cmn ]
+}
+
+run_tests
