@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The tables of a mesh's events, compared with the list that was made of the manuals and the in-tree driver."""
+import csv
+import re
+import unittest
+
+from pmusuite import cache
+
+LIST = cache.TREE.parent / "shared/hardware/cmn-events.csv"
+DRIVER = cache.TREE / "drivers/cmn"
+PRODUCTS = {"cmn600": "CMN_600", "cmn650": "CMN_650", "ci700": "CMN_CI700", "cmn700": "CMN_700", "cmns3": "CMN_S3"}
+# Not in tables: made of parts, as many as a mesh has; guests compare them with the in-tree driver's.
+MADE = ("mxp_", "dtc_", "watchpoint_")
+
+
+def source(name):
+    return (DRIVER / name).read_text()
+
+
+def types():
+    """{name: number} of the types of nodes."""
+    return {name: int(number, 16) for name, number in
+            re.findall(r"^\t(CMN_TYPE_\w+) = (0x[0-9a-f]{4}),$", source("cmn.h"), re.M)}
+
+
+def sets():
+    """{name: the names of products it stands for}."""
+    found = {name: {name} for name in (*PRODUCTS.values(), "CMN_600_R2")}
+    for name, value in re.findall(r"^#define (CMN_\w+)\s+\(((?:CMN_\w+(?: \| )?)+)\)$",
+                                  source("cmn.h") + source("event-tables.c"), re.M):
+        found[name] = set().union(*(found[part] for part in value.split(" | ")))
+    return found
+
+
+def filters():
+    """{name: what its values are called}."""
+    return {name: re.findall(r'"(\w+)"', values) for name, values in
+            re.findall(r"^CMN_FILTER_NAMES\((\w+), \w+,([^;]*)\);$", source("event-tables.c"), re.M)}
+
+
+def tables():
+    """{(name, config): products} of all events in the driver's tables."""
+    text, found = source("event-tables.c"), {}
+    for kind, prefix in re.findall(r"^\tCMN_TABLE\((\w+), (\w+)\),$", text, re.M):
+        rows = re.search(rf"cmn_event_row {prefix}_rows\[\] = {{\n(.*?)^}};$", text, re.M | re.S).group(1)
+        for row in rows.splitlines():
+            name, number, products, names = re.fullmatch(
+                r'\t{ "(\w+)", (0x[0-9a-f]+), (\w+)(?:, &(\w+))? },', row).groups()
+            for value, kind_of in enumerate(filters()[names] if names else [""]):
+                config = types()[kind] | int(number, 16) << 16 | value << 27
+                key = "_".join(filter(None, (prefix, name, kind_of))), config
+                found[key] = sets()[products] & set(PRODUCTS.values())
+    return found
+
+
+class Events(unittest.TestCase):
+    def test_the_tables_are_the_list(self):
+        if not LIST.exists():
+            self.skipTest(f"there is no {LIST.name} beside the tree")
+        listed = {}
+        with LIST.open(newline="") as lines:
+            for row in csv.DictReader(lines):
+                if not row["name"].startswith(MADE):
+                    listed[row["name"], int(row["config"], 16)] = {
+                        name for column, name in PRODUCTS.items() if row[column] == "1"}
+        self.assertGreater(len(listed), 300)
+        # Events of CMN-600 r2 alone are those that others have.
+        self.assertEqual({key: products for key, products in tables().items() if products}, listed)
+
+
+if __name__ == "__main__":
+    unittest.main()
