@@ -37,6 +37,25 @@ test_interrupts_alone_keep_the_count() {
 	equal "2^47 five times" "$got" $((5 << 47))
 }
 
+# Eight events of one node each have all letters of a DTC, from DTMs of two XPs; each overflows by itself.
+test_every_letter_overflows() {
+	half=140737488355328 events='' happens='' wanted='' n=0
+	for id in $(pmu-model list cmn0 | sed -n 's/^node hnf \(0x[0-9a-f]*\) .* xp=\(0x[0-9a-f]*\) .* dtc=0 .*/\2 \1/p' |
+		awk '!seen[$1]++ { print $2 }' | head -n 2); do
+		for name in hnf_cache_miss hnf_mc_reqs hnf_seq_hit hnf_snp_sent; do
+			n=$((n + 1))
+			events="$events $(cmn_event $name,bynodeid=1,nodeid=$id)"
+			for times in $half $half $((half + n)); do
+				happens="$happens pmu-model add cmn0 $name@$id $times;"
+			done
+			wanted="$wanted $(((3 << 47) + n))"
+		done
+	done
+	equal "events" $n 8
+	# shellcheck disable=SC2086 # a list
+	equal "3 * 2^47 and their numbers" "$(pmu-event --manual $events -x "$happens" -x @read)" "${wanted# }"
+}
+
 # The owner goes while events are counted: the next CPU takes them over, and nothing is lost.
 test_owner_goes_offline() {
 	equal "cpumask" "$(cat "$MESH/cpumask")" 0
