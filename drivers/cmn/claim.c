@@ -70,7 +70,7 @@ static const char *cmn_claim_member(const struct cmn *cmn, struct cmn_claims *cl
 	if (ce->type == CMN_TYPE_WP) {
 		wp = cmn_wp_claim(dtm, ce);
 		if (wp < 0 && ce->wp.tag)
-			return "wp_combine wants two watchpoints of the same XPs that differ in wp_grp alone";
+			return "wp_combine wants two of the same XPs that differ in wp_grp alone";
 		if (wp < 0)
 			return "the two watchpoints of a direction are not enough";
 	}

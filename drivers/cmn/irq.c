@@ -7,6 +7,7 @@
  * called.
  */
 #include <linux/device.h>
+#include <linux/export.h>
 #include <linux/interrupt.h>
 #include <linux/platform_device.h>
 
@@ -98,6 +99,7 @@ int cmn_irq_init(struct cmn *cmn, struct platform_device *pdev)
 	}
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(cmn_irq_init);
 
 static void cmn_irq_disable(void *data)
 {

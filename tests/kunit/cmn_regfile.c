@@ -114,11 +114,18 @@ static void add_child(struct cmn_regfile *file, u32 parent, u32 child)
 }
 
 /* Where an XP says what is connected to its ports, and in which domain its DTMs are; 0: nowhere. */
-static const struct xp_layout {
+struct xp_layout {
 	u16 connect[6], domain[4];
-} layout_600 = { { 0x08, 0x10 } },
-  layout_650 = { { 0x08, 0x10, 0x28, 0x30, 0x38, 0x40 }, { 0x910, 0x918, 0x920 } },
-  layout_700 = { { 0x08, 0x10, 0x18, 0x20, 0x28, 0x30 }, { 0x960, 0x968, 0x970, 0x978 } };
+};
+
+static const struct xp_layout layout_600 = { { 0x08, 0x10 } };
+static const struct xp_layout layout_650 = {
+	{ 0x08, 0x10, 0x28, 0x30, 0x38, 0x40 }, { 0x910, 0x918, 0x920 },
+};
+
+static const struct xp_layout layout_700 = {
+	{ 0x08, 0x10, 0x18, 0x20, 0x28, 0x30 }, { 0x960, 0x968, 0x970, 0x978 },
+};
 
 static const struct xp_layout *layout_of(u16 part)
 {

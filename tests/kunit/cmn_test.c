@@ -5,6 +5,7 @@
  */
 #include <kunit/test.h>
 #include <linux/module.h>
+#include <linux/platform_device.h>
 #include <linux/slab.h>
 
 #include "cmn_regfile.h"
@@ -339,6 +340,51 @@ static void dtm_images(struct kunit *test)
 	kvfree(three);
 }
 
+/* The last counter, with the last letter; four more letters are somebody else's. */
+static void the_last_of_all(struct kunit *test)
+{
+	static const struct cmn_fake_node nodes[] = {
+		{ 0, 0, 0x0003, 0x00, 0 }, { 1, 0, 0x0005, 0x24, 0 }, { 1, 0, 0x0005, 0x21, 1 },
+	};
+	/* Of HN-F 0x24, of XP 0x20, and what goes down there; of XP 0; of HN-F 0x21. */
+	static const u64 config[] = {
+		0x2480010005, 0x2080750006, 0x0001002080027770, 0x0080110006, 0x0080110006,
+		0x0080110006, 0x0080110006, 0x2180010005,
+	};
+	struct cmn_fake_mesh mesh = cmn_fake_600;
+	struct cmn_event *ce[ARRAY_SIZE(config)];
+	struct cmn_regfile *file;
+	struct cmn_claims *claims;
+
+	mesh.nodes = nodes;
+	mesh.nr = ARRAY_SIZE(nodes);
+	file = cmn_regfile_ready(test, &mesh);
+	claims = claims_of(test, file);
+	for (int i = 0; i < ARRAY_SIZE(config); i++)
+		ce[i] = start(test, file, claims, config[i], 0, 0);
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->xp[1] + PMU_CONFIG),
+			0x17020520721000f1ULL);
+	for (int i = 0; i < ARRAY_SIZE(config); i++)
+		kvfree(ce[i]);
+}
+
+/* Four lines of an XP in four bytes; two of them unused, as devices have counters 1 and 2. */
+static void narrow_selectors(struct kunit *test)
+{
+	static const u64 config[] = { 0x2080750006, 0x2080010005, 0x2480010005, 0x2080160006 };
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct cmn_claims *claims = claims_of(test, file);
+	struct cmn_event *ce[ARRAY_SIZE(config)];
+
+	for (int i = 0; i < ARRAY_SIZE(config); i++)
+		ce[i] = start(test, file, claims, config[i], 0, 0);
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->xp[1] + SEL), 0x16000075ULL);
+	for (int i = 0; i < ARRAY_SIZE(config); i++)
+		kvfree(ce[i]);
+}
+
 /* Nine bits of id at a stride of 16 on CMN-700, written as one. */
 static void wide_selectors(struct kunit *test)
 {
@@ -510,6 +556,44 @@ static void letters_wrap(struct kunit *test)
 	kvfree(two);
 }
 
+/* Every letter goes on by itself when it has wrapped, and the sum is that of all DTCs. */
+static void all_letters_wrap(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct cmn_claims *claims = claims_of(test, file);
+	u32 dtc0 = file->node[3], dtc1 = file->node[4];
+	struct cmn_event *ce[8];
+	u64 before[8];
+
+	/* Four of XP 0x20, four of XP 0. */
+	for (unsigned int i = 0; i < 8; i++)
+		ce[i] = start(test, file, claims, i < 4 ? 0x2080110006 : 0x80110006, 0, 0);
+	for (unsigned int i = 0; i < 8; i++)
+		before[i] = cmn_event_value(&file->cmn, ce[i]);
+	cmn_mesh_run(&file->cmn, true);
+	for (unsigned int pair = 0; pair < 4; pair++) {
+		cmn_regfile_set(file, dtc0 + PMEVCNT_AB + 0x10 * pair,
+				(2ULL * pair + 2) << 32 | (2 * pair + 1));
+		/* In the other domain those with odd numbers have wrapped. */
+		cmn_regfile_set(file, dtc1 + PMEVCNT_AB + 0x10 * pair,
+				(0x100ULL + pair) << 32 | (0x80000010 + pair));
+	}
+	for (unsigned int i = 0; i < 8; i++) {
+		u64 other = i % 2 ? 0x80000100ULL + i / 2 : 0x10 + i / 2;
+
+		KUNIT_EXPECT_EQ_MSG(test, cmn_event_value(&file->cmn, ce[i]) - before[i],
+				    (0x80000001ULL + i + other) << 16, "letter %c", 'A' + i);
+	}
+	for (unsigned int pair = 0; pair < 4; pair++) {
+		KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMEVCNT_AB + 0x10 * pair),
+				0x8000000080000000ULL);
+		KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc1 + PMEVCNT_AB + 0x10 * pair),
+				0x8000000080000010ULL + pair);
+	}
+	for (unsigned int i = 0; i < 8; i++)
+		kvfree(ce[i]);
+}
+
 /* The cycle counter is a count by itself, without clock gating as long as it is used. */
 static void cycles(struct kunit *test)
 {
@@ -574,6 +658,22 @@ static void overflow_is_cleared(struct kunit *test)
 	}
 }
 
+/* Without an interrupt nobody would see a letter that overflows: no such mesh is taken. */
+static void needs_an_interrupt(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct platform_device *pdev;
+	struct device *dev = file->cmn.dev;
+
+	pdev = platform_device_register_simple("cmn_kunit_irq", PLATFORM_DEVID_NONE, NULL, 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pdev);
+	file->cmn.dev = &pdev->dev;
+	KUNIT_EXPECT_EQ(test, cmn_irq_init(&file->cmn, pdev), -ENXIO);
+	KUNIT_EXPECT_EQ(test, file->cmn.nr_lines, 0);
+	file->cmn.dev = dev;
+	platform_device_unregister(pdev);
+}
+
 static struct kunit_case cmn_cases[] = {
 	KUNIT_CASE(ids_to_places),
 	KUNIT_CASE(id_bits_of_all_meshes),
@@ -585,6 +685,8 @@ static struct kunit_case cmn_cases[] = {
 	KUNIT_CASE(widths_of_ids),
 	KUNIT_CASE(watchpoint_images),
 	KUNIT_CASE(dtm_images),
+	KUNIT_CASE(the_last_of_all),
+	KUNIT_CASE(narrow_selectors),
 	KUNIT_CASE(wide_selectors),
 	KUNIT_CASE(second_dtm_and_second_set),
 	KUNIT_CASE(filters),
@@ -592,9 +694,11 @@ static struct kunit_case cmn_cases[] = {
 	KUNIT_CASE(leaves_nothing),
 	KUNIT_CASE(local_wraps),
 	KUNIT_CASE(letters_wrap),
+	KUNIT_CASE(all_letters_wrap),
 	KUNIT_CASE(cycles),
 	KUNIT_CASE(a_pass_is_cheap),
 	KUNIT_CASE(overflow_is_cleared),
+	KUNIT_CASE(needs_an_interrupt),
 	{ }
 };
 

@@ -111,7 +111,7 @@ test_groups() {
 	accepted $up $up,wp_val=1 watchpoint_down,bynodeid=1,nodeid=0x20
 	refused 'two watchpoints of a direction' --group $up $up,wp_val=1 $up,wp_val=2
 	refused 'differ in wp_grp alone' --group $up,wp_combine=1 $up,wp_combine=2,wp_grp=1
-	refused 'of the same XPs' --group $up,wp_combine=1 watchpoint_up,wp_combine=1,wp_grp=1
+	refused 'two of the same XPs' --group $up,wp_combine=1 watchpoint_up,wp_combine=1,wp_grp=1
 	accepted $up,wp_combine=1 $up,wp_combine=1,wp_grp=1
 }
 
