@@ -131,7 +131,10 @@ int cmn_wp_claim(struct cmn_dtm_claims *claims, const struct cmn_event *ce)
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_wp_claim);
 
-/* Give back watchpoint @n. If that was the second of a pair, the first waits again. */
+/*
+ * Give back watchpoint @n. If that was the second of a pair, the first waits again, unless it went
+ * before, and with it what is known of it.
+ */
 void cmn_wp_unclaim(struct cmn_dtm_claims *claims, const struct cmn_event *ce, unsigned int n)
 {
 	struct cmn_pair *pair = &claims->pair[ce->wp.down];
@@ -139,8 +142,9 @@ void cmn_wp_unclaim(struct cmn_dtm_claims *claims, const struct cmn_event *ce, u
 	claims->wps &= ~BIT(n);
 	if (!ce->wp.tag)
 		return;
-	pair->open = n % 2 && claims->wps & BIT(n - 1);
-	if (!(claims->wps & (3 << (n & ~1))))
+	if (pair->first == ce)
 		*pair = (struct cmn_pair){ };
+	else
+		pair->open = pair->first;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_wp_unclaim);

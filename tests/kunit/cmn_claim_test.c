@@ -294,6 +294,7 @@ static void pairs_are_kept_together(struct kunit *test)
 	struct cmn_event *one = event_of(test, file, WP_BASE);
 	struct cmn_event *other = event_of(test, file, WP_BASE ^ WP_GROUP_1);
 	struct cmn_event *all = event_of(test, file, WP_BASE ^ (WP_GROUP_1 | WP_EVERYWHERE));
+	struct cmn_event *single = event_of(test, file, WP_BASE ^ WP_TAG_3);
 	struct cmn_dtm_claims claims = { };
 
 	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one), 0);
@@ -302,9 +303,17 @@ static void pairs_are_kept_together(struct kunit *test)
 	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, other), 0);
 	cmn_wp_unclaim(&claims, other, 1);
 	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, other), 1);
+
+	/* The first goes, another takes its place, the second goes: nobody waits there. */
+	cmn_wp_unclaim(&claims, one, 0);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, single), 0);
+	cmn_wp_unclaim(&claims, other, 1);
+	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, other), 0);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, single), 1);
 	kvfree(one);
 	kvfree(other);
 	kvfree(all);
+	kvfree(single);
 }
 
 static struct kunit_case cmn_claim_cases[] = {
