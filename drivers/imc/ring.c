@@ -129,13 +129,14 @@ static u64 imc_ring_missing(const struct imc_ring *ring, u64 tb)
 	return steps ? steps - 1 : 0;
 }
 
-/* Is there a good record soon behind the next slot, which has none? */
+/* Is there a good record soon behind the next slot, which has none? Slot 0 is another matter. */
 static bool imc_ring_goes_on(const struct imc_ring *ring)
 {
+	u32 end = min(ring->next + 1 + IMC_RING_LOOKAHEAD, ring->slots);
 	struct imc_record record;
 
-	for (u32 i = 1; i <= IMC_RING_LOOKAHEAD; i++)
-		if (imc_ring_copy(ring, ring->next + i, &record) &&
+	for (u32 slot = ring->next + 1; slot < end; slot++)
+		if (imc_ring_copy(ring, slot, &record) &&
 		    be64_to_cpu(record.tb) > ring->newest)
 			return true;
 	return false;
@@ -157,14 +158,20 @@ static bool imc_ring_find_start(struct imc_ring *ring)
 	return true;
 }
 
-/* The writer has gone back to slot 0: so does the reader. */
-static bool imc_ring_follow_back(struct imc_ring *ring)
+/* Is slot 0 new, while the next one is not, or is not whole? A bad one that was passed is not. */
+static bool imc_ring_begins_again(const struct imc_ring *ring)
 {
-	if (!ring->next || imc_ring_tb(ring, 0) <= ring->newest)
-		return false;
+	struct imc_record record;
+
+	return ring->next && imc_ring_copy(ring, 0, &record) &&
+	       be64_to_cpu(record.tb) > ring->newest;
+}
+
+/* The writer has gone back to slot 0: so does the reader. */
+static void imc_ring_go_back(struct imc_ring *ring)
+{
 	ring->mark = imc_ring_tb(ring, ring->slots - 1);
 	ring->next = 0;
-	return true;
 }
 
 /* What the slot that is to be read next has. */
@@ -174,6 +181,7 @@ static enum imc_slot imc_ring_look(struct imc_ring *ring, struct imc_record *rec
 {
 	bool whole = imc_ring_copy(ring, ring->next, record);
 	u64 tb = be64_to_cpu(record->tb);
+	bool on, again;
 
 	if (imc_ring_lapped(ring) || (ring->behind && whole && tb > ring->horizon)) {
 		imc_ring_recover(ring);
@@ -182,16 +190,23 @@ static enum imc_slot imc_ring_look(struct imc_ring *ring, struct imc_record *rec
 	if (whole && tb > ring->newest)
 		return IMC_SLOT_RECORD;
 	if (ring->behind)
-		return whole ? IMC_SLOT_STALE : IMC_SLOT_CORRUPT;
-	if (imc_ring_goes_on(ring)) {
-		/* Not if it was only written after it was copied. */
+		return tb > ring->newest ? IMC_SLOT_CORRUPT : IMC_SLOT_STALE;
+	on = imc_ring_goes_on(ring);
+	again = imc_ring_begins_again(ring);
+	if (on || again) {
+		/* The slot may have been written after it was copied, and before those. */
 		smp_rmb();
-		return imc_ring_copy(ring, ring->next, record) &&
-		       be64_to_cpu(record->tb) > ring->newest ? IMC_SLOT_RECORD : IMC_SLOT_CORRUPT;
+		whole = imc_ring_copy(ring, ring->next, record);
+		tb = be64_to_cpu(record->tb);
+		if (whole && tb > ring->newest)
+			return IMC_SLOT_RECORD;
 	}
-	if (imc_ring_follow_back(ring))
-		return IMC_SLOT_MOVED;
-	return ring->stopped && tb > ring->newest ? IMC_SLOT_CORRUPT : IMC_SLOT_EMPTY;
+	if (on || (tb > ring->newest && (again || ring->stopped)))
+		return IMC_SLOT_CORRUPT;
+	if (!again)
+		return IMC_SLOT_EMPTY;
+	imc_ring_go_back(ring);
+	return IMC_SLOT_MOVED;
 }
 
 /**

@@ -200,7 +200,7 @@ test_laps_are_reported() {
 	gone=$(($(produced) - before - ($(trace_sum taken) - taken)))
 	equal "laps" "$(($(trace_sum laps) - laps))" 1
 	within "records that were overwritten" $gone 1904 1910
-	within "what the driver says" "$(($(trace_sum lost) - lost))" $((gone * 98 / 100)) $((gone * 102 / 100))
+	within "what the driver says" "$(($(trace_sum lost) - lost))" $((gone * 9 / 10)) $((gone * 11 / 10))
 	stats=$(perf report -i $DATA --stats 2>&1 | awk '/LOST_SAMPLES events:/ { n = $3 } END { print n }')
 	equal "what perf report says" "$stats" "$(($(trace_sum lost) - lost))"
 }
