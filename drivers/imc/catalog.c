@@ -256,7 +256,8 @@ static const char *imc_unit_read(struct imc_unit *unit, const struct device_node
 		return imc_nest_unit_read(unit, np);
 	/* The hardware would write beyond a buffer that is smaller than it takes it for. */
 	if (type == IMC_TYPE_TRACE)
-		return unit->size == IMC_TRACE_SIZE ? NULL : "has a buffer of another size than 0x40000";
+		return unit->size == IMC_TRACE_SIZE ? NULL :
+						      "has a buffer that is not of 0x40000 bytes";
 	if (unit->size > IMC_PAGE_SIZE)
 		return "is larger than the page that a core has for it";
 	return NULL;
