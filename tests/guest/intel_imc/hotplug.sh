@@ -25,11 +25,13 @@ test_owner_moves() {
 	online 3 1
 }
 
-# Events happen all the time, in between and during every move: all of them are counted.
+# Events of two kinds happen all the time, in between and during every move: all of them are counted, also of the
+# second event, which kernels since 6.2 leave behind unless they are asked again.
 test_nothing_is_lost() {
 	cat > /tmp/storm <<-'EOT'
-		for i in $(seq 200); do
+		for i in $(seq 100); do
 			pmu-model add imc0@1 cas_rd 1000
+			pmu-model add imc0@1 act 7
 		done
 	EOT
 	cat > /tmp/moves <<-'EOT'
@@ -44,7 +46,7 @@ test_nothing_is_lost() {
 		wait $storm
 	EOT
 	got=$(pmu-event --cpu 2 uncore_imc_0:0x304 uncore_imc_0:0x101 -x 'sh /tmp/moves' -x true | tr '\n' ' ')
-	equal "reads, activates" "$got" "200000 0 200000 0 "
+	equal "reads, activates" "$got" "100000 700 100000 700 "
 }
 
 # A clock that never stands still: what it counted over the moves is the time that passed.
