@@ -4,7 +4,9 @@
 # What perf finds in sysfs is what the in-tree driver shows of the same mesh, and what is more is listed here.
 # That of 6.1 has other formats for watchpoints and no identifier; ours is as 6.12 has it on every kernel.
 #
-# vm: --arch arm64 --kernel 6.12 --driver none --model 'cmn600 cmn700 cmns3'
+# vm: --arch arm64 --kernel 6.12 --driver none --model 'cmn600 cmn650 ci700 cmn700 cmns3'
+# vm: --arch arm64 --kernel 6.12 --driver none --model 'cmn600,rev=0 cmn600,rev=4 cmn650,rev=4 cmn700,rev=0 cmn700,rev=3 cmns3,rev=2'
+# vm: --arch arm64 --kernel 6.12 --driver none --model 'cmn700,mesh=1x1,ports=6,hnf=4'
 . ./lib.sh
 
 MESH=$PMUS/arm_cmn_0
@@ -32,9 +34,23 @@ lines() {
 	done)
 }
 
+# One that is alone numbers its ports otherwise, which the in-tree driver does not know.
+alone() {
+	[ "$(pmu-model list cmn0 | grep -c '^node mxp ')" = 1 ]
+}
+
+# Events that both are to have: events DIRECTORY
+events() {
+	if alone; then
+		lines "$1/events" | grep -v '^mxp_'
+	else
+		lines "$1/events"
+	fi
+}
+
 look_at_both
-lines /tmp/theirs/events > /tmp/events.theirs
-lines /tmp/ours/events > /tmp/events.ours
+events /tmp/theirs > /tmp/events.theirs
+events /tmp/ours > /tmp/events.ours
 
 # Names that ours has in addition, as Documentation/cmn.md says.
 is_more() {
@@ -71,6 +87,18 @@ test_formats() {
 test_identifier_and_cpumask() {
 	equal "cpumask" "$(cat /tmp/ours/cpumask)" "$(cat /tmp/theirs/cpumask)"
 	equal "identifier" "$(cat /tmp/ours/identifier)" "$(cat /tmp/theirs/identifier)"
+}
+
+# Every port in use by its number, and by that of a link where there are as many of these.
+test_ports_of_an_xp_alone() {
+	alone || skip "there are several"
+	for port in 0 1 2 3 4; do
+		name=mxp_p${port}_req_txflit_valid
+		happens="pmu-model add cmn0 $name $((7 + port))"
+		equal "$name" "$(pmu-event "$(cmn_event $name)" -x "$happens")" $((7 + port))
+	done
+	equal "south" "$(pmu-event "$(cmn_event mxp_s_req_txflit_valid)" -x 'pmu-model add cmn0 mxp_p3_req_txflit_valid 5')" 5
+	[ ! -e "$MESH/events/mxp_p5_req_txflit_valid" ]
 }
 
 # perf makes an event of every name, watchpoints with the rest filled in.
