@@ -16,7 +16,7 @@ FEW=100 MANY=4000 BURSTS=40
 
 case $1 in
 ours) drain='imc_drain imc_drain_timer' ;;
-in-tree) drain=trace_imc_event_stop ;;
+in-tree) drain='trace_imc_event_stop trace_imc_event_read' ;;
 esac
 
 # One run with so many records in each burst: instructions of CPU 0.
@@ -50,7 +50,7 @@ echo "$drain" > $TRACING/set_ftrace_filter
 echo function_graph > $TRACING/current_tracer
 echo > $TRACING/trace
 run $MANY > /dev/null
-grep -h "${drain%% *}" $TRACING/trace | sed 's/.*) *[^0-9 ]* *\([0-9.]*\) us.*/\1/' | awk -v samples="$(samples)" '
+grep -hE "${drain% *}|${drain#* }" $TRACING/trace | sed 's/.*) *[^0-9 ]* *\([0-9.]*\) us.*/\1/' | awk -v samples="$(samples)" '
 	{ sum += $1; if ($1 > most) most = $1 }
 	END { print "ns", int(sum * 1000 / samples); print "longest", int(most); print "drains", NR }'
 echo nop > $TRACING/current_tracer
