@@ -4,7 +4,7 @@
 # POWER10: other registers of the cores, other counters of the nest, and records that say in which mode they
 # were made.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model imc-p10
+# vm: --arch ppc64le --kernel 6.12 --driver ours --model imc-p10
 . ./lib.sh
 
 EVENT=trace_imc/trace_cycles/
