@@ -4,7 +4,8 @@
 # What the records of the same runs become with the in-tree driver: the number that ours is
 # to be measured by, and the proof that the model traces for another driver, too.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12' --driver 'ours in-tree' --model imc-p9 --timeout 400
+# vm: --arch ppc64le --kernel 6.12 --driver 'ours in-tree' --model imc-p9 --timeout 400
+# vm: --arch ppc64le --kernel 6.1 --driver ours --model imc-p9 --timeout 400
 . ./lib.sh
 
 EVENT=trace_imc/trace_cycles/

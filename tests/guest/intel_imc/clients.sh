@@ -4,7 +4,8 @@
 # Tools that look for the in-tree driver's names: perf's own event tables and tests,
 # and PAPI, which goes through libpfm4. The in-tree driver must do as well as ours.
 #
-# vm: --kernel '6.1 6.12' --driver 'ours in-tree' --model snbep --cpus 2
+# vm: --kernel 6.12 --driver 'ours in-tree' --model snbep --cpus 2
+# vm: --kernel 6.1 --driver ours --model snbep --cpus 2
 . ./lib.sh
 
 # perf's table for this processor, by the event's name in Intel's list.

@@ -7,7 +7,7 @@
 #
 # vm: --kernel 6.12 --driver 'ours in-tree' --model 'ivbep,sockets=2 hswep,sockets=2 bdxep,sockets=2 bdxde,sockets=2 skx,sockets=2 clx,sockets=2'
 # vm: --kernel 6.12 --driver 'ours in-tree' --model 'ivbep,sockets=2,controllers=1 hswep,sockets=2,channels=0+1+4+5 skx,sockets=2,nodeids=1+0'
-# vm: --kernel 6.1 --driver ours --model 'ivbep,sockets=2 hswep,sockets=2 skx,sockets=2 clx,sockets=2'
+# vm: --kernel 6.1 --driver ours --model 'ivbep,sockets=2 clx,sockets=2'
 . ./lib.sh
 
 # The numbers of channels, by the CPU's model: id:device.function=number.

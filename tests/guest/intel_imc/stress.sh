@@ -4,7 +4,7 @@
 # Everything at once on the debug kernel: events opened with any config, CPUs and devices that
 # come and go. The kernel must not complain, and afterwards everything counts as before.
 #
-# vm: --kernel 'kunit 6.12' --driver ours --model snbep,sockets=2 --cpus 4 --timeout 400
+# vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 400
 . ./lib.sh
 
 DRIVER=/sys/bus/pci/drivers/intel_imc_pmu
