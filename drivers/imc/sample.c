@@ -154,7 +154,7 @@ void imc_sample_begin(struct imc_trace_event *te)
 	WRITE_ONCE(event->clock, imc_sample_clock(&event->attr));
 }
 
-/* No more are made for now. */
+/* Undo imc_sample_begin(). */
 void imc_sample_end(struct imc_trace_event *te)
 {
 	struct perf_event *event = te->event;

@@ -147,7 +147,7 @@ def _guest_files(name, values, index):
 
 
 def _firmware(name, values):
-    """Only UEFI hands ACPI tables on; it takes some seconds."""
+    """Only UEFI hands ACPI tables on."""
     if values["acpi"] != "on":
         return []
     if not _PRODUCTS[name].hid:

@@ -6,8 +6,8 @@
 #
 # The records are written at once, on CPU 0, by the model; perf record itself is on CPU 1.
 # Instructions are those that CPU 0 executed with many records, less those with few, for
-# each record: what else is done cancels out, but for what chance adds, hence the bursts. Time is that of the kernel's function that
-# drains, by its function graph tracer.
+# each record: what else is done cancels out, but for what chance adds, hence the bursts.
+# Time is that of the kernel's functions that drain, by its function graph tracer.
 set -e
 
 EVENT=trace_imc/trace_cycles/
@@ -25,7 +25,8 @@ run() {
 		pmu-model set thread0 stop 1
 		pmu-spin 0.05
 		pmu-model get thread0 instructions > /tmp/before
-		for _ in \$(seq $BURSTS); do pmu-model set thread0 burst $1; pmu-spin 0.01; done" > /tmp/said 2>&1 || { cat /tmp/said >&2; exit 1; }
+		for _ in \$(seq $BURSTS); do pmu-model set thread0 burst $1; pmu-spin 0.01; done" \
+		> /tmp/said 2>&1 || { cat /tmp/said >&2; exit 1; }
 	taskset 1 pmu-model get thread0 instructions > /tmp/after
 	pmu-model set thread0 stop 0
 	echo $(($(cat /tmp/after) - $(cat /tmp/before)))
