@@ -56,6 +56,11 @@ skip() {
 	exit 4
 }
 
+# show TEXT, or its input: what scripts/test prints of a test that passes, too
+show() {
+	if [ $# -gt 0 ]; then echo "$@"; else cat; fi | sed 's/^/| /'
+}
+
 # The events of a PMU as the user asks for them, to a config: config PMU NAME
 config() {
 	sed 's/event=\(0x[0-9a-f]*\),umask=\(0x[0-9a-f]*\)/\1 \2/' "$PMUS/$1/events/$2" |
@@ -72,6 +77,13 @@ imc_add() {
 # --inherit the command is. imc_thread_add CPU OFFSET N
 imc_thread_add() {
 	echo "taskset -c $1 pmu-model add thread$1@0 $2 $3"
+}
+
+# How many samples of trace_imc a perf.data has, each once: trace_samples FILE. perf record looks at the head of
+# its buffer twice, and what comes between (perf_mmap__push() in tools/perf) it writes twice; cpu-clock shows it,
+# too. Two records of a thread are never of the same time.
+trace_samples() {
+	perf script -i "$1" --ns -F tid,time,ip 2> /dev/null | sort -u | grep -c .
 }
 
 # An event of a mesh for pmu-event, by the PMU's own names and formats: cmn_event NAME, or NAME or

@@ -120,7 +120,7 @@ test_profile_survives() {
 		taskset 8 pmu-spin 0.5'
 	records=$(($(made) - before))
 	within "records" $records 500 1000000
-	equal "samples" "$(perf script -i /tmp/perf.data -F ip 2> /dev/null | grep -c .)" $records
+	equal "samples" "$(trace_samples /tmp/perf.data)" $records
 	perf script -i /tmp/perf.data -F cpu,ip 2> /dev/null | sort -u -k1,1 | awk '{ print $1 }' | tr -d '\n' > /tmp/cpus
 	contains "CPUs with samples" "$(cat /tmp/cpus)" '\[000\].*\[003\]'
 }

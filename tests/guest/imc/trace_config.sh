@@ -26,9 +26,8 @@ profile() {
 	perf record -q -o $DATA -c 1 -d -P -e "$1" -- taskset 1 sh -c \
 		'pmu-model get core0 trace > /tmp/scom; pmu-spin 2' > /tmp/said 2>&1 || { cat /tmp/said; return 1; }
 	records=$(($(produced) - before))
-	perf script -i $DATA -F ip,period 2> /dev/null > /tmp/samples
-	samples=$(grep -c . /tmp/samples)
-	periods=$(awk '{ print $1 }' /tmp/samples | sort -u)
+	samples=$(trace_samples $DATA)
+	periods=$(perf script -i $DATA -F period 2> /dev/null | awk '{ print $1 }' | sort -u)
 	echo "$1: $records records"
 }
 

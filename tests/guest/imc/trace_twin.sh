@@ -23,15 +23,20 @@ account() {
 	grep -h . /sys/kernel/debug/imc_pmu/trace 2> /dev/null || :
 }
 
+# How many samples it has made by that.
+delivered() {
+	account | awk '{ sum += $NF } END { print sum + 0 }'
+}
+
 # run OPTIONS...: records that were made and samples that perf has
 run() {
 	account > /tmp/before
-	before=$(made)
+	before=$(made) delivered=$(delivered)
 	perf record -q -o /tmp/perf.data -e $EVENT -c 1 "$@" > /tmp/said 2>&1 || { cat /tmp/said; return 1; }
-	records=$(($(made) - before))
-	samples=$(perf script -i /tmp/perf.data -F ip 2> /dev/null | grep -c .) || :
+	records=$(($(made) - before)) delivered=$(($(delivered) - delivered))
+	samples=$(trace_samples /tmp/perf.data) || :
 	lost=$(perf report -i /tmp/perf.data --stats 2> /dev/null | awk '/LOST_SAMPLES events:/ { n = $3 } END { print n + 0 }')
-	echo "$driver, $*: $records records, $samples samples, $lost lost"
+	show "$driver, $*: $records records, $samples samples, $lost lost"
 	account | cat /tmp/before -
 	within "records" $records 300 1000000
 }
@@ -41,6 +46,7 @@ judge() {
 	if [ $driver = ours ]; then
 		equal "samples and losses" $((samples + lost)) "$records"
 		equal "losses" "$lost" 0
+		equal "samples by the driver's account" $delivered "$records"
 	else
 		within "samples" "$samples" 1 "$records"
 	fi
