@@ -5,12 +5,15 @@
  * switched away from for the last time. perf tells no module of either; tracepoints do.
  */
 #include <linux/errno.h>
+#include <linux/export.h>
 #include <linux/irqflags.h>
 #include <linux/mutex.h>
 #include <linux/smp.h>
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 #include <trace/events/sched.h>
+
+#include <pmu/compat.h>
 
 #include "trace.h"
 
@@ -105,6 +108,7 @@ int imc_switch_watch(void (*probe)(int cpu))
 	mutex_unlock(&imc_switch_mutex);
 	return err;
 }
+EXPORT_SYMBOL_IF_KUNIT(imc_switch_watch);
 
 /* Undo one imc_switch_watch(). After the last, calls end some time later. Any context. */
 void imc_switch_unwatch(void)
@@ -112,9 +116,11 @@ void imc_switch_unwatch(void)
 	if (atomic_dec_and_test(&imc_switch_users))
 		schedule_work(&imc_switch_work);
 }
+EXPORT_SYMBOL_IF_KUNIT(imc_switch_unwatch);
 
 /* The module goes, and nobody watches: after this no call is under way any more. May sleep. */
 void imc_switch_exit(void)
 {
 	flush_work(&imc_switch_work);
 }
+EXPORT_SYMBOL_IF_KUNIT(imc_switch_exit);
