@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from . import linux_tools
 
 OK, FAILED, SKIPPED = "ok", "FAIL", "skip"
+SHOWN = "| "    # a note that begins with it is for people even if nothing failed
 
 
 @dataclass

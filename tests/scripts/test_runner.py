@@ -132,6 +132,16 @@ class Judgement(unittest.TestCase):
         self.assertEqual(jobs.excerpt(""), [])
 
 
+class Report(unittest.TestCase):
+    def test_a_test_that_passes_says_what_it_was_told_to_show(self):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            script("test").report(COMMAND, ktap.results(
+                "KTAP version 1\n1..2\n# noise\n# | 7 of 7\nok 1 a\n# | 6 of 7\n# got 6\nnot ok 2 b\n"))
+        self.assertEqual(out.getvalue(), "ok   job: a\n       | 7 of 7\n"
+                                         "FAIL job: b\n       | 6 of 7\n       got 6\n")
+
+
 class LastLine(unittest.TestCase):
     def verdict(self, *statuses):
         return script("test").verdict(collections.Counter(statuses))

@@ -123,7 +123,7 @@ test_every_name() {
 			"$(count "$name" -- "$(at_each "$name" $happens)")" $((happens * nodes))
 		checked=$((checked + 1))
 	done
-	echo "$checked names"
+	show "$checked names"
 	[ $checked -ge 100 ]
 }
 
@@ -139,7 +139,7 @@ test_by_node() {
 			checked=$((checked + 1))
 		done
 	done
-	echo "$checked nodes"
+	show "$checked nodes"
 	[ $checked -ge 15 ]
 }
 

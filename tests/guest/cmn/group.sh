@@ -42,7 +42,7 @@ test_reads_of_a_group() {
 	modprobe arm-cmn
 	theirs=$(group_read)
 	rmmod arm_cmn
-	echo "reads of DTMs and DTCs for a group of four on 60 HN-Fs: ours $ours, in-tree $theirs"
+	show "reads of DTMs and DTCs for a group of four on 60 HN-Fs: ours $ours, in-tree $theirs"
 	equal "of DTMs and DTCs, ours" "$ours" "60 8"
 	within "of DTMs, in-tree" "${theirs% *}" $((4 * 60)) 1000
 	within "of DTCs, in-tree" "${theirs#* }" $((4 * 4)) 100
