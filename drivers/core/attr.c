@@ -111,7 +111,7 @@ static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, c
 {
 	struct pmu_dev *pd = to_pmu_dev(dev_get_drvdata(dev));
 
-	return cpumap_print_to_pagebuf(true, buf, &pd->owners);
+	return sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(&pd->owners));
 }
 static DEVICE_ATTR_RO(cpumask);
 
