@@ -592,8 +592,8 @@ static void attribution_test_exit(struct kunit *test)
 /* A thread's last records are taken when it ends, which is a little after it has said so. */
 static void attribution_check(struct kunit *test, unsigned int written)
 {
-	for (unsigned int i = 0; i < 1000 && READ_ONCE(attribution.taken) < written; i++)
-		msleep(10);
+	for (unsigned int i = 0; i < 500 && READ_ONCE(attribution.taken) < written; i++)
+		msleep(20);
 	KUNIT_EXPECT_EQ(test, attribution.taken, written);
 	KUNIT_EXPECT_EQ(test, attribution.wrong, 0U);
 	KUNIT_EXPECT_EQ(test, attribution.with_interrupts, 0U);
