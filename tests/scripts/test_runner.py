@@ -142,6 +142,14 @@ class Report(unittest.TestCase):
                                          "FAIL job: b\n       | 6 of 7\n       got 6\n")
 
 
+class Firmware(unittest.TestCase):
+    def test_only_a_guest_whose_kernel_never_began_is_started_again(self):
+        for log, code, timed_out, again in ((b"STB: secure boot\n", 0, False, True), (b"Linux version 6\n", 0, False, False),
+                                            (b"", 1, False, False), (b"", 0, True, False)):
+            with self.subTest(log=log, code=code, timed_out=timed_out):
+                self.assertEqual(guest._firmware_gave_up(log, code, timed_out), again)
+
+
 class LastLine(unittest.TestCase):
     def verdict(self, *statuses):
         return script("test").verdict(collections.Counter(statuses))
