@@ -5,7 +5,7 @@
 #
 # vm: --arch arm64 --kernel 6.12 --driver 'ours in-tree' --model 'cmn600 cmn700 ci700'
 # vm: --arch arm64 --kernel 6.12 --driver ours --model 'cmn650 cmns3 cmns3,rev=2 cmns3,rev=3'
-# vm: --arch arm64 --kernel 6.1 --driver ours --model cmn700
+# vm: --arch arm64 --kernel 6.1 --driver ours --model 'cmn600 cmn700 ci700'
 # vm: --arch arm64 --kernel 6.1 --driver in-tree --model cmn600
 . ./lib.sh
 
