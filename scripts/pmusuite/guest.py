@@ -11,7 +11,7 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import build, initrd, kernel as kernels, specs
+from . import build, cache, initrd, kernel as kernels, specs
 from .cache import TREE, Error, run as run_command
 
 DIED = 125          # no status came: the guest did not get that far
