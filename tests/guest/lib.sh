@@ -81,9 +81,10 @@ imc_thread_add() {
 
 # How many samples of trace_imc a perf.data has, each once: trace_samples FILE. perf record looks at the head of
 # its buffer twice, and what comes between (perf_mmap__push() in tools/perf) it writes twice; cpu-clock shows it,
-# too. Two records of a thread are never of the same time.
+# too. Two records of a CPU are never of the same time, nor of a task, whose events tell no CPU.
 trace_samples() {
-	perf script -i "$1" --ns -F tid,time,ip 2> /dev/null | sort -u | grep -c .
+	{ perf script -i "$1" --ns -F cpu,tid,time,ip || perf script -i "$1" --ns -F tid,time,ip; } 2> /dev/null |
+		sort -u | grep -c .
 }
 
 # An event of a mesh for pmu-event, by the PMU's own names and formats: cmn_event NAME, or NAME or

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Trace records of POWER in-memory collection: reading a ring that is written meanwhile,
- * and what becomes of a record. Numbers are from the fact sheet's worked records.
+ * what becomes of a record, and whose it is. Numbers are from the fact sheet's worked records.
  */
 #include <kunit/test.h>
 #include <linux/completion.h>
@@ -11,6 +11,7 @@
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
+#include <linux/pid_namespace.h>
 #include <linux/sched.h>
 
 #include <pmu/compat.h>
@@ -521,15 +522,18 @@ static void attribute(int cpu)
 	struct imc_ring *ring = &attribution.writer->ring;
 	u32 budget = 2 * ring->slots;
 	struct imc_record record;
+	pid_t pid;
 	u64 lost;
 
 	if (cpu != attribution.cpu)
 		return;
+	/* As perf finds it: none at the last switch of a task, which has ended before. */
+	pid = task_pid_nr_ns(current, &init_pid_ns);
 	attribution.with_interrupts += !irqs_disabled() || smp_processor_id() != cpu;
 	while (imc_ring_take(ring, &record, &lost, &budget)) {
-		attribution.wrong += be64_to_cpu(record.ip) != current->pid;
-		attribution.changes += current->pid != attribution.last;
-		attribution.last = current->pid;
+		attribution.wrong += be64_to_cpu(record.ip) != pid;
+		attribution.changes += pid != attribution.last;
+		attribution.last = pid;
 		WRITE_ONCE(attribution.taken, attribution.taken + 1);
 	}
 }
