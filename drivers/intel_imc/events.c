@@ -8,12 +8,12 @@
 #include <linux/export.h>
 #include <linux/module.h>
 
-#include "imc.h"
+#include "intel_imc.h"
 
 #define EVENT_SCALED(_name, _event, _umask, _scale, _unit) {		\
 	.name = _name,							\
-	.config = { FIELD_PREP_CONST(IMC_CONFIG_EVENT, _event) |	\
-		    FIELD_PREP_CONST(IMC_CONFIG_UMASK, _umask) },	\
+	.config = { FIELD_PREP_CONST(INTEL_IMC_CONFIG_EVENT, _event) |	\
+		    FIELD_PREP_CONST(INTEL_IMC_CONFIG_UMASK, _umask) },	\
 	.scale = _scale, .unit = _unit,					\
 }
 
@@ -67,9 +67,9 @@
 
 /* DRAM clocks: on the fixed counter, or on a general one. */
 #define EVENTS_CLOCK_FIXED \
-	EVENT("clockticks", IMC_CONFIG_FIXED, 0x00)
+	EVENT("clockticks", INTEL_IMC_CONFIG_FIXED, 0x00)
 #define EVENTS_CLOCK_GENERAL \
-	EVENT("clockticks", 0x00, 0x00), EVENT("clockticks_f", IMC_CONFIG_FIXED, 0x00)
+	EVENT("clockticks", 0x00, 0x00), EVENT("clockticks_f", INTEL_IMC_CONFIG_FIXED, 0x00)
 
 #define EVENTS_REFRESH				\
 	EVENT("dram_refresh", 0x05, 0x06),	\
@@ -125,30 +125,30 @@
 	EVENT(_name "_" _4, _event, 0x10), EVENT(_name "_" _5, _event, 0x20),	\
 	EVENT(_name "_" _6, _event, 0x40), EVENT(_name "_" _7, _event, 0x80)
 
-static const struct pmu_named_event imc_snbep_events[] = {
+static const struct pmu_named_event intel_imc_snbep_events[] = {
 	EVENTS_CLOCK_FIXED, EVENTS_ALL, EVENTS_REFRESH, EVENTS_QUEUES,
 	EVENT("act_count", 0x01, 0x00),
 	EVENT("pre_count", 0x02, 0x03),
 	EVENT("wpq_inserts", 0x20, 0x00),
 };
 
-static const struct pmu_named_event imc_ivbep_events[] = {
+static const struct pmu_named_event intel_imc_ivbep_events[] = {
 	EVENTS_CLOCK_FIXED, EVENTS_ALL, EVENTS_REFRESH, EVENTS_V2, EVENTS_VMSE,
 	EVENT("wpq_inserts", 0x20, 0x00),
 };
 
 /* Haswell and Broadwell. */
-static const struct pmu_named_event imc_hswep_events[] = {
+static const struct pmu_named_event intel_imc_hswep_events[] = {
 	EVENTS_CLOCK_GENERAL, EVENTS_ALL, EVENTS_REFRESH, EVENTS_V2, EVENTS_VMSE,
 };
 
-static const struct pmu_named_event imc_skx_events[] = {
+static const struct pmu_named_event intel_imc_skx_events[] = {
 	EVENTS_CLOCK_GENERAL, EVENTS_ALL, EVENTS_REFRESH, EVENTS_QUEUES, EVENTS_V2, EVENTS_ISOCH,
 	EVENT("wpq_inserts", 0x20, 0x00),
 };
 
 /* With persistent memory behind the channel, and DRAM as its cache. */
-static const struct pmu_named_event imc_clx_events[] = {
+static const struct pmu_named_event intel_imc_clx_events[] = {
 	EVENTS_CLOCK_GENERAL, EVENTS_ALL, EVENTS_QUEUES, EVENTS_V2, EVENTS_ISOCH,
 	EVENT("wpq_inserts", 0x20, 0x00),
 	EVENT("sb_cycles_ne", 0xd0, 0x00),
@@ -217,56 +217,56 @@ static const struct pmu_named_event imc_clx_events[] = {
  * Most counts per DRAM clock by event code, as far as published; a counter takes 8 bits.
  * For Skylake and Cascade Lake nothing is, but the clock counts itself.
  */
-static const u8 imc_snbep_increments[256] = {
+static const u8 intel_imc_snbep_increments[256] = {
 	[0x00 ... 0x02] = 1, [0x04 ... 0x09] = 1, [0x10 ... 0x12] = 1, [0x20 ... 0x24] = 1,
 	[0x41] = 1, [0x43] = 1, [0x80] = 22, [0x81] = 32, [0x83] = 16, [0x84] = 1, [0x85] = 4,
 	[0x86] = 1,
 };
 
-static const u8 imc_v2_increments[256] = {
+static const u8 intel_imc_v2_increments[256] = {
 	[0x00 ... 0x02] = 1, [0x04 ... 0x09] = 1, [0x10 ... 0x11] = 1, [0x20 ... 0x24] = 1,
 	[0x41 ... 0x43] = 1, [0x83] = 16, [0x84] = 1, [0x85] = 4, [0x86] = 1, [0x90] = 1,
 	[0x91] = 32, [0xa0 ... 0xa1] = 1, [0xb0 ... 0xbf] = 1, [0xc0 ... 0xc1] = 1,
 };
 
-static const u8 imc_skx_increments[256] = { [0x00] = 1 };
+static const u8 intel_imc_skx_increments[256] = { [0x00] = 1 };
 
-#define IMC_DESC(_events) {			\
+#define INTEL_IMC_DESC(_events) {		\
 	.owner = THIS_MODULE,			\
-	.ops = &imc_box_ops,			\
+	.ops = &intel_imc_box_ops,		\
 	.scope = PMU_SCOPE_PACKAGE,		\
-	.width = IMC_COUNTER_WIDTH,		\
-	.formats = imc_formats,			\
-	.nr_formats = IMC_FORMATS,		\
+	.width = INTEL_IMC_COUNTER_WIDTH,	\
+	.formats = intel_imc_formats,		\
+	.nr_formats = INTEL_IMC_FORMATS,	\
 	.events = _events,			\
 	.nr_events = ARRAY_SIZE(_events),	\
 }
 
-const struct imc_kind imc_snbep_kind = {
-	.desc = IMC_DESC(imc_snbep_events),
-	.increments = imc_snbep_increments,
+const struct intel_imc_kind intel_imc_snbep_kind = {
+	.desc = INTEL_IMC_DESC(intel_imc_snbep_events),
+	.increments = intel_imc_snbep_increments,
 };
-EXPORT_SYMBOL_IF_KUNIT(imc_snbep_kind);
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_snbep_kind);
 
 /* The in-tree driver offers inv here as well, and drops it; so do we offer it, and refuse. */
-const struct imc_kind imc_ivbep_kind = {
-	.desc = IMC_DESC(imc_ivbep_events),
-	.increments = imc_v2_increments,
-	.refused = IMC_CONFIG_INV,
+const struct intel_imc_kind intel_imc_ivbep_kind = {
+	.desc = INTEL_IMC_DESC(intel_imc_ivbep_events),
+	.increments = intel_imc_v2_increments,
+	.refused = INTEL_IMC_CONFIG_INV,
 };
-EXPORT_SYMBOL_IF_KUNIT(imc_ivbep_kind);
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_ivbep_kind);
 
-const struct imc_kind imc_hswep_kind = {
-	.desc = IMC_DESC(imc_hswep_events),
-	.increments = imc_v2_increments,
-};
-
-const struct imc_kind imc_skx_kind = {
-	.desc = IMC_DESC(imc_skx_events),
-	.increments = imc_skx_increments,
+const struct intel_imc_kind intel_imc_hswep_kind = {
+	.desc = INTEL_IMC_DESC(intel_imc_hswep_events),
+	.increments = intel_imc_v2_increments,
 };
 
-const struct imc_kind imc_clx_kind = {
-	.desc = IMC_DESC(imc_clx_events),
-	.increments = imc_skx_increments,
+const struct intel_imc_kind intel_imc_skx_kind = {
+	.desc = INTEL_IMC_DESC(intel_imc_skx_events),
+	.increments = intel_imc_skx_increments,
+};
+
+const struct intel_imc_kind intel_imc_clx_kind = {
+	.desc = INTEL_IMC_DESC(intel_imc_clx_events),
+	.increments = intel_imc_skx_increments,
 };

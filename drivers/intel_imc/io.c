@@ -13,40 +13,44 @@
 #include <linux/pci.h>
 #include <linux/pci-ecam.h>
 
-#include "imc.h"
+#include "intel_imc.h"
 
 static char *access = "auto";
 module_param(access, charp, 0444);
 MODULE_PARM_DESC(access, "how to reach configuration space: ecam, pci (the PCI core), or auto (ecam where there is one; the default)");
 
-static u32 imc_pci_read(struct imc_channel *ch, unsigned int reg)
+static u32 intel_imc_pci_read(struct intel_imc_channel *ch, unsigned int reg)
 {
 	u32 value;
 
 	return pci_read_config_dword(ch->pdev, reg, &value) ? ~0U : value;
 }
 
-static void imc_pci_write(struct imc_channel *ch, unsigned int reg, u32 value)
+static void intel_imc_pci_write(struct intel_imc_channel *ch, unsigned int reg, u32 value)
 {
 	pci_write_config_dword(ch->pdev, reg, value);
 }
 
-static const struct imc_io imc_pci_io = { .read = imc_pci_read, .write = imc_pci_write };
+static const struct intel_imc_io intel_imc_pci_io = {
+	.read = intel_imc_pci_read, .write = intel_imc_pci_write,
+};
 
-static u32 imc_ecam_read(struct imc_channel *ch, unsigned int reg)
+static u32 intel_imc_ecam_read(struct intel_imc_channel *ch, unsigned int reg)
 {
 	return readl(ch->ecam + reg);
 }
 
-static void imc_ecam_write(struct imc_channel *ch, unsigned int reg, u32 value)
+static void intel_imc_ecam_write(struct intel_imc_channel *ch, unsigned int reg, u32 value)
 {
 	writel(value, ch->ecam + reg);
 }
 
-static const struct imc_io imc_ecam_io = { .read = imc_ecam_read, .write = imc_ecam_write };
+static const struct intel_imc_io intel_imc_ecam_io = {
+	.read = intel_imc_ecam_read, .write = intel_imc_ecam_write,
+};
 
 /* The physical address of a function's page as ACPI's MCFG table has it, or 0. */
-static phys_addr_t imc_ecam_address(struct pci_dev *pdev)
+static phys_addr_t intel_imc_ecam_address(struct pci_dev *pdev)
 {
 	struct acpi_table_header *header;
 	struct acpi_mcfg_allocation *entry;
@@ -73,9 +77,9 @@ static phys_addr_t imc_ecam_address(struct pci_dev *pdev)
  * Map the page. Firmware's table can be wrong: it is used if the kernel uses it, which
  * it has checked it for, and if both ways show the same function.
  */
-static int imc_ecam_map(struct imc_channel *ch)
+static int intel_imc_ecam_map(struct intel_imc_channel *ch)
 {
-	phys_addr_t address = imc_ecam_address(ch->pdev);
+	phys_addr_t address = intel_imc_ecam_address(ch->pdev);
 	u32 beyond, id;
 
 	if (!address || pci_read_config_dword(ch->pdev, PCI_CFG_SPACE_SIZE, &beyond) ||
@@ -88,11 +92,11 @@ static int imc_ecam_map(struct imc_channel *ch)
 }
 
 /**
- * imc_io_check_parameter() - is the module parameter one of its words?
+ * intel_imc_io_check_parameter() - is the module parameter one of its words?
  *
  * Return: 0, or -EINVAL with a message.
  */
-int imc_io_check_parameter(void)
+int intel_imc_io_check_parameter(void)
 {
 	if (!strcmp(access, "auto") || !strcmp(access, "ecam") || !strcmp(access, "pci"))
 		return 0;
@@ -101,22 +105,22 @@ int imc_io_check_parameter(void)
 }
 
 /**
- * imc_io_setup() - choose how a channel's registers are reached.
+ * intel_imc_io_setup() - choose how a channel's registers are reached.
  * @ch: the channel; its io and ecam are set
  *
  * Context: may sleep.
  * Return: 0; -ENODEV or -ENOMEM, with a message, if ECAM is demanded and cannot be had.
  */
-int imc_io_setup(struct imc_channel *ch)
+int intel_imc_io_setup(struct intel_imc_channel *ch)
 {
 	int err;
 
-	ch->io = &imc_pci_io;
+	ch->io = &intel_imc_pci_io;
 	if (!strcmp(access, "pci"))
 		return 0;
-	err = imc_ecam_map(ch);
+	err = intel_imc_ecam_map(ch);
 	if (!err)
-		ch->io = &imc_ecam_io;
+		ch->io = &intel_imc_ecam_io;
 	else if (!strcmp(access, "ecam"))
 		return dev_err_probe(&ch->pdev->dev, err,
 			"access=ecam, but this function has no memory-mapped configuration space; use access=auto\n");

@@ -9,116 +9,120 @@
 #include <linux/pci.h>
 #include <asm/processor.h>
 
-#include "imc.h"
+#include "intel_imc.h"
 
-enum imc_part_id { IMC_SNBEP, IMC_IVBEP, IMC_HSWEP, IMC_BDXEP, IMC_SKX, IMC_CLX };
+enum intel_imc_part_id {
+	INTEL_IMC_SNBEP, INTEL_IMC_IVBEP, INTEL_IMC_HSWEP,
+	INTEL_IMC_BDXEP, INTEL_IMC_SKX, INTEL_IMC_CLX,
+};
 
 /* The ids are the same in both controllers. */
-static const struct imc_slot imc_skx_slots[] = {
+static const struct intel_imc_slot intel_imc_skx_slots[] = {
 	{ PCI_DEVFN(10, 2), 0 }, { PCI_DEVFN(10, 6), 1 }, { PCI_DEVFN(11, 2), 2 },
 	{ PCI_DEVFN(12, 2), 3 }, { PCI_DEVFN(12, 6), 4 }, { PCI_DEVFN(13, 2), 5 },
 	{ }
 };
 
-static const struct imc_part imc_parts[] = {
-	[IMC_SNBEP] = {
-		.name = "Sandy Bridge-EP", .kind = &imc_snbep_kind, .box_ctl = IMC_BOX_CTL_V1,
+static const struct intel_imc_part intel_imc_parts[] = {
+	[INTEL_IMC_SNBEP] = {
+		.name = "Sandy Bridge-EP", .kind = &intel_imc_snbep_kind, .box_ctl = INTEL_IMC_BOX_CTL_V1,
 		.ubox = 0x3ce0, .ubox_nodeid = 0x40, .ubox_map = 0x54,
 	},
-	[IMC_IVBEP] = {
-		.name = "Ivy Bridge-EP", .kind = &imc_ivbep_kind, .box_ctl = IMC_BOX_CTL_V2,
+	[INTEL_IMC_IVBEP] = {
+		.name = "Ivy Bridge-EP", .kind = &intel_imc_ivbep_kind, .box_ctl = INTEL_IMC_BOX_CTL_V2,
 		.ubox = 0x0e1e, .ubox_nodeid = 0x40, .ubox_map = 0x54,
 	},
-	[IMC_HSWEP] = {
-		.name = "Haswell-EP", .kind = &imc_hswep_kind, .box_ctl = IMC_BOX_CTL_V2,
+	[INTEL_IMC_HSWEP] = {
+		.name = "Haswell-EP", .kind = &intel_imc_hswep_kind, .box_ctl = INTEL_IMC_BOX_CTL_V2,
 		.ubox = 0x2f1e, .ubox_nodeid = 0x40, .ubox_map = 0x54,
 	},
-	[IMC_BDXEP] = {
-		.name = "Broadwell-EP", .kind = &imc_hswep_kind, .box_ctl = IMC_BOX_CTL_V2,
+	[INTEL_IMC_BDXEP] = {
+		.name = "Broadwell-EP", .kind = &intel_imc_hswep_kind, .box_ctl = INTEL_IMC_BOX_CTL_V2,
 		.ubox = 0x6f1e, .ubox_nodeid = 0x40, .ubox_map = 0x54,
 	},
-	[IMC_SKX] = {
-		.name = "Skylake-SP", .kind = &imc_skx_kind, .box_ctl = IMC_BOX_CTL_V2,
+	[INTEL_IMC_SKX] = {
+		.name = "Skylake-SP", .kind = &intel_imc_skx_kind, .box_ctl = INTEL_IMC_BOX_CTL_V2,
 		.ubox = 0x2014, .ubox_nodeid = 0xc0, .ubox_map = 0xd4, .ubox_below = true,
-		.slots = imc_skx_slots,
+		.slots = intel_imc_skx_slots,
 	},
-	[IMC_CLX] = {
-		.name = "Cascade Lake-SP", .kind = &imc_clx_kind, .box_ctl = IMC_BOX_CTL_V2,
+	[INTEL_IMC_CLX] = {
+		.name = "Cascade Lake-SP", .kind = &intel_imc_clx_kind, .box_ctl = INTEL_IMC_BOX_CTL_V2,
 		.ubox = 0x2014, .ubox_nodeid = 0xc0, .ubox_map = 0xd4, .ubox_below = true,
-		.slots = imc_skx_slots,
+		.slots = intel_imc_skx_slots,
 	},
 };
 
-#define IMC_DATA(part, channel)	((part) << 8 | (channel))
-#define IMC_DATA_PART(data)	((data) >> 8)
-#define IMC_DATA_CHANNEL(data)	((data) & 0xff)
+#define INTEL_IMC_DATA(part, channel)	((part) << 8 | (channel))
+#define INTEL_IMC_DATA_PART(data)	((data) >> 8)
+#define INTEL_IMC_DATA_CHANNEL(data)	((data) & 0xff)
 
-#define IMC_ID(device, part, channel) \
-	{ PCI_VDEVICE(INTEL, device), .driver_data = IMC_DATA(part, channel) }
+#define INTEL_IMC_ID(device, part, channel) \
+	{ PCI_VDEVICE(INTEL, device), .driver_data = INTEL_IMC_DATA(part, channel) }
 
-static const struct pci_device_id imc_ids[] = {
-	IMC_ID(0x3cb0, IMC_SNBEP, 0), IMC_ID(0x3cb1, IMC_SNBEP, 1),
-	IMC_ID(0x3cb4, IMC_SNBEP, 2), IMC_ID(0x3cb5, IMC_SNBEP, 3),
-	IMC_ID(0x0eb4, IMC_IVBEP, 0), IMC_ID(0x0eb5, IMC_IVBEP, 1),
-	IMC_ID(0x0eb0, IMC_IVBEP, 2), IMC_ID(0x0eb1, IMC_IVBEP, 3),
-	IMC_ID(0x0ef4, IMC_IVBEP, 4), IMC_ID(0x0ef5, IMC_IVBEP, 5),
-	IMC_ID(0x0ef0, IMC_IVBEP, 6), IMC_ID(0x0ef1, IMC_IVBEP, 7),
-	IMC_ID(0x2fb0, IMC_HSWEP, 0), IMC_ID(0x2fb1, IMC_HSWEP, 1),
-	IMC_ID(0x2fb4, IMC_HSWEP, 2), IMC_ID(0x2fb5, IMC_HSWEP, 3),
-	IMC_ID(0x2fd0, IMC_HSWEP, 4), IMC_ID(0x2fd1, IMC_HSWEP, 5),
-	IMC_ID(0x2fd4, IMC_HSWEP, 6), IMC_ID(0x2fd5, IMC_HSWEP, 7),
-	IMC_ID(0x6fb0, IMC_BDXEP, 0), IMC_ID(0x6fb1, IMC_BDXEP, 1),
-	IMC_ID(0x6fb4, IMC_BDXEP, 2), IMC_ID(0x6fb5, IMC_BDXEP, 3),
-	IMC_ID(0x6fd0, IMC_BDXEP, 4), IMC_ID(0x6fd1, IMC_BDXEP, 5),
-	IMC_ID(0x6fd4, IMC_BDXEP, 6), IMC_ID(0x6fd5, IMC_BDXEP, 7),
+static const struct pci_device_id intel_imc_ids[] = {
+	INTEL_IMC_ID(0x3cb0, INTEL_IMC_SNBEP, 0), INTEL_IMC_ID(0x3cb1, INTEL_IMC_SNBEP, 1),
+	INTEL_IMC_ID(0x3cb4, INTEL_IMC_SNBEP, 2), INTEL_IMC_ID(0x3cb5, INTEL_IMC_SNBEP, 3),
+	INTEL_IMC_ID(0x0eb4, INTEL_IMC_IVBEP, 0), INTEL_IMC_ID(0x0eb5, INTEL_IMC_IVBEP, 1),
+	INTEL_IMC_ID(0x0eb0, INTEL_IMC_IVBEP, 2), INTEL_IMC_ID(0x0eb1, INTEL_IMC_IVBEP, 3),
+	INTEL_IMC_ID(0x0ef4, INTEL_IMC_IVBEP, 4), INTEL_IMC_ID(0x0ef5, INTEL_IMC_IVBEP, 5),
+	INTEL_IMC_ID(0x0ef0, INTEL_IMC_IVBEP, 6), INTEL_IMC_ID(0x0ef1, INTEL_IMC_IVBEP, 7),
+	INTEL_IMC_ID(0x2fb0, INTEL_IMC_HSWEP, 0), INTEL_IMC_ID(0x2fb1, INTEL_IMC_HSWEP, 1),
+	INTEL_IMC_ID(0x2fb4, INTEL_IMC_HSWEP, 2), INTEL_IMC_ID(0x2fb5, INTEL_IMC_HSWEP, 3),
+	INTEL_IMC_ID(0x2fd0, INTEL_IMC_HSWEP, 4), INTEL_IMC_ID(0x2fd1, INTEL_IMC_HSWEP, 5),
+	INTEL_IMC_ID(0x2fd4, INTEL_IMC_HSWEP, 6), INTEL_IMC_ID(0x2fd5, INTEL_IMC_HSWEP, 7),
+	INTEL_IMC_ID(0x6fb0, INTEL_IMC_BDXEP, 0), INTEL_IMC_ID(0x6fb1, INTEL_IMC_BDXEP, 1),
+	INTEL_IMC_ID(0x6fb4, INTEL_IMC_BDXEP, 2), INTEL_IMC_ID(0x6fb5, INTEL_IMC_BDXEP, 3),
+	INTEL_IMC_ID(0x6fd0, INTEL_IMC_BDXEP, 4), INTEL_IMC_ID(0x6fd1, INTEL_IMC_BDXEP, 5),
+	INTEL_IMC_ID(0x6fd4, INTEL_IMC_BDXEP, 6), INTEL_IMC_ID(0x6fd5, INTEL_IMC_BDXEP, 7),
 	/* The function tells the channel, the processor's stepping the generation. */
-	IMC_ID(0x2042, IMC_SKX, 0), IMC_ID(0x2046, IMC_SKX, 0), IMC_ID(0x204a, IMC_SKX, 0),
+	INTEL_IMC_ID(0x2042, INTEL_IMC_SKX, 0), INTEL_IMC_ID(0x2046, INTEL_IMC_SKX, 0),
+	INTEL_IMC_ID(0x204a, INTEL_IMC_SKX, 0),
 	{ }
 };
-MODULE_DEVICE_TABLE(pci, imc_ids);
+MODULE_DEVICE_TABLE(pci, intel_imc_ids);
 
 /* Skylake and Cascade Lake (stepping 5 on) are one CPU model and share their PCI ids. */
-#define IMC_CLX_FIRST_STEPPING	5
+#define INTEL_IMC_CLX_FIRST_STEPPING	5
 
-static const struct imc_part *imc_part_of(const struct pci_device_id *id)
+static const struct intel_imc_part *intel_imc_part_of(const struct pci_device_id *id)
 {
-	enum imc_part_id part = IMC_DATA_PART(id->driver_data);
+	enum intel_imc_part_id part = INTEL_IMC_DATA_PART(id->driver_data);
 
-	if (part == IMC_SKX && boot_cpu_data.x86_stepping >= IMC_CLX_FIRST_STEPPING)
-		part = IMC_CLX;
-	return &imc_parts[part];
+	if (part == INTEL_IMC_SKX && boot_cpu_data.x86_stepping >= INTEL_IMC_CLX_FIRST_STEPPING)
+		part = INTEL_IMC_CLX;
+	return &intel_imc_parts[part];
 }
 
 /* The channel's number, or -ENODEV for a function with a channel's id that is none. */
-static int imc_channel_number(struct pci_dev *pdev, const struct imc_part *part,
-			      const struct pci_device_id *id)
+static int intel_imc_channel_number(struct pci_dev *pdev, const struct intel_imc_part *part,
+				    const struct pci_device_id *id)
 {
-	const struct imc_slot *slot;
+	const struct intel_imc_slot *slot;
 
 	if (!part->slots)
-		return IMC_DATA_CHANNEL(id->driver_data);
+		return INTEL_IMC_DATA_CHANNEL(id->driver_data);
 	for (slot = part->slots; slot->devfn; slot++)
 		if (slot->devfn == pdev->devfn)
 			return slot->channel;
 	return -ENODEV;
 }
 
-static void imc_quiesce(void *data)
+static void intel_imc_quiesce(void *data)
 {
-	imc_channel_quiesce(data);
+	intel_imc_channel_quiesce(data);
 }
 
-static int imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	const struct imc_part *part = imc_part_of(id);
-	int number = imc_channel_number(pdev, part, id);
-	struct imc_channel *ch;
+	const struct intel_imc_part *part = intel_imc_part_of(id);
+	int number = intel_imc_channel_number(pdev, part, id);
+	struct intel_imc_channel *ch;
 	char name[32];
 	int socket, err;
 
 	if (number < 0)
 		return number;
-	socket = imc_socket_of(pdev, part);
+	socket = intel_imc_socket_of(pdev, part);
 	if (socket < 0)
 		return socket;
 
@@ -127,14 +131,14 @@ static int imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return -ENOMEM;
 	ch->pdev = pdev;
 	ch->box_ctl = part->box_ctl;
-	err = imc_io_setup(ch);
+	err = intel_imc_io_setup(ch);
 	if (err)
 		return err;
-	imc_channel_reset(ch);
-	err = devm_add_action_or_reset(&pdev->dev, imc_quiesce, ch);
+	intel_imc_channel_reset(ch);
+	err = devm_add_action_or_reset(&pdev->dev, intel_imc_quiesce, ch);
 	if (err)
 		return err;
-	err = imc_channel_check(ch);
+	err = intel_imc_channel_check(ch);
 	if (err == -EIO)
 		return dev_err_probe(&pdev->dev, err,
 			"the fixed counter does not advance: a channel without memory? It gets no PMU\n");
@@ -151,17 +155,17 @@ static int imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	return 0;
 }
 
-static struct pci_driver imc_driver = {
+static struct pci_driver intel_imc_driver = {
 	.name = "intel_imc_pmu",
-	.id_table = imc_ids,
-	.probe = imc_probe,
+	.id_table = intel_imc_ids,
+	.probe = intel_imc_probe,
 };
 
 /*
  * How many functions with a channel's id there are, how many we have, and how many
- * another driver has, which is named. The rest were refused by imc_probe(), with a reason.
+ * another driver has, which is named. The rest were refused by intel_imc_probe(), with a reason.
  */
-static void imc_survey(unsigned int *present, unsigned int *bound, unsigned int *taken)
+static void intel_imc_survey(unsigned int *present, unsigned int *bound, unsigned int *taken)
 {
 	struct pci_dev *pdev = NULL;
 
@@ -169,11 +173,11 @@ static void imc_survey(unsigned int *present, unsigned int *bound, unsigned int 
 	for_each_pci_dev(pdev) {
 		struct pci_driver *driver;
 
-		if (!pci_match_id(imc_ids, pdev))
+		if (!pci_match_id(intel_imc_ids, pdev))
 			continue;
 		++*present;
 		driver = pci_dev_driver(pdev);
-		if (driver == &imc_driver) {
+		if (driver == &intel_imc_driver) {
 			++*bound;
 		} else if (driver) {
 			++*taken;
@@ -183,39 +187,39 @@ static void imc_survey(unsigned int *present, unsigned int *bound, unsigned int 
 	}
 }
 
-static void imc_unregister(void)
+static void intel_imc_unregister(void)
 {
-	pci_unregister_driver(&imc_driver);
+	pci_unregister_driver(&intel_imc_driver);
 	pmu_unregister_all(THIS_MODULE);
 }
 
-static int __init imc_init(void)
+static int __init intel_imc_init(void)
 {
 	unsigned int present, bound, taken;
-	int err = imc_io_check_parameter();
+	int err = intel_imc_io_check_parameter();
 
 	if (err)
 		return err;
-	err = pci_register_driver(&imc_driver);
+	err = pci_register_driver(&intel_imc_driver);
 	if (err)
 		return err;
-	imc_survey(&present, &bound, &taken);
+	intel_imc_survey(&present, &bound, &taken);
 	if (bound)
 		return 0;
 	if (!present)
 		pr_err("intel_imc_pmu: no memory channel of a supported processor on the PCI bus (supported: Xeon from Sandy Bridge-EP to Cascade Lake)\n");
 	else if (!taken)
 		pr_err("intel_imc_pmu: %u memory channels found, none of which counts\n", present);
-	imc_unregister();
+	intel_imc_unregister();
 	return taken ? -EBUSY : -ENODEV;
 }
-module_init(imc_init);
+module_init(intel_imc_init);
 
-static void __exit imc_exit(void)
+static void __exit intel_imc_exit(void)
 {
-	imc_unregister();
+	intel_imc_unregister();
 }
-module_exit(imc_exit);
+module_exit(intel_imc_exit);
 
 MODULE_DESCRIPTION("Intel Xeon integrated memory controller PMU");
 MODULE_LICENSE("GPL");

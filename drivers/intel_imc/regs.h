@@ -10,36 +10,36 @@
 
 #include <linux/bits.h>
 
-#define IMC_GENERAL_COUNTERS	4
-#define IMC_COUNTERS		(IMC_GENERAL_COUNTERS + 1)
-#define IMC_FIXED		IMC_GENERAL_COUNTERS	/* the fixed counter: DRAM clocks */
-#define IMC_COUNTER_WIDTH	48
+#define INTEL_IMC_GENERAL_COUNTERS	4
+#define INTEL_IMC_COUNTERS	(INTEL_IMC_GENERAL_COUNTERS + 1)
+#define INTEL_IMC_FIXED		INTEL_IMC_GENERAL_COUNTERS	/* the fixed counter: DRAM clocks */
+#define INTEL_IMC_COUNTER_WIDTH	48
 
 /* CTR0..CTR3, FIXED_CTR: 48 bits in two dwords, low first. */
-#define IMC_CTR0		0xa0
-#define IMC_FIXED_CTR		0xd0
-#define IMC_CTR_STRIDE		8
-#define IMC_CTR_HIGH		4			/* offset of the high dword */
-#define IMC_CTR_HIGH_VALUE	GENMASK(15, 0)		/* the rest reads 0 */
+#define INTEL_IMC_CTR0		0xa0
+#define INTEL_IMC_FIXED_CTR	0xd0
+#define INTEL_IMC_CTR_STRIDE	8
+#define INTEL_IMC_CTR_HIGH	4			/* offset of the high dword */
+#define INTEL_IMC_CTR_HIGH_VALUE	GENMASK(15, 0)	/* the rest reads 0 */
 
 /* CTL0..CTL3, FIXED_CTL. The fixed one has the enable bit alone. */
-#define IMC_CTL0		0xd8
-#define IMC_FIXED_CTL		0xf0
-#define IMC_CTL_STRIDE		4
-#define IMC_CTL_EVENT		GENMASK(7, 0)
-#define IMC_CTL_UMASK		GENMASK(15, 8)
-#define IMC_CTL_EDGE		BIT(18)			/* count 0 to 1 changes of the comparison */
-#define IMC_CTL_ENABLE		BIT(22)
-#define IMC_CTL_INVERT		BIT(23)			/* increment < threshold, not >= */
-#define IMC_CTL_THRESHOLD	GENMASK(31, 24)		/* 0: add the increment itself */
+#define INTEL_IMC_CTL0		0xd8
+#define INTEL_IMC_FIXED_CTL	0xf0
+#define INTEL_IMC_CTL_STRIDE	4
+#define INTEL_IMC_CTL_EVENT	GENMASK(7, 0)
+#define INTEL_IMC_CTL_UMASK	GENMASK(15, 8)
+#define INTEL_IMC_CTL_EDGE	BIT(18)			/* count 0 to 1 changes of the comparison */
+#define INTEL_IMC_CTL_ENABLE	BIT(22)
+#define INTEL_IMC_CTL_INVERT	BIT(23)			/* increment < threshold, not >= */
+#define INTEL_IMC_CTL_THRESHOLD	GENMASK(31, 24)		/* 0: add the increment itself */
 
-#define IMC_BOX_CTL		0xf4
-#define IMC_BOX_CTL_FREEZE	BIT(8)
+#define INTEL_IMC_BOX_CTL	0xf4
+#define INTEL_IMC_BOX_CTL_FREEZE	BIT(8)
 /*
  * Sandy Bridge-EP: bit 16 has to be set for the freeze bit to work, bit 17 is reserved.
  * Later ones: both reserved, "must be written 1".
  */
-#define IMC_BOX_CTL_V1		BIT(16)
-#define IMC_BOX_CTL_V2		GENMASK(17, 16)
+#define INTEL_IMC_BOX_CTL_V1	BIT(16)
+#define INTEL_IMC_BOX_CTL_V2	GENMASK(17, 16)
 
 #endif /* INTEL_IMC_REGS_H */

@@ -8,34 +8,34 @@
 #include <linux/pci.h>
 #include <linux/topology.h>
 
-#include "imc.h"
+#include "intel_imc.h"
 
 #define UBOX_NODEID		GENMASK(2, 0)
 #define UBOX_MAP_FIELDS		8
 #define UBOX_MAP_FIELD(i)	(GENMASK(2, 0) << (3 * (i)))
 
 /**
- * imc_socket_from_map() - decode a UBOX's registers.
+ * intel_imc_socket_from_map() - decode a UBOX's registers.
  * @nodeid: CPUNODEID
  * @map: GIDNIDMAP: field i, 3 bits, is the node id of package i
  *
  * Context: any.
  * Return: the physical package id, 0 to 7; -ENXIO if the map does not have the node.
  */
-int imc_socket_from_map(u32 nodeid, u32 map)
+int intel_imc_socket_from_map(u32 nodeid, u32 map)
 {
 	for (int i = 0; i < UBOX_MAP_FIELDS; i++)
 		if ((map & UBOX_MAP_FIELD(i)) >> (3 * i) == FIELD_GET(UBOX_NODEID, nodeid))
 			return i;
 	return -ENXIO;
 }
-EXPORT_SYMBOL_IF_KUNIT(imc_socket_from_map);
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_socket_from_map);
 
 /*
  * The UBOX on @pdev's bus, or, where a generation has it there, on the nearest lower one.
  * No other is asked: it would be another socket's. The caller puts it.
  */
-static struct pci_dev *imc_ubox_of(struct pci_dev *pdev, const struct imc_part *part)
+static struct pci_dev *intel_imc_ubox_of(struct pci_dev *pdev, const struct intel_imc_part *part)
 {
 	struct pci_dev *ubox = NULL, *best = NULL;
 	int distance, shortest = INT_MAX;
@@ -57,7 +57,7 @@ static struct pci_dev *imc_ubox_of(struct pci_dev *pdev, const struct imc_part *
  * The map has room for 8 nodes. Where there are more, firmware's idea of the bus's NUMA
  * node has to do.
  */
-static int imc_socket_by_numa(struct pci_dev *pdev)
+static int intel_imc_socket_by_numa(struct pci_dev *pdev)
 {
 	int node = dev_to_node(&pdev->dev);
 	unsigned int cpu = node < 0 ? nr_cpu_ids : cpumask_first(cpumask_of_node(node));
@@ -69,22 +69,22 @@ static int imc_socket_by_numa(struct pci_dev *pdev)
 }
 
 /**
- * imc_socket_of() - the socket that a channel's function belongs to.
+ * intel_imc_socket_of() - the socket that a channel's function belongs to.
  * @pdev: the function
  * @part: its generation
  *
  * Context: may sleep.
  * Return: physical package id; -ENXIO, with a message, if it cannot be found.
  */
-int imc_socket_of(struct pci_dev *pdev, const struct imc_part *part)
+int intel_imc_socket_of(struct pci_dev *pdev, const struct intel_imc_part *part)
 {
 	struct pci_dev *ubox;
 	u32 nodeid, map;
 	int socket;
 
 	if (nr_node_ids > UBOX_MAP_FIELDS)
-		return imc_socket_by_numa(pdev);
-	ubox = imc_ubox_of(pdev, part);
+		return intel_imc_socket_by_numa(pdev);
+	ubox = intel_imc_ubox_of(pdev, part);
 	if (!ubox)
 		return dev_err_probe(&pdev->dev, -ENXIO,
 			"no UBOX %04x:%04x on this bus%s, so its socket is unknown: does firmware hide it?\n",
@@ -93,7 +93,7 @@ int imc_socket_of(struct pci_dev *pdev, const struct imc_part *part)
 	    pci_read_config_dword(ubox, part->ubox_map, &map))
 		socket = -ENXIO;
 	else
-		socket = imc_socket_from_map(nodeid, map);
+		socket = intel_imc_socket_from_map(nodeid, map);
 	if (socket < 0)
 		dev_err(&pdev->dev, "UBOX %s does not tell its socket\n", pci_name(ubox));
 	pci_dev_put(ubox);

@@ -43,7 +43,7 @@ ARCHES = {a.name: a for a in (
     Arch(name="ppc64le", debian="ppc64el", kernel="powerpc", flavour="powerpc64le", cross="powerpc64le-linux-gnu-",
          qemu="ppc64", qemu_package="qemu-system-ppc", machine=("-vga", "none", "-net", "none", "-monitor", "none"),
          serial_bus="pcie.1", threads=2, memory="2G", image="vmlinux", console="hvc0",
-         default_model="imc-p9", modules=("imc_pmu",), twins=(), twin_initcall="opal_imc_driver_init"),
+         default_model="power9", modules=("power_imc_pmu",), twins=(), twin_initcall="opal_imc_driver_init"),
 )}
 
 

@@ -38,7 +38,7 @@ class Guest:
     shell: bool = False
     allow_warn: bool = False
     append: str = ""
-    copies: tuple = ()                  # files for the guest's working directory
+    copies: tuple = ()                  # files and directories for the guest's working directory
     modules: tuple = ()                 # more modules to load, after the driver
     parameters: tuple = ()              # of our modules, "MODULE.NAME=VALUE"
     command: tuple = ()
@@ -85,9 +85,10 @@ def _overlay(guest, kernel):
         files[f"/vm/bin/{source.stem}"] = build.guest_program(guest.arch, source.stem)
     for copy in guest.copies:
         path = Path(copy)
-        if not path.is_file():
+        if not path.exists():
             raise Error(f"--copy {copy}: no such file")
-        files[f"/vm/work/{path.name}"] = path
+        for file in [path] if path.is_file() else filter(Path.is_file, path.rglob("*")):
+            files[f"/vm/work/{file.relative_to(path.parent)}"] = file
     if guest.shell:
         files["/vm/shell"] = guest.arch.console.encode()
     files["/vm/command"] = (shlex.join(guest.command) + "\n").encode()

@@ -2,6 +2,7 @@
 """What scripts/test runs: jobs, each a command that prints KTAP, and the judgement of what it printed."""
 import fnmatch
 import itertools
+import os
 import shlex
 from dataclasses import dataclass
 
@@ -94,13 +95,13 @@ def guest_jobs(name, file, lines):
                   not all((option, value) in other for other in rows)]
         words = [word for pair in row for word in pair if word is not None]
         yield Job("/".join(["guest", name, *named]),
-                  ("scripts/vm", *words, "--copy", TEST_LIBRARY, "--copy", file, "--", "sh", file.rsplit("/", 1)[1]),
-                  guest=True)
+                  ("scripts/vm", *words, "--copy", TEST_LIBRARY, "--copy", os.path.dirname(file), "--",
+                   "sh", f"{name}.sh"), guest=True)
 
 
 def guests():
     tests = TREE / "tests/guest"
-    for path in sorted(tests.glob("*/*.sh")):
+    for path in sorted(set(tests.glob("*/*.sh")) - set(tests.glob("*/lib.sh"))):
         lines = [line.removeprefix("# vm:").strip() for line in path.read_text().splitlines()
                  if line.startswith("# vm:")]
         yield from guest_jobs(str(path.relative_to(tests).with_suffix("")), str(path.relative_to(TREE)), lines)

@@ -7,10 +7,16 @@ want() what else the machine needs; the control device is control_args().
 describe() is the text of --model help. Whatever is wrong with a spec is a
 ValueError with a sentence that says what would be right.
 """
-from . import specs_arm, specs_cmn, specs_intel, specs_power
+from models.cmn import specs as cmn
+from models.common.spec import Machine
+from models.intel_imc import specs as intel_imc
+from models.power_imc import specs as power_imc
 
-MACHINES = {**specs_intel.MACHINES, **specs_arm.MACHINES,
-            **specs_cmn.MACHINES, **specs_power.MACHINES}
+# A board without a PMU.
+VIRT = Machine("QEMU's board, without an interconnect", "arm64",
+               "virt,gic-version=3", "cortex-a57", {}, lambda values: [])
+
+MACHINES = {**intel_imc.MACHINES, "virt": VIRT, **cmn.MACHINES, **power_imc.MACHINES}
 
 
 class Want:

@@ -60,7 +60,10 @@ def cases(suite):
 
 def main():
     directory, *architectures = sys.argv[1:]
-    tests = list(cases(unittest.defaultTestLoader.discover(directory)))
+    # A package's tests import each other by its name, so what it lies in is on the path.
+    package = os.path.exists(os.path.join(directory, "__init__.py"))
+    top = os.path.dirname(directory) if package else directory
+    tests = list(cases(unittest.defaultTestLoader.discover(directory, top_level_dir=top)))
     for name in architectures:
         models = build.models(arch.get(name))
         os.environ.update(PMU_MODELS_SO=str(models), QEMU=f"qemu-system-{arch.get(name).qemu}")

@@ -4,7 +4,7 @@
 # Accesses to the registers of a mesh, operation by operation; runs in a guest for
 # scripts/bench. Prints OPERATION READS WRITES, a line each.
 set -e
-. ./lib.sh
+. ./cmn/lib.sh
 . ./accesses.sh
 
 classes cmn0 '(discovery|selector|dtm_[a-z]+|dtc_[a-z]+)(64|32)'

@@ -61,50 +61,6 @@ show() {
 	if [ $# -gt 0 ]; then echo "$@"; else cat; fi | sed 's/^/| /'
 }
 
-# The events of a PMU as the user asks for them, to a config: config PMU NAME
-config() {
-	sed 's/event=\(0x[0-9a-f]*\),umask=\(0x[0-9a-f]*\)/\1 \2/' "$PMUS/$1/events/$2" |
-		(read -r event umask && printf '%#x\n' $((event | umask << 8)))
-}
-
-# A command for pmu-event: N at the counter at OFFSET of a chip or a core, and in memory when the
-# command ends: imc_add DEVICE OFFSET N. The first flush ends what the microcode has yet to do.
-imc_add() {
-	echo "pmu-model set $1 flush 1 && pmu-model add $1 $2 $3 && pmu-model set $1 flush 1"
-}
-
-# The same for a thread of chip 0. It counts only tasks that are counted: with pmu-event
-# --inherit the command is. imc_thread_add CPU OFFSET N
-imc_thread_add() {
-	echo "taskset -c $1 pmu-model add thread$1@0 $2 $3"
-}
-
-# How many samples of trace_imc a perf.data has, each once: trace_samples FILE. perf record looks at the head of
-# its buffer twice, and what comes between (perf_mmap__push() in tools/perf) it writes twice; cpu-clock shows it,
-# too. Two records of a CPU are never of the same time, nor of a task, whose events tell no CPU.
-trace_samples() {
-	{ perf script -i "$1" --ns -F cpu,tid,time,ip || perf script -i "$1" --ns -F tid,time,ip; } 2> /dev/null |
-		sort -u | grep -c .
-}
-
-# An event of a mesh for pmu-event, by the PMU's own names and formats: cmn_event NAME, or NAME or
-# fields and more fields, as in hnf_mc_reqs,bynodeid=1,nodeid=0x24.
-cmn_event() {
-	mesh=$PMUS/arm_cmn_0 terms=$1 config=0 config1=0 config2=0
-	if [ -e "$mesh/events/${1%%,*}" ]; then
-		read -r terms < "$mesh/events/${1%%,*}"
-		terms=$terms${1#"${1%%,*}"}
-	fi
-	while [ -n "$terms" ]; do
-		term=${terms%%,*} terms=${terms#"${terms%%,*}"} terms=${terms#,}
-		[ "${term#*=}" = '?' ] && continue
-		read -r place < "$mesh/format/${term%%=*}"
-		bit=${place#*:}
-		eval "${place%%:*}=\$((${place%%:*} | ${term#*=} << ${bit%-*}))"
-	done
-	printf 'arm_cmn_0:%#x,%#x,%#x\n' $config $config1 $config2
-}
-
 # Mark the end of the kernel's log as it is now.
 log_mark() {
 	mark="lib.sh: mark $(cut -d' ' -f1 /proc/uptime)"

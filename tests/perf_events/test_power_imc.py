@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pmusuite.cache import TREE
 
-SMALL = TREE / "tests/catalogs"
+SMALL = TREE / "tests/models/power_imc/catalogs"
 SHIPPED = TREE.parent / "shared/data/ima-catalog"
 
 TYPE_TRACE, TYPE_NEST = 0x2, 0x10
@@ -110,7 +110,7 @@ def expected_files(pmu, rows, cpumask):
 
 def is_counter(spec, pmu, offset):
     """The shipped catalog of POWER9 has events where no counter is."""
-    nest = spec.startswith("imc-p9") and pmu.startswith("nest_")
+    nest = spec.startswith("power9") and pmu.startswith("nest_")
     return not nest or offset < GROUPS * GROUP and offset % GROUP not in (0, GROUP - 8)
 
 
@@ -128,7 +128,7 @@ def large_catalog(nest, core):
                        for n in range(count))
         return f"{label}: {label.lower()}-events {{ #address-cells = <1>; #size-cells = <1>;\n{rows}}};\n"
 
-    nest_offsets = [offset for offset in range(0, GROUP * GROUPS, 8) if is_counter("imc-p9", "nest_", offset)]
+    nest_offsets = [offset for offset in range(0, GROUP * GROUPS, 8) if is_counter("power9", "nest_", offset)]
     core_offsets = [64 * line + 0x18 + 8 * slot for line in range(128) for slot in range(4)]
     return f"""/dts-v1/;
 / {{
@@ -183,22 +183,22 @@ class Catalogs(unittest.TestCase):
                           for pmu, _, configs in work if found[pmu][0] in there])
 
     def test_small_power9(self):
-        self.check("imc-p9", SMALL / "p9.dts", 60)
+        self.check("power9", SMALL / "p9.dts", 60)
 
     def test_small_power9_by_the_in_tree_driver(self):
-        self.check("imc-p9", SMALL / "p9.dts", 60, driver="in-tree")
+        self.check("power9", SMALL / "p9.dts", 60, driver="in-tree")
 
     def test_small_power10(self):
-        self.check("imc-p10", SMALL / "p10.dts", 60, kernel="6.1")
+        self.check("power10", SMALL / "p10.dts", 60, kernel="6.1")
 
     def test_thousands_of_events(self):
         with tempfile.TemporaryDirectory() as directory:
             path = Path(directory) / "large.dts"
             path.write_text(large_catalog(1800, 1000))
-            self.check(f"imc-p9,catalog={path}", path, 2800)
+            self.check(f"power9,catalog={path}", path, 2800)
 
     def test_shipped_power9(self):
-        self.check("imc-p9,catalog=real", SHIPPED / "81E00612.4E0200.dts", 470)
+        self.check("power9,catalog=real", SHIPPED / "81E00612.4E0200.dts", 470)
 
     def test_shipped_power10(self):
-        self.check("imc-p10,catalog=real", SHIPPED / "81E00612.800200.dts", 200)
+        self.check("power10,catalog=real", SHIPPED / "81E00612.800200.dts", 200)

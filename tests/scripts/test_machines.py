@@ -20,35 +20,35 @@ def options(spec, option):
 class Power(unittest.TestCase):
     def test_the_model(self):
         """Times are microseconds in a spec, nanoseconds in QEMU."""
-        for name, generation in (("imc-p9", "p9"), ("imc-p10", "p10")):
-            self.assertEqual(options(name, "-device"), ("pnv-imc", {
+        for name, generation in (("power9", "p9"), ("power10", "p10")):
+            self.assertEqual(options(name, "-device"), ("power-imc", {
                 "generation": generation, "post": "1000000", "slow": "0", "clock": "2000000000",
                 "trace-div": "64", "trace-idle": "off"}))
-        changed = options("imc-p9,post=20,slow=3,clock=4000000000,uav=0x6000000000000000,trace-div=1,trace-idle=on",
+        changed = options("power9,post=20,slow=3,clock=4000000000,uav=0x6000000000000000,trace-div=1,trace-idle=on",
                           "-device")[1]
         self.assertEqual(changed, {"generation": "p9", "post": "20000", "slow": "3000", "clock": "4000000000",
                                    "uav": "0x6000000000000000", "trace-div": "1", "trace-idle": "on"})
 
     def test_the_flash_has_the_catalog(self):
-        for catalog in ("small", cache.TREE / "tests/catalogs/p9.dts"):
-            interface, drive = options(f"imc-p9,catalog={catalog}", "-drive")
+        for catalog in ("small", cache.TREE / "tests/models/power_imc/catalogs/p9.dts"):
+            interface, drive = options(f"power9,catalog={catalog}", "-drive")
             self.assertEqual((interface, drive["format"], drive["readonly"]), ("if=mtd", "raw", "on"))
             flash = Path(drive["file"]).read_bytes()
             self.assertIn(b"IMCC\0\0\0\1\0\x4e\2\0", flash)
             self.assertEqual(b"\0\x80\2\0" in flash[:0x1100], catalog == "small")
 
     def test_chips_are_sockets(self):
-        self.assertEqual(specs.want("imc-p9").sockets, 1)
-        self.assertEqual(specs.want("imc-p10,chips=2").sockets, 2)
+        self.assertEqual(specs.want("power9").sockets, 1)
+        self.assertEqual(specs.want("power10,chips=2").sockets, 2)
 
     def test_mistakes(self):
-        for spec, message in (("imc-p9,chips=3", "from 1 to 2"), ("imc-p9,post=0", "from 1 to"),
-                              ("imc-p9,uav=0x10000000000000000", "from 1 to"),
-                              ("imc-p9,trace-idle=1", "on or off"), ("imc-p9,sockets=1", "no key 'sockets'")):
+        for spec, message in (("power9,chips=3", "from 1 to 2"), ("power9,post=0", "from 1 to"),
+                              ("power9,uav=0x10000000000000000", "from 1 to"),
+                              ("power9,trace-idle=1", "on or off"), ("power9,sockets=1", "no key 'sockets'")):
             with self.subTest(spec), self.assertRaisesRegex(ValueError, message):
                 specs.qemu_args(spec)
         with self.assertRaisesRegex(cache.Error, "cannot read the catalog /nowhere"):
-            specs.qemu_args("imc-p9,catalog=/nowhere")
+            specs.qemu_args("power9,catalog=/nowhere")
 
 
 class Command(unittest.TestCase):
@@ -72,13 +72,13 @@ class Command(unittest.TestCase):
                 ("ppc64le", {}, "2,sockets=1,cores=1,threads=2"),
                 ("ppc64le", {"cpus": 1}, "1,sockets=1,cores=1,threads=1"),
                 ("ppc64le", {"cpus": 4}, "4,sockets=1,cores=2,threads=2"),
-                ("ppc64le", {"models": ("imc-p9,chips=2",)}, "4,sockets=2,cores=1,threads=2")):
+                ("ppc64le", {"models": ("power9,chips=2",)}, "4,sockets=2,cores=1,threads=2")):
             with self.subTest(name, **options):
                 self.assertEqual(self.smp(name, **options), wanted)
 
     def test_processors_that_do_not_fit(self):
         with self.assertRaisesRegex(cache.Error, "--cpus 3 cannot be spread over 2 sockets"):
-            self.smp("ppc64le", cpus=3, models=("imc-p9,chips=2",))
+            self.smp("ppc64le", cpus=3, models=("power9,chips=2",))
 
     def test_a_model_of_another_architecture(self):
         with self.assertRaisesRegex(cache.Error, "model snbep is for x86_64, not arm64"):

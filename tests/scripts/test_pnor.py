@@ -6,9 +6,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from pmusuite import cache, pnor
+from pmusuite import cache
+from models.power_imc import pnor
 
-SMALL = {"p9": cache.TREE / "tests/catalogs/p9.dts", "p10": cache.TREE / "tests/catalogs/p10.dts"}
+SMALL = {"p9": cache.TREE / "tests/models/power_imc/catalogs/p9.dts", "p10": cache.TREE / "tests/models/power_imc/catalogs/p10.dts"}
 REAL_ONES = cache.TREE.parent / "shared/data/ima-catalog"
 REAL = {"p9": REAL_ONES / "81E00612.4E0200.dts", "p10": REAL_ONES / "81E00612.800200.dts"}
 SUB_ID = {"p9": 0x4e0200, "p10": 0x800200}

@@ -37,7 +37,7 @@ class Guests(unittest.TestCase):
         self.assertEqual(job.name, "guest/imc/x/6.1/ours")
         self.assertEqual(job.command, (
             "scripts/vm", "--arch", "x86_64", "--kernel", "6.1", "--driver", "ours", "--model", "snbep",
-            "--copy", "tests/guest/lib.sh", "--copy", "tests/guest/imc/x.sh", "--", "sh", "x.sh"))
+            "--copy", "tests/guest/lib.sh", "--copy", "tests/guest/imc", "--", "sh", "imc/x.sh"))
 
     def test_lists_are_multiplied(self):
         self.assertEqual(self.names("--kernel '6.1 6.12' --driver 'ours in-tree'"),

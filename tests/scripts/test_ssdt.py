@@ -3,7 +3,8 @@
 import struct
 import unittest
 
-from pmusuite import specs, specs_cmn
+from pmusuite import specs
+from models.cmn import specs as specs_cmn
 
 
 class Aml:

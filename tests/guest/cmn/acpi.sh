@@ -6,7 +6,7 @@
 #
 # vm: --arch arm64 --kernel 6.12 --driver 'ours in-tree' --model 'cmn600,acpi=on cmn700,acpi=on'
 # vm: --arch arm64 --kernel 6.1 --driver ours --model cmn600,acpi=on
-. ./lib.sh
+. ./cmn/lib.sh
 
 HOME_NODES=$(pmu-model list cmn0 | grep -c '^node hnf ')
 

@@ -4,7 +4,7 @@
 # Our driver where the in-tree module is loaded, and the mesh is kept from that.
 #
 # vm: --arch arm64 --kernel '6.1 6.12' --driver none --model cmn700
-. ./lib.sh
+. ./cmn/lib.sh
 
 # It counts, but the map's place is the other one's: the log says so, and what to do.
 test_kept_from_the_in_tree_driver() {

@@ -7,7 +7,7 @@
 # vm: --arch arm64 --kernel 6.12 --driver ours --model 'cmn650 cmns3 cmns3,rev=2 cmns3,rev=3'
 # vm: --arch arm64 --kernel 6.1 --driver ours --model 'cmn600 cmn700 ci700'
 # vm: --arch arm64 --kernel 6.1 --driver in-tree --model cmn600
-. ./lib.sh
+. ./cmn/lib.sh
 
 MESH=$PMUS/arm_cmn_0
 pmu-model list cmn0 > /tmp/list

@@ -4,7 +4,7 @@
 # What cannot be counted is refused with EINVAL and a sentence in the kernel's log.
 #
 # vm: --arch arm64 --kernel '6.1 6.12' --driver ours --model cmn700,snp-vcs=1 --cpus 2
-. ./lib.sh
+. ./cmn/lib.sh
 
 # refused SENTENCE [OPTION]... EVENT...: opening them gives EINVAL, and the log says that
 refused() {

@@ -6,7 +6,7 @@
 #
 # vm: --arch arm64 --kernel 6.12 --driver none --model 'cmn700,mesh=8x8,ports=1,dtc=4,hnf=60'
 # vm: --arch arm64 --kernel 6.1 --driver none --model 'cmn600,mesh=8x8,ports=1,dtc=4,hnf=60'
-. ./lib.sh
+. ./cmn/lib.sh
 
 EVENTS='hnf_cache_miss hnf_mc_reqs hnf_seq_hit hnf_snp_sent'
 HAPPENS='pmu-model add cmn0 hnf_cache_miss 70001; pmu-model add cmn0 hnf_mc_reqs 2

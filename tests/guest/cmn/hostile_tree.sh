@@ -6,7 +6,7 @@
 # vm: --arch arm64 --kernel 6.12 --driver none --model 'cmn700,corrupt=loop cmn700,corrupt=range cmn700,corrupt=count cmn600,corrupt=xp-loop cmn700,corrupt=xp-range cmn700,mesh=4x2,dtc=2,hnd=0.1.1,hnt=3.1.0,hnf=0.0.1+0.1.0,corrupt=type'
 #
 # Where the first device counts, it is one that the driver looks at: an HN-F.
-. ./lib.sh
+. ./cmn/lib.sh
 
 MESH=$PMUS/arm_cmn_0
 insmod /vm/modules.d/pmu_core.ko

@@ -4,7 +4,7 @@
 # The largest mesh that there can be, with four domains.
 #
 # vm: --arch arm64 --kernel 6.12 --driver 'ours in-tree' --model 'cmn700,mesh=12x12,ports=1,dtc=4,hnf=130,rni=2'
-. ./lib.sh
+. ./cmn/lib.sh
 
 pmu-model list cmn0 > /tmp/list
 

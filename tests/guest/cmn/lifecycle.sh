@@ -4,7 +4,7 @@
 # The life of a mesh's PMU: overflow interrupts, CPUs that go, modules that come and go, the map.
 #
 # vm: --arch arm64 --kernel '6.1 6.12' --driver ours --model cmn700 --cpus 2
-. ./lib.sh
+. ./cmn/lib.sh
 
 MESH=$PMUS/arm_cmn_0
 HOME_NODES=$(pmu-model list cmn0 | grep -c '^node hnf ')

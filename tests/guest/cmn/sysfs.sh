@@ -7,7 +7,7 @@
 # vm: --arch arm64 --kernel 6.12 --driver none --model 'cmn600 cmn650 ci700 cmn700 cmns3'
 # vm: --arch arm64 --kernel 6.12 --driver none --model 'cmn600,rev=0 cmn600,rev=4 cmn650,rev=4 cmn700,rev=3 cmns3,rev=2'
 # vm: --arch arm64 --kernel 6.12 --driver none --model 'cmn700,mesh=1x1,ports=6,hnf=4'
-. ./lib.sh
+. ./cmn/lib.sh
 
 MESH=$PMUS/arm_cmn_0
 

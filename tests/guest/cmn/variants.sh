@@ -9,7 +9,7 @@
 # vm: --arch arm64 --kernel 6.1 --driver ours --model cmn700,dirty=on,shared-irq=on
 #
 # Where there are several DTMs in an XP, the in-tree driver of 6.12 sees nothing at ports from 2 on.
-. ./lib.sh
+. ./cmn/lib.sh
 
 MESH=$PMUS/arm_cmn_0
 pmu-model list cmn0 > /tmp/list

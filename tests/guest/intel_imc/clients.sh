@@ -6,7 +6,7 @@
 #
 # vm: --kernel 6.12 --driver 'ours in-tree' --model snbep --cpus 2
 # vm: --kernel 6.1 --driver ours --model snbep --cpus 2
-. ./lib.sh
+. ./intel_imc/lib.sh
 
 # perf's table for this processor, by the event's name in Intel's list.
 test_perf_event_table() {

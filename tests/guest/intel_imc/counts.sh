@@ -5,7 +5,7 @@
 #
 # vm: --kernel '6.1 6.12' --driver 'ours in-tree' --model snbep,sockets=2
 # vm: --kernel 6.1 --driver ours --model snbep,sockets=2 --param intel_imc_pmu.access=pci
-. ./lib.sh
+. ./intel_imc/lib.sh
 
 # Nothing happened but what the command made happen.
 test_nothing_is_nothing() {

@@ -4,7 +4,7 @@
 # What cannot be counted is refused with the errno that perf explains, never counted as 0.
 #
 # vm: --kernel '6.1 6.12' --driver ours --model snbep,sockets=2 --cpus 4
-. ./lib.sh
+. ./intel_imc/lib.sh
 
 test_sampling() {
 	equal "period 1000" "$(pmu-event --period 1000 uncore_imc_0:0x304)" EINVAL

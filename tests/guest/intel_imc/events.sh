@@ -5,7 +5,7 @@
 # counts what its name says and nothing else.
 #
 # vm: --kernel '6.1 6.12' --driver ours --model snbep
-. ./lib.sh
+. ./intel_imc/lib.sh
 
 PMU=$PMUS/uncore_imc_0
 

@@ -8,7 +8,7 @@
 # vm: --kernel 6.12 --driver 'ours in-tree' --model 'ivbep,sockets=2 hswep,sockets=2 bdxep,sockets=2 bdxde,sockets=2 skx,sockets=2 clx,sockets=2'
 # vm: --kernel 6.12 --driver 'ours in-tree' --model 'ivbep,sockets=2,controllers=1 hswep,sockets=2,channels=0+1+4+5 skx,sockets=2,nodeids=1+0'
 # vm: --kernel 6.1 --driver ours --model 'ivbep,sockets=2 clx,sockets=2'
-. ./lib.sh
+. ./intel_imc/lib.sh
 
 # The numbers of channels, by the CPU's model: id:device.function=number.
 HASWELL_SLOTS='b0:14.0=0 b1:14.1=1 b4:15.0=2 b5:15.1=3 d0:17.0=4 d1:17.1=5 d4:18.0=6 d5:18.1=7'

@@ -4,7 +4,7 @@
 # The owner CPU goes offline and comes back while events count: nothing is lost.
 #
 # vm: --kernel '6.1 6.12 kunit' --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
-. ./lib.sh
+. ./intel_imc/lib.sh
 
 online() { # CPU 0|1
 	echo "$2" > "/sys/devices/system/cpu/cpu$1/online"

@@ -5,7 +5,7 @@
 # the queues' occupancy cannot be counted.
 #
 # vm: --kernel 6.12 --driver 'ours in-tree' --model 'skx clx'
-. ./lib.sh
+. ./intel_imc/lib.sh
 
 # The metric that wants a PMU of the very name uncore_imc_0: 20 reads, 100 clocks in the queue each.
 test_latency_metric() {

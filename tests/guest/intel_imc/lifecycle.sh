@@ -4,7 +4,7 @@
 # Loading, unloading, unbinding, vanishing: with events open and without.
 #
 # vm: --kernel '6.1 6.12 kunit' --driver none --model snbep,sockets=2,dead=1.3 --timeout 900
-. ./lib.sh
+. ./intel_imc/lib.sh
 
 MODULES=/vm/modules.d
 DRIVER=/sys/bus/pci/drivers/intel_imc_pmu

@@ -4,7 +4,7 @@
 # perf's metric of bandwidth, which looks for the in-tree driver's names and events.
 #
 # vm: --kernel 6.12 --driver 'ours in-tree' --model 'hswep bdxep skx'
-. ./lib.sh
+. ./intel_imc/lib.sh
 
 # A metric of perf's for this processor: a million lines of 64 bytes, per second that passed.
 test_bandwidth_metric() {

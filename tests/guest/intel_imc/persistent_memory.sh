@@ -5,7 +5,7 @@
 # and CPU model, counts nothing for them.
 #
 # vm: --kernel 6.12 --driver 'ours in-tree' --model 'skx clx'
-. ./lib.sh
+. ./intel_imc/lib.sh
 
 # Cascade Lake's steppings start at 5.
 stepping=$(sed -n 's/^stepping\t*: //p; /^$/q' /proc/cpuinfo)

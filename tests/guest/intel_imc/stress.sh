@@ -5,7 +5,7 @@
 # come and go. The kernel must not complain, and afterwards everything counts as before.
 #
 # vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 400
-. ./lib.sh
+. ./intel_imc/lib.sh
 
 DRIVER=/sys/bus/pci/drivers/intel_imc_pmu
 

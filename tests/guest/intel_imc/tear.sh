@@ -6,7 +6,7 @@
 #
 # vm: --kernel '6.1 6.12' --driver 'ours in-tree' --model snbep
 # vm: --kernel 6.1 --driver ours --model snbep --param intel_imc_pmu.access=pci
-. ./lib.sh
+. ./intel_imc/lib.sh
 
 # Just below the low half's end; 0x30 events come right after the low half was read.
 torn_read() {

@@ -4,7 +4,7 @@
 # Both drivers on one machine: what ours says, and taking channels over one by one.
 #
 # vm: --kernel '6.1 6.12' --driver none --model snbep,sockets=2
-. ./lib.sh
+. ./intel_imc/lib.sh
 
 # With the in-tree driver on the functions ours says what to do, and does not load.
 test_in_tree_driver_has_the_device() {

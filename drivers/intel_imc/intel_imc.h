@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of intel_imc_pmu share.
+ */
+#ifndef INTEL_IMC_H
+#define INTEL_IMC_H
+
+#include <linux/types.h>
+
+#include <pmu/core.h>
+
+#include "regs.h"
+
+struct intel_imc_channel;
+struct pci_dev;
+
+/*
+ * How to reach a channel's registers: one dword per call, callable with interrupts off.
+ * A device that is gone reads as all ones.
+ */
+struct intel_imc_io {
+	u32 (*read)(struct intel_imc_channel *ch, unsigned int reg);
+	void (*write)(struct intel_imc_channel *ch, unsigned int reg, u32 value);
+};
+
+/* One channel's counters, and what their registers are known to hold. */
+struct intel_imc_channel {
+	const struct intel_imc_io *io;
+	struct pci_dev *pdev;
+	void __iomem *ecam;		/* the function's page, if it is reached that way */
+	u32 box_ctl;			/* bits that BOX_CTL always has */
+	u32 ctl[INTEL_IMC_COUNTERS];	/* control registers */
+	u64 value[INTEL_IMC_COUNTERS];	/* counters, as of the last read; true of stopped ones */
+	u8 active;			/* bit per counter that counts for somebody */
+	bool frozen;
+};
+
+/*
+ * config, as in the in-tree driver. The fields lie where the control register has them,
+ * which is what intel_imc_config_to_ctl() relies on.
+ */
+#define INTEL_IMC_CONFIG_EVENT	((u64)INTEL_IMC_CTL_EVENT)
+#define INTEL_IMC_CONFIG_UMASK	((u64)INTEL_IMC_CTL_UMASK)
+#define INTEL_IMC_CONFIG_EDGE	((u64)INTEL_IMC_CTL_EDGE)
+#define INTEL_IMC_CONFIG_INV	((u64)INTEL_IMC_CTL_INVERT)
+#define INTEL_IMC_CONFIG_THRESH	((u64)INTEL_IMC_CTL_THRESHOLD)
+#define INTEL_IMC_FORMATS	5
+
+/* Not a code of the hardware's: this config, no other bit set, is the fixed counter. */
+#define INTEL_IMC_CONFIG_FIXED	0xff
+
+/* The events of a processor generation. */
+struct intel_imc_kind {
+	struct pmu_desc desc;
+	const u8 *increments;		/* most counts per clock by event code; 0: not published */
+	u64 refused;			/* fields that the generation's registers do not have */
+};
+
+/* Where a channel is, on processors whose device ids alone do not tell. */
+struct intel_imc_slot {
+	u8 devfn;
+	u8 channel;
+};
+
+/* A processor generation. */
+struct intel_imc_part {
+	const char *name;
+	u16 ubox;			/* PCI device that maps buses to sockets */
+	u8 ubox_nodeid;			/* its registers */
+	u8 ubox_map;
+	bool ubox_below;		/* on a lower bus than the channels, not on theirs */
+	u32 box_ctl;			/* bits that BOX_CTL always has */
+	const struct intel_imc_slot *slots;	/* ends with devfn 0; NULL: the device id tells */
+	const struct intel_imc_kind *kind;
+};
+
+/* channel.c */
+void intel_imc_channel_reset(struct intel_imc_channel *ch);
+int intel_imc_channel_check(struct intel_imc_channel *ch);
+void intel_imc_channel_quiesce(struct intel_imc_channel *ch);
+void intel_imc_channel_freeze(struct intel_imc_channel *ch);
+void intel_imc_channel_thaw(struct intel_imc_channel *ch);
+u64 intel_imc_counter_start(struct intel_imc_channel *ch, unsigned int idx, u32 ctl);
+void intel_imc_counter_stop(struct intel_imc_channel *ch, unsigned int idx);
+int intel_imc_counter_read(struct intel_imc_channel *ch, unsigned int idx, u64 *value);
+
+/* pmu.c */
+extern const struct pmu_format intel_imc_formats[INTEL_IMC_FORMATS];
+extern const struct pmu_box_ops intel_imc_box_ops;
+bool intel_imc_config_is_fixed(u64 config);
+u32 intel_imc_config_to_ctl(u64 config);
+u64 intel_imc_config_max_rate(const struct intel_imc_kind *kind, u64 config);
+
+/* events.c */
+extern const struct intel_imc_kind intel_imc_snbep_kind, intel_imc_ivbep_kind, intel_imc_hswep_kind,
+	intel_imc_skx_kind, intel_imc_clx_kind;
+
+/* io.c */
+int intel_imc_io_check_parameter(void);
+int intel_imc_io_setup(struct intel_imc_channel *ch);
+
+/* socket.c */
+int intel_imc_socket_of(struct pci_dev *pdev, const struct intel_imc_part *part);
+int intel_imc_socket_from_map(u32 nodeid, u32 map);
+
+#endif /* INTEL_IMC_H */

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Core, thread and trace units share each core's engine. To let one thread accumulate
+ * while another traces can stop a machine for good (checkstop), so the whole system is
+ * given to one of the three at a time: to the one that has events open or an engine on.
+ */
+#include <linux/errno.h>
+#include <linux/export.h>
+
+#include "power_imc.h"
+
+static DEFINE_SPINLOCK(power_imc_domain_lock);
+static enum power_imc_type power_imc_domain_type;
+static unsigned int power_imc_domain_users;
+
+/**
+ * power_imc_domain_get() - use the engines for a type of unit.
+ * @type: POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD or POWER_IMC_TYPE_TRACE
+ *
+ * Context: any.
+ * Return: 0, or -EBUSY while another type has them.
+ */
+int power_imc_domain_get(enum power_imc_type type)
+{
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irqsave(&power_imc_domain_lock, flags);
+	if (power_imc_domain_users && power_imc_domain_type != type) {
+		err = -EBUSY;
+	} else {
+		power_imc_domain_type = type;
+		power_imc_domain_users++;
+	}
+	spin_unlock_irqrestore(&power_imc_domain_lock, flags);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_domain_get);
+
+/**
+ * power_imc_domain_put() - one user less.
+ * @type: as power_imc_domain_get() was given
+ *
+ * Context: any.
+ */
+void power_imc_domain_put(enum power_imc_type type)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&power_imc_domain_lock, flags);
+	if (!WARN_ON_ONCE(!power_imc_domain_users || power_imc_domain_type != type))
+		power_imc_domain_users--;
+	spin_unlock_irqrestore(&power_imc_domain_lock, flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_domain_put);

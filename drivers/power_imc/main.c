@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * POWER in-memory collection: the platform driver.
+ *
+ * The kernel's built-in driver of these counters has to be told to stay away, since it
+ * cannot be unbound without leaving its PMUs behind: see Documentation/power_imc.md.
+ */
+#include <linux/crash_dump.h>
+#include <linux/module.h>
+#include <linux/of.h>
+#include <linux/platform_device.h>
+
+#include "power_imc.h"
+#include "trace.h"
+
+static const struct of_device_id power_imc_ids[] = {
+	{ .compatible = "ibm,opal-in-memory-counters" },
+	{ }
+};
+MODULE_DEVICE_TABLE(of, power_imc_ids);
+
+/* A unit that cannot be registered says why, and the others go on. */
+static void power_imc_register(struct power_imc_unit *unit)
+{
+	int err = 0;
+
+	switch (unit->type) {
+	case POWER_IMC_TYPE_NEST:
+		err = power_imc_nest_register(unit);
+		break;
+	case POWER_IMC_TYPE_CORE:
+		err = power_imc_core_register(unit);
+		break;
+	case POWER_IMC_TYPE_THREAD:
+		err = power_imc_thread_register(unit);
+		break;
+	case POWER_IMC_TYPE_TRACE:
+		err = power_imc_trace_register(unit);
+		break;
+	}
+	if (err)
+		dev_warn(unit->imc->dev, "%s: could not be registered wholly (%pe)\n",
+			 unit->name, ERR_PTR(err));
+}
+
+/* Nothing writes to memory any more, whoever had it switched on. */
+static void power_imc_quiesce(struct power_imc *imc)
+{
+	power_imc_engines_quiesce(imc);
+	power_imc_nests_quiesce(imc);
+}
+
+static bool power_imc_probed;
+
+static int power_imc_probe(struct platform_device *pdev)
+{
+	struct device *dev = &pdev->dev;
+	struct power_imc *imc = devm_kzalloc(dev, sizeof(*imc), GFP_KERNEL);
+	int err;
+
+	power_imc_probed = true;
+	if (!imc)
+		return -ENOMEM;
+	imc->dev = dev;
+	INIT_LIST_HEAD(&imc->chips);
+	spin_lock_init(&imc->trace_lock);
+	platform_set_drvdata(pdev, imc);
+	imc->firmware = power_imc_firmware_find(dev);
+	if (!imc->firmware)
+		return -EOPNOTSUPP;
+	err = power_imc_catalog_read(imc, dev->of_node) ?: power_imc_chips_create(imc) ?:
+	      power_imc_cores_create(imc) ?: power_imc_threads_create(imc);
+	if (err)
+		return err;
+
+	/* The kernel before this one may have left engines on, and not by kexec alone. */
+	power_imc_quiesce(imc);
+	if (is_kdump_kernel()) {
+		dev_info(dev, "stopped all collection; there are no PMUs in a kdump kernel\n");
+		return -ENODEV;
+	}
+	/* From here on nothing may fail: events may be open as soon as there is one PMU. */
+	for (unsigned int i = 0; i < imc->nr_units; i++)
+		power_imc_register(&imc->units[i]);
+	power_imc_debugfs_create(imc);
+	dev_info(dev, "%u units, engines switched by %s\n", imc->nr_units, imc->firmware->name);
+	return 0;
+}
+
+/* Before kexec and power-off: what the next kernel does with the memory is its own affair. */
+static void power_imc_shutdown(struct platform_device *pdev)
+{
+	power_imc_quiesce(platform_get_drvdata(pdev));
+}
+
+static struct platform_driver power_imc_driver = {
+	.shutdown = power_imc_shutdown,
+	.driver = {
+		.name = "power_imc_pmu",
+		.of_match_table = power_imc_ids,
+	},
+};
+
+static int __init power_imc_init(void)
+{
+	struct device_node *np = of_find_matching_node(NULL, power_imc_ids);
+	int err;
+
+	if (!np) {
+		pr_err("power_imc_pmu: the firmware publishes no in-memory counters (no catalog for this processor?)\n");
+		return -ENODEV;
+	}
+	of_node_put(np);
+	/* The device is there from the start or never, and cannot be unbound while we live. */
+	err = platform_driver_probe(&power_imc_driver, power_imc_probe);
+	if (err && !power_imc_probed)
+		pr_err("power_imc_pmu: the kernel's built-in driver has the counters: boot with initcall_blacklist=opal_imc_driver_init\n");
+	if (err)
+		pmu_unregister_all(THIS_MODULE);
+	return err;
+}
+module_init(power_imc_init);
+
+static void __exit power_imc_exit(void)
+{
+	power_imc_switch_exit();
+	platform_driver_unregister(&power_imc_driver);
+	pmu_unregister_all(THIS_MODULE);
+}
+module_exit(power_imc_exit);
+
+MODULE_DESCRIPTION("POWER9 and POWER10 in-memory collection counters");
+MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(PMU_CORE_NS);

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * nest_*_imc: what a microcode of each chip collects outside the cores and adds to
+ * counters in HOMER. A box per chip; all units of a chip share its microcode, which runs
+ * while one of them is used.
+ */
+#include <linux/export.h>
+#include <linux/io.h>
+#include <linux/ioport.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <asm/reg.h>
+#include <asm/smp.h>
+#include <asm/time.h>
+
+#include "power_imc.h"
+
+/*
+ * How long a read waits for the microcode to be done with an update, interrupts off. An
+ * update is some tens of additions; then a counter alone is whole anyway, and only
+ * counters that are read together may be of two updates.
+ */
+#define POWER_IMC_NEST_PATIENCE_US	100
+
+/* A unit on a chip. */
+struct power_imc_nest {
+	struct power_imc_chip *chip;
+	enum power_imc_generation generation;
+	int group;			/* that snapshot is of in this pass, or -1 */
+	__be64 snapshot[POWER_IMC_NEST_GROUP_SIZE / sizeof(u64)];
+};
+
+/**
+ * power_imc_nest_group() - the group that a nest counter is posted with.
+ * @generation: the processor's
+ * @offset: in the nest area, in bytes
+ *
+ * Return: its number, or -1 if it is in none. The offset of its count of updates begun is
+ * the number times POWER_IMC_NEST_GROUP_SIZE.
+ */
+int power_imc_nest_group(enum power_imc_generation generation, u32 offset)
+{
+	u32 group = offset / POWER_IMC_NEST_GROUP_SIZE, inside = offset % POWER_IMC_NEST_GROUP_SIZE;
+
+	if (generation != POWER_IMC_P9 || group >= POWER_IMC_NEST_GROUPS ||
+	    !inside || inside == POWER_IMC_NEST_GROUP_TAIL)
+		return -1;
+	return group;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_nest_group);
+
+/* Copy a group while no update is under way: whether that was so. */
+static bool power_imc_nest_copy(struct power_imc_nest *nest, const __be64 *group)
+{
+	const unsigned int last = ARRAY_SIZE(nest->snapshot) - 1;
+	__be64 done = READ_ONCE(group[last]);
+
+	/* Updates done, counters, updates begun: the other way round than they are written. */
+	smp_rmb();	/* with the order that the microcode writes in */
+	for (unsigned int i = 1; i < last; i++)
+		nest->snapshot[i] = READ_ONCE(group[i]);
+	smp_rmb();	/* as above */
+	return READ_ONCE(group[0]) == done;
+}
+
+static void power_imc_nest_take_snapshot(struct power_imc_nest *nest, int group)
+{
+	const void *from = nest->chip->area + group * POWER_IMC_NEST_GROUP_SIZE;
+	u64 limit = get_tb() + POWER_IMC_NEST_PATIENCE_US * tb_ticks_per_usec;
+
+	nest->group = group;
+	while (!power_imc_nest_copy(nest, from)) {
+		if (get_tb() > limit) {
+			atomic_inc(&nest->chip->torn);
+			return;
+		}
+		cpu_relax();
+	}
+}
+
+static int power_imc_nest_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
+{
+	return power_imc_offset_check(to_imc_unit(desc), ev->event->attr.config);
+}
+
+static int power_imc_nest_power_on(struct pmu_box *box)
+{
+	struct power_imc_nest *nest = pmu_box_priv(box);
+	struct power_imc_chip *chip = nest->chip;
+	const struct power_imc_firmware *firmware = chip->imc->firmware;
+	int err = 0;
+
+	raw_spin_lock(&chip->lock);
+	if (!chip->users)
+		err = firmware->nest(chip, hard_smp_processor_id(), true);
+	if (!err)
+		chip->users++;
+	raw_spin_unlock(&chip->lock);
+	return err;
+}
+
+static void power_imc_nest_power_off(struct pmu_box *box)
+{
+	struct power_imc_nest *nest = pmu_box_priv(box);
+	struct power_imc_chip *chip = nest->chip;
+
+	raw_spin_lock(&chip->lock);
+	if (!--chip->users)
+		chip->imc->firmware->nest(chip, hard_smp_processor_id(), false);
+	raw_spin_unlock(&chip->lock);
+}
+
+static void power_imc_nest_begin_read(struct pmu_box *box)
+{
+	struct power_imc_nest *nest = pmu_box_priv(box);
+
+	nest->group = -1;
+}
+
+static int power_imc_nest_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
+{
+	struct power_imc_nest *nest = pmu_box_priv(box);
+	u32 offset = ev->event->attr.config;
+	int group = power_imc_nest_group(nest->generation, offset);
+
+	if (group < 0)
+		return power_imc_counter_read(nest->chip->area, ev, value);
+	if (nest->group != group)
+		power_imc_nest_take_snapshot(nest, group);
+	offset -= group * POWER_IMC_NEST_GROUP_SIZE;
+	*value = be64_to_cpu(nest->snapshot[offset / sizeof(u64)]);
+	return 0;
+}
+
+static const struct pmu_box_ops power_imc_nest_ops = {
+	.event_init = power_imc_nest_event_init,
+	.power_on = power_imc_nest_power_on,
+	.power_off = power_imc_nest_power_off,
+	.begin_read = power_imc_nest_begin_read,
+	.read = power_imc_nest_read,
+};
+
+static const char *power_imc_nest_state(const struct power_imc_chip *chip)
+{
+	switch (be64_to_cpup(chip->control + POWER_IMC_NEST_CB_STATUS)) {
+	case POWER_IMC_NEST_RUNNING:
+	case POWER_IMC_NEST_PAUSED:
+		return NULL;
+	case POWER_IMC_NEST_INITIALISING:
+		return "has not started";
+	case POWER_IMC_NEST_BAD_SPEED:
+		return "refused its collection speed";
+	case POWER_IMC_NEST_BAD_MODE:
+		return "refused its mode";
+	}
+	return "is in a state that is not known";
+}
+
+/* HOMER need not be in the linear map, so it is never looked for there. */
+static int power_imc_chip_map(struct power_imc_chip *chip, const struct power_imc_unit *unit)
+{
+	struct device *dev = chip->imc->dev;
+	u64 last = chip->address + chip->size - 1;
+
+	if (chip->address % sizeof(u64) || last < chip->address || last >> MAX_PHYSMEM_BITS ||
+	    region_intersects(chip->address, chip->size, IORESOURCE_SYSTEM_RAM,
+			      IORES_DESC_NONE) == REGION_MIXED) {
+		dev_warn(dev, "chip %u: there can be no nest counters at %#llx\n",
+			 chip->id, chip->address);
+		return -EINVAL;
+	}
+	chip->area = devm_memremap(dev, chip->address, chip->size, MEMREMAP_WB);
+	if (IS_ERR(chip->area)) {
+		dev_warn(dev, "chip %u: the nest counters at %#llx could not be mapped (%pe)\n",
+			 chip->id, chip->address, chip->area);
+		return PTR_ERR(chip->area);
+	}
+	chip->control = chip->area + unit->control_offset;
+	return 0;
+}
+
+static bool power_imc_chip_works(const struct power_imc_chip *chip)
+{
+	const char *wrong = power_imc_nest_state(chip);
+
+	if (wrong)
+		dev_warn(chip->imc->dev, "chip %u: its nest is not counted: the microcode %s\n",
+			 chip->id, wrong);
+	return !wrong;
+}
+
+static struct power_imc_chip *power_imc_chip_find(struct power_imc *imc, u32 id)
+{
+	struct power_imc_chip *chip;
+
+	list_for_each_entry(chip, &imc->chips, node)
+		if (chip->id == id)
+			return chip;
+	return NULL;
+}
+
+static struct power_imc_chip *power_imc_chip_create(struct power_imc *imc, u32 id)
+{
+	struct power_imc_chip *chip = devm_kzalloc(imc->dev, sizeof(*chip), GFP_KERNEL);
+
+	if (!chip)
+		return NULL;
+	chip->imc = imc;
+	chip->id = id;
+	raw_spin_lock_init(&chip->lock);
+	list_add_tail(&chip->node, &imc->chips);
+	return chip;
+}
+
+/* A chip that cannot be used has no area. Its address is remembered, to be told of once. */
+static void power_imc_chip_look(struct power_imc_chip *chip, const struct power_imc_unit *unit,
+				u64 address)
+{
+	if (chip->size && chip->address == address)
+		return;
+	chip->address = address;
+	chip->size = unit->size;
+	if (power_imc_chip_map(chip, unit) || !power_imc_chip_works(chip))
+		chip->area = NULL;
+}
+
+/*
+ * Find the nest of every chip that a unit names: where the first unit says that finds a
+ * microcode there. One that is wrong spoils none of the others.
+ */
+int power_imc_chips_create(struct power_imc *imc)
+{
+	for (unsigned int i = 0; i < imc->nr_units; i++) {
+		struct power_imc_unit *unit = &imc->units[i];
+
+		for (unsigned int j = 0; j < unit->nr_chips; j++) {
+			u32 id = unit->chip_ids[j];
+			struct power_imc_chip *chip = power_imc_chip_find(imc, id) ?:
+						      power_imc_chip_create(imc, id);
+
+			if (!chip)
+				return -ENOMEM;
+			if (!chip->area)
+				power_imc_chip_look(chip, unit,
+						    unit->homers[j] + unit->area_offset);
+		}
+	}
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_chips_create);
+
+static int power_imc_nest_register_chip(struct power_imc_unit *unit, u32 id, u64 address)
+{
+	struct device *dev = unit->imc->dev;
+	struct power_imc_chip *chip = power_imc_chip_find(unit->imc, id);
+	struct power_imc_nest *nest;
+
+	if (!chip->area)
+		return 0;
+	if (chip->address != address || chip->size != unit->size ||
+	    chip->control != chip->area + unit->control_offset) {
+		dev_warn(dev, "%s: has another area on chip %u than other units: left out there\n",
+			 unit->name, id);
+		return 0;
+	}
+	nest = devm_kzalloc(dev, sizeof(*nest), GFP_KERNEL);
+	if (!nest)
+		return -ENOMEM;
+	nest->chip = chip;
+	nest->generation = power_imc_generation();
+	return devm_pmu_box_register(dev, &unit->desc, unit->name, id, nest);
+}
+
+/* Register a nest unit, on every chip that counts it. */
+int power_imc_nest_register(struct power_imc_unit *unit)
+{
+	int err = 0;
+
+	unit->desc.ops = &power_imc_nest_ops;
+	unit->desc.scope = PMU_SCOPE_PACKAGE;
+	for (unsigned int i = 0; i < unit->nr_chips && !err; i++)
+		err = power_imc_nest_register_chip(unit, unit->chip_ids[i],
+						   unit->homers[i] + unit->area_offset);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_nest_register);
+
+/* Pause the microcode of every chip. */
+void power_imc_nests_quiesce(struct power_imc *imc)
+{
+	struct power_imc_chip *chip;
+	int cpu;
+
+	list_for_each_entry(chip, &imc->chips, node) {
+		for_each_present_cpu(cpu) {
+			if (chip->area && cpu_to_chip_id(cpu) == chip->id) {
+				imc->firmware->nest(chip, get_hard_smp_processor_id(cpu), false);
+				break;
+			}
+		}
+	}
+}

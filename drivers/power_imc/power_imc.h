@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * POWER in-memory collection: what the driver's files share.
+ *
+ * The firmware hands over a catalog of units (catalog.c). Each becomes a PMU: nest units
+ * (nest.c) are counted by a microcode per chip; core and thread units (core.c, thread.c)
+ * by an engine in each core (engine.c), which writes to memory by itself. Both are
+ * switched through the firmware (firmware.c).
+ *
+ * Trace units (trace.c) are the same engine in another mode: its records (ring.c) are
+ * drained (drain.c) into perf's samples (sample.c).
+ *
+ * Locks, none of which is held while another is taken: power_imc_core.lock (raw, interrupts
+ * off), power_imc_chip.lock (likewise), power_imc_domain_lock, imc.trace_lock.
+ */
+#ifndef POWER_IMC_H
+#define POWER_IMC_H
+
+#include <linux/atomic.h>
+#include <linux/device.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+#include <pmu/core.h>
+
+#include "regs.h"
+
+struct device_node;
+struct power_imc;
+struct power_imc_trace;
+
+/* What the catalog calls a unit's type. */
+enum power_imc_type {
+	POWER_IMC_TYPE_THREAD = 0x1,
+	POWER_IMC_TYPE_TRACE = 0x2,
+	POWER_IMC_TYPE_CORE = 0x4,
+	POWER_IMC_TYPE_NEST = 0x10,
+};
+
+/* A processor's generation: it decides SCOM addresses and the nest area's layout. */
+enum power_imc_generation { POWER_IMC_UNKNOWN, POWER_IMC_P9, POWER_IMC_P10 };
+
+/* User ABI: an event's config is the offset of its counter. */
+#define POWER_IMC_CONFIG_EVENT	GENMASK_ULL(61, 0)
+#define POWER_IMC_CONFIG_OFFSET	GENMASK_ULL(31, 0)
+#define POWER_IMC_CONFIG_RVALUE	BIT_ULL(32)
+#define POWER_IMC_CONFIG_MODE	GENMASK_ULL(40, 33)
+
+/* User ABI of trace events. */
+#define POWER_IMC_CONFIG_CPMC_RESERVED	GENMASK_ULL(19, 0)
+#define POWER_IMC_CONFIG_CPMC_EVENT	GENMASK_ULL(27, 20)
+#define POWER_IMC_CONFIG_CPMC_SAMPLESEL	GENMASK_ULL(29, 28)
+#define POWER_IMC_CONFIG_CPMC_LOAD	GENMASK_ULL(61, 30)
+
+/* A chip's nest: its HOMER as far as we use it, and who uses it. */
+struct power_imc_chip {
+	struct list_head node;		/* imc.chips */
+	struct power_imc *imc;
+	u32 id;
+	u64 address;			/* real, of the nest area */
+	u32 size;			/* of the nest area */
+	void *area;			/* the nest area: counters and control block */
+	void *control;			/* the control block */
+	raw_spinlock_t lock;
+	unsigned int users;		/* powered boxes; under lock */
+	atomic_t torn;			/* snapshots that could not be had in one piece */
+};
+
+/* A unit of the catalog; one PMU. */
+struct power_imc_unit {
+	struct pmu_desc desc;
+	struct power_imc *imc;
+	const char *name;		/* the PMU's */
+	enum power_imc_type type;
+	u32 size;			/* offsets end here, in bytes */
+	u32 base;			/* added to the offset of each event of the catalog */
+	const char **about;		/* what the catalog says of each of desc.events, or NULL */
+	/* Of a nest unit: */
+	u32 area_offset;		/* of the nest area in HOMER */
+	u32 control_offset;		/* of the control block in the area */
+	unsigned int nr_chips;
+	u32 *chip_ids;
+	u64 *homers;			/* real addresses, one per chip */
+};
+
+/**
+ * struct power_imc_firmware - how engines are switched. Called on a CPU of the core or chip
+ * concerned, any context, except nest, which may be called anywhere.
+ * @name: for messages
+ * @init_core: let a core count to @page (a real address), engine off
+ * @init_trace: let a core trace, engine off, with @scom in TRACE_IMC; the firmware's own
+ *	calls set up what they always do
+ * @core: switch a core's engine
+ * @trace: the same, in trace mode
+ * @nest: resume or pause a chip's microcode
+ *
+ * @pir is the hardware number of a thread of the core or chip. All return 0 or a
+ * negative errno.
+ */
+struct power_imc_firmware {
+	const char *name;
+	int (*init_core)(u32 pir, u64 page);
+	int (*init_trace)(u32 pir, u64 scom);
+	int (*core)(u32 pir, bool on);
+	int (*trace)(u32 pir, bool on);
+	int (*nest)(struct power_imc_chip *chip, u32 pir, bool on);
+};
+
+/* A core and its engine. */
+struct power_imc_core {
+	raw_spinlock_t lock;
+	unsigned int users;		/* powered boxes; under lock */
+	enum power_imc_type type;	/* what for; under lock, while users > 0 */
+	void *page;			/* POWER_IMC_PAGE_SIZE, where the core counts to */
+	int first_cpu;
+	struct power_imc *imc;
+};
+
+/* A hardware thread. */
+struct power_imc_thread {
+	struct power_imc_core *core;
+	void *page;			/* POWER_IMC_PAGE_SIZE, where it counts to */
+	u64 ldbar;			/* to count there */
+};
+
+/* The device. */
+struct power_imc {
+	struct device *dev;
+	const struct power_imc_firmware *firmware;
+	struct power_imc_unit *units;
+	unsigned int nr_units;
+	struct list_head chips;
+	struct power_imc_core *cores;	/* by cpu_core_index_of_thread() */
+	unsigned int nr_cores;
+	struct power_imc_thread *threads;	/* by CPU number */
+	spinlock_t trace_lock;
+	unsigned int trace_users;	/* open trace events; under trace_lock */
+	u64 trace_scom;			/* how they trace, while there are any */
+	atomic_t trace_engines;		/* threads whose core traces */
+};
+
+static inline struct power_imc_unit *to_imc_unit(const struct pmu_desc *desc)
+{
+	return container_of(desc, struct power_imc_unit, desc);
+}
+
+/* catalog.c */
+int power_imc_catalog_read(struct power_imc *imc, struct device_node *top);
+
+/* core.c */
+int power_imc_cores_create(struct power_imc *imc);
+void *power_imc_page_alloc(struct device *dev, int cpu);
+int power_imc_core_register(struct power_imc_unit *unit);
+
+/* debugfs.c */
+void power_imc_debugfs_create(struct power_imc *imc);
+
+/* domain.c */
+int power_imc_domain_get(enum power_imc_type type);
+void power_imc_domain_put(enum power_imc_type type);
+
+/* engine.c */
+int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type);
+void power_imc_engine_put(struct power_imc_core *core);
+struct power_imc_core *power_imc_core_of(struct power_imc *imc, int cpu);
+void power_imc_engines_quiesce(struct power_imc *imc);
+
+/* event.c */
+extern const struct pmu_format power_imc_formats[];
+extern const unsigned int power_imc_nr_formats;
+int power_imc_offset_check(const struct power_imc_unit *unit, u64 config);
+int power_imc_counter_read(const void *base, const struct pmu_event *ev, u64 *value);
+
+/* firmware.c, opal.c, scom.c */
+const struct power_imc_firmware *power_imc_firmware_find(struct device *dev);
+const struct power_imc_firmware *power_imc_opal_find(void);
+const struct power_imc_firmware *power_imc_scom_find(void);
+enum power_imc_generation power_imc_generation(void);
+
+/* nest.c */
+int power_imc_chips_create(struct power_imc *imc);
+int power_imc_nest_register(struct power_imc_unit *unit);
+void power_imc_nests_quiesce(struct power_imc *imc);
+int power_imc_nest_group(enum power_imc_generation generation, u32 offset);
+
+/* thread.c */
+int power_imc_threads_create(struct power_imc *imc);
+int power_imc_thread_register(struct power_imc_unit *unit);
+u64 power_imc_ldbar(u64 address, u64 mode);
+
+/* trace.c */
+int power_imc_trace_register(struct power_imc_unit *unit);
+int power_imc_trace_scom(enum power_imc_generation generation, u64 config, u64 *value);
+const struct power_imc_trace *power_imc_trace_peek(int cpu);
+
+#endif /* POWER_IMC_H */

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * In-memory collection: registers and layouts in memory. IBM counts bits from the most
+ * significant; here they are counted from the least significant one, as in the kernel.
+ * All that is in memory is big-endian.
+ */
+#ifndef POWER_IMC_REGS_H
+#define POWER_IMC_REGS_H
+
+#include <linux/bits.h>
+#include <linux/types.h>
+
+/* LDBAR, SPR 850, one per hardware thread: where the thread's counts or records go. */
+#define POWER_IMC_LDBAR_ENABLE		BIT_ULL(63)	/* accumulate; must be 0 in trace mode */
+#define POWER_IMC_LDBAR_TRACE		BIT_ULL(62)
+#define POWER_IMC_BAR_ADDRESS		GENMASK_ULL(49, 13)	/* of PDBAR as well */
+
+/* The page of a core (PDBAR) or of a thread (LDBAR): 128 lines of 64 bytes. */
+#define POWER_IMC_PAGE_SIZE		0x2000
+
+/* SCOM of a core, HTM mode: the engine's switch. */
+#define POWER_IMC_HTM_OFF		0xe000000000000000ULL
+#define POWER_IMC_HTM_ON		0xe800000000000000ULL
+
+/* SCOM of a core: in which states it counts and how often it posts; as firmware sets it. */
+#define POWER_IMC_EVENT_MASK		0x0402010000000000ULL
+
+/* SCOM of a core, TRACE_IMC: a counter that starts at a value and makes a record at its end. */
+#define POWER_IMC_TRACE_SAMPSEL		GENMASK_ULL(63, 62)	/* which: 0 CPMC1, 1 CPMC2 */
+#define POWER_IMC_TRACE_CPMC_LOAD	GENMASK_ULL(61, 30)	/* where from */
+#define POWER_IMC_TRACE_CPMC1SEL	GENMASK_ULL(29, 23)	/* what CPMC1 counts */
+#define POWER_IMC_TRACE_CPMC2SEL	GENMASK_ULL(22, 16)
+#define POWER_IMC_TRACE_BUFFERSIZE	GENMASK_ULL(15, 13)	/* POWER_IMC_TRACE_SIZE << this */
+
+/* As firmware sets it: each POWER_IMC_TRACE_LOAD ticks of a clock of POWER_IMC_TRACE_CLOCK_HZ. */
+#define POWER_IMC_TRACE_SCOM_P9		0x7fffffc142020000ULL
+#define POWER_IMC_TRACE_SCOM_P10	0x3fffffc142020000ULL
+#define POWER_IMC_TRACE_LOAD		250
+#define POWER_IMC_TRACE_CLOCK_HZ	32000000
+
+/* A thread's buffer of trace records, with BUFFERSIZE 0. */
+#define POWER_IMC_TRACE_SIZE		0x40000
+
+/* The fastest that we let a user choose. */
+#define POWER_IMC_TRACE_LEAST_LOAD	100
+
+/* PIR, a hardware thread's number. */
+#define POWER_IMC_PIR_CHIP		GENMASK(14, 8)
+#define POWER_IMC_PIR_CORE		GENMASK(7, 2)
+
+/*
+ * A chip's nest area is part of its HOMER, 4 MiB of memory. The microcode adds to the
+ * counters; at the area's end is the control block by which it is commanded.
+ */
+#define POWER_IMC_HOMER_SIZE		0x400000
+#define POWER_IMC_NEST_CB_OFFSET	0x3fc00		/* where the catalog does not say */
+
+#define POWER_IMC_NEST_CB_STATUS	0x00
+#define POWER_IMC_NEST_CB_COMMAND	0x08
+#define POWER_IMC_NEST_CB_SPEED		0x10
+#define POWER_IMC_NEST_CB_AVAILABLE	0x18
+#define POWER_IMC_NEST_CB_MODE		0x20
+#define POWER_IMC_NEST_CB_SIZE		0x30
+
+enum power_imc_nest_status {
+	POWER_IMC_NEST_INITIALISING, POWER_IMC_NEST_RUNNING, POWER_IMC_NEST_PAUSED,
+	POWER_IMC_NEST_BAD_SPEED, POWER_IMC_NEST_BAD_MODE,
+};
+
+enum power_imc_nest_command {
+	POWER_IMC_NEST_NOP, POWER_IMC_NEST_RESUME, POWER_IMC_NEST_PAUSE, POWER_IMC_NEST_RESTART,
+};
+
+/*
+ * POWER9's microcode posts counters in groups. Each begins with a count of updates begun
+ * and ends with one of updates done: they differ while it posts.
+ */
+#define POWER_IMC_NEST_GROUP_SIZE	0x110
+#define POWER_IMC_NEST_GROUPS		7
+#define POWER_IMC_NEST_GROUP_TAIL	(POWER_IMC_NEST_GROUP_SIZE - sizeof(u64))
+
+#endif /* POWER_IMC_REGS_H */

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reading a ring that hardware writes by itself, wraps silently, and gives no pointer to.
+ *
+ * The slot before the one to be read next has the record that was taken last: as long as
+ * its timebase stands there, the writer has not come round, and the next slot is either
+ * the next record or not yet written. If it has, every slot has a record that was not
+ * taken, and the oldest is where the timebase steps back.
+ *
+ * The writer goes back to slot 0 when LDBAR is written, which the kernel does after a deep sleep
+ * of POWER9: then slot 0 is new while the next one is not.
+ */
+#include <linux/export.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <asm/barrier.h>
+#include <asm/byteorder.h>
+
+#include <pmu/compat.h>
+
+#include "ring.h"
+
+/* How many bad records in a row are got over, as long as there is a good one behind them. */
+#define POWER_IMC_RING_LOOKAHEAD	8
+
+static struct power_imc_record *power_imc_ring_slot(const struct power_imc_ring *ring, u32 slot)
+{
+	return &ring->base[slot & (ring->slots - 1)];
+}
+
+static u64 power_imc_ring_tb(const struct power_imc_ring *ring, u32 slot)
+{
+	return be64_to_cpu(READ_ONCE(power_imc_ring_slot(ring, slot)->tb));
+}
+
+/*
+ * Copy a slot: whether it is a whole record. The last word is read first and the first one
+ * last: if they belong together, nothing between has changed meanwhile.
+ */
+static bool power_imc_ring_copy(const struct power_imc_ring *ring, u32 slot,
+				struct power_imc_record *record)
+{
+	const struct power_imc_record *from = power_imc_ring_slot(ring, slot);
+
+	record->tb_low = READ_ONCE(from->tb_low);
+	smp_rmb();	/* with the order that the hardware writes in */
+	record->ip = READ_ONCE(from->ip);
+	record->state = READ_ONCE(from->state);
+	for (unsigned int i = 0; i < ARRAY_SIZE(from->cpmc); i++)
+		record->cpmc[i] = READ_ONCE(from->cpmc[i]);
+	smp_rmb();	/* likewise */
+	record->tb = READ_ONCE(from->tb);
+	return (be64_to_cpu(record->tb) & POWER_IMC_RECORD_TB_LOW) == be64_to_cpu(record->tb_low);
+}
+
+/**
+ * power_imc_ring_restart() - begin with an empty ring.
+ * @ring: base, slots and the statistics are kept
+ * @now: the timebase: what was written earlier is not looked at
+ *
+ * The writer is expected at slot 0, or where it left off. It must not be writing yet.
+ *
+ * Context: any.
+ */
+void power_imc_ring_restart(struct power_imc_ring *ring, u64 now)
+{
+	if (!ring->fresh)
+		ring->left_off = ring->next;
+	ring->next = 0;
+	ring->behind = 0;
+	ring->mark = 0;
+	ring->newest = now;
+	ring->fresh = true;
+	ring->gap = false;
+	ring->stopped = false;
+	power_imc_ring_slot(ring, ring->left_off - 1)->tb = 0;
+	power_imc_ring_slot(ring, ring->next - 1)->tb = 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_restart);
+
+static void power_imc_ring_advance(struct power_imc_ring *ring, u64 tb)
+{
+	ring->mark = tb;
+	ring->next = (ring->next + 1) & (ring->slots - 1);
+	if (ring->behind)
+		ring->behind--;
+}
+
+static bool power_imc_ring_lapped(const struct power_imc_ring *ring)
+{
+	return !ring->behind && power_imc_ring_tb(ring, ring->next - 1) != ring->mark;
+}
+
+/* The oldest record of a full ring: from there on the timebase only rises. */
+static u32 power_imc_ring_oldest(const struct power_imc_ring *ring)
+{
+	u64 first = power_imc_ring_tb(ring, ring->next);
+	u32 low = 0, high = ring->slots;
+
+	while (low + 1 < high) {
+		u32 middle = (low + high) / 2;
+
+		if (power_imc_ring_tb(ring, ring->next + middle) >= first)
+			low = middle;
+		else
+			high = middle;
+	}
+	return (ring->next + high) & (ring->slots - 1);
+}
+
+/* The writer has come round: go on with the oldest record there is. */
+static void power_imc_ring_recover(struct power_imc_ring *ring)
+{
+	u32 oldest = power_imc_ring_oldest(ring);
+	u64 from = power_imc_ring_tb(ring, oldest);
+
+	ring->next = oldest;
+	ring->behind = ring->slots;
+	ring->horizon = power_imc_ring_tb(ring, oldest - 1);
+	ring->interval = max((ring->horizon - from) / (ring->slots - 1), 1ULL);
+	ring->gap = true;
+	ring->laps++;
+}
+
+/* How many records are missing before the one of @tb, by their distance. */
+static u64 power_imc_ring_missing(const struct power_imc_ring *ring, u64 tb)
+{
+	u64 steps = div64_u64(tb - ring->newest + ring->interval / 2, ring->interval);
+
+	return steps ? steps - 1 : 0;
+}
+
+/* Is there a good record soon behind the next slot, which has none? Slot 0 is another matter. */
+static bool power_imc_ring_goes_on(const struct power_imc_ring *ring)
+{
+	u32 end = min(ring->next + 1 + POWER_IMC_RING_LOOKAHEAD, ring->slots);
+	struct power_imc_record record;
+
+	for (u32 slot = ring->next + 1; slot < end; slot++)
+		if (power_imc_ring_copy(ring, slot, &record) &&
+		    be64_to_cpu(record.tb) > ring->newest)
+			return true;
+	return false;
+}
+
+/*
+ * The writer begins at slot 0, or goes on where it left off: the slot that was written
+ * first since the restart. False if neither was.
+ */
+static bool power_imc_ring_find_start(struct power_imc_ring *ring)
+{
+	u64 first = power_imc_ring_tb(ring, 0), other = power_imc_ring_tb(ring, ring->left_off);
+
+	if (first <= ring->newest && other <= ring->newest)
+		return false;
+	if (first <= ring->newest || (other > ring->newest && other < first))
+		ring->next = ring->left_off;
+	ring->fresh = false;
+	return true;
+}
+
+/* Is slot 0 new, while the next one is not, or is not whole? A bad one that was passed is not. */
+static bool power_imc_ring_begins_again(const struct power_imc_ring *ring)
+{
+	struct power_imc_record record;
+
+	return ring->next && power_imc_ring_copy(ring, 0, &record) &&
+	       be64_to_cpu(record.tb) > ring->newest;
+}
+
+/* The writer has gone back to slot 0: so does the reader. */
+static void power_imc_ring_go_back(struct power_imc_ring *ring)
+{
+	ring->mark = power_imc_ring_tb(ring, ring->slots - 1);
+	ring->next = 0;
+}
+
+/* What the slot that is to be read next has. */
+enum power_imc_slot {
+	POWER_IMC_SLOT_EMPTY, POWER_IMC_SLOT_RECORD, POWER_IMC_SLOT_CORRUPT,
+	POWER_IMC_SLOT_STALE, POWER_IMC_SLOT_MOVED,
+};
+
+static enum power_imc_slot power_imc_ring_look(struct power_imc_ring *ring,
+					       struct power_imc_record *record)
+{
+	bool whole = power_imc_ring_copy(ring, ring->next, record);
+	u64 tb = be64_to_cpu(record->tb);
+	bool on, again;
+
+	if (power_imc_ring_lapped(ring) || (ring->behind && whole && tb > ring->horizon)) {
+		power_imc_ring_recover(ring);
+		return POWER_IMC_SLOT_MOVED;
+	}
+	if (whole && tb > ring->newest)
+		return POWER_IMC_SLOT_RECORD;
+	if (ring->behind)
+		return tb > ring->newest ? POWER_IMC_SLOT_CORRUPT : POWER_IMC_SLOT_STALE;
+	on = power_imc_ring_goes_on(ring);
+	again = power_imc_ring_begins_again(ring);
+	if (on || again) {
+		/* The slot may have been written after it was copied, and before those. */
+		smp_rmb();
+		whole = power_imc_ring_copy(ring, ring->next, record);
+		tb = be64_to_cpu(record->tb);
+		if (whole && tb > ring->newest)
+			return POWER_IMC_SLOT_RECORD;
+	}
+	if (on || (tb > ring->newest && (again || ring->stopped)))
+		return POWER_IMC_SLOT_CORRUPT;
+	if (!again)
+		return POWER_IMC_SLOT_EMPTY;
+	power_imc_ring_go_back(ring);
+	return POWER_IMC_SLOT_MOVED;
+}
+
+/**
+ * power_imc_ring_take() - the next record.
+ * @ring: the ring
+ * @record: set to the record
+ * @lost: set to the number of records before it that could not be had: overwritten, which
+ *	is estimated by the timebase, or corrupt
+ * @budget: how many slots to look at, at most; those that were are subtracted
+ *
+ * Records come in the order of their timebase, each once.
+ *
+ * Context: any, one caller at a time; the writer may be writing.
+ * Return: whether there is one. If not, @lost counts all the same, and if there is no
+ * @budget left there may be more.
+ */
+bool power_imc_ring_take(struct power_imc_ring *ring, struct power_imc_record *record, u64 *lost,
+			 u32 *budget)
+{
+	enum power_imc_slot slot = POWER_IMC_SLOT_MOVED;
+
+	*lost = 0;
+	if (ring->fresh && !power_imc_ring_find_start(ring))
+		return false;
+	while (*budget && slot != POWER_IMC_SLOT_RECORD && slot != POWER_IMC_SLOT_EMPTY) {
+		(*budget)--;
+		slot = power_imc_ring_look(ring, record);
+		if (slot == POWER_IMC_SLOT_CORRUPT) {
+			ring->corrupt++;
+			if (!ring->gap)
+				(*lost)++;
+		}
+		if (slot == POWER_IMC_SLOT_CORRUPT || slot == POWER_IMC_SLOT_STALE)
+			power_imc_ring_advance(ring, be64_to_cpu(record->tb));
+	}
+	if (slot == POWER_IMC_SLOT_RECORD) {
+		u64 tb = be64_to_cpu(record->tb);
+
+		if (ring->gap)
+			*lost += power_imc_ring_missing(ring, tb);
+		ring->gap = false;
+		ring->newest = tb;
+		ring->taken++;
+		power_imc_ring_advance(ring, tb);
+	}
+	ring->lost += *lost;
+	return slot == POWER_IMC_SLOT_RECORD;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_take);

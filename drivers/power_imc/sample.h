@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From trace records to perf's samples. */
+#ifndef POWER_IMC_SAMPLE_H
+#define POWER_IMC_SAMPLE_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+#include <asm/ptrace.h>
+
+#include "power_imc.h"
+#include "ring.h"
+
+struct perf_event;
+struct perf_event_attr;
+
+/* A trace event: it wants one record of so many. */
+struct power_imc_trace_event {
+	struct list_head node;		/* power_imc_trace.events, while it is scheduled */
+	struct perf_event *event;
+	u64 every;			/* records to a sample */
+	u64 left;			/* records until the next one */
+	u64 period;			/* of a sample, in counts of what triggers records */
+	/* While its samples are made, from power_imc_sample_begin() to power_imc_sample_end(): */
+	struct hlist_head only;		/* the event, and no other */
+	u64 (*clock)(void);		/* the event's own */
+	u64 clock_offset;		/* from the timebase, in ns, to that */
+	bool no_user_chain;		/* as the user wants it */
+};
+
+/* What is given to perf of a record, made once for many. */
+struct power_imc_sample {
+	struct pt_regs regs;
+	struct {
+		u64 skipped;		/* perf_tp_event() wants a header there */
+		struct power_imc_record record;
+	} raw;
+};
+
+/* Where a record was made. */
+enum power_imc_mode {
+	POWER_IMC_HOST_USER, POWER_IMC_HOST_KERNEL, POWER_IMC_GUEST_USER, POWER_IMC_GUEST_KERNEL,
+};
+
+u64 power_imc_thinning(u64 wanted, bool freq, u64 period, u64 rate);
+u64 power_imc_thin(struct power_imc_trace_event *te, u64 records);
+enum power_imc_mode power_imc_record_mode(enum power_imc_generation generation,
+					  const struct power_imc_record *record);
+bool power_imc_sample_wanted(const struct perf_event_attr *attr, enum power_imc_mode mode);
+void power_imc_sample_init(struct power_imc_sample *sample);
+void power_imc_sample_begin(struct power_imc_trace_event *te);
+bool power_imc_sample_deliver(struct power_imc_trace_event *te, struct power_imc_sample *sample,
+			      enum power_imc_mode mode);
+void power_imc_sample_end(struct power_imc_trace_event *te);
+
+#endif /* POWER_IMC_SAMPLE_H */

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * trace_imc: the hardware writes where a thread is, by itself and without interrupting it,
+ * and perf gets samples. A box per CPU.
+ */
+#include <linux/bitfield.h>
+#include <linux/gfp.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/topology.h>
+#include <asm/reg.h>
+#include <asm/time.h>
+
+#include "sample.h"
+#include "trace.h"
+
+static bool trace_config;
+module_param(trace_config, bool, 0444);
+MODULE_PARM_DESC(trace_config, "let trace events choose what triggers records, by cpmc_*; needs firmware=scom (default: as firmware sets it up)");
+
+static const struct pmu_format power_imc_trace_formats[] = {
+	{ .name = "event", .mask = POWER_IMC_CONFIG_EVENT, .always = true },
+	{ .name = "cpmc_reserved", .mask = POWER_IMC_CONFIG_CPMC_RESERVED, .alias = true },
+	{ .name = "cpmc_event", .mask = POWER_IMC_CONFIG_CPMC_EVENT, .alias = true },
+	{ .name = "cpmc_samplesel", .mask = POWER_IMC_CONFIG_CPMC_SAMPLESEL, .alias = true },
+	{ .name = "cpmc_load", .mask = POWER_IMC_CONFIG_CPMC_LOAD, .alias = true },
+};
+
+/* What a sample would need of the moment that no record tells. */
+#define POWER_IMC_TRACE_CANNOT	(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR | \
+				 PERF_SAMPLE_STACK_USER | PERF_SAMPLE_BRANCH_STACK)
+
+static DEFINE_PER_CPU(struct power_imc_trace *, power_imc_trace_of);
+
+/**
+ * power_imc_trace_scom() - the register that makes records as a config says.
+ * @generation: the processor's
+ * @config: attr.config
+ * @value: set to the register's value
+ *
+ * Return: 0; -EINVAL if the config makes no sense: what triggers has to be an event of
+ * CPMC1 or CPMC2, and each POWER_IMC_TRACE_LEAST_LOAD of them at most.
+ */
+int power_imc_trace_scom(enum power_imc_generation generation, u64 config, u64 *value)
+{
+	u64 load = FIELD_GET(POWER_IMC_CONFIG_CPMC_LOAD, config);
+	u64 event = FIELD_GET(POWER_IMC_CONFIG_CPMC_EVENT, config);
+	u64 select = FIELD_GET(POWER_IMC_CONFIG_CPMC_SAMPLESEL, config);
+	u64 scom = generation == POWER_IMC_P9 ? POWER_IMC_TRACE_SCOM_P9 : POWER_IMC_TRACE_SCOM_P10;
+
+	if (load < POWER_IMC_TRACE_LEAST_LOAD || select > 1 ||
+	    config & POWER_IMC_CONFIG_CPMC_RESERVED || event > FIELD_MAX(POWER_IMC_TRACE_CPMC1SEL))
+		return -EINVAL;
+	scom &= ~(POWER_IMC_TRACE_SAMPSEL | POWER_IMC_TRACE_CPMC_LOAD);
+	scom |= FIELD_PREP(POWER_IMC_TRACE_SAMPSEL, select);
+	scom |= FIELD_PREP(POWER_IMC_TRACE_CPMC_LOAD, U32_MAX - load);
+	if (select)
+		scom = (scom & ~POWER_IMC_TRACE_CPMC2SEL) |
+		       FIELD_PREP(POWER_IMC_TRACE_CPMC2SEL, event);
+	else
+		scom = (scom & ~POWER_IMC_TRACE_CPMC1SEL) |
+		       FIELD_PREP(POWER_IMC_TRACE_CPMC1SEL, event);
+	*value = scom;
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_trace_scom);
+
+/* What a config asks for: the register's value and how many counts make a record. */
+static int power_imc_trace_decode(const struct power_imc_unit *unit, u64 config, u64 *scom,
+				  u64 *period)
+{
+	const struct pmu_desc *desc = &unit->desc;
+
+	*scom = power_imc_generation() == POWER_IMC_P9 ? POWER_IMC_TRACE_SCOM_P9 : POWER_IMC_TRACE_SCOM_P10;
+	*period = POWER_IMC_TRACE_LOAD;
+	for (unsigned int i = 0; i < desc->nr_events; i++)
+		if (desc->events[i].config[PMU_CONFIG] == config)
+			return 0;
+	/* Firmware calls set up what they always set up. */
+	if (!trace_config || unit->imc->firmware != power_imc_scom_find())
+		return -EINVAL;
+	*period = FIELD_GET(POWER_IMC_CONFIG_CPMC_LOAD, config);
+	return power_imc_trace_scom(power_imc_generation(), config, scom);
+}
+
+/* All threads of a core share the register, so all open events have to agree on it. */
+static int power_imc_trace_claim(struct power_imc *imc, u64 scom)
+{
+	int err = power_imc_domain_get(POWER_IMC_TYPE_TRACE);
+
+	if (err)
+		return err;
+	spin_lock(&imc->trace_lock);
+	/* An engine may still be on for an event that is closed. */
+	if (imc->trace_scom != scom &&
+	    (imc->trace_users || atomic_read(&imc->trace_engines))) {
+		err = -EBUSY;
+	} else {
+		imc->trace_scom = scom;
+		imc->trace_users++;
+	}
+	spin_unlock(&imc->trace_lock);
+	if (err)
+		power_imc_domain_put(POWER_IMC_TYPE_TRACE);
+	return err;
+}
+
+static void power_imc_trace_unclaim(struct power_imc *imc)
+{
+	spin_lock(&imc->trace_lock);
+	imc->trace_users--;
+	spin_unlock(&imc->trace_lock);
+	power_imc_domain_put(POWER_IMC_TYPE_TRACE);
+}
+
+static void power_imc_trace_switched(int cpu)
+{
+	struct power_imc_trace *trace = per_cpu(power_imc_trace_of, cpu);
+
+	if (!list_empty(&trace->events))
+		power_imc_drain(trace);
+}
+
+/*
+ * perf's own period logic is for counters that interrupt: it would restart the event for
+ * a frequency, and hold back samples for a period. Here each sample is one of its own.
+ */
+static void power_imc_trace_set_period(struct power_imc_trace_event *te, u64 period)
+{
+	struct perf_event *event = te->event;
+
+	te->every = power_imc_thinning(event->attr.sample_period, event->attr.freq, period,
+				       POWER_IMC_TRACE_CLOCK_HZ / period);
+	te->left = te->every;
+	te->period = te->every * period;
+	event->attr.freq = 0;
+	event->attr.sample_period = te->period;
+	event->hw.sample_period = 1;
+	event->hw.last_period = 1;
+	local64_set(&event->hw.period_left, 1);
+}
+
+/* Idle is not in the record, nor on POWER9 whether it is a guest's. */
+static bool power_imc_trace_can_exclude(const struct perf_event_attr *attr)
+{
+	return !attr->exclude_idle &&
+	       !(attr->exclude_host && power_imc_generation() != POWER_IMC_P10);
+}
+
+static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
+{
+	struct power_imc_unit *unit = to_imc_unit(desc);
+	struct perf_event *event = ev->event;
+	struct power_imc_trace_event *te;
+	u64 scom, period;
+	int err;
+
+	if (!power_imc_trace_can_exclude(&event->attr))
+		return -EINVAL;
+	if (event->attr.sample_type & POWER_IMC_TRACE_CANNOT)
+		return -EOPNOTSUPP;
+	err = power_imc_trace_decode(unit, event->attr.config, &scom, &period);
+	if (err)
+		return err;
+	te = kzalloc(sizeof(*te), GFP_KERNEL);
+	if (!te)
+		return -ENOMEM;
+	err = power_imc_trace_claim(unit->imc, scom);
+	/*
+	 * Events of tasks need it too: between tasks whose events are inherited from the same
+	 * ones perf schedules nothing. An inherited one relies on that which was opened.
+	 */
+	if (!err && !event->parent) {
+		err = power_imc_switch_watch(power_imc_trace_switched);
+		if (err)
+			power_imc_trace_unclaim(unit->imc);
+	}
+	if (err) {
+		kfree(te);
+		return err;
+	}
+	te->event = event;
+	power_imc_trace_set_period(te, period);
+	ev->priv = te;
+	return 0;
+}
+
+static void power_imc_trace_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
+{
+	if (!ev->event->parent)
+		power_imc_switch_unwatch();
+	power_imc_trace_unclaim(to_imc_unit(desc)->imc);
+	kfree(ev->priv);
+}
+
+static int power_imc_trace_power_on(struct pmu_box *box)
+{
+	const struct power_imc_trace *trace = pmu_box_priv(box);
+	int err;
+
+	atomic_inc(&trace->imc->trace_engines);
+	err = power_imc_engine_get(trace->core, POWER_IMC_TYPE_TRACE);
+	if (err)
+		atomic_dec(&trace->imc->trace_engines);
+	return err;
+}
+
+static void power_imc_trace_power_off(struct pmu_box *box)
+{
+	const struct power_imc_trace *trace = pmu_box_priv(box);
+
+	power_imc_engine_put(trace->core);
+	atomic_dec(&trace->imc->trace_engines);
+}
+
+static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int idx)
+{
+	struct power_imc_trace *trace = pmu_box_priv(box);
+	struct power_imc_trace_event *te = ev->priv;
+
+	if (list_empty(&trace->events)) {
+		power_imc_ring_restart(&trace->ring, get_tb());
+		mtspr(SPRN_LDBAR, trace->ldbar);
+		power_imc_drain_start(trace);
+	} else {
+		/* What was written before this event started is none of its own. */
+		power_imc_drain(trace);
+	}
+	list_add_tail(&te->node, &trace->events);
+	return 0;
+}
+
+static void power_imc_trace_stop(struct pmu_box *box, struct pmu_event *ev, int idx)
+{
+	struct power_imc_trace *trace = pmu_box_priv(box);
+	struct power_imc_trace_event *te = ev->priv;
+	bool last = list_is_singular(&trace->events);
+
+	if (last) {
+		power_imc_drain_stop(trace);
+		mtspr(SPRN_LDBAR, 0);
+		trace->ring.stopped = true;
+	}
+	power_imc_drain(trace);
+	list_del(&te->node);
+}
+
+/* Samples count themselves. */
+static int power_imc_trace_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
+{
+	*value = 0;
+	return 0;
+}
+
+static const struct pmu_box_ops power_imc_trace_ops = {
+	.event_init = power_imc_trace_event_init,
+	.event_free = power_imc_trace_event_free,
+	.power_on = power_imc_trace_power_on,
+	.power_off = power_imc_trace_power_off,
+	.start = power_imc_trace_start,
+	.stop = power_imc_trace_stop,
+	.read = power_imc_trace_read,
+};
+
+static void power_imc_trace_buffer_free(void *buffer)
+{
+	free_pages((unsigned long)buffer, get_order(POWER_IMC_TRACE_SIZE));
+}
+
+static struct power_imc_trace *power_imc_trace_create(struct power_imc *imc, int cpu)
+{
+	struct power_imc_trace *trace = devm_kzalloc(imc->dev, sizeof(*trace), GFP_KERNEL);
+	struct page *buffer;
+
+	if (!trace)
+		return NULL;
+	/* As large as it is aligned. From another node where this one has no memory. */
+	buffer = alloc_pages_node(cpu_to_node(cpu), GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN,
+				  get_order(POWER_IMC_TRACE_SIZE));
+	if (!buffer)
+		return NULL;
+	trace->ring.base = page_address(buffer);
+	if (devm_add_action_or_reset(imc->dev, power_imc_trace_buffer_free, trace->ring.base))
+		return NULL;
+	trace->imc = imc;
+	trace->core = power_imc_core_of(imc, cpu);
+	trace->ring.slots = POWER_IMC_TRACE_SIZE / sizeof(struct power_imc_record);
+	trace->ldbar = power_imc_ldbar(__pa(trace->ring.base), POWER_IMC_LDBAR_TRACE);
+	power_imc_drain_init(trace);
+	return trace;
+}
+
+/* Register a trace unit. */
+int power_imc_trace_register(struct power_imc_unit *unit)
+{
+	struct power_imc *imc = unit->imc;
+	int cpu, err = 0;
+
+	unit->desc.ops = &power_imc_trace_ops;
+	unit->desc.scope = PMU_SCOPE_CPU;
+	unit->desc.tasks = PMU_TASKS_TOO;
+	unit->desc.privileged = true;
+	unit->desc.sampling = true;
+	unit->desc.excludes = true;
+	unit->desc.formats = power_imc_trace_formats;
+	unit->desc.nr_formats = ARRAY_SIZE(power_imc_trace_formats);
+	for_each_present_cpu(cpu) {
+		per_cpu(power_imc_trace_of, cpu) = power_imc_trace_create(imc, cpu);
+		if (!per_cpu(power_imc_trace_of, cpu))
+			return -ENOMEM;
+	}
+	for_each_present_cpu(cpu) {
+		err = devm_pmu_box_register(imc->dev, &unit->desc, unit->name, cpu,
+					    per_cpu(power_imc_trace_of, cpu));
+		if (err)
+			break;
+	}
+	return err;
+}
+
+/* What a CPU's ring has seen, for debugfs; NULL if there is none. */
+const struct power_imc_trace *power_imc_trace_peek(int cpu)
+{
+	return per_cpu(power_imc_trace_of, cpu);
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * cmn: allocation, tried exhaustively on small meshes, against rules that are counted out
+ * here in another way.
+ */
+#include <kunit/test.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "regfile.h"
+
+#define DEPTH	5
+
+/* Two HN-Fs at one XP, one with a DN; few enough nodes to try everything. */
+static const struct cmn_fake_node nodes_600[] = {
+	{ 0, 0, 0x0003, 0x00, 0 }, { 1, 0, 0x0003, 0x20, 1 }, { 1, 0, 0x0005, 0x20, 0 },
+	{ 1, 0, 0x0005, 0x24, 1 }, { 0, 0, 0x0005, 0x04, 2 }, { 0, 0, 0x0001, 0x00, 0 },
+};
+
+static const struct cmn_fake_mesh small_600 = {
+	.part = 0x434, .rev = 3, .width = 2, .height = 1, .id_bits = 2, .info = 0x3303008,
+	.connect = { 0x0e, 0x0e }, .domains = 1, .nodes = nodes_600, .nr = ARRAY_SIZE(nodes_600),
+};
+
+static const struct cmn_fake_node nodes_700[] = {
+	{ 0, 0, 0x0003, 0x00, 0 }, { 1, 0, 0x0003, 0x20, 1 }, { 1, 0, 0x0005, 0x20, 0 },
+	{ 1, 0, 0x0005, 0x24, 1 }, { 0, 0, 0x0005, 0x02, 2 }, { 0, 0, 0x0001, 0x00, 0 },
+};
+
+static const struct cmn_fake_mesh small_700 = {
+	.part = 0x43c, .rev = 2, .width = 2, .height = 1, .id_bits = 2, .ports = 4,
+	.info = 0xc028000003303008, .info1 = 0x24206, .connect = { 0x0e, 0x0e, 0x0e },
+	.domains = 2, .nodes = nodes_700, .nr = ARRAY_SIZE(nodes_700),
+};
+
+/* Events of all kinds, aggregate and by node, with filters, pairs and cycles. */
+static const u64 kinds[] = {
+	0x10005, 0x80f0005, 0x100f0005, 0x2080010005, 0x110006, 0x7770, 0x0001000000027770,
+	0x08007770, 0x0100000008007770, 0x0100002088007770, 0x3,
+};
+
+struct search {
+	struct cmn_regfile *file;
+	struct cmn_claims *claims, *trial, *before[DEPTH + 1];
+	struct cmn_event *event[DEPTH][ARRAY_SIZE(kinds)];
+	unsigned int claimed, refused, broken;
+};
+
+/* No counter, watchpoint or letter is anybody else's too. */
+static bool disjoint(const struct search *s, struct cmn_event * const *held, unsigned int n)
+{
+	const struct cmn *cmn = &s->file->cmn;
+	u8 letters[CMN_MAX_DTCS] = { }, counters[8] = { }, wps[8] = { };
+
+	for (unsigned int i = 0; i < n; i++) {
+		for (unsigned int d = 0; d < cmn->nr_dtcs; d++) {
+			if (held[i]->type == CMN_TYPE_DTC || !(held[i]->dtcs & BIT(d)))
+				continue;
+			if (letters[d] & BIT(held[i]->letter[d]))
+				return false;
+			letters[d] |= BIT(held[i]->letter[d]);
+		}
+		for (unsigned int j = 0; j < held[i]->nr; j++) {
+			const struct cmn_member *m = &held[i]->member[j];
+
+			if (counters[m->dtm] & BIT(m->counter))
+				return false;
+			counters[m->dtm] |= BIT(m->counter);
+			if (held[i]->type != CMN_TYPE_WP)
+				continue;
+			if (wps[m->dtm] & BIT(m->wp) || m->wp / 2 != held[i]->wp.down)
+				return false;
+			wps[m->dtm] |= BIT(m->wp);
+		}
+	}
+	return true;
+}
+
+/* On trial the same fits as in earnest, but for a second cycles event. */
+static bool trial_agrees(const struct search *s, struct cmn_event * const *held, unsigned int n,
+			 bool fits)
+{
+	unsigned int cycles = 0;
+	bool tried = true;
+
+	memset(s->trial, 0, cmn_claims_size(&s->file->cmn));
+	for (unsigned int i = 0; i < n; i++) {
+		cycles += held[i]->type == CMN_TYPE_DTC;
+		tried = tried && !cmn_claim(&s->file->cmn, s->trial, held[i], true);
+	}
+	return cycles > 1 ? !tried : tried == fits;
+}
+
+static bool share_a_node(const struct cmn_event *one, const struct cmn_event *other)
+{
+	for (unsigned int i = 0; i < one->nr; i++)
+		for (unsigned int j = 0; j < other->nr; j++)
+			if (one->member[i].node == other->member[j].node)
+				return true;
+	return false;
+}
+
+/* Can two events be where they meet? Filters have one value; a direction has one pair, or two. */
+static bool get_along(const struct cmn_event *one, const struct cmn_event *other)
+{
+	if (!share_a_node(one, other))
+		return true;
+	if (one->type == CMN_TYPE_WP && other->type == CMN_TYPE_WP &&
+	    one->wp.down == other->wp.down && (one->wp.tag || other->wp.tag))
+		return one->wp.tag == other->wp.tag && one->wp.group != other->wp.group &&
+		       one->nr == other->nr;
+	return one->filter != other->filter || one->filter == CMN_FILTER_NONE ||
+	       one->type == CMN_TYPE_WP || one->filter_value == other->filter_value;
+}
+
+/* Do events fit, by counting alone? What they take of a kind is as good as any other. */
+static bool possible(const struct search *s, struct cmn_event * const *held, unsigned int n)
+{
+	const struct cmn *cmn = &s->file->cmn;
+	u8 counters[8] = { }, wps[8][2] = { };
+	unsigned int cycles = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		cycles += held[i]->type == CMN_TYPE_DTC;
+		for (unsigned int j = 0; j < i; j++)
+			if (!get_along(held[i], held[j]))
+				return false;
+		for (unsigned int j = 0; j < held[i]->nr; j++) {
+			unsigned int dtm = held[i]->member[j].dtm;
+
+			if (++counters[dtm] > 4)
+				return false;
+			if (held[i]->type == CMN_TYPE_WP && ++wps[dtm][held[i]->wp.down] > 2)
+				return false;
+		}
+	}
+	return cycles <= cmn->nr_dtcs;
+}
+
+static void search(struct search *s, struct cmn_event **held, unsigned int n)
+{
+	const struct cmn *cmn = &s->file->cmn;
+	size_t size = cmn_claims_size(cmn);
+
+	if (n == DEPTH)
+		return;
+	for (unsigned int k = 0; k < ARRAY_SIZE(kinds); k++) {
+		struct cmn_event *ce = s->event[n][k];
+		bool fits;
+
+		memcpy(s->before[n], s->claims, size);
+		fits = !cmn_claim(cmn, s->claims, ce, false);
+		held[n] = ce;
+		s->broken += !trial_agrees(s, held, n + 1, fits);
+		/* Nothing is refused that would have fitted; letters are enough for all of these. */
+		s->broken += fits != possible(s, held, n + 1);
+		if (fits) {
+			s->claimed++;
+			s->broken += !disjoint(s, held, n + 1);
+			search(s, held, n + 1);
+			cmn_unclaim(cmn, s->claims, ce);
+		} else {
+			s->refused++;
+		}
+		/* A failure has undone what it did, and giving back gives all back. */
+		s->broken += !!memcmp(s->before[n], s->claims, size);
+	}
+}
+
+static void try_all(struct kunit *test, const struct cmn_fake_mesh *mesh)
+{
+	struct search *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+	struct cmn_event *held[DEPTH];
+	size_t size;
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	s->file = cmn_regfile_ready(test, mesh);
+	size = cmn_claims_size(&s->file->cmn);
+	s->claims = kunit_kzalloc(test, size, GFP_KERNEL);
+	s->trial = kunit_kzalloc(test, size, GFP_KERNEL);
+	for (unsigned int n = 0; n <= DEPTH; n++)
+		s->before[n] = kunit_kzalloc(test, size, GFP_KERNEL);
+	for (unsigned int n = 0; n < DEPTH; n++) {
+		for (unsigned int k = 0; k < ARRAY_SIZE(kinds); k++) {
+			const u64 config[] = { kinds[k], 0, 0 };
+
+			s->event[n][k] = cmn_event_create(&s->file->cmn, config);
+			KUNIT_ASSERT_NOT_ERR_OR_NULL(test, s->event[n][k]);
+		}
+	}
+	search(s, held, 0);
+	KUNIT_EXPECT_EQ(test, s->broken, 0U);
+	KUNIT_EXPECT_GT(test, s->claimed, 1000U);
+	KUNIT_EXPECT_GT(test, s->refused, 1000U);
+	for (unsigned int n = 0; n < DEPTH; n++)
+		for (unsigned int k = 0; k < ARRAY_SIZE(kinds); k++)
+			kvfree(s->event[n][k]);
+}
+
+static void everything_on_600(struct kunit *test)
+{
+	try_all(test, &small_600);
+}
+
+static void everything_on_700(struct kunit *test)
+{
+	try_all(test, &small_700);
+}
+
+/* Eight letters for a domain, all used; on CMN-600 a letter is one in all domains. */
+static void letters_run_out(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &small_600);
+	struct cmn *cmn = &file->cmn;
+	struct cmn_claims *claims = kunit_kzalloc(test, cmn_claims_size(cmn), GFP_KERNEL);
+	/* Four events of one XP, four of the other, and one more. */
+	static const u64 config[] = { 0x0080110006, 0x2080110006 };
+	struct cmn_event *ce[9];
+
+	for (int i = 0; i < 9; i++) {
+		const u64 words[] = { i == 8 ? 0x3 : config[i / 4], 0, 0 };
+
+		ce[i] = cmn_event_create(cmn, words);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ce[i]);
+		KUNIT_EXPECT_NULL(test, cmn_claim(cmn, claims, ce[i], false));
+		if (i < 8)
+			KUNIT_EXPECT_EQ(test, ce[i]->letter[0], i);
+	}
+	KUNIT_EXPECT_EQ(test, claims->letters[0], 0xff);
+	KUNIT_EXPECT_EQ(test, claims->letters[1], 0xff);
+	cmn_unclaim(cmn, claims, ce[3]);
+	KUNIT_EXPECT_NULL(test, cmn_claim(cmn, claims, ce[3], false));
+	KUNIT_EXPECT_EQ(test, ce[3]->letter[1], 3);
+	for (int i = 0; i < 9; i++)
+		kvfree(ce[i]);
+}
+
+/* Watchpoints: up at port 1, RSP, group 0, tag 3, of XP 0x20; and what may differ. */
+#define WP_BASE		(0x7770 | WP_TAG_3 | WP_XP_20 | BIT_ULL(48) | BIT_ULL(51))
+#define WP_TAG_3	(3ULL << 27)
+#define WP_XP_20	(BIT_ULL(31) | 0x20ULL << 32)
+#define WP_DOWN		(2ULL << 16)
+#define WP_TAG_4	(7ULL << 27)		/* 3 ^ 4 */
+#define WP_EVERYWHERE	WP_XP_20
+#define WP_OTHER_XP	(0x20ULL << 32)
+#define WP_PORT_0	BIT_ULL(48)
+#define WP_DAT		(2ULL << 51)
+#define WP_GROUP_1	BIT_ULL(56)
+#define WP_CHANNEL_1	BIT_ULL(59)
+
+static const struct { u64 differs; bool pair; const char *what; } pair_cases[] = {
+	{ WP_GROUP_1, true, "a pair" },
+	{ 0, false, "the same group" },
+	{ WP_GROUP_1 | WP_DOWN, false, "the other direction" },
+	{ WP_GROUP_1 | WP_TAG_4, false, "another tag" },
+	{ WP_GROUP_1 | WP_EVERYWHERE, false, "one of all XPs" },
+	{ WP_GROUP_1 | WP_OTHER_XP, false, "another XP" },
+	{ WP_GROUP_1 | WP_PORT_0, false, "another port" },
+	{ WP_GROUP_1 | WP_DAT, false, "another channel" },
+	{ WP_GROUP_1 | WP_CHANNEL_1, false, "another virtual channel" },
+};
+
+static struct cmn_event *event_of(struct kunit *test, struct cmn_regfile *file, u64 config)
+{
+	const u64 words[] = { config, 0, 0 };
+	struct cmn_event *ce = cmn_event_create(&file->cmn, words);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ce);
+	return ce;
+}
+
+/* Two watchpoints are a pair if they see the same flits, of the same XPs, through two groups. */
+static void pairs(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
+	struct cmn_event *one = event_of(test, file, WP_BASE);
+
+	for (int i = 0; i < ARRAY_SIZE(pair_cases); i++) {
+		struct cmn_event *other = event_of(test, file, WP_BASE ^ pair_cases[i].differs);
+
+		KUNIT_EXPECT_EQ_MSG(test, cmn_wp_makes_pair(one, other), pair_cases[i].pair, "%s",
+				    pair_cases[i].what);
+		KUNIT_EXPECT_EQ_MSG(test, cmn_wp_makes_pair(other, one), pair_cases[i].pair, "%s",
+				    pair_cases[i].what);
+		kvfree(other);
+	}
+	kvfree(one);
+}
+
+/* The second of a pair gets the odd watchpoint, and nobody else does. */
+static void pairs_are_kept_together(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
+	struct cmn_event *one = event_of(test, file, WP_BASE);
+	struct cmn_event *other = event_of(test, file, WP_BASE ^ WP_GROUP_1);
+	struct cmn_event *all = event_of(test, file, WP_BASE ^ (WP_GROUP_1 | WP_EVERYWHERE));
+	struct cmn_event *single = event_of(test, file, WP_BASE ^ WP_TAG_3);
+	struct cmn_dtm_claims claims = { };
+
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one), 0);
+	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, all), 0);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, other), 1);
+	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, other), 0);
+	cmn_wp_unclaim(&claims, other, 1);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, other), 1);
+
+	/* The first goes, another takes its place, the second goes: nobody waits there. */
+	cmn_wp_unclaim(&claims, one, 0);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, single), 0);
+	cmn_wp_unclaim(&claims, other, 1);
+	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, other), 0);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, single), 1);
+	kvfree(one);
+	kvfree(other);
+	kvfree(all);
+	kvfree(single);
+}
+
+static struct kunit_case cmn_claim_cases[] = {
+	KUNIT_CASE(everything_on_600),
+	KUNIT_CASE(everything_on_700),
+	KUNIT_CASE(letters_run_out),
+	KUNIT_CASE(pairs),
+	KUNIT_CASE(pairs_are_kept_together),
+	{ }
+};
+
+struct kunit_suite cmn_claim_suite = {
+	.name = "cmn_claim",
+	.test_cases = cmn_claim_cases,
+};

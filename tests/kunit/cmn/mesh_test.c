@@ -1,0 +1,715 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * cmn: ids, configs, register images, sequences of accesses, counter arithmetic. Numbers
+ * are the manuals', worked out by hand.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include <linux/platform_device.h>
+#include <linux/slab.h>
+
+#include "regfile.h"
+
+/* Offsets in the frame of an XP, and of a DTC; the same for CMN-600 and CMN-700. */
+#define SEL		0x2000
+#define WP0_CONFIG	0x21a0
+#define PMU_CONFIG	0x2210
+#define PMEVCNT		0x2220
+#define DTC_CTL		0x0a00
+#define PMEVCNT_AB	0x2000
+#define PMCCNTR		0x2040
+#define PMCR		0x2100
+#define PMOVSR		0x2118
+#define PMOVSR_CLR	0x2120
+
+/* Ids of the sheet's meshes: mesh, id, ports of the XP, and where that is. */
+static const struct { u8 width, height; u16 id; u8 ports; struct cmn_place at; } places[] = {
+	{ 4, 2, 0x4c, 2, { 2, 1, 1, 0 } }, { 4, 2, 0x0c, 2, { 0, 1, 1, 0 } },
+	{ 4, 2, 0x68, 2, { 3, 1, 0, 0 } }, { 4, 2, 0x24, 2, { 1, 0, 1, 0 } },
+	{ 8, 8, 0x176, 2, { 5, 6, 1, 2 } }, { 8, 8, 0x176, 3, { 5, 6, 3, 0 } },
+	{ 8, 8, 0x1ff, 2, { 7, 7, 1, 3 } }, { 8, 8, 0x1ff, 4, { 7, 7, 3, 1 } },
+	{ 8, 8, 0x01f, 2, { 0, 3, 1, 3 } }, { 8, 8, 0x01f, 3, { 0, 3, 3, 1 } },
+	{ 12, 10, 0x5cc, 2, { 11, 9, 1, 0 } },
+	{ 4, 10, 0x1b0, 3, { 3, 6, 0, 0 } }, { 4, 10, 0x1b5, 3, { 3, 6, 2, 1 } },
+	{ 4, 10, 0x1b5, 2, { 3, 6, 1, 1 } }, { 4, 10, 0x1a8, 2, { 3, 5, 0, 0 } },
+	{ 2, 2, 0x28, 2, { 1, 1, 0, 0 } },
+	{ 1, 1, 0x16, 6, { 0, 0, 5, 2 } }, { 1, 1, 0x04, 6, { 0, 0, 1, 0 } },
+};
+
+/* An id says where a node is, by the size of the mesh and the ports of the very XP. */
+static void ids_to_places(struct kunit *test)
+{
+	struct cmn *cmn = kunit_kzalloc(test, sizeof(*cmn), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, cmn);
+	for (int i = 0; i < ARRAY_SIZE(places); i++) {
+		struct cmn_place at;
+
+		cmn->width = places[i].width;
+		cmn->height = places[i].height;
+		cmn->id_bits = cmn_id_bits(cmn->width, cmn->height);
+		at = cmn_id_place(cmn, places[i].id, places[i].ports);
+		KUNIT_EXPECT_EQ_MSG(test, at.x, places[i].at.x, "id 0x%x", places[i].id);
+		KUNIT_EXPECT_EQ_MSG(test, at.y, places[i].at.y, "id 0x%x", places[i].id);
+		KUNIT_EXPECT_EQ_MSG(test, at.port, places[i].at.port, "id 0x%x", places[i].id);
+		KUNIT_EXPECT_EQ_MSG(test, at.dev, places[i].at.dev, "id 0x%x", places[i].id);
+	}
+}
+
+/* Two bits at the least, for every size of mesh. */
+static void id_bits_of_all_meshes(struct kunit *test)
+{
+	for (unsigned int most = 1; most <= 12; most++) {
+		unsigned int bits = most <= 4 ? 2 : most <= 8 ? 3 : 4;
+
+		for (unsigned int other = 1; other <= most; other++) {
+			KUNIT_EXPECT_EQ(test, cmn_id_bits(most, other), bits);
+			KUNIT_EXPECT_EQ(test, cmn_id_bits(other, most), bits);
+		}
+	}
+}
+
+/* perf's strings as config words, and what they are of. */
+static const struct { bool is_700; u64 config[3]; u16 type, id; u8 value; u16 nr; } configs[] = {
+	{ false, { 0x3 }, 0x3, 0, 0, 0 },
+	{ false, { 0x10005 }, 0x5, 1, 0, 3 },
+	{ false, { 0x2480050005 }, 0x5, 5, 0, 1 },
+	{ false, { 0x080f0005 }, 0x5, 0xf, 1, 3 },
+	{ true, { 0x302b0005 }, 0x5, 0x2b, 6, 3 },
+	{ true, { 0x18280005 }, 0x5, 0x28, 3, 3 },
+	{ false, { 0x750006 }, 0x6, 0x75, 0, 8 },
+	{ true, { 0xe10006 }, 0x6, 0xe1, 0, 8 },
+	{ true, { 0x1810006 }, 0x6, 0x181, 0, 8 },	/* a channel that nobody describes */
+	{ false, { 0x5000a }, 0xa, 5, 0, 2 },
+	{ false, { 0x5000d }, 0xd, 5, 0, 2 },
+	{ true, { 0x5000a }, 0xa, 5, 0, 2 },		/* RN-I and CCLA_RNI */
+	{ true, { 0x200004 }, 0x4, 0x20, 0, 2 },	/* HN-I and HN-P */
+	{ true, { 0x10011 }, 0x11, 1, 0, 1 },
+	{ true, { 0x210105 }, 0x105, 0x21, 0, 2 },	/* CCLA and CCLA_RNI */
+	{ false, { 0x08050001 }, 0x1, 5, 1, 1 },
+	{ true, { 0x100c0001 }, 0x1, 0xc, 2, 1 },
+	{ false, { 0x7770, 0x200000000, 0xffffffe07fffffff }, 0x7770, 0, 0, 8 },
+};
+
+static void configs_to_events(struct kunit *test)
+{
+	for (int i = 0; i < ARRAY_SIZE(configs); i++) {
+		struct cmn_regfile *file = cmn_regfile_ready(test, configs[i].is_700 ?
+							     &cmn_fake_700 : &cmn_fake_600);
+		struct cmn_event *ce = cmn_event_create(&file->cmn, configs[i].config);
+
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ce);
+		KUNIT_EXPECT_EQ_MSG(test, ce->type, configs[i].type, "row %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, ce->id, configs[i].id, "row %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, ce->filter_value, configs[i].value, "row %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, ce->nr, configs[i].nr, "row %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, ce->wp_mask, configs[i].config[2], "row %d", i);
+		kvfree(ce);
+	}
+}
+
+/*
+ * Event 5 of a DN is an occupancy by kind of request on CMN-600 r1, and from r2 on the DVM syncs,
+ * which have no kinds and leave the filter to others.
+ */
+static void an_id_of_two_events(struct kunit *test)
+{
+	static const struct { u8 rev; u64 config; u8 filter, value; } cases[] = {
+		{ 3, 0x00050001, CMN_FILTER_OCCUP1, 0 }, { 3, 0x10050001, CMN_FILTER_OCCUP1, 2 },
+		{ 4, 0x00050001, CMN_FILTER_NONE, 0 }, { 4, 0x10050001, CMN_FILTER_OCCUP1, 2 },
+		{ 4, 0x000c0001, CMN_FILTER_OCCUP1, 0 }, { 4, 0x080c0001, CMN_FILTER_OCCUP1, 1 },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(cases); i++) {
+		const u64 words[] = { cases[i].config, 0, 0 };
+		struct cmn_fake_mesh mesh = cmn_fake_600;
+		struct cmn_event *ce;
+
+		mesh.rev = cases[i].rev;
+		ce = cmn_event_create(&cmn_regfile_ready(test, &mesh)->cmn, words);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ce);
+		KUNIT_EXPECT_EQ_MSG(test, ce->filter, cases[i].filter, "row %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, ce->filter_value, cases[i].value, "row %d", i);
+		kvfree(ce);
+	}
+}
+
+/* What cannot be counted is refused, never counted as 0. */
+static void refusals(struct kunit *test)
+{
+	static const struct { bool is_700; u64 config[3]; const char *what; } refused[] = {
+		{ false, { 0x10009 }, "type without events" },
+		{ false, { 0x10200 }, "no node of the type" },
+		{ false, { 0x2180050005 }, "no such node" },
+		{ false, { 0x2400050005 }, "nodeid without bynodeid" },
+		{ false, { 0x5 }, "eventid 0" },
+		{ false, { 0x1010006 }, "wider than the selector of an XP" },
+		{ false, { 0x210005 }, "wider than the selector of an HN-F of CMN-600" },
+		{ true, { 0x410005 }, "wider than the selector of an HN-F of CMN-700" },
+		{ true, { 0x41000a }, "wider than the selector of an RN-I" },
+		{ false, { 0x140006 }, "an event of an XP in which nothing happens" },
+		{ false, { 0x190006 }, "port 2 of an XP of CMN-600" },
+		{ false, { 0x810006 }, "PUB on CMN-600" },
+		{ false, { 0xa10006 }, "RSP2 of one RSP channel" },
+		{ true, { 0x1010006 }, "SNP2 of one SNP channel" },
+		{ false, { 0x130006 }, "a partial flit on REQ" },
+		{ false, { 0x630006 }, "a partial flit between XPs" },
+		{ false, { 0x8010005 }, "filter of an event that has none" },
+		{ false, { 0x8010001 }, "unused filter of a DN event" },
+		{ false, { 0x10003 }, "cycles with an eventid" },
+		{ false, { 0x10005, 1 }, "a value to match without a watchpoint" },
+		{ false, { 0x17770 }, "watchpoint in no direction" },
+		{ false, { 0x0200000000007770 }, "third match group of CMN-600" },
+		{ true, { 0x0300000000007770 }, "fourth match group" },
+		{ false, { 0x0020000000007770 }, "fifth channel" },
+		{ false, { 0x0800000000007770 }, "virtual channel on CMN-600" },
+		{ true, { 0x1000000000007770 }, "third virtual channel of two" },
+		{ true, { 0x0810000000007770 }, "second SNP channel of one" },
+		{ false, { 0x0002000000007770 }, "port that no XP has" },
+		{ false, { 0x0002000080007770 }, "port that this XP lacks" },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(refused); i++) {
+		struct cmn_regfile *file = cmn_regfile_ready(test, refused[i].is_700 ?
+							     &cmn_fake_700 : &cmn_fake_600);
+		struct cmn_event *ce = cmn_event_create(&file->cmn, refused[i].config);
+
+		KUNIT_EXPECT_EQ_MSG(test, PTR_ERR_OR_ZERO(ce), -EINVAL, "%s", refused[i].what);
+		if (!IS_ERR(ce))
+			kvfree(ce);
+	}
+}
+
+/* A port without a device has no flits: XPs are passed over for it, unless none is left. */
+static void ports_without_a_device(struct kunit *test)
+{
+	/* mxp_p3_req_txflit_valid: of all, of XP 0x28, of 0x48; mxp_e_req_txflit_valid of 0x28. */
+	static const struct { u64 config; u16 nr; } cases[] = {
+		{ 0x1d0006, 7 }, { 0x28801d0006, 0 }, { 0x48801d0006, 1 }, { 0x2880010006, 1 },
+	};
+	struct cmn_regfile *file = cmn_regfile(test, &cmn_fake_700);
+
+	cmn_regfile_set(file, file->xp[5] + 0x20, 0);
+	KUNIT_ASSERT_EQ(test, cmn_regfile_discover(file), 0);
+	for (int i = 0; i < ARRAY_SIZE(cases); i++) {
+		const u64 words[] = { cases[i].config, 0, 0 };
+		struct cmn_event *ce = cmn_event_create(&file->cmn, words);
+
+		KUNIT_EXPECT_EQ(test, IS_ERR(ce) ? 0 : ce->nr, cases[i].nr);
+		if (!IS_ERR(ce))
+			kvfree(ce);
+	}
+}
+
+/* Alone, an XP has ports where others have links, and no more than six of them. */
+static void ports_of_an_xp_alone(struct kunit *test)
+{
+	static const struct cmn_fake_node dtc[] = { { 0, 0, 0x0003, 0x00, 0 } };
+	static const struct cmn_fake_mesh mesh = {
+		.part = 0x43c, .rev = 2, .width = 1, .height = 1, .id_bits = 2, .ports = 6,
+		.info = 0x4014000003303008, .info1 = 0x24205, .domains = 1,
+		.connect = { 0x0e, 0, 0x0e, 0x0e, 0x0e }, .nodes = dtc, .nr = 1,
+	};
+	struct cmn_regfile *file = cmn_regfile_ready(test, &mesh);
+
+	for (unsigned int code = 0; code < 8; code++) {
+		const u64 words[] = { (1 | code << 2) << 16 | 6, 0, 0 };
+		struct cmn_event *ce = cmn_event_create(&file->cmn, words);
+
+		KUNIT_EXPECT_EQ_MSG(test, !IS_ERR(ce), code < 6 && mesh.connect[code], "%u", code);
+		if (!IS_ERR(ce))
+			kvfree(ce);
+	}
+}
+
+/* The widths of ids, by who counts: of each part, and of revisions where they grew. */
+static void widths_of_ids(struct kunit *test)
+{
+	static const struct { u16 number; u8 rev; } parts[] = {
+		{ 0x434, 0 }, { 0x434, 7 }, { 0x436, 3 }, { 0x43a, 2 }, { 0x43c, 1 },
+		{ 0x43c, 3 }, { 0x43e, 0 }, { 0x43e, 2 }, { 0x43e, 3 }, { 0x43e, 6 },
+	};
+	/* 0: not there */
+	static const struct { u16 type; u8 bits[ARRAY_SIZE(parts)]; } widths[] = {
+		{ 0x0006, { 8, 8, 8, 8, 9, 9, 9, 9, 10, 10 } },
+		{ 0x0005, { 5, 5, 6, 6, 6 } },
+		{ 0x0200, { 0, 0, 0, 0, 0, 6, 6, 6, 7, 7 } },
+		{ 0x0004, { 6, 6, 6, 6, 6, 6, 6, 6, 6, 6 } },
+		{ 0x0007, { 6, 6, 6, 6, 6, 6, 6, 6, 6, 6 } },
+		{ 0x0010, { 0, 0, 0, 6, 6, 6, 6, 6, 6, 6 } },
+		{ 0x0011, { 0, 0, 6, 6, 6, 6, 6, 6, 6, 6 } },
+		{ 0x0001, { 6, 6, 6, 6, 6, 6, 6, 6, 6, 6 } },
+		{ 0x000a, { 5, 5, 5, 5, 6, 6, 6, 6, 7, 7 } },
+		{ 0x000d, { 5, 5, 5, 5, 6, 6, 6, 6, 7, 7 } },
+		{ 0x0100, { 6, 6, 6 } },
+		{ 0x0101, { 6, 6, 6 } },
+		{ 0x0103, { 0, 0, 0, 0, 7, 8, 8, 8, 8, 8 } },
+		{ 0x0104, { 0, 0, 0, 0, 7, 8, 8, 8, 8, 8 } },
+		{ 0x0105, { 0, 0, 0, 0, 7, 8, 8, 8, 8, 8 } },
+	};
+	struct cmn *cmn = kunit_kzalloc(test, sizeof(*cmn), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, cmn);
+	for (int p = 0; p < ARRAY_SIZE(parts); p++) {
+		cmn->part = cmn_part_find(parts[p].number, parts[p].rev);
+		KUNIT_ASSERT_NOT_NULL(test, cmn->part);
+		for (int i = 0; i < ARRAY_SIZE(widths); i++)
+			if (widths[i].bits[p])
+				KUNIT_EXPECT_EQ_MSG(test, cmn_selector_bits(cmn, widths[i].type),
+						    widths[i].bits[p], "0x%x rev %u, type 0x%x",
+						    parts[p].number, parts[p].rev, widths[i].type);
+	}
+}
+
+/* WPn_CONFIG: fields are at other places on CMN-600, and a DTM of several knows two ports. */
+static void watchpoint_images(struct kunit *test)
+{
+	struct cmn_wp all = {
+		.port = 3, .channel = 3, .group = 1, .down = true, .exclusive = true,
+	};
+	struct cmn_wp plain = { .port = 1 };
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
+
+	KUNIT_EXPECT_EQ(test, cmn_wp_config(&file->cmn, &plain, false), 0x1U);
+	KUNIT_EXPECT_EQ(test, cmn_wp_config(&file->cmn, &all, true), 0x317U);
+	file->cmn.multi_dtm = false;
+	KUNIT_EXPECT_EQ(test, cmn_wp_config(&file->cmn, &all, true), 0x20317U);
+	all.number = 1;
+	KUNIT_EXPECT_EQ(test, cmn_wp_config(&file->cmn, &all, true), 0xa0317U);
+
+	file = cmn_regfile_ready(test, &cmn_fake_600);
+	all.port = 1;
+	KUNIT_EXPECT_EQ(test, cmn_wp_config(&file->cmn, &all, true), 0x77U);
+}
+
+/* Claims of a whole mesh, and events that take from them. */
+static struct cmn_claims *claims_of(struct kunit *test, struct cmn_regfile *file)
+{
+	struct cmn_claims *claims = kunit_kzalloc(test, cmn_claims_size(&file->cmn), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, claims);
+	return claims;
+}
+
+static struct cmn_event *start(struct kunit *test, struct cmn_regfile *file,
+			       struct cmn_claims *claims, u64 config, u64 config1, u64 config2)
+{
+	const u64 words[] = { config, config1, config2 };
+	struct cmn_event *ce = cmn_event_create(&file->cmn, words);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ce);
+	KUNIT_ASSERT_NULL(test, cmn_claim(&file->cmn, claims, ce, false));
+	cmn_event_start(&file->cmn, ce);
+	return ce;
+}
+
+/* PMU_CONFIG as the sheet builds it up, event by event: one write at the end. */
+static void dtm_images(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct cmn_claims *claims = claims_of(test, file);
+	u32 xp = file->xp[1];		/* id 0x20 */
+	u64 reset = cmn_regfile_get(file, xp + PMU_CONFIG);
+	struct cmn_event *one, *two, *three;
+
+	KUNIT_EXPECT_EQ(test, reset, 0x1ULL);
+	one = start(test, file, claims, 0x2480010005, 0, 0);
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + PMU_CONFIG), 0x0000002000000011ULL);
+	two = start(test, file, claims, 0x2080750006, 0, 0);
+	cmn_regfile_forget(file);
+	three = start(test, file, claims, 0x0001002080007770, 0x200000000, 0xffffffe07fffffff);
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + PMU_CONFIG), 0x0000052002100071ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, true, xp + PMU_CONFIG), 1U);
+	/* Line 1, for local counter 1. */
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + SEL), 0x7500ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + WP0_CONFIG), 0x1ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + WP0_CONFIG + 8), 0x200000000ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + WP0_CONFIG + 16), 0xffffffe07fffffffULL);
+
+	cmn_event_stop(&file->cmn, three);
+	cmn_event_stop(&file->cmn, two);
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + PMU_CONFIG) & 0xff, 0x11ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + SEL), 0ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + WP0_CONFIG + 8), ~0ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + WP0_CONFIG + 16), 0ULL);
+	kvfree(one);
+	kvfree(two);
+	kvfree(three);
+}
+
+/* The last counter, with the last letter; four more letters are somebody else's. */
+static void the_last_of_all(struct kunit *test)
+{
+	static const struct cmn_fake_node nodes[] = {
+		{ 0, 0, 0x0003, 0x00, 0 }, { 1, 0, 0x0005, 0x24, 0 }, { 1, 0, 0x0005, 0x21, 1 },
+	};
+	/* Of HN-F 0x24, of XP 0x20, and what goes down there; of XP 0; of HN-F 0x21. */
+	static const u64 config[] = {
+		0x2480010005, 0x2080750006, 0x0001002080027770, 0x0080110006, 0x0080110006,
+		0x0080110006, 0x0080110006, 0x2180010005,
+	};
+	struct cmn_fake_mesh mesh = cmn_fake_600;
+	struct cmn_event *ce[ARRAY_SIZE(config)];
+	struct cmn_regfile *file;
+	struct cmn_claims *claims;
+
+	mesh.nodes = nodes;
+	mesh.nr = ARRAY_SIZE(nodes);
+	file = cmn_regfile_ready(test, &mesh);
+	claims = claims_of(test, file);
+	for (int i = 0; i < ARRAY_SIZE(config); i++)
+		ce[i] = start(test, file, claims, config[i], 0, 0);
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->xp[1] + PMU_CONFIG),
+			0x17020520721000f1ULL);
+	for (int i = 0; i < ARRAY_SIZE(config); i++)
+		kvfree(ce[i]);
+}
+
+/* Four lines of an XP in four bytes; two of them unused, as devices have counters 1 and 2. */
+static void narrow_selectors(struct kunit *test)
+{
+	static const u64 config[] = { 0x2080750006, 0x2080010005, 0x2480010005, 0x2080160006 };
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct cmn_claims *claims = claims_of(test, file);
+	struct cmn_event *ce[ARRAY_SIZE(config)];
+
+	for (int i = 0; i < ARRAY_SIZE(config); i++)
+		ce[i] = start(test, file, claims, config[i], 0, 0);
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->xp[1] + SEL), 0x16000075ULL);
+	for (int i = 0; i < ARRAY_SIZE(config); i++)
+		kvfree(ce[i]);
+}
+
+/* Nine bits of id at a stride of 16 on CMN-700, written as one. */
+static void wide_selectors(struct kunit *test)
+{
+	struct cmn_fake_mesh mesh = cmn_fake_700;
+	struct cmn_regfile *file;
+	struct cmn_claims *claims;
+	struct cmn_event *one, *two;
+	u32 xp;
+
+	mesh.info1 = 0x2420a;		/* two SNP channels */
+	file = cmn_regfile_ready(test, &mesh);
+	claims = claims_of(test, file);
+	xp = file->xp[1];
+	one = start(test, file, claims, 0x2080750006, 0, 0);
+	two = start(test, file, claims, 0x2081010006, 0, 0);
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + SEL), 0x0000000001010075ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, true, xp + SEL), 1U);
+	kvfree(one);
+	kvfree(two);
+}
+
+/* In the second DTM of an XP ports count from 0; the second set of events is 8 further. */
+static void second_dtm_and_second_set(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
+	struct cmn_claims *claims = claims_of(test, file);
+	u32 xp = file->xp[6];		/* id 0x48 */
+	struct cmn_event *ccla = start(test, file, claims, 0x4e80210105, 0, 0);
+	struct cmn_event *rni = start(test, file, claims, 0x4e8005000a, 0, 0);
+	u32 node = file->node[7];
+
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL + 8), 0x21ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL), 0x0500ULL);
+	/* Port 3 is port 1 there: inputs 0x20 and 0x21, letters A and B. */
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + 0x200 + PMU_CONFIG),
+			0x0000212000100031ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + PMU_CONFIG), 1ULL);
+	kvfree(ccla);
+	kvfree(rni);
+}
+
+/* The upper half of a selector is written when a filter changes, and no other time. */
+static void filters(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
+	struct cmn_claims *claims = claims_of(test, file);
+	u32 node = file->node[3];	/* id 0x20 */
+	struct cmn_event *one = start(test, file, claims, 0x20b02b0005, 0, 0);
+	struct cmn_event *two;
+
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL), 6ULL << 42 | 0x2b);
+	cmn_regfile_forget(file);
+	two = start(test, file, claims, 0x2080010005, 0, 0);
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL), 6ULL << 42 | 0x012b);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, true, node + SEL), 1U);
+	KUNIT_EXPECT_EQ(test, file->log[0].bytes, 4);
+	kvfree(one);
+	kvfree(two);
+}
+
+/* Taking over: an overflow is cleared while all is enabled, and then the mesh is stopped. */
+static void takes_over(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile(test, &cmn_fake_600);
+	u32 dtc0 = file->node[3], dtc1 = file->node[4];
+	const struct { u32 offset; u64 value; } expected[] = {
+		{ dtc0 + DTC_CTL, 0x1 }, { dtc0 + PMCR, 0x41 },
+		{ dtc0 + PMEVCNT_AB, 0 }, { dtc0 + PMEVCNT_AB + 0x10, 0 },
+		{ dtc0 + PMEVCNT_AB + 0x20, 0 }, { dtc0 + PMEVCNT_AB + 0x30, 0 },
+		{ dtc0 + PMCCNTR, 0 }, { dtc0 + PMOVSR_CLR, 0x1ff },
+		{ dtc1 + DTC_CTL, 0x1 }, { dtc1 + PMCR, 0x41 },
+		{ dtc1 + PMEVCNT_AB, 0 }, { dtc1 + PMEVCNT_AB + 0x10, 0 },
+		{ dtc1 + PMEVCNT_AB + 0x20, 0 }, { dtc1 + PMEVCNT_AB + 0x30, 0 },
+		{ dtc1 + PMCCNTR, 0 }, { dtc1 + PMOVSR_CLR, 0x1ff },
+		{ dtc0 + PMCR, 0 },
+	};
+	unsigned int n;
+
+	KUNIT_ASSERT_EQ(test, cmn_regfile_discover(file), 0);
+	for (unsigned int i = 0; i < 8; i++)
+		cmn_regfile_set(file, file->xp[i] + PMU_CONFIG, 0x1702052072100ff1);
+	cmn_regfile_forget(file);
+	cmn_reset(&file->cmn);
+	for (unsigned int i = 0; i < 8; i++)
+		KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->xp[i] + PMU_CONFIG), 1ULL);
+	n = file->reads + file->writes - ARRAY_SIZE(expected);
+	for (unsigned int i = 0; i < ARRAY_SIZE(expected); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, file->log[n + i].offset, expected[i].offset, "%u", i);
+		KUNIT_EXPECT_EQ_MSG(test, file->log[n + i].value, expected[i].value, "%u", i);
+		KUNIT_EXPECT_TRUE(test, file->log[n + i].write);
+	}
+}
+
+/* Leaving: what is selected goes first, and with it all that could count. */
+static void leaves_nothing(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
+	struct cmn_claims *claims = claims_of(test, file);
+	u32 xp = file->xp[1], hnf = file->node[3], ccla = file->node[7];
+	struct cmn_event *ce[] = {
+		start(test, file, claims, 0x20b02b0005, 0, 0),
+		start(test, file, claims, 0x2080750006, 0, 0),
+		start(test, file, claims, 0x4e80210105, 0, 0),
+	};
+
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, hnf + SEL) & 0xffffffff, 0x2bULL);
+	cmn_regfile_forget(file);
+	cmn_quiesce(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, hnf + SEL) & 0xffffffff, 0ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + SEL), 0ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, ccla + SEL + 8), 0ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + PMU_CONFIG), 0ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[1] + PMCR), 0ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[1] + DTC_CTL), 0ULL);
+	KUNIT_EXPECT_LT(test, file->log[file->cmn.nr_nodes - 1].offset % 0x10000, WP0_CONFIG);
+	KUNIT_EXPECT_EQ(test, file->log[file->cmn.nr_nodes].offset % 0x1000, PMU_CONFIG % 0x1000);
+	for (int i = 0; i < ARRAY_SIZE(ce); i++)
+		kvfree(ce[i]);
+}
+
+/* Local counters that wrap have carried: the sum goes on. */
+static void local_wraps(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct cmn_claims *claims = claims_of(test, file);
+	u32 xp = file->xp[1], dtc0 = file->node[3];
+	struct cmn_event *ce;
+	u64 before;
+
+	/* Three HN-Fs at one XP: counters 0, 1 and 2. */
+	cmn_regfile_set(file, xp + PMEVCNT, 0x00000000fff00010);
+	ce = start(test, file, claims, 0x10005, 0, 0);
+	before = cmn_event_value(&file->cmn, ce);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMEVCNT_AB), 0x80000000ULL);
+	cmn_mesh_run(&file->cmn, true);
+	cmn_regfile_set(file, xp + PMEVCNT, 0x0000000000100020);
+	cmn_regfile_set(file, dtc0 + PMEVCNT_AB, 0x80000001);
+	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, ce) - before, 0x30ULL);
+	kvfree(ce);
+}
+
+/* A letter that has wrapped goes on, and is put back to the middle of its range. */
+static void letters_wrap(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct cmn_claims *claims = claims_of(test, file);
+	u32 dtc0 = file->node[3], dtc1 = file->node[4];
+	struct cmn_event *one = start(test, file, claims, 0x10005, 0, 0);
+	struct cmn_event *two = start(test, file, claims, 0x5000a, 0, 0);
+	u64 before = cmn_event_value(&file->cmn, one), other = cmn_event_value(&file->cmn, two);
+
+	/* Domains are not known: both have the same letters. */
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMEVCNT_AB), 0x8000000080000000ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc1 + PMEVCNT_AB), 0x8000000080000000ULL);
+	cmn_mesh_run(&file->cmn, true);
+	cmn_regfile_set(file, dtc0 + PMEVCNT_AB, 0x8000000700000005);
+	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, one) - before, 0x80000005ULL << 16);
+	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, two) - other, 7ULL << 16);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMEVCNT_AB), 0x8000000780000000ULL);
+	/* In the next pass nothing more is there. */
+	cmn_mesh_run(&file->cmn, true);
+	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, one) - before, 0x80000005ULL << 16);
+	kvfree(one);
+	kvfree(two);
+}
+
+/* Every letter goes on by itself when it has wrapped, and the sum is that of all DTCs. */
+static void all_letters_wrap(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct cmn_claims *claims = claims_of(test, file);
+	u32 dtc0 = file->node[3], dtc1 = file->node[4];
+	struct cmn_event *ce[8];
+	u64 before[8];
+
+	/* Four of XP 0x20, four of XP 0. */
+	for (unsigned int i = 0; i < 8; i++)
+		ce[i] = start(test, file, claims, i < 4 ? 0x2080110006 : 0x80110006, 0, 0);
+	for (unsigned int i = 0; i < 8; i++)
+		before[i] = cmn_event_value(&file->cmn, ce[i]);
+	cmn_mesh_run(&file->cmn, true);
+	for (unsigned int pair = 0; pair < 4; pair++) {
+		cmn_regfile_set(file, dtc0 + PMEVCNT_AB + 0x10 * pair,
+				(2ULL * pair + 2) << 32 | (2 * pair + 1));
+		/* In the other domain those with odd numbers have wrapped. */
+		cmn_regfile_set(file, dtc1 + PMEVCNT_AB + 0x10 * pair,
+				(0x100ULL + pair) << 32 | (0x80000010 + pair));
+	}
+	for (unsigned int i = 0; i < 8; i++) {
+		u64 other = i % 2 ? 0x80000100ULL + i / 2 : 0x10 + i / 2;
+
+		KUNIT_EXPECT_EQ_MSG(test, cmn_event_value(&file->cmn, ce[i]) - before[i],
+				    (0x80000001ULL + i + other) << 16, "letter %c", 'A' + i);
+	}
+	for (unsigned int pair = 0; pair < 4; pair++) {
+		KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMEVCNT_AB + 0x10 * pair),
+				0x8000000080000000ULL);
+		KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc1 + PMEVCNT_AB + 0x10 * pair),
+				0x8000000080000010ULL + pair);
+	}
+	for (unsigned int i = 0; i < 8; i++)
+		kvfree(ce[i]);
+}
+
+/* The cycle counter is a count by itself, without clock gating as long as it is used. */
+static void cycles(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct cmn_claims *claims = claims_of(test, file);
+	u32 dtc0 = file->node[3];
+	struct cmn_event *ce = start(test, file, claims, 0x3, 0, 0);
+	u64 before = cmn_event_value(&file->cmn, ce);
+
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + DTC_CTL), 0x401ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMCCNTR), 0x8000000000ULL);
+	cmn_regfile_set(file, dtc0 + PMCCNTR, 0x8000001234);
+	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, ce) - before, 0x1234ULL);
+	cmn_regfile_set(file, dtc0 + PMCCNTR, 0x10);
+	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, ce) - before, 0x8000000010ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMCCNTR), 0x8000000000ULL);
+	cmn_event_stop(&file->cmn, ce);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + DTC_CTL), 0x1ULL);
+	kvfree(ce);
+}
+
+/* A pass costs a read for each DTM and a read for each DTC and two letters, however many events. */
+static void a_pass_is_cheap(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
+	struct cmn_claims *claims = claims_of(test, file);
+	struct cmn_event *one = start(test, file, claims, 0x10005, 0, 0);
+	struct cmn_event *two = start(test, file, claims, 0x20005, 0, 0);
+
+	cmn_flush(&file->cmn);
+	cmn_mesh_run(&file->cmn, true);
+	cmn_regfile_forget(file);
+	cmn_event_value(&file->cmn, one);
+	cmn_event_value(&file->cmn, two);
+	/* HN-Fs are at XPs 0x20, in the domain of DTC 1, and 0x40. */
+	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, false, file->xp[1] + PMEVCNT), 1U);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, false, file->xp[2] + PMEVCNT), 1U);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, false, file->node[1] + PMEVCNT_AB), 1U);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, false, file->node[2] + PMEVCNT_AB), 1U);
+	KUNIT_EXPECT_EQ(test, file->reads, 4U);
+	KUNIT_EXPECT_EQ(test, file->writes, 1U);	/* stopped, to be as of one moment */
+	kvfree(one);
+	kvfree(two);
+}
+
+/* All flags are cleared, of the DTCs that the interrupt is of; in a stopped mesh too. */
+static void overflow_is_cleared(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	u32 dtc0 = file->node[3], dtc1 = file->node[4];
+
+	KUNIT_EXPECT_FALSE(test, cmn_overflow(&file->cmn, 3));
+	for (unsigned int bit = 0; bit <= 8; bit++) {
+		cmn_regfile_set(file, dtc0 + PMOVSR, BIT(bit));
+		cmn_regfile_set(file, dtc1 + PMOVSR, BIT(bit));
+		cmn_regfile_forget(file);
+		KUNIT_EXPECT_TRUE(test, cmn_overflow(&file->cmn, 1));
+		KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMOVSR_CLR), BIT_ULL(bit));
+		KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, true, dtc1 + PMOVSR_CLR), 0U);
+		KUNIT_EXPECT_EQ(test, file->log[0].value, 0x41ULL);
+		KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMCR), 0ULL);
+	}
+}
+
+/* Without an interrupt nobody would see a letter that overflows: no such mesh is taken. */
+static void needs_an_interrupt(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct platform_device *pdev;
+	struct device *dev = file->cmn.dev;
+
+	pdev = platform_device_register_simple("cmn_kunit_irq", PLATFORM_DEVID_NONE, NULL, 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pdev);
+	file->cmn.dev = &pdev->dev;
+	KUNIT_EXPECT_EQ(test, cmn_irq_init(&file->cmn, pdev), -ENXIO);
+	KUNIT_EXPECT_EQ(test, file->cmn.nr_lines, 0);
+	file->cmn.dev = dev;
+	platform_device_unregister(pdev);
+}
+
+static struct kunit_case cmn_cases[] = {
+	KUNIT_CASE(ids_to_places),
+	KUNIT_CASE(id_bits_of_all_meshes),
+	KUNIT_CASE(configs_to_events),
+	KUNIT_CASE(an_id_of_two_events),
+	KUNIT_CASE(refusals),
+	KUNIT_CASE(ports_without_a_device),
+	KUNIT_CASE(ports_of_an_xp_alone),
+	KUNIT_CASE(widths_of_ids),
+	KUNIT_CASE(watchpoint_images),
+	KUNIT_CASE(dtm_images),
+	KUNIT_CASE(the_last_of_all),
+	KUNIT_CASE(narrow_selectors),
+	KUNIT_CASE(wide_selectors),
+	KUNIT_CASE(second_dtm_and_second_set),
+	KUNIT_CASE(filters),
+	KUNIT_CASE(takes_over),
+	KUNIT_CASE(leaves_nothing),
+	KUNIT_CASE(local_wraps),
+	KUNIT_CASE(letters_wrap),
+	KUNIT_CASE(all_letters_wrap),
+	KUNIT_CASE(cycles),
+	KUNIT_CASE(a_pass_is_cheap),
+	KUNIT_CASE(overflow_is_cleared),
+	KUNIT_CASE(needs_an_interrupt),
+	{ }
+};
+
+static struct kunit_suite cmn_suite = {
+	.name = "cmn",
+	.test_cases = cmn_cases,
+};
+
+kunit_test_suites(&cmn_suite, &cmn_discover_suite, &cmn_claim_suite);
+
+MODULE_DESCRIPTION("KUnit suites of cmn_pmu");
+MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(PMU_CORE_NS);
+MODULE_IMPORT_NS(PMU_KUNIT_NS);

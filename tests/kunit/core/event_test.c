@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * perf events on a box of fake counters: real perf, real core, no hardware.
+ */
+#include <kunit/test.h>
+#include <linux/delay.h>
+#include <linux/device.h>
+#include <linux/module.h>
+#include <linux/smp.h>
+
+#include <pmu/core.h>
+
+#include "suites.h"
+#include "perf_open.h"
+
+#define FAKE_PMU	"pmu_core_kunit"
+#define FAKE_COUNTERS	3	/* two general ones and, for config 0xff, a fixed one */
+#define FAKE_WIDTH	16
+
+/* The counters, and what was asked of them. */
+struct fake {
+	struct device *dev;
+	u64 raw[FAKE_COUNTERS];
+	bool on[FAKE_COUNTERS];
+	bool frozen, gone;
+	u64 max_rate;
+	unsigned int freezes, thaws, reads;
+	unsigned int misuse;		/* verbs called when they must not be */
+};
+
+static struct fake *fake;
+
+static int fake_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
+{
+	ev->max_rate = fake->max_rate;
+	return 0;
+}
+
+static u64 fake_counters(const struct pmu_desc *desc, const struct pmu_event *ev)
+{
+	return ev->event->attr.config == 0xff ? BIT_ULL(2) : GENMASK_ULL(1, 0);
+}
+
+static u64 fake_start(struct pmu_box *box, struct pmu_event *ev, int idx)
+{
+	fake->misuse += !fake->frozen || fake->on[idx] || !irqs_disabled();
+	fake->on[idx] = true;
+	return fake->raw[idx];
+}
+
+static void fake_stop(struct pmu_box *box, struct pmu_event *ev, int idx)
+{
+	fake->misuse += !fake->frozen || !fake->on[idx] || !irqs_disabled();
+	fake->on[idx] = false;
+}
+
+static int fake_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
+{
+	fake->reads++;
+	fake->misuse += !fake->on[idx] || !irqs_disabled();
+	*value = fake->raw[idx];
+	return fake->gone ? -ENODEV : 0;
+}
+
+static void fake_freeze(struct pmu_box *box)
+{
+	fake->freezes++;
+	fake->misuse += fake->frozen || !irqs_disabled();
+	fake->frozen = true;
+}
+
+static void fake_thaw(struct pmu_box *box)
+{
+	fake->thaws++;
+	fake->misuse += !fake->frozen || !irqs_disabled();
+	fake->frozen = false;
+}
+
+static const struct pmu_box_ops fake_ops = {
+	.event_init = fake_event_init,
+	.counters = fake_counters,
+	.start = fake_start,
+	.stop = fake_stop,
+	.read = fake_read,
+	.freeze = fake_freeze,
+	.thaw = fake_thaw,
+};
+
+static const struct pmu_format fake_formats[] = {
+	{ .name = "event", .mask = GENMASK_ULL(7, 0) },
+};
+
+static const struct pmu_desc fake_desc = {
+	.owner = THIS_MODULE,
+	.ops = &fake_ops,
+	.scope = PMU_SCOPE_SYSTEM,
+	.width = FAKE_WIDTH,
+	.formats = fake_formats,
+	.nr_formats = ARRAY_SIZE(fake_formats),
+};
+
+/* Events that every running counter counts. */
+static void happen(unsigned int events)
+{
+	for (int i = 0; i < FAKE_COUNTERS; i++)
+		if (fake->on[i] && !fake->frozen)
+			fake->raw[i] = (fake->raw[i] + events) & GENMASK(FAKE_WIDTH - 1, 0);
+}
+
+static struct perf_event *open_event(u64 config)
+{
+	return perf_open(FAKE_PMU, config, 0, NULL);
+}
+
+static int fake_plug(struct kunit *test)
+{
+	fake->dev = root_device_register("pmu_core_kunit_device");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, fake->dev);
+	fake->frozen = true;
+	return devm_pmu_box_register(fake->dev, &fake_desc, FAKE_PMU, 0, fake);
+}
+
+static void fake_unplug(void)
+{
+	/* A root device has no driver: what devm holds goes with the device itself. */
+	root_device_unregister(fake->dev);
+	fake->dev = NULL;
+}
+
+static int event_test_init(struct kunit *test)
+{
+	fake = kunit_kzalloc(test, sizeof(*fake), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fake);
+	return fake_plug(test);
+}
+
+static void event_test_exit(struct kunit *test)
+{
+	if (fake->dev)
+		fake_unplug();
+	KUNIT_EXPECT_EQ(test, fake->misuse, 0U);
+	pmu_unregister_all(THIS_MODULE);
+}
+
+/* Counts are exact over the 16-bit wrap and from whatever value the counter stood at. */
+static void counts_over_wraps(struct kunit *test)
+{
+	struct perf_event *event;
+	u64 truth = 0;
+
+	fake->raw[0] = 65000;
+	event = open_event(1);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 0ULL);
+	for (int i = 0; i < 5; i++) {
+		happen(50000);
+		truth += 50000;
+		KUNIT_EXPECT_EQ(test, perf_open_count(event), truth);
+	}
+	perf_event_release_kernel(event);
+}
+
+/* What happens between disable and enable is not counted; the final read is not lost. */
+static void stops_when_disabled(struct kunit *test)
+{
+	struct perf_event *event = open_event(1);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	happen(7);
+	perf_event_disable(event);
+	fake->raw[0] += 1000;		/* somebody else's */
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 7ULL);
+	perf_event_enable(event);
+	happen(3);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 10ULL);
+	perf_event_release_kernel(event);
+}
+
+/* An idle box is frozen and untouched; it is thawed once for a start, frozen once for a stop. */
+static void freezes_when_idle(struct kunit *test)
+{
+	struct perf_event *event;
+
+	KUNIT_EXPECT_EQ(test, fake->freezes + fake->thaws + fake->reads, 0U);
+	event = open_event(1);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	KUNIT_EXPECT_FALSE(test, fake->frozen);
+	KUNIT_EXPECT_EQ(test, fake->thaws, 1U);
+	KUNIT_EXPECT_EQ(test, fake->freezes, 0U);
+	perf_event_release_kernel(event);
+	KUNIT_EXPECT_TRUE(test, fake->frozen);
+	KUNIT_EXPECT_EQ(test, fake->thaws, 1U);
+	KUNIT_EXPECT_EQ(test, fake->freezes, 1U);
+	KUNIT_EXPECT_EQ(test, fake->reads, 1U);
+}
+
+/* General counters run out, the fixed one is apart; a late event waits, and gets its turn. */
+static void counters_run_out(struct kunit *test)
+{
+	struct perf_event *event[4];
+
+	for (int i = 0; i < 3; i++) {
+		event[i] = open_event(1);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event[i]);
+	}
+	event[3] = open_event(0xff);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event[3]);
+	KUNIT_EXPECT_TRUE(test, fake->on[0] && fake->on[1]);
+	/* With only as many as fit left, all count without a rotation. */
+	perf_event_release_kernel(event[0]);
+	msleep(100);
+	KUNIT_EXPECT_TRUE(test, fake->on[0] && fake->on[1] && fake->on[2]);
+	for (int i = 1; i < 4; i++)
+		perf_event_release_kernel(event[i]);
+	KUNIT_EXPECT_FALSE(test, fake->on[0] || fake->on[1] || fake->on[2]);
+}
+
+/* Two events that perf reads as a group: on the owner CPU, interrupts off. */
+struct group_read {
+	struct perf_event *leader, *other;
+	unsigned int reads;			/* before the end of it */
+};
+
+static void read_group(void *data)
+{
+	struct group_read *group = data;
+	struct pmu *pmu = group->leader->pmu;
+
+	pmu->start_txn(pmu, PERF_PMU_TXN_READ);
+	happen(3);
+	pmu->read(group->leader);
+	pmu->read(group->other);
+	group->reads = fake->reads;
+	happen(4);
+	pmu->commit_txn(pmu);
+}
+
+/* A group is read in one pass: its members' values are of the same moment. */
+static void group_reads_in_one_pass(struct kunit *test)
+{
+	struct group_read group = { open_event(1), open_event(0xff) };
+	unsigned int reads = fake->reads;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group.leader);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group.other);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, read_group, &group, 1), 0);
+	KUNIT_EXPECT_EQ(test, group.reads, reads);
+	KUNIT_EXPECT_EQ(test, fake->reads, reads + 2);
+	KUNIT_EXPECT_EQ(test, local64_read(&group.leader->count), 7LL);
+	KUNIT_EXPECT_EQ(test, local64_read(&group.other->count), 7LL);
+	/* And a single one at once, as before. */
+	happen(1);
+	KUNIT_EXPECT_EQ(test, perf_open_count(group.leader), 8ULL);
+	perf_event_release_kernel(group.other);
+	perf_event_release_kernel(group.leader);
+}
+
+/* What the hardware or the ABI does not have is refused with the errno perf explains. */
+static void refusals(struct kunit *test)
+{
+	static const struct perf_event_attr refused[] = {
+		{ .config = 0x101 },				/* reserved */
+		{ .config = 1, .config1 = 1 },
+		{ .config = 1, .config2 = 1 },
+		{ .config = 1, .sample_period = 1000 },		/* no interrupt */
+		{ .config = 1, .exclude_kernel = 1 },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(refused); i++)
+		KUNIT_EXPECT_EQ_MSG(test, PTR_ERR_OR_ZERO(perf_open_attr(FAKE_PMU, refused[i], 0, NULL)),
+				    -EINVAL, "row %d", i);
+	KUNIT_EXPECT_EQ(test, perf_open_error(FAKE_PMU, 1, -1, current), -EINVAL);
+}
+
+/* A 16-bit counter that nobody reads is folded by the timer before it wraps unseen. */
+static void timer_folds(struct kunit *test)
+{
+	struct perf_event *event;
+	u64 truth = 0;
+
+	fake->max_rate = 65536 * 10;	/* wraps in 100 ms: polled every 50 ms */
+	event = open_event(1);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	for (int i = 0; i < 20; i++) {
+		unsigned int reads = READ_ONCE(fake->reads);
+
+		local_irq_disable();
+		happen(20000);
+		local_irq_enable();
+		truth += 20000;
+		/* As slow as a guest may be, it polls: wait for it rather than for a time. */
+		for (int j = 0; j < 200 && READ_ONCE(fake->reads) == reads; j++)
+			msleep(20);
+		KUNIT_ASSERT_GT(test, READ_ONCE(fake->reads), reads);
+	}
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), truth);
+	perf_event_release_kernel(event);
+}
+
+/* A device that stops answering: the event goes to error state and keeps what it counted. */
+static void read_errors(struct kunit *test)
+{
+	struct perf_event *event = open_event(1);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	happen(5);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 5ULL);
+	fake->gone = true;
+	happen(1000);
+	perf_open_count(event);
+	KUNIT_EXPECT_TRUE(test, perf_open_fails_soon(event));
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 5LL);
+	perf_event_release_kernel(event);
+}
+
+/*
+ * The device is unbound while an event is open: the event fails, no verb is called any
+ * more, no event can be opened; a device that comes back joins the PMU that stayed.
+ */
+static void unplugged_while_open(struct kunit *test)
+{
+	struct perf_event *event = open_event(1), *second;
+	unsigned int reads;
+	int type = perf_open_type(FAKE_PMU);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	/* As long as an event is open perf has the module pinned. */
+	KUNIT_EXPECT_GT(test, module_refcount(THIS_MODULE), 0);
+	happen(9);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 9ULL);
+	fake_unplug();
+	reads = fake->reads;
+	KUNIT_EXPECT_TRUE(test, perf_open_fails_soon(event));
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 9LL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(open_event(1)), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fake->reads, reads);
+
+	for (int i = 0; i < FAKE_COUNTERS; i++)
+		fake->on[i] = false;
+	KUNIT_ASSERT_EQ(test, fake_plug(test), 0);
+	KUNIT_EXPECT_EQ(test, perf_open_type(FAKE_PMU), type);
+	second = open_event(1);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, second);
+	happen(4);
+	KUNIT_EXPECT_EQ(test, perf_open_count(second), 4ULL);
+	perf_event_release_kernel(second);
+	perf_event_release_kernel(event);
+}
+
+/* Two boxes of one name and scope cannot be: the second is refused. */
+static void refuses_a_second_box(struct kunit *test)
+{
+	struct device *dev = root_device_register("pmu_core_kunit_second");
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, dev);
+	KUNIT_EXPECT_EQ(test, devm_pmu_box_register(dev, &fake_desc, FAKE_PMU, 0, fake), -EEXIST);
+	/* Nor can a PMU be named as one that is somebody else's. */
+	KUNIT_EXPECT_EQ(test, devm_pmu_box_register(dev, &fake_desc, "software", 0, fake), -EEXIST);
+	root_device_unregister(dev);
+}
+
+static struct kunit_case event_cases[] = {
+	KUNIT_CASE(counts_over_wraps),
+	KUNIT_CASE(stops_when_disabled),
+	KUNIT_CASE(freezes_when_idle),
+	KUNIT_CASE(counters_run_out),
+	KUNIT_CASE(group_reads_in_one_pass),
+	KUNIT_CASE(refusals),
+	KUNIT_CASE(timer_folds),
+	KUNIT_CASE(read_errors),
+	KUNIT_CASE(unplugged_while_open),
+	KUNIT_CASE(refuses_a_second_box),
+	{ }
+};
+
+struct kunit_suite pmu_event_suite = {
+	.name = "pmu_core_event",
+	.init = event_test_init,
+	.exit = event_test_exit,
+	.test_cases = event_cases,
+};

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Power: a box is on while it is used, and off soon after. memory.c sees to it that it
+ * is never switched on or off twice, and off in the end.
+ */
+#include <kunit/test.h>
+#include <linux/sched.h>
+
+#include "suites.h"
+#include "memory.h"
+
+static struct memory *memory;
+
+static void power_create(struct kunit *test, enum pmu_scope scope)
+{
+	memory = memory_create(test, scope);
+	memory_with_power(memory);
+}
+
+static int power_test_init(struct kunit *test)
+{
+	memory = NULL;
+	return 0;
+}
+
+static void power_test_exit(struct kunit *test)
+{
+	memory_destroy(test, memory);
+}
+
+static struct perf_event *open_one(struct kunit *test, int cpu, struct task_struct *task)
+{
+	struct perf_event *event = memory_open(cpu, task);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	return event;
+}
+
+/* The first event switches the box on, and nothing does again; the last switches it off. */
+static void first_on_last_off(struct kunit *test)
+{
+	struct memory_box *box;
+	struct perf_event *a, *b;
+
+	power_create(test, PMU_SCOPE_SYSTEM);
+	memory_plug(test, memory);
+	box = &memory->boxes[0];
+	KUNIT_EXPECT_EQ(test, box->on, 0U);
+	a = open_one(test, 0, NULL);
+	KUNIT_EXPECT_EQ(test, box->on, 1U);
+	b = open_one(test, 0, NULL);
+	perf_event_release_kernel(a);
+	/* To open one waits for what is still to be switched off: nothing is. */
+	a = open_one(test, 0, NULL);
+	KUNIT_EXPECT_EQ(test, box->on, 1U);
+	KUNIT_EXPECT_EQ(test, box->off, 0U);
+	perf_event_release_kernel(a);
+	perf_event_release_kernel(b);
+	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(box->off) == 1));
+	KUNIT_EXPECT_EQ(test, box->on, 1U);
+}
+
+/* Disabled is not closed: only closing ends the use. */
+static void on_while_disabled(struct kunit *test)
+{
+	struct perf_event *a, *b;
+
+	power_create(test, PMU_SCOPE_SYSTEM);
+	memory_plug(test, memory);
+	a = open_one(test, 0, NULL);
+	perf_event_disable(a);
+	b = open_one(test, 0, NULL);
+	KUNIT_EXPECT_EQ(test, memory->boxes[0].on, 1U);
+	KUNIT_EXPECT_EQ(test, memory->boxes[0].off, 0U);
+	perf_event_release_kernel(a);
+	perf_event_release_kernel(b);
+}
+
+/* What was closed is off before the driver is asked for the next event: it may be in its way. */
+static void off_before_the_next(struct kunit *test)
+{
+	struct memory_box *box;
+
+	power_create(test, PMU_SCOPE_SYSTEM);
+	memory_plug(test, memory);
+	box = &memory->boxes[0];
+	box->off_ms = 200;
+	for (unsigned int i = 1; i <= 3; i++) {
+		struct perf_event *event = open_one(test, 0, NULL);
+
+		KUNIT_EXPECT_EQ(test, memory->powered_at_init, 0U);
+		KUNIT_EXPECT_EQ(test, box->on, i);
+		KUNIT_EXPECT_EQ(test, box->off, i - 1);
+		perf_event_release_kernel(event);
+	}
+}
+
+/* A box that cannot be powered: perf_event_open() says why, nothing is kept, the next may. */
+static void power_on_fails(struct kunit *test)
+{
+	struct memory_box *box;
+
+	power_create(test, PMU_SCOPE_SYSTEM);
+	memory_plug(test, memory);
+	box = &memory->boxes[0];
+	box->power_error = -EBUSY;
+	KUNIT_EXPECT_EQ(test, perf_open_error(MEMORY_PMU, 0, 0, NULL), -EBUSY);
+	KUNIT_EXPECT_EQ(test, memory->inits, 1U);
+	KUNIT_EXPECT_EQ(test, memory->frees, 1U);
+	box->power_error = -EIO;
+	KUNIT_EXPECT_EQ(test, perf_open_error(MEMORY_PMU, 0, 0, NULL), -EIO);
+	box->power_error = 0;
+	KUNIT_EXPECT_EQ(test, perf_open_error(MEMORY_PMU, 0, 0, NULL), 0);
+	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(box->off) == 1));
+	KUNIT_EXPECT_EQ(test, box->on, 1U);
+}
+
+/* A task may come to any CPU: its event powers every box, and only the last one's end is the end. */
+static void task_powers_every_box(struct kunit *test)
+{
+	struct perf_event *a, *b;
+	int cpu;
+
+	power_create(test, PMU_SCOPE_CPU);
+	memory->desc.tasks = PMU_TASKS_TOO;
+	memory_plug(test, memory);
+	a = open_one(test, -1, current);
+	for_each_online_cpu(cpu)
+		KUNIT_EXPECT_TRUE(test, memory->boxes[cpu].powered);
+	b = open_one(test, -1, current);
+	perf_event_release_kernel(a);
+	a = open_one(test, 0, NULL);
+	for_each_online_cpu(cpu)
+		KUNIT_EXPECT_TRUE(test, memory->boxes[cpu].powered);
+	perf_event_release_kernel(b);
+	for_each_online_cpu(cpu)
+		KUNIT_EXPECT_TRUE(test, cpu == 0 ||
+				  perf_open_soon(!READ_ONCE(memory->boxes[cpu].powered)));
+	KUNIT_EXPECT_TRUE(test, memory->boxes[0].powered);
+	perf_event_release_kernel(a);
+	KUNIT_EXPECT_TRUE(test, perf_open_soon(!READ_ONCE(memory->boxes[0].powered)));
+}
+
+/* An event on a CPU powers that CPU's box alone. */
+static void cpu_powers_its_box(struct kunit *test)
+{
+	struct perf_event *event;
+	int other = memory_second_cpu();
+
+	if (other < 0)
+		kunit_skip(test, "needs two CPUs");
+	power_create(test, PMU_SCOPE_CPU);
+	memory_plug(test, memory);
+	event = open_one(test, other, NULL);
+	KUNIT_EXPECT_TRUE(test, memory->boxes[other].powered);
+	KUNIT_EXPECT_FALSE(test, memory->boxes[0].powered);
+	perf_event_release_kernel(event);
+}
+
+/* One box of several cannot be powered: the others go off again. */
+static void power_on_fails_for_one(struct kunit *test)
+{
+	int bad = memory_second_cpu();
+
+	if (bad < 0)
+		kunit_skip(test, "needs two CPUs");
+	power_create(test, PMU_SCOPE_CPU);
+	memory->desc.tasks = PMU_TASKS_ONLY;
+	memory_plug(test, memory);
+	memory->boxes[bad].power_error = -EIO;
+	KUNIT_EXPECT_EQ(test, perf_open_error(MEMORY_PMU, 0, -1, current), -EIO);
+	KUNIT_EXPECT_EQ(test, memory->inits, memory->frees);
+	KUNIT_EXPECT_TRUE(test, perf_open_soon(!READ_ONCE(memory->boxes[0].powered)));
+	KUNIT_EXPECT_EQ(test, memory->boxes[bad].on, 0U);
+}
+
+/* A box that comes while tasks' events are open is powered at once. */
+static void late_box_is_powered(struct kunit *test)
+{
+	struct perf_event *event;
+	int late = memory_second_cpu();
+
+	if (late < 0)
+		kunit_skip(test, "needs two CPUs");
+	power_create(test, PMU_SCOPE_CPU);
+	memory->desc.tasks = PMU_TASKS_ONLY;
+	memory_plug_box(test, memory, 0);
+	event = open_one(test, -1, current);
+	memory_plug_box(test, memory, late);
+	KUNIT_EXPECT_TRUE(test, memory->boxes[late].powered);
+	perf_event_release_kernel(event);
+	KUNIT_EXPECT_TRUE(test, perf_open_soon(!READ_ONCE(memory->boxes[late].powered)));
+}
+
+/* A device that goes is switched off then, and not again when its event is closed. */
+static void off_with_the_device(struct kunit *test)
+{
+	struct perf_event *event;
+
+	power_create(test, PMU_SCOPE_SYSTEM);
+	memory_plug(test, memory);
+	event = open_one(test, 0, NULL);
+	memory_unplug(memory);
+	KUNIT_EXPECT_EQ(test, memory->boxes[0].off, 1U);
+	KUNIT_EXPECT_TRUE(test, perf_open_fails_soon(event));
+	perf_event_release_kernel(event);
+}
+
+static struct kunit_case power_cases[] = {
+	KUNIT_CASE(first_on_last_off),
+	KUNIT_CASE(on_while_disabled),
+	KUNIT_CASE(off_before_the_next),
+	KUNIT_CASE(power_on_fails),
+	KUNIT_CASE(task_powers_every_box),
+	KUNIT_CASE(cpu_powers_its_box),
+	KUNIT_CASE(power_on_fails_for_one),
+	KUNIT_CASE(late_box_is_powered),
+	KUNIT_CASE(off_with_the_device),
+	{ }
+};
+
+struct kunit_suite pmu_power_suite = {
+	.name = "pmu_core_power",
+	.init = power_test_init,
+	.exit = power_test_exit,
+	.test_cases = power_cases,
+};

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The suites of pmu_core: one file each, registered here.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+
+#include <pmu/compat.h>
+
+#include "suites.h"
+
+kunit_test_suites(&pmu_attr_suite, &pmu_fold_suite, &pmu_event_suite, &pmu_memory_suite,
+		  &pmu_claim_suite, &pmu_power_suite, &pmu_task_suite, &pmu_hotplug_suite);
+
+MODULE_DESCRIPTION("KUnit suites of pmu_core");
+MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(PMU_CORE_NS);
+MODULE_IMPORT_NS(PMU_KUNIT_NS);

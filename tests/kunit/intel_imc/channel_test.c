@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * intel_imc: configs to registers, sequences and numbers of accesses, torn reads.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+
+#include "regfile.h"
+
+/* The fact sheet's 9.1. config 0 in @ctl: refused for its reserved bits. */
+static const struct { u64 config; u32 ctl; const char *what; } encodings[] = {
+	{ 0x0304, 0x00400304, "1: event=0x04,umask=0x03" },
+	{ 0x0c04, 0x00400c04, "2: event=0x04,umask=0x0c" },
+	{ 0x0f04, 0x00400f04, "3: event=0x04,umask=0x0f" },
+	{ 0x0101, 0x00400101, "4: event=0x01,umask=0x01" },
+	{ 0x0102, 0x00400102, "5: event=0x02,umask=0x01" },
+	{ 0x0207, 0x00400207, "6: event=0x07,umask=0x02" },
+	{ 0x0000, 0x00400000, "7: event=0x00" },
+	{ 0x01040011, 0x01440011, "8: event=0x11,edge=1,thresh=1" },
+	{ 0x01000080, 0x01400080, "9: event=0x80,thresh=1" },
+	{ 0x04800080, 0x04c00080, "10: event=0x80,inv=1,thresh=4" },
+	{ 0x04000080, 0x04400080, "11: event=0x80,thresh=4" },
+	{ 0x16000080, 0x16400080, "12: event=0x80,thresh=22" },
+	{ 0x10b0, 0x004010b0, "13: event=0xb0,umask=0x10" },
+	{ 0x08b0, 0x004008b0, "14: event=0xb0,umask=0x08" },
+	{ 0x8083, 0x00408083, "15: event=0x83,umask=0x80" },
+	{ 0xff840081, 0xffc40081, "16: event=0x81,edge=1,inv=1,thresh=255" },
+	{ 0xff, 0x00400000, "17: the fixed counter" },
+	{ 0xffffffff, 0, "18: every bit, reserved ones too" },
+	{ 0x00300304, 0, "19: stray bits 20 and 21" },
+	{ 0x00030304, 0, "19: stray bits 16 and 17" },
+	{ 0x00100304, 0, "20: overflow enable, which v1 does not have" },
+	{ 0x00020304, 0, "20: counter reset, likewise" },
+	{ 0x00400304, 0, "the enable bit is not the user's" },
+	{ BIT_ULL(32) | 4, 0, "beyond the register" },
+};
+
+static u64 reserved_bits(u64 config)
+{
+	for (unsigned int i = 0; i < intel_imc_snbep_kind.desc.nr_formats; i++)
+		config &= ~intel_imc_snbep_kind.desc.formats[i].mask;
+	return config;
+}
+
+/* Every example becomes the register value of the sheet, or is refused as a whole. */
+static void config_to_register(struct kunit *test)
+{
+	for (int i = 0; i < ARRAY_SIZE(encodings); i++) {
+		u64 config = encodings[i].config;
+		u32 ctl = encodings[i].ctl;
+
+		KUNIT_EXPECT_EQ_MSG(test, !reserved_bits(config), !!ctl, "%s", encodings[i].what);
+		if (ctl)
+			KUNIT_EXPECT_EQ_MSG(test, intel_imc_config_to_ctl(config), ctl, "%s",
+					    encodings[i].what);
+	}
+	KUNIT_EXPECT_TRUE(test, intel_imc_config_is_fixed(0xff));
+	KUNIT_EXPECT_FALSE(test, intel_imc_config_is_fixed(0x1ff));
+	KUNIT_EXPECT_FALSE(test, intel_imc_config_is_fixed(0x00));
+}
+
+/* The highest rates: 8 bits per clock unless the event's own bound is published. */
+static void config_to_rate(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_snbep_kind, 0x04), 1600000000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_snbep_kind, 0xff), 1600000000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_snbep_kind, 0x80), 22 * 1600000000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_snbep_kind, 0x81), 32 * 1600000000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_snbep_kind, 0x83), 16 * 1600000000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_snbep_kind, 0x85), 4 * 1600000000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_snbep_kind, 0x33), 255 * 1600000000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_snbep_kind, 0x05000080), 1600000000ULL);
+}
+
+/* What v1 says of 0x80 is not true of v2; Skylake's rates are not published. */
+static void config_to_rate_later(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_ivbep_kind, 0x80), 255 * 1600000000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_ivbep_kind, 0x91), 32 * 1600000000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_ivbep_kind, 0xb7), 1600000000ULL);
+}
+
+/* Ivy Bridge has no invert bit: refused there, and there alone. */
+static void inv_is_refused(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, intel_imc_ivbep_kind.refused, 0x00800000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_snbep_kind.refused, 0ULL);
+}
+
+/* From v2 on bits 17 and 16 of the box control have to be written 1, frozen or not. */
+static void freezes_later_ones(struct kunit *test)
+{
+	static const struct intel_imc_access expected[] = {
+		{ true, 0xf4, 0x00030000 }, { true, 0xf4, 0x00030100 },
+	};
+	struct intel_imc_regfile *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, file);
+	intel_imc_regfile_init(file);
+	file->ch.box_ctl = 0x00030000;
+	intel_imc_channel_thaw(&file->ch);
+	intel_imc_channel_freeze(&file->ch);
+	KUNIT_EXPECT_EQ(test, file->writes, 2U);
+	for (int i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, file->log[i].reg, expected[i].reg);
+		KUNIT_EXPECT_EQ(test, file->log[i].value, expected[i].value);
+	}
+}
+
+/* The 24 events of the guide are there by name, each with its code. */
+static void names_of_all_events(struct kunit *test)
+{
+	static const struct { const char *name; u8 code; } events[] = {
+		{ "act_count", 0x01 }, { "pre_count", 0x02 }, { "cas_count", 0x04 },
+		{ "dram_refresh", 0x05 }, { "dram_pre_all", 0x06 }, { "major_modes", 0x07 },
+		{ "preemption", 0x08 }, { "ecc_correctable_errors", 0x09 },
+		{ "rpq_inserts", 0x10 },
+		{ "rpq_cycles_ne", 0x11 }, { "rpq_cycles_full", 0x12 }, { "wpq_inserts", 0x20 },
+		{ "wpq_cycles_ne", 0x21 }, { "wpq_cycles_full", 0x22 }, { "wpq_read_hit", 0x23 },
+		{ "wpq_write_hit", 0x24 }, { "power_throttle_cycles", 0x41 },
+		{ "power_self_refresh", 0x43 }, { "rpq_occupancy", 0x80 },
+		{ "wpq_occupancy", 0x81 }, { "power_cke_cycles", 0x83 },
+		{ "power_channel_dlloff", 0x84 }, { "power_channel_ppd", 0x85 },
+		{ "power_critical_throttle_cycles", 0x86 },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(events); i++) {
+		int found = -1;
+
+		for (unsigned int j = 0; j < intel_imc_snbep_kind.desc.nr_events; j++)
+			if (!strcmp(intel_imc_snbep_kind.desc.events[j].name, events[i].name))
+				found = intel_imc_snbep_kind.desc.events[j].config[0] & 0xff;
+		KUNIT_EXPECT_EQ_MSG(test, found, events[i].code, "%s", events[i].name);
+	}
+}
+
+static struct intel_imc_regfile *channel(struct kunit *test)
+{
+	struct intel_imc_regfile *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, file);
+	intel_imc_regfile_init(file);
+	return file;
+}
+
+static void expect_log(struct kunit *test, struct intel_imc_regfile *file,
+		       const struct intel_imc_access *expected, unsigned int n)
+{
+	KUNIT_EXPECT_EQ(test, file->reads + file->writes, n);
+	for (unsigned int i = 0; i < n; i++) {
+		KUNIT_EXPECT_EQ_MSG(test, file->log[i].write, expected[i].write, "access %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, file->log[i].reg, expected[i].reg, "access %u", i);
+		if (expected[i].write)
+			KUNIT_EXPECT_EQ_MSG(test, file->log[i].value, expected[i].value,
+					    "access %u", i);
+	}
+}
+
+/* Taking over: allow freezing, freeze, select nothing, clear all counters by writing 0. */
+static void takes_over(struct kunit *test)
+{
+	static const struct intel_imc_access expected[] = {
+		{ true, 0xf4, 0x00010000 }, { true, 0xf4, 0x00010100 },
+		{ true, 0xd8, 0 }, { true, 0xa0, 0 }, { true, 0xa4, 0 },
+		{ true, 0xdc, 0 }, { true, 0xa8, 0 }, { true, 0xac, 0 },
+		{ true, 0xe0, 0 }, { true, 0xb0, 0 }, { true, 0xb4, 0 },
+		{ true, 0xe4, 0 }, { true, 0xb8, 0 }, { true, 0xbc, 0 },
+		{ true, 0xf0, 0 }, { true, 0xd0, 0 }, { true, 0xd4, 0 },
+	};
+	struct intel_imc_regfile *file = channel(test);
+
+	intel_imc_channel_reset(&file->ch);
+	expect_log(test, file, expected, ARRAY_SIZE(expected));
+}
+
+/* N events from idle: N + 1 writes, no read, thawed last. */
+static void starts_at_n_plus_1(struct kunit *test)
+{
+	static const struct intel_imc_access expected[] = {
+		{ true, 0xd8, 0x00400304 }, { true, 0xdc, 0x00400c04 }, { true, 0xe0, 0x00400101 },
+		{ true, 0xe4, 0x00400010 }, { true, 0xf0, 0x00400000 }, { true, 0xf4, 0x00010000 },
+	};
+	struct intel_imc_regfile *file = channel(test);
+
+	intel_imc_counter_start(&file->ch, 0, 0x00400304);
+	intel_imc_counter_start(&file->ch, 1, 0x00400c04);
+	intel_imc_counter_start(&file->ch, 2, 0x00400101);
+	intel_imc_counter_start(&file->ch, 3, 0x00400010);
+	intel_imc_counter_start(&file->ch, INTEL_IMC_FIXED, 0x00400000);
+	intel_imc_channel_thaw(&file->ch);
+	expect_log(test, file, expected, ARRAY_SIZE(expected));
+}
+
+/* Stopping N: one write, two reads each. The same N again: one write. */
+static void stops_at_1_and_restarts_at_1(struct kunit *test)
+{
+	struct intel_imc_regfile *file = channel(test);
+	u64 value;
+
+	intel_imc_counter_start(&file->ch, 0, 0x00400304);
+	intel_imc_counter_start(&file->ch, 1, 0x00400c04);
+	intel_imc_channel_thaw(&file->ch);
+	intel_imc_regfile_set_counter(file, 0, 0x123456789abc);
+	intel_imc_regfile_forget(file);
+
+	intel_imc_channel_freeze(&file->ch);
+	for (int i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, i, &value), 0);
+		intel_imc_counter_stop(&file->ch, i);
+	}
+	KUNIT_EXPECT_EQ(test, file->writes, 1U);
+	KUNIT_EXPECT_EQ(test, file->reads, 4U);
+	KUNIT_EXPECT_EQ(test, file->log[0].value, 0x00010100U);
+
+	intel_imc_regfile_forget(file);
+	/* The counter goes on from where it stopped, without being read. */
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_start(&file->ch, 0, 0x00400304), 0x123456789abcULL);
+	intel_imc_counter_start(&file->ch, 1, 0x00400c04);
+	intel_imc_channel_thaw(&file->ch);
+	KUNIT_EXPECT_EQ(test, file->writes, 1U);
+	KUNIT_EXPECT_EQ(test, file->reads, 0U);
+}
+
+/* A stopped counter is disabled before the channel thaws for the others: it must not move. */
+static void disables_what_stopped(struct kunit *test)
+{
+	static const struct intel_imc_access expected[] = {
+		{ true, 0xf4, 0x00010100 }, { true, 0xd8, 0 }, { true, 0xf4, 0x00010000 },
+	};
+	struct intel_imc_regfile *file = channel(test);
+
+	intel_imc_counter_start(&file->ch, 0, 0x00400304);
+	intel_imc_counter_start(&file->ch, 1, 0x00400c04);
+	intel_imc_channel_thaw(&file->ch);
+	intel_imc_regfile_forget(file);
+	intel_imc_channel_freeze(&file->ch);
+	intel_imc_counter_stop(&file->ch, 0);
+	intel_imc_channel_thaw(&file->ch);
+	expect_log(test, file, expected, ARRAY_SIZE(expected));
+}
+
+/*
+ * Away from the low half's end a running counter costs two reads, low first. If the guest
+ * stood still for milliseconds between them a third is due; it will not five times.
+ */
+static void reads_at_2(struct kunit *test)
+{
+	static const struct intel_imc_access expected[] = { { false, 0xa8 }, { false, 0xac } };
+	struct intel_imc_regfile *file = channel(test);
+	u64 value;
+
+	intel_imc_counter_start(&file->ch, 1, 0x00400304);
+	intel_imc_channel_thaw(&file->ch);
+	intel_imc_regfile_set_counter(file, 1, 0xffff00001234);
+	for (int i = 0; i < 5; i++) {
+		intel_imc_regfile_forget(file);
+		KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 1, &value), 0);
+		KUNIT_EXPECT_EQ(test, value, 0xffff00001234ULL);
+		if (file->reads == 2)
+			break;
+	}
+	expect_log(test, file, expected, ARRAY_SIZE(expected));
+}
+
+/*
+ * A carry between any two of the reads, on every counter: the value is one that the
+ * counter had while it was read. Low then high, as the in-tree driver reads, would give
+ * 0x1fffffff8 for the sheet's example, 2^32 too much.
+ */
+static void never_torn(struct kunit *test)
+{
+	static const unsigned int low_reg[] = { 0xa0, 0xa8, 0xb0, 0xb8, 0xd0 };
+
+	for (unsigned int idx = 0; idx < INTEL_IMC_COUNTERS; idx++) {
+		for (unsigned int half = 0; half < 2; half++) {
+			struct intel_imc_regfile *file = channel(test);
+			u64 before = 0xfffffff8, events = 0x28, value = 0;
+
+			file->clock = 0;
+			intel_imc_counter_start(&file->ch, idx, 0x00400304);
+			intel_imc_channel_thaw(&file->ch);
+			intel_imc_regfile_set_counter(file, idx, before);
+			intel_imc_regfile_forget(file);
+			file->tear_reg = low_reg[idx] + 4 * half;
+			file->tear = events;
+			KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, idx, &value), 0);
+			KUNIT_EXPECT_TRUE_MSG(test, value == before || value == before + events,
+					      "counter %u: %#llx", idx, value);
+			KUNIT_EXPECT_LE(test, file->reads, 4U);
+		}
+	}
+}
+
+/* Near the end without a carry: one more read, and the right value. */
+static void near_the_end(struct kunit *test)
+{
+	struct intel_imc_regfile *file = channel(test);
+	u64 value;
+
+	intel_imc_counter_start(&file->ch, 0, 0x00400304);
+	intel_imc_channel_thaw(&file->ch);
+	intel_imc_regfile_set_counter(file, 0, 0x5ffffffff);
+	intel_imc_regfile_forget(file);
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 0, &value), 0);
+	KUNIT_EXPECT_EQ(test, value, 0x5ffffffffULL);
+	KUNIT_EXPECT_EQ(test, file->reads, 3U);
+	/* Frozen, no carry can come: two. */
+	intel_imc_channel_freeze(&file->ch);
+	intel_imc_regfile_forget(file);
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 0, &value), 0);
+	KUNIT_EXPECT_EQ(test, file->reads, 2U);
+}
+
+/* A function that is gone answers all ones, which no counter can: 63:48 read 0. */
+static void all_ones(struct kunit *test)
+{
+	struct intel_imc_regfile *file = channel(test);
+	u64 value = 42;
+
+	intel_imc_counter_start(&file->ch, 0, 0x00400304);
+	intel_imc_channel_thaw(&file->ch);
+	file->gone = true;
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 0, &value), -ENODEV);
+	KUNIT_EXPECT_EQ(test, value, 42ULL);
+	file->gone = false;
+	intel_imc_regfile_set_counter(file, 0, GENMASK_ULL(47, 0));
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 0, &value), 0);
+	KUNIT_EXPECT_EQ(test, value, GENMASK_ULL(47, 0));
+}
+
+/* Only a channel whose clock advances, and stops when frozen, gets a PMU. */
+static void checks_that_it_counts(struct kunit *test)
+{
+	struct intel_imc_regfile *file = channel(test);
+
+	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&file->ch), 0);
+	/* As it was: frozen, nothing enabled, cleared. */
+	KUNIT_EXPECT_EQ(test, file->regs[0xf4 / 4], 0x00010100U);
+	KUNIT_EXPECT_EQ(test, file->regs[0xf0 / 4], 0U);
+	KUNIT_EXPECT_EQ(test, intel_imc_regfile_counter(file, INTEL_IMC_FIXED), 0ULL);
+
+	file->clock = 0;
+	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&file->ch), -EIO);
+	file->clock = 1000;
+	file->never_freezes = true;
+	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&file->ch), -EBUSY);
+	file->gone = true;
+	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&file->ch), -ENODEV);
+}
+
+/* Giving up: nothing enabled, the box control as after reset. */
+static void gives_up(struct kunit *test)
+{
+	static const struct intel_imc_access expected[] = {
+		{ true, 0xd8, 0 }, { true, 0xdc, 0 }, { true, 0xe0, 0 }, { true, 0xe4, 0 },
+		{ true, 0xf0, 0 }, { true, 0xf4, 0 },
+	};
+	struct intel_imc_regfile *file = channel(test);
+
+	intel_imc_channel_quiesce(&file->ch);
+	expect_log(test, file, expected, ARRAY_SIZE(expected));
+}
+
+/* The map's field that holds the node's id is the package: the sheet's 1.4 and 9.3. */
+static void socket_of_a_node(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, intel_imc_socket_from_map(2, 0x00fac688), 2);
+	KUNIT_EXPECT_EQ(test, intel_imc_socket_from_map(5, 0x00fac688), 5);
+	KUNIT_EXPECT_EQ(test, intel_imc_socket_from_map(0, 0), 0);
+	/* The first match wins; bits above the id are somebody else's. */
+	KUNIT_EXPECT_EQ(test, intel_imc_socket_from_map(0xfffffff8 | 1, 0x249249 << 3), 1);
+	/* Swapped sockets; and a node that the map does not have. */
+	KUNIT_EXPECT_EQ(test, intel_imc_socket_from_map(0, 0001), 1);
+	KUNIT_EXPECT_EQ(test, intel_imc_socket_from_map(7, 0), -ENXIO);
+}
+
+static struct kunit_case intel_imc_cases[] = {
+	KUNIT_CASE(config_to_register),
+	KUNIT_CASE(config_to_rate),
+	KUNIT_CASE(config_to_rate_later),
+	KUNIT_CASE(inv_is_refused),
+	KUNIT_CASE(freezes_later_ones),
+	KUNIT_CASE(names_of_all_events),
+	KUNIT_CASE(takes_over),
+	KUNIT_CASE(starts_at_n_plus_1),
+	KUNIT_CASE(stops_at_1_and_restarts_at_1),
+	KUNIT_CASE(disables_what_stopped),
+	KUNIT_CASE(reads_at_2),
+	KUNIT_CASE(never_torn),
+	KUNIT_CASE(near_the_end),
+	KUNIT_CASE(all_ones),
+	KUNIT_CASE(checks_that_it_counts),
+	KUNIT_CASE(gives_up),
+	KUNIT_CASE(socket_of_a_node),
+	{ }
+};
+
+static struct kunit_suite intel_imc_suite = {
+	.name = "intel_imc",
+	.test_cases = intel_imc_cases,
+};
+
+kunit_test_suite(intel_imc_suite);
+
+MODULE_DESCRIPTION("KUnit suite of intel_imc_pmu");
+MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(PMU_CORE_NS);
+MODULE_IMPORT_NS(PMU_KUNIT_NS);

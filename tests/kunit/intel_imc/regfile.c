@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Offsets and bits are written out here, from the manual: a slip in the driver's
+ * headers must not cancel itself.
+ */
+#include <linux/string.h>
+
+#include "regfile.h"
+
+#define FIXED_CTR	0xd0
+#define FIXED_CTL	0xf0
+#define BOX_CTL		0xf4
+#define ENABLE		0x00400000
+#define FROZEN		0x00010100
+
+static const unsigned int counter_reg[] = { 0xa0, 0xa8, 0xb0, 0xb8, FIXED_CTR };
+
+static struct intel_imc_regfile *of(struct intel_imc_channel *ch)
+{
+	return container_of(ch, struct intel_imc_regfile, ch);
+}
+
+static void record(struct intel_imc_regfile *file, bool write, unsigned int reg, u32 value)
+{
+	unsigned int n = file->reads + file->writes;
+
+	if (n < REGFILE_LOG)
+		file->log[n] = (struct intel_imc_access){ write, reg, value };
+	if (write)
+		file->writes++;
+	else
+		file->reads++;
+}
+
+static void advance(struct intel_imc_regfile *file, unsigned int reg, u64 events)
+{
+	u64 value = (u64)file->regs[reg / 4 + 1] << 32 | file->regs[reg / 4];
+
+	value = (value + events) & GENMASK_ULL(47, 0);
+	file->regs[reg / 4] = value;
+	file->regs[reg / 4 + 1] = value >> 32;
+}
+
+/* DRAM clocks pass with every access while the fixed counter is enabled and not frozen. */
+static void pass_time(struct intel_imc_regfile *file)
+{
+	bool frozen = (file->regs[BOX_CTL / 4] & FROZEN) == FROZEN && !file->never_freezes;
+
+	if (!frozen && file->regs[FIXED_CTL / 4] & ENABLE)
+		advance(file, FIXED_CTR, file->clock);
+}
+
+static u32 regfile_read(struct intel_imc_channel *ch, unsigned int reg)
+{
+	struct intel_imc_regfile *file = of(ch);
+	u32 value;
+
+	pass_time(file);
+	value = file->gone ? ~0U : file->regs[reg / 4];
+	record(file, false, reg, value);
+	if (file->tear && reg == file->tear_reg) {
+		advance(file, reg & ~7U, file->tear);
+		file->tear = 0;
+	}
+	return value;
+}
+
+static void regfile_write(struct intel_imc_channel *ch, unsigned int reg, u32 value)
+{
+	struct intel_imc_regfile *file = of(ch);
+
+	pass_time(file);
+	record(file, true, reg, value);
+	file->regs[reg / 4] = value;
+}
+
+static const struct intel_imc_io regfile_io = { .read = regfile_read, .write = regfile_write };
+
+/* A channel taken over, with nothing recorded yet. */
+void intel_imc_regfile_init(struct intel_imc_regfile *file)
+{
+	file->ch.io = &regfile_io;
+	file->ch.box_ctl = 0x00010000;
+	file->clock = 1000;
+	intel_imc_channel_reset(&file->ch);
+	intel_imc_regfile_forget(file);
+}
+
+void intel_imc_regfile_forget(struct intel_imc_regfile *file)
+{
+	memset(file->log, 0, sizeof(file->log));
+	file->reads = 0;
+	file->writes = 0;
+}
+
+u64 intel_imc_regfile_counter(struct intel_imc_regfile *file, unsigned int idx)
+{
+	return (u64)file->regs[counter_reg[idx] / 4 + 1] << 32 | file->regs[counter_reg[idx] / 4];
+}
+
+void intel_imc_regfile_set_counter(struct intel_imc_regfile *file, unsigned int idx, u64 value)
+{
+	file->regs[counter_reg[idx] / 4] = value;
+	file->regs[counter_reg[idx] / 4 + 1] = value >> 32;
+}

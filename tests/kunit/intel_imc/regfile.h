@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A channel's configuration space that records how it is used: a register file with the
+ * little life that the driver's code can see, and no knowledge of perf.
+ */
+#ifndef INTEL_IMC_REGFILE_H
+#define INTEL_IMC_REGFILE_H
+
+#include <intel_imc/intel_imc.h>
+
+#define REGFILE_LOG	64
+
+struct intel_imc_access {
+	bool write;
+	unsigned int reg;
+	u32 value;
+};
+
+struct intel_imc_regfile {
+	struct intel_imc_channel ch;
+	u32 regs[64];			/* by dword */
+	struct intel_imc_access log[REGFILE_LOG];
+	unsigned int reads, writes;
+	u64 clock;			/* DRAM clocks per access */
+	bool never_freezes;
+	bool gone;			/* all ones */
+	unsigned int tear_reg;		/* after the next read of this register ... */
+	u64 tear;			/* ... its 64-bit counter gets so many events */
+};
+
+void intel_imc_regfile_init(struct intel_imc_regfile *file);
+void intel_imc_regfile_forget(struct intel_imc_regfile *file);
+u64 intel_imc_regfile_counter(struct intel_imc_regfile *file, unsigned int idx);
+void intel_imc_regfile_set_counter(struct intel_imc_regfile *file, unsigned int idx, u64 value);
+
+#endif /* INTEL_IMC_REGFILE_H */

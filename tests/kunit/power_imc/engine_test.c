@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who may use the engines: one kind of unit at a time in the whole system; and a core's
+ * engine, which runs while anybody uses it. Each case ends with nothing in use, or the
+ * next one would find it.
+ */
+#include <kunit/test.h>
+#include <linux/smp.h>
+#include <asm/io.h>
+#include <asm/smp.h>
+
+#include "suites.h"
+
+static const enum power_imc_type kinds[] = { POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD, POWER_IMC_TYPE_TRACE };
+
+#define ENGINE_CORES	3
+
+static struct power_imc *imc;
+
+static int engine_test_init(struct kunit *test)
+{
+	firmware_forget();
+	imc = kunit_kzalloc(test, sizeof(*imc), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, imc);
+	imc->firmware = &firmware_fake;
+	imc->cores = kunit_kcalloc(test, ENGINE_CORES, sizeof(*imc->cores), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, imc->cores);
+	imc->nr_cores = ENGINE_CORES;
+	for (int i = 0; i < ENGINE_CORES; i++) {
+		raw_spin_lock_init(&imc->cores[i].lock);
+		imc->cores[i].imc = imc;
+		imc->cores[i].page = kunit_kzalloc(test, POWER_IMC_PAGE_SIZE, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, imc->cores[i].page);
+	}
+	return 0;
+}
+
+/* Everything is free: each kind may have it. */
+static void expect_all_free(struct kunit *test)
+{
+	for (int i = 0; i < ARRAY_SIZE(kinds); i++) {
+		int err = power_imc_domain_get(kinds[i]);
+
+		KUNIT_EXPECT_EQ(test, err, 0);
+		if (!err)
+			power_imc_domain_put(kinds[i]);
+	}
+}
+
+/* No kind but @kind may have it. */
+static void expect_only(struct kunit *test, enum power_imc_type kind)
+{
+	for (int i = 0; i < ARRAY_SIZE(kinds); i++) {
+		int err = power_imc_domain_get(kinds[i]);
+
+		KUNIT_EXPECT_EQ(test, err, kinds[i] == kind ? 0 : -EBUSY);
+		if (!err)
+			power_imc_domain_put(kinds[i]);
+	}
+}
+
+static void engine_test_exit(struct kunit *test)
+{
+	expect_all_free(test);
+	KUNIT_EXPECT_EQ(test, firmware_log.misuse, 0U);
+	KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
+}
+
+static int get(unsigned int core, enum power_imc_type kind)
+{
+	int err;
+
+	/* The lock of a core is taken with interrupts off. */
+	local_irq_disable();
+	err = power_imc_engine_get(&imc->cores[core], kind);
+	local_irq_enable();
+	return err;
+}
+
+static void put(unsigned int core)
+{
+	local_irq_disable();
+	power_imc_engine_put(&imc->cores[core]);
+	local_irq_enable();
+}
+
+/* Whichever kind comes first keeps the others out, until its last user is gone. */
+static void one_kind_at_a_time(struct kunit *test)
+{
+	for (int i = 0; i < ARRAY_SIZE(kinds); i++) {
+		for (int users = 0; users < 3; users++)
+			KUNIT_ASSERT_EQ(test, power_imc_domain_get(kinds[i]), 0);
+		for (int users = 3; users > 0; users--) {
+			expect_only(test, kinds[i]);
+			power_imc_domain_put(kinds[i]);
+		}
+		expect_all_free(test);
+	}
+}
+
+/* Who is refused has taken nothing: it does not hinder the one that was there. */
+static void refusal_takes_nothing(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, power_imc_domain_get(POWER_IMC_TYPE_TRACE), 0);
+	for (int i = 0; i < 10; i++)
+		KUNIT_EXPECT_EQ(test, power_imc_domain_get(POWER_IMC_TYPE_CORE), -EBUSY);
+	power_imc_domain_put(POWER_IMC_TYPE_TRACE);
+	expect_all_free(test);
+}
+
+/* The first user of a core sets its page up and starts it, and the last stops it. */
+static void first_starts_last_stops(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_CORE), 0);
+	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_INIT_CORE], 1U);
+	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_ON], 1U);
+	KUNIT_EXPECT_EQ(test, firmware_log.page, (u64)__pa(imc->cores[0].page));
+	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_CORE), 0);
+	put(0);
+	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_ON], 1U);
+	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_OFF], 0U);
+	expect_only(test, POWER_IMC_TYPE_CORE);
+	put(0);
+	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_OFF], 1U);
+}
+
+/* Threads count by the core's engine in the core's mode, and need its page as well. */
+static void threads_use_the_core(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, get(1, POWER_IMC_TYPE_THREAD), 0);
+	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_INIT_CORE], 1U);
+	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_ON], 1U);
+	KUNIT_EXPECT_EQ(test, firmware_log.page, (u64)__pa(imc->cores[1].page));
+	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_TRACE_ON], 0U);
+	put(1);
+	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_OFF], 1U);
+}
+
+/* Tracing is set up and switched by calls of its own; the core has its page all the same. */
+static void trace_has_its_own_calls(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_TRACE), 0);
+	KUNIT_EXPECT_EQ(test, firmware_log.page, (u64)__pa(imc->cores[0].page));
+	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_INIT_TRACE], 1U);
+	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_TRACE_ON], 1U);
+	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_ON], 0U);
+	put(0);
+	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_TRACE_OFF], 1U);
+	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_OFF], 0U);
+}
+
+struct local_get {
+	int err;
+	u32 pir;
+};
+
+static void get_locally(void *data)
+{
+	struct local_get *local = data;
+
+	local->err = power_imc_engine_get(&imc->cores[0], POWER_IMC_TYPE_CORE);
+	local->pir = hard_smp_processor_id();
+}
+
+static void put_locally(void *unused)
+{
+	power_imc_engine_put(&imc->cores[0]);
+}
+
+/* Firmware is told the hardware's number of the CPU that this runs on. */
+static void firmware_is_told_where(struct kunit *test)
+{
+	int cpu = cpumask_last(cpu_online_mask);
+	struct local_get local = { };
+
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(cpu, get_locally, &local, 1), 0);
+	KUNIT_ASSERT_EQ(test, local.err, 0);
+	KUNIT_EXPECT_EQ(test, firmware_log.pir, local.pir);
+	KUNIT_EXPECT_EQ(test, local.pir, (u32)get_hard_smp_processor_id(cpu));
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(cpu, put_locally, NULL, 1), 0);
+}
+
+/* Each core has its own engine, and they may be given back in any order. */
+static void cores_in_any_order(struct kunit *test)
+{
+	static const u8 orders[][ENGINE_CORES] = {
+		{ 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(orders); i++) {
+		firmware_forget();
+		for (int core = 0; core < ENGINE_CORES; core++)
+			KUNIT_EXPECT_EQ(test, get(core, POWER_IMC_TYPE_CORE), 0);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, (unsigned int)ENGINE_CORES);
+		for (int j = 0; j < ENGINE_CORES; j++) {
+			expect_only(test, POWER_IMC_TYPE_CORE);
+			put(orders[i][j]);
+			KUNIT_EXPECT_EQ(test, firmware_log.on, (unsigned int)ENGINE_CORES - 1 - j);
+			KUNIT_EXPECT_EQ(test, imc->cores[orders[i][j]].users, 0U);
+		}
+		expect_all_free(test);
+	}
+}
+
+/* The system is one kind's on all cores, not only where it is used. */
+static void exclusion_is_system_wide(struct kunit *test)
+{
+	for (int i = 0; i < ARRAY_SIZE(kinds); i++) {
+		KUNIT_EXPECT_EQ(test, get(0, kinds[i]), 0);
+		for (int j = 0; j < ARRAY_SIZE(kinds); j++) {
+			if (j == i)
+				continue;
+			KUNIT_EXPECT_EQ(test, get(0, kinds[j]), -EBUSY);
+			KUNIT_EXPECT_EQ(test, get(1, kinds[j]), -EBUSY);
+		}
+		KUNIT_EXPECT_EQ(test, imc->cores[0].users, 1U);
+		KUNIT_EXPECT_EQ(test, imc->cores[1].users, 0U);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
+		put(0);
+	}
+}
+
+/* Firmware that refuses: its error is passed on, and nothing is taken, nor started. */
+static void failure_takes_nothing(struct kunit *test)
+{
+	static const struct { enum power_imc_type kind; enum firmware_call call; } rows[] = {
+		{ POWER_IMC_TYPE_CORE, CALL_INIT_CORE }, { POWER_IMC_TYPE_CORE, CALL_CORE_ON },
+		{ POWER_IMC_TYPE_THREAD, CALL_INIT_CORE }, { POWER_IMC_TYPE_THREAD, CALL_CORE_ON },
+		{ POWER_IMC_TYPE_TRACE, CALL_INIT_CORE }, { POWER_IMC_TYPE_TRACE, CALL_INIT_TRACE },
+		{ POWER_IMC_TYPE_TRACE, CALL_TRACE_ON },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(rows); i++) {
+		firmware_forget();
+		firmware_log.error[rows[i].call] = -EIO;
+		KUNIT_EXPECT_EQ(test, get(0, rows[i].kind), -EIO);
+		KUNIT_EXPECT_EQ(test, firmware_log.last, rows[i].call);
+		KUNIT_EXPECT_EQ(test, imc->cores[0].users, 0U);
+		expect_all_free(test);
+		/* It may work the next time. */
+		firmware_log.error[rows[i].call] = 0;
+		KUNIT_EXPECT_EQ(test, get(0, rows[i].kind), 0);
+		put(0);
+	}
+}
+
+/* One core that cannot be started does not take the system from those that run. */
+static void failure_spares_the_others(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_THREAD), 0);
+	firmware_log.error[CALL_CORE_ON] = -EIO;
+	KUNIT_EXPECT_EQ(test, get(1, POWER_IMC_TYPE_THREAD), -EIO);
+	/* Where it runs nothing has to be started. */
+	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_THREAD), 0);
+	expect_only(test, POWER_IMC_TYPE_THREAD);
+	put(0);
+	expect_only(test, POWER_IMC_TYPE_THREAD);
+	put(0);
+}
+
+/* What could not be stopped may still run: nothing else may start, for good. */
+static void failure_to_stop_keeps_the_others_out(struct kunit *test)
+{
+	static const enum firmware_call off[] = { CALL_CORE_OFF, CALL_CORE_OFF, CALL_TRACE_OFF };
+
+	for (int i = 0; i < ARRAY_SIZE(kinds); i++) {
+		firmware_forget();
+		KUNIT_EXPECT_EQ(test, get(0, kinds[i]), 0);
+		firmware_log.error[off[i]] = -EIO;
+		put(0);
+		expect_only(test, kinds[i]);
+		/* Its own kind goes on. */
+		firmware_log.error[off[i]] = 0;
+		KUNIT_EXPECT_EQ(test, get(0, kinds[i]), 0);
+		put(0);
+		expect_only(test, kinds[i]);
+		power_imc_domain_put(kinds[i]);
+		firmware_log.on = 0;
+	}
+}
+
+static struct kunit_case engine_cases[] = {
+	KUNIT_CASE(one_kind_at_a_time),
+	KUNIT_CASE(refusal_takes_nothing),
+	KUNIT_CASE(first_starts_last_stops),
+	KUNIT_CASE(threads_use_the_core),
+	KUNIT_CASE(trace_has_its_own_calls),
+	KUNIT_CASE(firmware_is_told_where),
+	KUNIT_CASE(cores_in_any_order),
+	KUNIT_CASE(exclusion_is_system_wide),
+	KUNIT_CASE(failure_takes_nothing),
+	KUNIT_CASE(failure_spares_the_others),
+	KUNIT_CASE(failure_to_stop_keeps_the_others_out),
+	{ }
+};
+
+struct kunit_suite power_imc_engine_suite = {
+	.name = "power_imc_engine",
+	.init = engine_test_init,
+	.exit = engine_test_exit,
+	.test_cases = engine_cases,
+};

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The device that a mesh is in QEMU. */
+#ifndef PMU_MODELS_CMN_H
+#define PMU_MODELS_CMN_H
+
+#include "common/compat.h"
+#include "exec/memory.h"
+#include "hw/irq.h"
+#include "qapi/qapi-types-common.h"
+#include "corrupt.h"
+#include "frame.h"
+#include "common/registry.h"
+
+#define TYPE_CMN "pmu-cmn"
+OBJECT_DECLARE_TYPE(Cmn, CmnClass, CMN)
+
+struct CmnClass {
+    DeviceClass parent_class;
+
+    const CmnProduct *product;
+};
+
+/* Each class of registers has accesses of 64 bits, and of 32. */
+#define CMN_NSTATS (2 * CMN_NREGCLASSES + 1)
+#define CMN_STAT_NARROW (2 * CMN_NREGCLASSES)
+
+struct Cmn {
+    DeviceState parent_obj;
+
+    /* properties */
+    CmnDescription description;
+    uint64_t base;
+    uint32_t spi;               /* of DTC 0 */
+    bool shared_irq;            /* all DTCs on that one */
+    uint32_t rev;
+    uint64_t clock;
+    OnOffAuto multi_dtm;
+    uint32_t vcs[CMN_NCHANNELS];
+    bool isolation;
+    bool spniden;
+    bool dirty;
+    char *corrupt;
+
+    CmnMesh mesh;
+    CmnCorruptions corruptions;
+    MemoryRegion mmio;
+    qemu_irq irq[CMN_MAX_DTCS];
+
+    bool gone;
+    uint64_t tear_dtm;
+    uint64_t tear_dtc;
+    uint64_t address;           /* what the key "word" is about */
+
+    PmuModel model;
+    PmuKey *keys;
+    PmuStat stats[CMN_NSTATS];
+};
+
+/* What software would read, without counting the access */
+uint64_t cmn_peek(Cmn *s, uint64_t addr);
+void cmn_poke(Cmn *s, uint64_t addr, uint64_t mask, uint64_t value);
+
+/* control.c: how tests reach it. False: no name was left */
+bool cmn_control_start(Cmn *s, Error **errp);
+
+/* fdt.c: the node in the machine's device tree */
+void cmn_fdt_add(const Cmn *s);
+
+/* Interrupt of a DTC, as a number in the machine's description */
+static inline unsigned cmn_spi(const Cmn *s, unsigned dtc)
+{
+    return s->spi + (s->shared_irq ? 0 : dtc);
+}
+
+#endif

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How tests reach a mesh: its name, what can happen in it, its keys.
+ *
+ * EVENT of "add" is NAME or NAME@ID, NAME as perf has it and ID that of the
+ * node (of the XP for its own events); without ID it happens at every node
+ * that has such events. A flit is "flit@ID,port=1,dir=up,chn=req,g0=0x...",
+ * see flit.h. "list" shows the nodes first, then what can happen.
+ */
+#include "cmn.h"
+#include "qapi/error.h"
+#include "qemu/cutils.h"
+
+#define MAX_MESHES 8
+
+static Cmn *cmn_of(PmuModel *model)
+{
+    return container_of(model, Cmn, model);
+}
+
+static bool has_events(const CmnNode *node, uint16_t type)
+{
+    return !node->external && !node->isolated &&
+           (node->sel[0].type == type || node->sel[1].type == type);
+}
+
+static void list_node(const Cmn *s, const CmnNode *node, GString *out)
+{
+    g_string_append_printf(out, "node %s 0x%x logical=%u", cmn_node_name(
+                           node->type), node->id, node->logical);
+    if (node->type != CMN_NODE_XP) {
+        g_string_append_printf(out, " xp=0x%x port=%u dev=%u",
+                               node->xp->node.id, node->port, node->dev);
+    }
+    g_string_append_printf(out, " dtc=%u frame=0x%x%s%s\n", node->xp->domain,
+                           node->frame, node->external ? " external" : "",
+                           node->isolated ? " isolated" : "");
+}
+
+/* The ports of all XPs together, which is what event names know */
+static CmnXpPorts all_ports(Cmn *s)
+{
+    CmnXpPorts ports = cmn_mesh_xp_ports(&s->mesh, &s->mesh.xps[0]);
+    unsigned i;
+
+    for (i = 0; i < s->mesh.nxps; i++) {
+        ports.nports = MAX(ports.nports, s->mesh.xps[i].nports);
+    }
+    return ports;
+}
+
+static bool is_listed(const uint16_t *types, unsigned ntypes, uint16_t type)
+{
+    while (ntypes--) {
+        if (types[ntypes] == type) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void cmn_list(PmuModel *model, GString *out)
+{
+    Cmn *s = cmn_of(model);
+    CmnXpPorts ports = all_ports(s);
+    uint16_t types[64] = { CMN_NODE_XP };
+    unsigned i, ntypes = 1;
+    CmnNode *node;
+
+    for (node = cmn_mesh_next(&s->mesh, NULL); node;
+         node = cmn_mesh_next(&s->mesh, node)) {
+        list_node(s, node, out);
+        for (i = 0; i < ARRAY_SIZE(node->sel); i++) {
+            uint16_t type = node->sel[i].type;
+
+            if (type && !is_listed(types, ntypes, type) &&
+                has_events(node, type)) {
+                types[ntypes++] = type;
+            }
+        }
+    }
+    cmn_xp_event_list(&ports, out);
+    for (i = 1; i < ntypes; i++) {
+        cmn_event_list(s->mesh.layout->events, types[i], out);
+    }
+}
+
+/* What an "add" is about */
+typedef struct CmnAdd {
+    bool everywhere;
+    uint16_t id;
+    bool is_flit;
+    CmnFlit flit;
+    CmnEvent event;
+} CmnAdd;
+
+static bool parse_id(char *name, CmnAdd *add, Error **errp)
+{
+    char *at = strchr(name, '@');
+    unsigned id = 0;
+
+    add->everywhere = !at;
+    if (at) {
+        *at++ = '\0';
+        if (!g_ascii_isdigit(*at) || qemu_strtoui(at, NULL, 0, &id) ||
+            id > UINT16_MAX) {
+            error_setg(errp, "'%s' is not the id of a node", at);
+            return false;
+        }
+    }
+    add->id = id;
+    return true;
+}
+
+static bool parse_add(Cmn *s, const char *text, CmnAdd *add, Error **errp)
+{
+    g_auto(GStrv) parts = g_strsplit(text, ",", 2);
+    CmnXpPorts ports = all_ports(s);
+
+    if (!parts[0]) {
+        error_setg(errp, "an event is NAME or NAME@ID");
+        return false;
+    }
+    if (!parse_id(parts[0], add, errp)) {
+        return false;
+    }
+    add->is_flit = !strcmp(parts[0], "flit");
+    if (add->is_flit) {
+        add->event.type = CMN_NODE_XP;
+        return cmn_flit_parse(parts[1] ?: "", &add->flit, errp);
+    }
+    if (!parts[1] &&
+        (cmn_xp_event_parse(&ports, parts[0], &add->event) ||
+         cmn_event_parse(s->mesh.layout->events, parts[0], &add->event))) {
+        return true;
+    }
+    error_setg(errp, "there is no event '%s': 'list %s' shows those there are",
+               text, s->model.name);
+    return false;
+}
+
+/* An XP may have fewer ports than others: what happens needs one of its own. */
+static bool can_happen(Cmn *s, const CmnNode *node, const CmnAdd *add)
+{
+    g_autoptr(GString) names = g_string_new(NULL);
+    g_autofree char *code = NULL;
+    CmnXpPorts ports;
+
+    if (add->is_flit) {
+        return add->flit.port < node->xp->nports;
+    }
+    if (node->type != CMN_NODE_XP) {
+        return true;
+    }
+    ports = cmn_mesh_xp_ports(&s->mesh, node->xp);
+    cmn_xp_event_list(&ports, names);
+    code = g_strdup_printf(" eventid=0x%x\n", add->event.id);
+    return strstr(names->str, code) != NULL;
+}
+
+static bool happen(Cmn *s, CmnNode *node, const CmnAdd *add, uint64_t n)
+{
+    if (!has_events(node, add->event.type) ||
+        (!add->everywhere && node->id != add->id) ||
+        !can_happen(s, node, add)) {
+        return false;
+    }
+    if (add->is_flit) {
+        cmn_mesh_flits(&s->mesh, node->xp, &add->flit, n);
+    } else {
+        cmn_mesh_event(&s->mesh, node, &add->event, n);
+    }
+    return true;
+}
+
+static bool cmn_add(PmuModel *model, const char *text, uint64_t n,
+                    uint64_t inc, Error **errp)
+{
+    Cmn *s = cmn_of(model);
+    CmnAdd add = { };
+    CmnNode *node;
+    bool done = false;
+
+    if (inc != 1) {
+        error_setg(errp, "a line counts 1 in a cycle, not %" PRIu64, inc);
+        return false;
+    }
+    if (s->gone) {
+        error_setg(errp, "%s is gone: nothing can happen in it", model->name);
+        return false;
+    }
+    if (!parse_add(s, text, &add, errp)) {
+        return false;
+    }
+    for (node = cmn_mesh_next(&s->mesh, NULL); node;
+         node = cmn_mesh_next(&s->mesh, node)) {
+        done |= happen(s, node, &add, n);
+    }
+    if (!done) {
+        error_setg(errp, "no node can have '%s': 'list %s' shows the nodes, "
+                   "their ids and ports", text, model->name);
+    }
+    return done;
+}
+
+/* Keys of the mesh */
+enum { KEY_GONE, KEY_CLOCK, KEY_HIDE, KEY_SNAPSHOT, KEY_TEAR_DTM,
+       KEY_TEAR_DTC, KEY_ADDRESS, KEY_WORD };
+
+static uint64_t get_mesh(PmuModel *model, unsigned arg)
+{
+    Cmn *s = cmn_of(model);
+
+    switch (arg) {
+    case KEY_GONE:
+        return s->gone;
+    case KEY_CLOCK:
+        return s->mesh.dtc[0].clk.hz;
+    case KEY_HIDE:
+        return s->mesh.dtc[0].hide_overflows;
+    case KEY_SNAPSHOT:
+        return s->mesh.dtc[0].snapshot_ns;
+    case KEY_TEAR_DTM:
+        return s->tear_dtm;
+    case KEY_TEAR_DTC:
+        return s->tear_dtc;
+    case KEY_ADDRESS:
+        return s->address;
+    default:
+        return cmn_peek(s, s->address);
+    }
+}
+
+static void set_dtcs(Cmn *s, unsigned arg, uint64_t value)
+{
+    unsigned i;
+
+    for (i = 0; i < s->mesh.ndtcs; i++) {
+        CmnDtc *dtc = &s->mesh.dtc[i];
+
+        if (arg == KEY_CLOCK) {
+            cmn_dtc_set_hz(dtc, value);
+        } else if (arg == KEY_HIDE) {
+            dtc->hide_overflows = value;
+        } else {
+            dtc->snapshot_ns = value;
+        }
+    }
+}
+
+static bool set_address(Cmn *s, uint64_t value, Error **errp)
+{
+    if (value % 8 || value >= s->mesh.size) {
+        error_setg(errp, "address is a multiple of 8, below 0x%" PRIx64,
+                   s->mesh.size);
+        return false;
+    }
+    s->address = value;
+    return true;
+}
+
+static bool set_mesh(PmuModel *model, unsigned arg, uint64_t value,
+                     Error **errp)
+{
+    Cmn *s = cmn_of(model);
+
+    switch (arg) {
+    case KEY_GONE:
+        s->gone = value;
+        return true;
+    case KEY_TEAR_DTM:
+        s->tear_dtm = value;
+        return true;
+    case KEY_TEAR_DTC:
+        s->tear_dtc = value;
+        return true;
+    case KEY_ADDRESS:
+        return set_address(s, value, errp);
+    case KEY_WORD:
+        cmn_poke(s, s->address, UINT64_MAX, value);
+        return true;
+    case KEY_CLOCK:
+        if (!value) {
+            error_setg(errp, "clock is at least 1 Hz");
+            return false;
+        }
+        /* fallthrough */
+    default:
+        set_dtcs(s, arg, value);
+        return true;
+    }
+}
+
+static const PmuKey mesh_keys[] = {
+    { "gone", "1: all-ones to every read, no write arrives", 1, KEY_GONE,
+      get_mesh, set_mesh },
+    { "clock", "of the DTCs, in Hz", MODEL_CLOCK_HZ_MAX, KEY_CLOCK,
+      get_mesh, set_mesh },
+    { "hide_overflow", "1: PMOVSR reads 0 while a DTC is not enabled", 1,
+      KEY_HIDE, get_mesh, set_mesh },
+    { "snapshot_ns", "what a snapshot takes", UINT32_MAX, KEY_SNAPSHOT,
+      get_mesh, set_mesh },
+    { "tear_dtm", "counts in each paired counter of a DTM after the next read "
+      "of its counters, once; 0: none in wait", PMU_ADD_MAX, KEY_TEAR_DTM,
+      get_mesh, set_mesh },
+    { "tear_dtc", "the same in all DTMs after the next read of a DTC's "
+      "counters", PMU_ADD_MAX, KEY_TEAR_DTC, get_mesh, set_mesh },
+    { "address", "offset of a doubleword, for word", UINT64_MAX, KEY_ADDRESS,
+      get_mesh, set_mesh },
+    { "word", "the doubleword at address, without an access being counted",
+      UINT64_MAX, KEY_WORD, get_mesh, set_mesh },
+};
+
+/* Keys of a DTC: counters by their number, and these */
+enum { KEY_CYCLES = CMN_DTC_NCOUNTERS, KEY_OVERFLOW, KEY_CONTROL, KEY_PMCR,
+       KEY_INTERRUPT, NDTC_KEYS };
+
+#define DTC_KEY(dtc, key)   ((dtc) * NDTC_KEYS + (key))
+
+static uint64_t get_dtc(PmuModel *model, unsigned arg)
+{
+    CmnDtc *dtc = &cmn_of(model)->mesh.dtc[arg / NDTC_KEYS];
+
+    cmn_dtc_sync(dtc);
+    switch (arg % NDTC_KEYS) {
+    case KEY_CYCLES:
+        return dtc->cycles;
+    case KEY_OVERFLOW:
+        return dtc->overflowed;
+    case KEY_CONTROL:
+        return dtc->control;
+    case KEY_PMCR:
+        return dtc->pmcr;
+    case KEY_INTERRUPT:
+        return cmn_dtc_interrupts(dtc);
+    default:
+        return dtc->counter[arg % NDTC_KEYS];
+    }
+}
+
+static bool set_dtc(PmuModel *model, unsigned arg, uint64_t value,
+                    Error **errp)
+{
+    CmnDtc *dtc = &cmn_of(model)->mesh.dtc[arg / NDTC_KEYS];
+
+    cmn_dtc_sync(dtc);
+    if (arg % NDTC_KEYS == KEY_CYCLES) {
+        dtc->cycles = value;
+        cmn_dtc_update(dtc);
+    } else {
+        dtc->counter[arg % NDTC_KEYS] = value;
+    }
+    return true;
+}
+
+static const PmuKey dtc_keys[NDTC_KEYS] = {
+    { "a", "counter A", UINT32_MAX, 0, get_dtc, set_dtc },
+    { "b", "counter B", UINT32_MAX, 1, get_dtc, set_dtc },
+    { "c", "counter C", UINT32_MAX, 2, get_dtc, set_dtc },
+    { "d", "counter D", UINT32_MAX, 3, get_dtc, set_dtc },
+    { "e", "counter E", UINT32_MAX, 4, get_dtc, set_dtc },
+    { "f", "counter F", UINT32_MAX, 5, get_dtc, set_dtc },
+    { "g", "counter G", UINT32_MAX, 6, get_dtc, set_dtc },
+    { "h", "counter H", UINT32_MAX, 7, get_dtc, set_dtc },
+    { "cycles", "cycle counter", MAKE_64BIT_MASK(0, 40), KEY_CYCLES,
+      get_dtc, set_dtc },
+    { "overflow", "overflow flags", 0, KEY_OVERFLOW, get_dtc, NULL },
+    { "control", "DTC_CTL", 0, KEY_CONTROL, get_dtc, NULL },
+    { "pmcr", "PMCR", 0, KEY_PMCR, get_dtc, NULL },
+    { "interrupt", "does it interrupt?", 0, KEY_INTERRUPT, get_dtc, NULL },
+};
+
+static void make_keys(Cmn *s)
+{
+    size_t n = ARRAY_SIZE(mesh_keys);
+    unsigned i, j;
+
+    s->keys = g_new(PmuKey, n + s->mesh.ndtcs * NDTC_KEYS);
+    memcpy(s->keys, mesh_keys, sizeof(mesh_keys));
+    for (i = 0; i < s->mesh.ndtcs; i++) {
+        for (j = 0; j < NDTC_KEYS; j++) {
+            s->keys[n] = dtc_keys[j];
+            s->keys[n].name = g_strdup_printf("dtc%u_%s", i, dtc_keys[j].name);
+            s->keys[n++].arg = DTC_KEY(i, dtc_keys[j].arg);
+        }
+    }
+    s->model.keys = s->keys;
+    s->model.nkeys = n;
+}
+
+static void make_stats(Cmn *s)
+{
+    unsigned i;
+
+    for (i = 0; i < CMN_NREGCLASSES; i++) {
+        const char *name = cmn_regclass_names[i];
+
+        s->stats[2 * i].name = g_strdup_printf("%s64", name);
+        s->stats[2 * i + 1].name = g_strdup_printf("%s32", name);
+    }
+    s->stats[CMN_STAT_NARROW].name = "narrow";
+    s->model.stats = s->stats;
+    s->model.nstats = CMN_NSTATS;
+}
+
+bool cmn_control_start(Cmn *s, Error **errp)
+{
+    unsigned i;
+
+    s->model = (PmuModel) {
+        .description = s->mesh.product->title,
+        .list_events = cmn_list,
+        .add = cmn_add,
+    };
+    make_keys(s);
+    make_stats(s);
+    for (i = 0; i < MAX_MESHES; i++) {
+        s->model.name = g_strdup_printf("cmn%u", i);
+        if (pmu_registry_add(&s->model, NULL)) {
+            return true;
+        }
+        g_free(s->model.name);
+    }
+    error_setg(errp, "more than %u meshes", MAX_MESHES);
+    return false;
+}

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The debug and trace controller.
+ *
+ * Counters advance while dt_en and pmu_en are set, here and in DTC 0. The
+ * cycle counter moreover needs cg_disable: with clock gating on it advances
+ * only while somebody asks for the clock, which nobody does here. Overflow
+ * flags can be cleared only while the DTC is enabled.
+ *
+ * Where the sources leave it open: in a pair of counters that forms one of 64
+ * bits the even one's increments count, and it overflows as the odd one; what
+ * clears counters on a snapshot clears the cycle counter as well; a snapshot
+ * needs an enabled DTC 0, and other DTCs ignore requests.
+ *
+ * Left out: trace, triggers, and what only secure accesses reach.
+ */
+#include "qemu/osdep.h"
+#include "dtc.h"
+
+/* Control group, by offset in the frame */
+#define DTC_CTL             0xa00
+#define   DTC_CTL_DT_EN         (1u << 0)
+#define   DTC_CTL_CG_DISABLE    (1u << 10)
+#define   DTC_CTL_WRITABLE      0x7ff
+#define DTC_TRACE_CONTROL   0xa30
+#define   TRACE_CONTROL_WRITABLE 0x1ff
+#define DTC_TRACEID         0xa48
+#define   TRACEID_WRITABLE      0x7f
+#define DTC_CONTROL_FIRST   0x980
+#define DTC_CONTROL_LAST    DTC_TRACEID
+
+/* CoreSight management registers, by offset in their block */
+#define CORESIGHT_CLAIM     0x00
+#define CORESIGHT_DEVTYPE   0x28
+#define   DEVTYPE               (0x43ull << 32)
+#define CORESIGHT_SIZE      0x60
+
+/* Counter group, by offset in the PMU block */
+#define PMEVCNT_AB          0x000   /* CD, EF and GH follow at 0x10 each */
+#define PMEVCNT_GH          0x030
+#define PMCCNTR             0x040
+#define PMEVCNTSR_AB        0x050
+#define PMEVCNTSR_GH        0x080
+#define PMCCNTRSR           0x090
+#define PMCR                0x100
+#define   PMCR_PMU_EN           (1u << 0)
+#define   PMCR_CNTCFG(pair)     (1u << (1 + (pair)))
+#define   PMCR_CNTR_RST         (1u << 5)
+#define   PMCR_OVFL_INTR_EN     (1u << 6)
+#define   PMCR_WRITABLE         0x7f
+#define PMOVSR              0x118
+#define PMOVSR_CLR          0x120
+#define PMSSR               0x128
+#define   PMSSR_STATUS          0x1ff
+#define   PMSSR_CFG_ACTIVE      (1u << 15)
+#define PMSRR               0x130
+#define   PMSRR_SS_REQ          (1u << 0)
+#define PMU_SIZE            0x138
+
+#define CYCLES_MASK         MAKE_64BIT_MASK(0, 40)
+
+bool cmn_dtc_enabled(const CmnDtc *dtc)
+{
+    return dtc->control & DTC_CTL_DT_EN && dtc->pmcr & PMCR_PMU_EN;
+}
+
+static bool dtc_counts(const CmnDtc *dtc)
+{
+    return cmn_dtc_enabled(dtc) && cmn_dtc_enabled(dtc->first);
+}
+
+bool cmn_dtc_interrupts(const CmnDtc *dtc)
+{
+    return dtc->overflowed && dtc->pmcr & PMCR_OVFL_INTR_EN;
+}
+
+static void set_overflowed(CmnDtc *dtc, unsigned index)
+{
+    dtc->overflowed |= 1u << index;
+    dtc->changed(dtc->opaque);
+}
+
+static void count_pair(CmnDtc *dtc, unsigned even, uint64_t n)
+{
+    uint32_t *low = &dtc->counter[even], *high = &dtc->counter[even + 1];
+    uint64_t old = (uint64_t)*high << 32 | *low;
+    uint64_t sum = old + n;
+
+    *low = sum;
+    *high = sum >> 32;
+    if (sum < old) {
+        set_overflowed(dtc, even + 1);
+    }
+}
+
+void cmn_dtc_count(CmnDtc *dtc, unsigned index, uint64_t n)
+{
+    uint64_t sum;
+
+    if (!dtc_counts(dtc) || !n) {
+        return;
+    }
+    if (dtc->pmcr & PMCR_CNTCFG(index / 2)) {
+        if (index % 2 == 0) {
+            count_pair(dtc, index, n);
+        }
+        return;
+    }
+    sum = dtc->counter[index] + n;
+    dtc->counter[index] = sum;
+    if (sum >> 32) {
+        set_overflowed(dtc, index);
+    }
+}
+
+/* ns until the cycle counter wraps, rounded up */
+static int64_t time_to_wrap(const CmnDtc *dtc)
+{
+    unsigned __int128 ticks = CYCLES_MASK + 1 - dtc->cycles;
+
+    return (ticks * NANOSECONDS_PER_SECOND + dtc->clk.hz - 1) / dtc->clk.hz;
+}
+
+void cmn_dtc_sync(CmnDtc *dtc)
+{
+    uint64_t now = model_clock_ticks(&dtc->clk);
+
+    if (dtc->cycles_run) {
+        dtc->cycles += now - dtc->last_tick;
+        if (dtc->cycles > CYCLES_MASK) {
+            dtc->cycles &= CYCLES_MASK;
+            set_overflowed(dtc, CMN_DTC_CYCLES);
+        }
+    }
+    dtc->last_tick = now;
+}
+
+void cmn_dtc_update(CmnDtc *dtc)
+{
+    dtc->cycles_run = dtc_counts(dtc) && dtc->control & DTC_CTL_CG_DISABLE;
+    if (dtc->cycles_run) {
+        timer_mod(dtc->wrap, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
+                  time_to_wrap(dtc));
+    } else {
+        timer_del(dtc->wrap);
+    }
+}
+
+static void dtc_wraps(void *opaque)
+{
+    cmn_dtc_sync(opaque);
+    cmn_dtc_update(opaque);
+}
+
+void cmn_dtc_set_hz(CmnDtc *dtc, uint64_t hz)
+{
+    cmn_dtc_sync(dtc);
+    model_clock_set_hz(&dtc->clk, hz);
+    cmn_dtc_update(dtc);
+}
+
+void cmn_dtc_take_snapshot(CmnDtc *dtc)
+{
+    memcpy(dtc->shadow, dtc->counter, sizeof(dtc->shadow));
+    dtc->cycles_shadow = dtc->cycles;
+    if (dtc->pmcr & PMCR_CNTR_RST) {
+        memset(dtc->counter, 0, sizeof(dtc->counter));
+        dtc->cycles = 0;
+    }
+    dtc->snapshot_done = true;
+    dtc->snapshot_end = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
+                        dtc->snapshot_ns;
+}
+
+static uint64_t snapshot_status(const CmnDtc *dtc)
+{
+    if (!dtc->snapshot_done) {
+        return 0;
+    }
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) < dtc->snapshot_end ?
+           PMSSR_CFG_ACTIVE : PMSSR_STATUS;
+}
+
+static uint64_t pair_of(const uint32_t *counters, uint32_t offset)
+{
+    const uint32_t *even = &counters[offset / 0x10 * 2];
+
+    return offset % 0x10 ? 0 : even[0] | (uint64_t)even[1] << 32;
+}
+
+static void set_pair(uint32_t *counters, uint32_t offset, uint64_t mask,
+                     uint64_t value)
+{
+    uint32_t *even = &counters[offset / 0x10 * 2];
+
+    if (offset % 0x10 == 0) {
+        even[0] = (even[0] & ~mask) | (value & mask);
+        even[1] = (even[1] & ~(mask >> 32)) | (value & mask) >> 32;
+    }
+}
+
+static void set_field(uint32_t *field, uint64_t mask, uint64_t value,
+                      uint32_t writable)
+{
+    mask &= writable;
+    *field = (*field & ~mask) | (value & mask);
+}
+
+static void set_cycles(uint64_t *cycles, uint64_t mask, uint64_t value)
+{
+    mask &= CYCLES_MASK;
+    *cycles = (*cycles & ~mask) | (value & mask);
+}
+
+static uint64_t pmu_read(CmnDtc *dtc, uint32_t offset)
+{
+    switch (offset) {
+    case PMEVCNT_AB ... PMEVCNT_GH:
+        return pair_of(dtc->counter, offset - PMEVCNT_AB);
+    case PMCCNTR:
+        return dtc->cycles;
+    case PMEVCNTSR_AB ... PMEVCNTSR_GH:
+        return pair_of(dtc->shadow, offset - PMEVCNTSR_AB);
+    case PMCCNTRSR:
+        return dtc->cycles_shadow;
+    case PMCR:
+        return dtc->pmcr;
+    case PMOVSR:
+        return dtc->hide_overflows && !cmn_dtc_enabled(dtc) ? 0 :
+               dtc->overflowed;
+    case PMSSR:
+        return snapshot_status(dtc);
+    default:
+        return 0;
+    }
+}
+
+static void pmu_write(CmnDtc *dtc, uint32_t offset, uint64_t mask,
+                      uint64_t value)
+{
+    switch (offset) {
+    case PMEVCNT_AB ... PMEVCNT_GH:
+        set_pair(dtc->counter, offset - PMEVCNT_AB, mask, value);
+        break;
+    case PMCCNTR:
+        set_cycles(&dtc->cycles, mask, value);
+        break;
+    case PMEVCNTSR_AB ... PMEVCNTSR_GH:
+        set_pair(dtc->shadow, offset - PMEVCNTSR_AB, mask, value);
+        break;
+    case PMCCNTRSR:
+        set_cycles(&dtc->cycles_shadow, mask, value);
+        break;
+    case PMCR:
+        set_field(&dtc->pmcr, mask, value, PMCR_WRITABLE);
+        break;
+    case PMOVSR_CLR:
+        if (cmn_dtc_enabled(dtc)) {
+            dtc->overflowed &= ~(value & mask);
+        }
+        break;
+    case PMSRR:
+        if (value & mask & PMSRR_SS_REQ && dtc == dtc->first &&
+            cmn_dtc_enabled(dtc)) {
+            dtc->snapshot(dtc->opaque);
+        }
+        break;
+    }
+}
+
+static uint64_t coresight_read(const CmnDtc *dtc, uint32_t offset)
+{
+    switch (offset) {
+    case CORESIGHT_CLAIM:       /* which tags there are, which are set */
+        return UINT32_MAX | (uint64_t)dtc->claim << 32;
+    case CORESIGHT_DEVTYPE:
+        return DEVTYPE;
+    default:
+        return 0;
+    }
+}
+
+uint64_t cmn_dtc_read(CmnDtc *dtc, uint32_t offset)
+{
+    switch (offset) {
+    case DTC_CTL:
+        return dtc->control;
+    case DTC_TRACE_CONTROL:
+        return dtc->trace_control;
+    case DTC_TRACEID:
+        return dtc->traceid;
+    }
+    if (offset >= dtc->layout->pmu && offset < dtc->layout->pmu + PMU_SIZE) {
+        return pmu_read(dtc, offset - dtc->layout->pmu);
+    }
+    return coresight_read(dtc, offset - dtc->product->coresight);
+}
+
+void cmn_dtc_write(CmnDtc *dtc, uint32_t offset, uint64_t mask,
+                   uint64_t value)
+{
+    if (offset == DTC_CTL) {
+        set_field(&dtc->control, mask, value, DTC_CTL_WRITABLE);
+    } else if (offset == DTC_TRACE_CONTROL) {
+        set_field(&dtc->trace_control, mask, value, TRACE_CONTROL_WRITABLE);
+    } else if (offset == DTC_TRACEID) {
+        set_field(&dtc->traceid, mask, value, TRACEID_WRITABLE);
+    } else if (offset >= dtc->layout->pmu &&
+               offset < dtc->layout->pmu + PMU_SIZE) {
+        pmu_write(dtc, offset - dtc->layout->pmu, mask, value);
+    } else if (offset == dtc->product->coresight + CORESIGHT_CLAIM) {
+        dtc->claim |= value & mask;
+        dtc->claim &= ~((value & mask) >> 32);
+    }
+    dtc->changed(dtc->opaque);
+}
+
+static CmnDtcGroup pmu_group(uint32_t offset)
+{
+    switch (offset) {
+    case PMEVCNT_AB ... PMCCNTR + 7:
+        return CMN_DTC_COUNT;
+    case PMCR ... PMCR + 7:
+        return CMN_DTC_CONTROL;
+    case PMOVSR ... PMOVSR_CLR + 7:
+        return CMN_DTC_OVERFLOW;
+    default:
+        return CMN_DTC_OTHER;
+    }
+}
+
+CmnDtcGroup cmn_dtc_group(const CmnDtc *dtc, uint32_t offset)
+{
+    uint32_t coresight = dtc->product->coresight;
+
+    if (offset >= DTC_CTL && offset < DTC_CTL + 8) {
+        return CMN_DTC_CONTROL;
+    }
+    if (offset >= DTC_CONTROL_FIRST && offset < DTC_CONTROL_LAST + 8) {
+        return CMN_DTC_OTHER;
+    }
+    if (offset >= dtc->layout->pmu && offset < dtc->layout->pmu + PMU_SIZE) {
+        return pmu_group(offset - dtc->layout->pmu);
+    }
+    return offset >= coresight && offset < coresight + CORESIGHT_SIZE ?
+           CMN_DTC_OTHER : CMN_DTC_NONE;
+}
+
+void cmn_dtc_reset(CmnDtc *dtc)
+{
+    cmn_dtc_sync(dtc);
+    dtc->control = 0;
+    dtc->pmcr = 0;
+    dtc->overflowed = 0;
+    memset(dtc->counter, 0, sizeof(dtc->counter));
+    memset(dtc->shadow, 0, sizeof(dtc->shadow));
+    dtc->cycles = 0;
+    dtc->cycles_shadow = 0;
+    dtc->trace_control = 0;
+    dtc->traceid = 0;
+    dtc->claim = 0;
+    dtc->snapshot_done = false;
+    cmn_dtc_update(dtc);
+}
+
+void cmn_dtc_make_dirty(CmnDtc *dtc)
+{
+    dtc->control = DTC_CTL_DT_EN | DTC_CTL_CG_DISABLE;
+    dtc->pmcr = PMCR_PMU_EN | PMCR_OVFL_INTR_EN;
+    dtc->overflowed = MAKE_64BIT_MASK(0, CMN_DTC_CYCLES + 1);
+    memset(dtc->counter, 0x80, sizeof(dtc->counter));
+    cmn_dtc_update(dtc);
+}
+
+void cmn_dtc_init(CmnDtc *dtc, CmnDtc *first, const CmnProduct *product,
+                  const CmnLayout *layout, uint64_t hz)
+{
+    dtc->first = first;
+    dtc->product = product;
+    dtc->layout = layout;
+    model_clock_init(&dtc->clk, hz, false);
+    dtc->wrap = timer_new_ns(QEMU_CLOCK_VIRTUAL, dtc_wraps, dtc);
+}

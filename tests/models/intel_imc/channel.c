@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A memory channel of an Intel Xeon processor, as a PCI function with four
+ * general performance counters and one for the DRAM clock.
+ *
+ * Modelled: the control, counter and status registers between 0xA0 and 0xF8,
+ * 48-bit counting of DRAM clocks by virtual time and of events that a test
+ * adds, thresholds, inversion, edges, freezing, overflow flags, and faults.
+ * The halves of a counter are two registers and nothing is latched between.
+ *
+ * Left out: the fifth counter (0xC0, 0xE8), which only a datasheet lists;
+ * overflow interrupts; everything of a memory controller that is not counting;
+ * migration.
+ *
+ * QEMU interface (devices "NAME-imc", NAME of a generation, see generations.c):
+ *  + property "socket": number of the socket, part of the model's name
+ *  + property "channel": its number in the generation's table, over all memory
+ *    controllers; the function must sit at that channel's slot
+ *  + property "dclk": DRAM clock in Hz (800 MHz)
+ *  + property "dead": the clock does not run, nothing happens (off)
+ *  + property "reset-bits": on Sandy Bridge-EP, where sources disagree on it,
+ *    BOX_CTL 1:0 clear counters and controls; otherwise they are reserved (off)
+ *  + property "strict": reserved bits that are written as they must not be are
+ *    reported, and counted as reserved_write (off)
+ *  + configuration registers: see REG_* below
+ *  + control keys: see channel_keys below
+ * Wants "multifunction=on", which all functions of a real uncore have.
+ */
+#include "function.h"
+#include "qapi/error.h"
+#include "qemu/error-report.h"
+#include "qemu/module.h"
+#include "counter.h"
+
+/* Configuration registers of a channel */
+#define REG_CTR(n)          (0xa0 + 8 * (n))    /* low; high follows */
+#define REG_FIXED_CTR       0xd0
+#define REG_CTL(n)          (0xd8 + 4 * (n))
+#define REG_FIXED_CTL       0xf0
+#define REG_BOX_CTL         0xf4
+#define   BOX_CTL_BIT17         (1u << 17)      /* without effect */
+#define   BOX_CTL_FRZ_EN        (1u << 16)
+#define   BOX_CTL_FRZ           (1u << 8)
+#define   BOX_CTL_RST_CTRS      (1u << 1)
+#define   BOX_CTL_RST_CTRL      (1u << 0)
+#define REG_BOX_STATUS      0xf8                /* bit 0 fixed, n+1 CTRn */
+
+#define FIXED_CTL_RST       (1u << 19)
+
+typedef enum ChannelStat {
+    STAT_CTL, STAT_CTR, STAT_FIXED_CTL, STAT_FIXED_CTR, STAT_BOX_CTL,
+    STAT_BOX_STATUS, STAT_NARROW, STAT_RESERVED_WRITE, STAT_CONFIG,
+    CHANNEL_NSTATS
+} ChannelStat;
+
+static const char *const channel_stat_names[CHANNEL_NSTATS] = {
+    "ctl", "ctr", "fixed_ctl", "fixed_ctr", "box_ctl",
+    "box_status", "narrow", "reserved_write", "config",
+};
+
+/* When a tear happens: after the next read of which half */
+enum { TEAR_LOW, TEAR_HIGH, TEAR_NHALVES };
+
+typedef struct Channel {
+    UncoreFunction parent_obj;
+
+    uint32_t channel;
+    uint64_t dclk;
+    bool dead;
+    bool reset_bits;
+    bool strict;
+
+    IntelImcCounters counters;
+    uint32_t box_ctl;
+    uint64_t tear[TEAR_NHALVES][INTEL_IMC_NCOUNTERS];
+    uint64_t tear_any;
+    PmuStat stats[CHANNEL_NSTATS];
+} Channel;
+
+DECLARE_INSTANCE_CHECKER(Channel, CHANNEL, TYPE_INTEL_IMC_CHANNEL)
+
+static const UncoreGeneration *channel_gen(Channel *ch)
+{
+    return UNCORE_FUNCTION_GET_CLASS(ch)->gen;
+}
+
+static const IntelImcRegisters *channel_registers(Channel *ch)
+{
+    return channel_gen(ch)->registers;
+}
+
+static ChannelStat channel_stat(uint32_t reg)
+{
+    switch (reg) {
+    case REG_CTR(0) ... REG_CTR(INTEL_IMC_NGENERAL) - 1:
+        return STAT_CTR;
+    case REG_FIXED_CTR ... REG_FIXED_CTR + 7:
+        return STAT_FIXED_CTR;
+    case REG_CTL(0) ... REG_CTL(INTEL_IMC_NGENERAL) - 1:
+        return STAT_CTL;
+    case REG_FIXED_CTL:
+        return STAT_FIXED_CTL;
+    case REG_BOX_CTL:
+        return STAT_BOX_CTL;
+    case REG_BOX_STATUS:
+        return STAT_BOX_STATUS;
+    default:
+        return STAT_CONFIG;
+    }
+}
+
+static PmuStat *channel_access_stat(UncoreFunction *f, uint32_t addr, int len)
+{
+    ChannelStat class = channel_stat(addr & ~3);
+
+    if (class != STAT_CONFIG && (len != 4 || addr & 3)) {
+        class = STAT_NARROW;
+    }
+    return &CHANNEL(f)->stats[class];
+}
+
+static bool is_counter(uint32_t reg, unsigned *index, bool *high)
+{
+    ChannelStat class = channel_stat(reg);
+
+    if (class != STAT_CTR && class != STAT_FIXED_CTR) {
+        return false;
+    }
+    *index = class == STAT_CTR ? (reg - REG_CTR(0)) / 8 : INTEL_IMC_FIXED;
+    *high = reg & 4;
+    return true;
+}
+
+/*
+ * Between this access and the next the counter moves, as it may on hardware.
+ * A counter that is stopped cannot: then the tear stays in wait.
+ */
+static void channel_tear(Channel *ch, unsigned index, bool high)
+{
+    uint64_t *tear = &ch->tear[high ? TEAR_HIGH : TEAR_LOW][index];
+
+    if (!intel_imc_counter_runs(&ch->counters, index)) {
+        return;
+    }
+    if (!*tear && !high) {
+        tear = &ch->tear_any;
+    }
+    intel_imc_counter_bump(&ch->counters, index, *tear);
+    *tear = 0;
+}
+
+/* Bit n for counter n becomes bit 0 for the fixed counter, n+1 for CTRn. */
+static uint32_t channel_status(const Channel *ch)
+{
+    uint32_t overflowed = ch->counters.overflowed;
+
+    return (overflowed << 1 | overflowed >> INTEL_IMC_FIXED) &
+           MAKE_64BIT_MASK(0, INTEL_IMC_NCOUNTERS);
+}
+
+static void channel_clear_status(Channel *ch, uint32_t status)
+{
+    ch->counters.overflowed &= ~(status >> 1 | (status & 1) << INTEL_IMC_FIXED);
+}
+
+/* The value of a register as it is now, without the effects of a read */
+static bool channel_peek(Channel *ch, uint32_t reg, uint32_t *value)
+{
+    unsigned index;
+    bool high;
+
+    intel_imc_counters_sync(&ch->counters);
+    if (is_counter(reg, &index, &high)) {
+        *value = ch->counters.value[index] >> (high ? 32 : 0);
+        return true;
+    }
+    switch (channel_stat(reg)) {
+    case STAT_CTL:
+        *value = ch->counters.ctl[(reg - REG_CTL(0)) / 4];
+        return true;
+    case STAT_FIXED_CTL:
+        *value = ch->counters.ctl[INTEL_IMC_FIXED];
+        return true;
+    case STAT_BOX_CTL:
+        *value = ch->box_ctl;
+        return true;
+    case STAT_BOX_STATUS:
+        *value = channel_status(ch);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool channel_read(UncoreFunction *f, uint32_t reg, uint32_t *value)
+{
+    Channel *ch = CHANNEL(f);
+    unsigned index;
+    bool high;
+
+    if (!channel_peek(ch, reg, value)) {
+        return false;
+    }
+    if (is_counter(reg, &index, &high)) {
+        channel_tear(ch, index, high);
+    }
+    return true;
+}
+
+/* Strict mode: @zero has to be written as 0, @one as 1. */
+static void channel_reserved(Channel *ch, uint32_t reg, uint32_t zero,
+                             uint32_t one, uint32_t value)
+{
+    uint32_t ones = value & zero, zeros = ~value & one;
+
+    if (!ch->strict || !(ones | zeros)) {
+        return;
+    }
+    ch->stats[STAT_RESERVED_WRITE].writes++;
+    if (ones) {
+        warn_report("%s: reserved bits 0x%08x written to register 0x%02x",
+                    UNCORE_FUNCTION(ch)->model.name, ones, reg);
+    }
+    if (zeros) {
+        warn_report("%s: reserved bits 0x%08x not written as 1 to register "
+                    "0x%02x", UNCORE_FUNCTION(ch)->model.name, zeros, reg);
+    }
+}
+
+static void channel_write_counter(Channel *ch, uint32_t reg, unsigned index,
+                                  bool high, uint32_t value)
+{
+    uint64_t now = ch->counters.value[index];
+
+    if (high) {
+        channel_reserved(ch, reg, 0xffff0000, 0, value);
+        now = deposit64(now, 32, 16, value);
+    } else {
+        now = deposit64(now, 0, 32, value);
+    }
+    intel_imc_counter_set(&ch->counters, index, now);
+}
+
+static void channel_write_box_ctl(Channel *ch, uint32_t value)
+{
+    const IntelImcRegisters *regs = channel_registers(ch);
+    bool has_resets = regs->box_resets || ch->reset_bits;
+    uint32_t resets = BOX_CTL_RST_CTRS | BOX_CTL_RST_CTRL;
+    unsigned i;
+
+    channel_reserved(ch, REG_BOX_CTL,
+                     regs->box_reserved & ~(has_resets ? resets : 0),
+                     regs->box_wanted, value);
+    for (i = 0; has_resets && i < INTEL_IMC_NCOUNTERS; i++) {
+        if (value & BOX_CTL_RST_CTRS) {
+            intel_imc_counter_set(&ch->counters, i, 0);
+        }
+        if (value & BOX_CTL_RST_CTRL) {
+            intel_imc_counter_set_ctl(&ch->counters, i, 0);
+        }
+    }
+    ch->box_ctl = (value & (BOX_CTL_BIT17 | BOX_CTL_FRZ_EN | BOX_CTL_FRZ)) |
+                  regs->box_ones;
+    intel_imc_counters_set_frozen(&ch->counters, value & BOX_CTL_FRZ &&
+                                  (value & BOX_CTL_FRZ_EN ||
+                                   !regs->frz_needs_frz_en));
+}
+
+static void channel_write_fixed_ctl(Channel *ch, uint32_t value)
+{
+    uint32_t mask = channel_registers(ch)->ctl_mask &
+                    (INTEL_IMC_CTL_EN | INTEL_IMC_CTL_OV_EN);
+
+    channel_reserved(ch, REG_FIXED_CTL, ~(mask | FIXED_CTL_RST), 0, value);
+    if (value & FIXED_CTL_RST) {
+        intel_imc_counter_set(&ch->counters, INTEL_IMC_FIXED, 0);
+    }
+    intel_imc_counter_set_ctl(&ch->counters, INTEL_IMC_FIXED, value & mask);
+}
+
+static void channel_write_ctl(Channel *ch, uint32_t reg, uint32_t value)
+{
+    const IntelImcRegisters *regs = channel_registers(ch);
+    unsigned index = (reg - REG_CTL(0)) / 4;
+
+    channel_reserved(ch, reg, regs->ctl_reserved, 0, value);
+    if (value & regs->ctl_rst) {
+        intel_imc_counter_set(&ch->counters, index, 0);
+    }
+    intel_imc_counter_set_ctl(&ch->counters, index, value & regs->ctl_mask);
+}
+
+static bool channel_write(UncoreFunction *f, uint32_t reg, uint32_t mask,
+                          uint32_t value)
+{
+    Channel *ch = CHANNEL(f);
+    unsigned index;
+    uint32_t old;
+    bool high;
+
+    if (!channel_peek(ch, reg, &old)) {
+        return false;
+    }
+    if (channel_stat(reg) == STAT_BOX_STATUS) {
+        channel_clear_status(ch, value);
+        return true;
+    }
+    value |= old & ~mask;
+    if (is_counter(reg, &index, &high)) {
+        channel_write_counter(ch, reg, index, high, value);
+    } else if (reg == REG_FIXED_CTL) {
+        channel_write_fixed_ctl(ch, value);
+    } else if (reg == REG_BOX_CTL) {
+        channel_write_box_ctl(ch, value);
+    } else {
+        channel_write_ctl(ch, reg, value);
+    }
+    return true;
+}
+
+static void channel_list_events(PmuModel *model, GString *out)
+{
+    Channel *ch = CHANNEL(uncore_function(model));
+    const IntelImcEvent *e = NULL;
+
+    while ((e = intel_imc_event_next(channel_gen(ch)->events, e))) {
+        g_string_append_printf(out, "event %s %s code=0x%02x umask=0x%02x "
+                               "max=%u\n", e->name, e->alias ?: "-", e->code,
+                               e->umask, e->max_inc);
+    }
+}
+
+static bool channel_add(PmuModel *model, const char *name, uint64_t n,
+                        uint64_t inc, Error **errp)
+{
+    Channel *ch = CHANNEL(uncore_function(model));
+    const IntelImcEvent *event =
+        intel_imc_event_find(channel_gen(ch)->events, name, errp);
+
+    if (!event) {
+        return false;
+    }
+    if (inc < 1 || inc > event->max_inc) {
+        error_setg(errp, "%s counts 1 to %u in a clock, not %" PRIu64,
+                   event->name, event->max_inc, inc);
+        return false;
+    }
+    if (ch->counters.clk.stopped) {
+        error_setg(errp, "%s is dead: nothing can happen on it", model->name);
+        return false;
+    }
+    intel_imc_counters_event(&ch->counters, event, n, inc);
+    return true;
+}
+
+static uint64_t get_counter(PmuModel *model, unsigned index)
+{
+    Channel *ch = CHANNEL(uncore_function(model));
+
+    intel_imc_counters_sync(&ch->counters);
+    return ch->counters.value[index];
+}
+
+static bool set_counter(PmuModel *model, unsigned index, uint64_t value,
+                        Error **errp)
+{
+    intel_imc_counter_set(&CHANNEL(uncore_function(model))->counters, index,
+                          value);
+    return true;
+}
+
+#define TEAR_ANY        (TEAR_NHALVES * INTEL_IMC_NCOUNTERS)
+#define TEAR(half, index) ((half) * INTEL_IMC_NCOUNTERS + (index))
+
+static uint64_t *channel_tear_key(PmuModel *model, unsigned arg)
+{
+    Channel *ch = CHANNEL(uncore_function(model));
+
+    return arg == TEAR_ANY ? &ch->tear_any :
+           &ch->tear[arg / INTEL_IMC_NCOUNTERS][arg % INTEL_IMC_NCOUNTERS];
+}
+
+static uint64_t get_tear(PmuModel *model, unsigned arg)
+{
+    return *channel_tear_key(model, arg);
+}
+
+static bool set_tear(PmuModel *model, unsigned arg, uint64_t value,
+                     Error **errp)
+{
+    *channel_tear_key(model, arg) = value;
+    return true;
+}
+
+static uint64_t get_dead(PmuModel *model, unsigned arg)
+{
+    return CHANNEL(uncore_function(model))->counters.clk.stopped;
+}
+
+static bool set_dead(PmuModel *model, unsigned arg, uint64_t value,
+                     Error **errp)
+{
+    Channel *ch = CHANNEL(uncore_function(model));
+
+    intel_imc_counters_sync(&ch->counters);
+    model_clock_set_stopped(&ch->counters.clk, value);
+    return true;
+}
+
+static uint64_t get_dclk(PmuModel *model, unsigned arg)
+{
+    return CHANNEL(uncore_function(model))->counters.clk.hz;
+}
+
+static bool set_dclk(PmuModel *model, unsigned arg, uint64_t value,
+                     Error **errp)
+{
+    Channel *ch = CHANNEL(uncore_function(model));
+
+    intel_imc_counters_sync(&ch->counters);
+    model_clock_set_hz(&ch->counters.clk, value);
+    return true;
+}
+
+#define COUNTER_KEY(name, index) \
+    { name, "value of the counter, 48 bits", INTEL_IMC_COUNTER_MASK, index, \
+      get_counter, set_counter }
+#define TEAR_KEYS(name, index) \
+    { "tear" name, "counts between the next read of the low half and the " \
+      "next access, once; 0: none in wait", PMU_ADD_MAX, \
+      TEAR(TEAR_LOW, index), get_tear, set_tear }, \
+    { "tearhigh" name, "the same after the next read of the high half", \
+      PMU_ADD_MAX, TEAR(TEAR_HIGH, index), get_tear, set_tear }
+
+static const PmuKey channel_keys[] = {
+    COUNTER_KEY("ctr0", 0), COUNTER_KEY("ctr1", 1), COUNTER_KEY("ctr2", 2),
+    COUNTER_KEY("ctr3", 3), COUNTER_KEY("fixed", INTEL_IMC_FIXED),
+    { "tear", "the same as tear0, for the first running counter that is read",
+      PMU_ADD_MAX, TEAR_ANY, get_tear, set_tear },
+    TEAR_KEYS("0", 0), TEAR_KEYS("1", 1), TEAR_KEYS("2", 2), TEAR_KEYS("3", 3),
+    TEAR_KEYS("fixed", INTEL_IMC_FIXED),
+    { "dead", "1: the clock stands still and nothing happens (phantom channel)",
+      1, 0, get_dead, set_dead },
+    UNCORE_KEY_GONE,
+    { "dclk", "DRAM clock in Hz", MODEL_CLOCK_HZ_MAX, 0, get_dclk, set_dclk },
+};
+
+/* Reset value of every field is 0; faults are not the hardware's to reset. */
+static void channel_reset_hold(Object *obj, ResetType type)
+{
+    Channel *ch = CHANNEL(obj);
+    unsigned i;
+
+    for (i = 0; i < INTEL_IMC_NCOUNTERS; i++) {
+        intel_imc_counter_set_ctl(&ch->counters, i, 0);
+        intel_imc_counter_set(&ch->counters, i, 0);
+    }
+    ch->counters.overflowed = 0;
+    ch->box_ctl = channel_registers(ch)->box_ones;
+    intel_imc_counters_set_frozen(&ch->counters, false);
+}
+
+static void channel_realize(PCIDevice *pci, Error **errp)
+{
+    Channel *ch = CHANNEL(pci);
+    UncoreFunction *f = UNCORE_FUNCTION(pci);
+    const UncoreGeneration *gen = channel_gen(ch);
+    unsigned i;
+
+    if (ch->channel >= gen->nchannels) {
+        error_setg(errp, "%s has channels 0 to %u, not %u", gen->name,
+                   gen->nchannels - 1, ch->channel);
+        return;
+    }
+    if (ch->dclk > MODEL_CLOCK_HZ_MAX) {
+        error_setg(errp, "dclk is at most %llu Hz", MODEL_CLOCK_HZ_MAX);
+        return;
+    }
+    ch->counters.flag_needs = gen->registers->ctl_mask & INTEL_IMC_CTL_OV_EN;
+    model_clock_init(&ch->counters.clk, ch->dclk, ch->dead);
+    for (i = 0; i < CHANNEL_NSTATS; i++) {
+        ch->stats[i].name = channel_stat_names[i];
+    }
+    f->model = (PmuModel) {
+        .description = "memory channel",
+        .keys = channel_keys,
+        .nkeys = ARRAY_SIZE(channel_keys),
+        .stats = ch->stats,
+        .nstats = CHANNEL_NSTATS,
+        .list_events = channel_list_events,
+        .add = channel_add,
+    };
+    uncore_function_start(f, &gen->channel[ch->channel],
+                          g_strdup_printf("imc%u@%u", ch->channel, f->socket),
+                          errp);
+}
+
+static const Property channel_properties[] = {
+    DEFINE_PROP_UINT32("socket", Channel, parent_obj.socket, 0),
+    DEFINE_PROP_UINT32("channel", Channel, channel, 0),
+    DEFINE_PROP_UINT64("dclk", Channel, dclk, 800000000),
+    DEFINE_PROP_BOOL("dead", Channel, dead, false),
+    DEFINE_PROP_BOOL("reset-bits", Channel, reset_bits, false),
+    DEFINE_PROP_BOOL("strict", Channel, strict, false),
+};
+
+static void channel_class_init(ObjectClass *klass, ClassInitData *data)
+{
+    UncoreFunctionClass *fc = UNCORE_FUNCTION_CLASS(klass);
+
+    fc->read = channel_read;
+    fc->write = channel_write;
+    fc->stat = channel_access_stat;
+    PCI_DEVICE_CLASS(klass)->realize = channel_realize;
+    RESETTABLE_CLASS(klass)->phases.hold = channel_reset_hold;
+    DEVICE_CLASS(klass)->desc = "memory channel with performance counters";
+    device_class_set_props(DEVICE_CLASS(klass), channel_properties);
+}
+
+static const TypeInfo channel_type = {
+    .name = TYPE_INTEL_IMC_CHANNEL,
+    .parent = TYPE_UNCORE_FUNCTION,
+    .instance_size = sizeof(Channel),
+    .class_init = channel_class_init,
+    .abstract = true,
+};
+
+static void channel_register(void)
+{
+    type_register_static(&channel_type);
+}
+
+type_init(channel_register)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The four general counters and the fixed one of a memory channel: what
+ * control words, clocks and events do to them. How the words get here (PCI
+ * configuration registers) is the business of the caller.
+ */
+#ifndef PMU_MODELS_INTEL_IMC_COUNTER_H
+#define PMU_MODELS_INTEL_IMC_COUNTER_H
+
+#include "common/clock.h"
+#include "events.h"
+
+#define INTEL_IMC_NGENERAL    4
+#define INTEL_IMC_FIXED       INTEL_IMC_NGENERAL    /* index of the fixed one */
+#define INTEL_IMC_NCOUNTERS   (INTEL_IMC_NGENERAL + 1)
+
+#define INTEL_IMC_COUNTER_MASK ((1ULL << 48) - 1)
+
+/* CTLn */
+#define INTEL_IMC_CTL_THRESH(ctl) ((uint8_t)((ctl) >> 24))
+#define INTEL_IMC_CTL_INV     (1u << 23)
+#define INTEL_IMC_CTL_EN      (1u << 22)  /* also in FIXED_CTL */
+#define INTEL_IMC_CTL_OV_EN   (1u << 20)  /* also in FIXED_CTL */
+#define INTEL_IMC_CTL_EDGE    (1u << 18)
+#define INTEL_IMC_CTL_UMASK(ctl) ((uint8_t)((ctl) >> 8))
+#define INTEL_IMC_CTL_EVENT(ctl) ((uint8_t)(ctl))
+
+typedef struct IntelImcCounters {
+    ModelClock clk;
+    /* Bits of a counter's control without which it wraps in silence */
+    uint32_t flag_needs;
+    bool frozen;
+    uint64_t synced;                    /* tick up to which values are right */
+    uint64_t value[INTEL_IMC_NCOUNTERS];
+    uint32_t ctl[INTEL_IMC_NCOUNTERS];
+    /*
+     * Clocks until this tick hold an added event that satisfies the threshold
+     * of the counter, which is inverted and does not count them.
+     */
+    uint64_t busy_until[INTEL_IMC_NGENERAL];
+    uint32_t overflowed;                /* bit n: counter n has wrapped */
+} IntelImcCounters;
+
+/* Bring all values up to the present. To be called before any change. */
+void intel_imc_counters_sync(IntelImcCounters *c);
+
+/* Enabled, not frozen; the fixed counter also needs a clock that runs. */
+bool intel_imc_counter_runs(const IntelImcCounters *c, unsigned index);
+
+void intel_imc_counters_set_frozen(IntelImcCounters *c, bool frozen);
+void intel_imc_counter_set_ctl(IntelImcCounters *c, unsigned index,
+                               uint32_t ctl);
+void intel_imc_counter_set(IntelImcCounters *c, unsigned index, uint64_t value);
+
+/* Raw counts, modulo 2^48. */
+void intel_imc_counter_bump(IntelImcCounters *c, unsigned index,
+                            uint64_t counts);
+
+/* @n separate clocks, in each of which @event's increment is @inc. */
+void intel_imc_counters_event(IntelImcCounters *c, const IntelImcEvent *event,
+                              uint64_t n, uint8_t inc);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The events of Intel's memory controllers, as the hardware codes them. */
+#ifndef PMU_MODELS_INTEL_IMC_EVENTS_H
+#define PMU_MODELS_INTEL_IMC_EVENTS_H
+
+/* The generations that differ in events. An event has a set of them. */
+typedef enum IntelImcEvents {
+    INTEL_IMC_EVENTS_SNBEP = 1 << 0,
+    INTEL_IMC_EVENTS_IVBEP = 1 << 1,
+    INTEL_IMC_EVENTS_HSWEP = 1 << 2,
+    INTEL_IMC_EVENTS_BDXEP = 1 << 3,
+    INTEL_IMC_EVENTS_BDXDE = 1 << 4,
+    INTEL_IMC_EVENTS_SKX = 1 << 5,
+    INTEL_IMC_EVENTS_CLX = 1 << 6,
+} IntelImcEvents;
+
+typedef struct IntelImcEvent {
+    const char *name;
+    const char *alias;  /* NULL: none */
+    uint8_t code;
+    uint8_t umask;      /* the sub-event's bit; 0: the event has none */
+    uint8_t max_inc;    /* largest increment in one clock */
+    uint8_t in;         /* set of IntelImcEvents */
+    bool bank;          /* umask is the number of a bank, not a bit */
+} IntelImcEvent;
+
+/* The clock on a general counter. It happens by itself, so nobody adds it. */
+extern const IntelImcEvent intel_imc_event_clock;
+
+/* Does a counter that is programmed with @code and @umask see @event? */
+bool intel_imc_event_seen(const IntelImcEvent *event, uint8_t code,
+                          uint8_t umask);
+
+/* The next event of a generation; NULL is "from the start" and "no more". */
+const IntelImcEvent *intel_imc_event_next(IntelImcEvents of,
+                                          const IntelImcEvent *event);
+
+const IntelImcEvent *intel_imc_event_find(IntelImcEvents of, const char *name,
+                                          Error **errp);
+
+#endif

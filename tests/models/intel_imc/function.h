@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A PCI function of Intel's uncore: what memory channels and UBOXes have in
+ * common, and the table row of the processor generation they belong to.
+ */
+#ifndef PMU_MODELS_INTEL_IMC_FUNCTION_H
+#define PMU_MODELS_INTEL_IMC_FUNCTION_H
+
+#include "common/compat.h"
+#include "hw/pci/pci_device.h"
+#include "events.h"
+#include "common/registry.h"
+
+#define UNCORE_MAX_CHANNELS 8
+
+typedef struct UncoreSlot {
+    uint16_t id;
+    uint8_t devfn;
+} UncoreSlot;
+
+/* In what the registers of a channel differ from one generation to another */
+typedef struct IntelImcRegisters {
+    bool frz_needs_frz_en;      /* bit 8 of BOX_CTL alone does not freeze */
+    bool box_resets;            /* BOX_CTL 1:0 reset counters and controls */
+    uint32_t box_ones;          /* bits of BOX_CTL that always read as 1 */
+    uint32_t box_reserved;      /* and that have to be written as 0, */
+    uint32_t box_wanted;        /* or as 1, which strict mode checks */
+    uint32_t ctl_mask;          /* implemented in CTLn; the rest reads as 0 */
+    uint32_t ctl_rst;           /* writing 1 clears the counter; 0: no such */
+    uint32_t ctl_reserved;      /* has to be written as 0 */
+} IntelImcRegisters;
+
+typedef struct UncoreGeneration {
+    const char *name;               /* devices are NAME-imc and NAME-ubox */
+    UncoreSlot ubox;
+    uint8_t ubox_nodeid;            /* the UBOX's registers */
+    uint8_t ubox_gidnidmap;
+    UncoreSlot channel[UNCORE_MAX_CHANNELS];
+    unsigned nchannels;
+    IntelImcEvents events;
+    const IntelImcRegisters *registers;
+} UncoreGeneration;
+
+#define TYPE_UNCORE_FUNCTION "pmu-uncore-function"
+OBJECT_DECLARE_TYPE(UncoreFunction, UncoreFunctionClass, UNCORE_FUNCTION)
+
+/* Abstract; a generation registers a subclass of each with its row. */
+#define TYPE_INTEL_IMC_CHANNEL "pmu-intel-imc-channel"
+#define TYPE_UNCORE_UBOX "pmu-uncore-ubox"
+
+struct UncoreFunction {
+    PCIDevice parent_obj;
+
+    PmuModel model;
+    uint32_t socket;
+    bool gone;
+};
+
+struct UncoreFunctionClass {
+    PCIDeviceClass parent_class;
+
+    const UncoreGeneration *gen;
+    /* A dword that is the model's own; false: plain configuration space */
+    bool (*read)(UncoreFunction *f, uint32_t reg, uint32_t *value);
+    /* Bits outside @mask were not written. NULL: nothing can be written */
+    bool (*write)(UncoreFunction *f, uint32_t reg, uint32_t mask,
+                  uint32_t value);
+    /* The statistics' slot of an access */
+    PmuStat *(*stat)(UncoreFunction *f, uint32_t addr, int len);
+};
+
+static inline UncoreFunction *uncore_function(PmuModel *model)
+{
+    return container_of(model, UncoreFunction, model);
+}
+
+/*
+ * The last step of realize: be at the right slot, have its id, and have the
+ * model registered as @name (which is taken over, and freed) with its stats.
+ */
+bool uncore_function_start(UncoreFunction *f, const UncoreSlot *slot,
+                           char *name, Error **errp);
+
+/* For a model's table of keys */
+uint64_t uncore_get_gone(PmuModel *model, unsigned arg);
+bool uncore_set_gone(PmuModel *model, unsigned arg, uint64_t value,
+                     Error **errp);
+
+#define UNCORE_KEY_GONE \
+    { "gone", "1: all-ones to every read, no write arrives (removed)", \
+      1, 0, uncore_get_gone, uncore_set_gone }
+
+#endif

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The uncore PCI functions that matter for memory counters, of the Intel Xeon
+ * processors that have them in configuration space: the channels and the UBOX
+ * of a socket. What they do is in channel.c and ubox.c; here is in what
+ * the generations differ. A channel's index in its table is its number in
+ * names, on a machine with all of them or not: gaps stay gaps.
+ *
+ * Left out: every other uncore function of the parts, except as far as
+ * dummy.c stands in for them.
+ *
+ * QEMU interface: devices "NAME-imc" and "NAME-ubox", NAME of a row.
+ */
+#include "function.h"
+#include "qemu/module.h"
+
+/*
+ * Reserved bits of CTLn are those that have to be written as 0; others that
+ * do nothing are ignored by the hardware.
+ */
+static const IntelImcRegisters snbep_registers = {
+    .frz_needs_frz_en = true,
+    .box_reserved = 0xfffefeff,
+    .ctl_mask = 0xffc4ffff,
+    .ctl_reserved = 0x003b0000,
+};
+
+static const IntelImcRegisters ivbep_registers = {
+    .box_resets = true,
+    .box_wanted = 0x00030000,
+    .ctl_mask = 0xff54ffff,     /* without invert, with ov_en */
+    .ctl_rst = 1u << 17,
+    .ctl_reserved = 0x00a10000,
+};
+
+static const IntelImcRegisters hswep_registers = {
+    .box_resets = true,
+    .box_wanted = 0x00030000,
+    .ctl_mask = 0xffd4ffff,
+    .ctl_rst = 1u << 17,
+    .ctl_reserved = 0x00210000,
+};
+
+static const IntelImcRegisters skx_registers = {
+    .box_resets = true,
+    .box_ones = 0x00030000,
+    .box_reserved = 0xfffcfefc,
+    .ctl_mask = 0xffd4ffff,
+    .ctl_rst = 1u << 17,
+    .ctl_reserved = 0x00210000,
+};
+
+#define SLOT(id, device, function) { id, PCI_DEVFN(device, function) }
+
+/* Haswell and Broadwell: the same slots, and ids that differ in one digit */
+#define HSWEP_CHANNELS(base) { \
+    SLOT(base + 0xb0, 0x14, 0), SLOT(base + 0xb1, 0x14, 1), \
+    SLOT(base + 0xb4, 0x15, 0), SLOT(base + 0xb5, 0x15, 1), \
+    SLOT(base + 0xd0, 0x17, 0), SLOT(base + 0xd1, 0x17, 1), \
+    SLOT(base + 0xd4, 0x18, 0), SLOT(base + 0xd5, 0x18, 1) }
+
+/* Both memory controllers have the same ids. */
+#define SKX_CHANNELS { \
+    SLOT(0x2042, 0x0a, 2), SLOT(0x2046, 0x0a, 6), SLOT(0x204a, 0x0b, 2), \
+    SLOT(0x2042, 0x0c, 2), SLOT(0x2046, 0x0c, 6), SLOT(0x204a, 0x0d, 2) }
+
+static const UncoreGeneration generations[] = {
+    {
+        .name = "snbep",
+        .ubox = SLOT(0x3ce0, 0x0b, 0),
+        .ubox_nodeid = 0x40,
+        .ubox_gidnidmap = 0x54,
+        .channel = {
+            SLOT(0x3cb0, 0x10, 0), SLOT(0x3cb1, 0x10, 1),
+            SLOT(0x3cb4, 0x10, 4), SLOT(0x3cb5, 0x10, 5),
+        },
+        .nchannels = 4,
+        .events = INTEL_IMC_EVENTS_SNBEP,
+        .registers = &snbep_registers,
+    },
+    {
+        .name = "ivbep",
+        .ubox = SLOT(0x0e1e, 0x0b, 0),
+        .ubox_nodeid = 0x40,
+        .ubox_gidnidmap = 0x54,
+        .channel = {
+            SLOT(0x0eb4, 0x10, 4), SLOT(0x0eb5, 0x10, 5),
+            SLOT(0x0eb0, 0x10, 0), SLOT(0x0eb1, 0x10, 1),
+            SLOT(0x0ef4, 0x1e, 4), SLOT(0x0ef5, 0x1e, 5),
+            SLOT(0x0ef0, 0x1e, 0), SLOT(0x0ef1, 0x1e, 1),
+        },
+        .nchannels = 8,
+        .events = INTEL_IMC_EVENTS_IVBEP,
+        .registers = &ivbep_registers,
+    },
+    {
+        .name = "hswep",
+        .ubox = SLOT(0x2f1e, 0x10, 5),
+        .ubox_nodeid = 0x40,
+        .ubox_gidnidmap = 0x54,
+        .channel = HSWEP_CHANNELS(0x2f00),
+        .nchannels = 8,
+        .events = INTEL_IMC_EVENTS_HSWEP,
+        .registers = &hswep_registers,
+    },
+    {
+        .name = "bdxep",
+        .ubox = SLOT(0x6f1e, 0x10, 5),
+        .ubox_nodeid = 0x40,
+        .ubox_gidnidmap = 0x54,
+        .channel = HSWEP_CHANNELS(0x6f00),
+        .nchannels = 8,
+        .events = INTEL_IMC_EVENTS_BDXEP,
+        .registers = &hswep_registers,
+    },
+    {
+        .name = "bdxde",
+        .ubox = SLOT(0x6f1e, 0x10, 5),
+        .ubox_nodeid = 0x40,
+        .ubox_gidnidmap = 0x54,
+        .channel = HSWEP_CHANNELS(0x6f00),
+        .nchannels = 8,
+        .events = INTEL_IMC_EVENTS_BDXDE,
+        .registers = &hswep_registers,
+    },
+    {
+        .name = "skx",
+        .ubox = SLOT(0x2014, 0x08, 0),
+        .ubox_nodeid = 0xc0,
+        .ubox_gidnidmap = 0xd4,
+        .channel = SKX_CHANNELS,
+        .nchannels = 6,
+        .events = INTEL_IMC_EVENTS_SKX,
+        .registers = &skx_registers,
+    },
+    {
+        .name = "clx",
+        .ubox = SLOT(0x2014, 0x08, 0),
+        .ubox_nodeid = 0xc0,
+        .ubox_gidnidmap = 0xd4,
+        .channel = SKX_CHANNELS,
+        .nchannels = 6,
+        .events = INTEL_IMC_EVENTS_CLX,
+        .registers = &skx_registers,
+    },
+};
+
+static void generation_class_init(ObjectClass *klass, ClassInitData *data)
+{
+    UNCORE_FUNCTION_CLASS(klass)->gen = data;
+}
+
+static void register_generation(const UncoreGeneration *gen,
+                                const char *suffix, const char *parent)
+{
+    g_autofree char *name = g_strdup_printf("%s-%s", gen->name, suffix);
+    TypeInfo type = {
+        .name = name,
+        .parent = parent,
+        .class_init = generation_class_init,
+        .class_data = (void *)gen,
+    };
+
+    type_register_static(&type);
+}
+
+static void generations_register(void)
+{
+    size_t i;
+
+    for (i = 0; i < ARRAY_SIZE(generations); i++) {
+        register_generation(&generations[i], "imc", TYPE_INTEL_IMC_CHANNEL);
+        register_generation(&generations[i], "ubox", TYPE_UNCORE_UBOX);
+    }
+}
+
+type_init(generations_register)

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The engine of a core: its SCOM registers, the page at PDBAR, and the clock
+ * by which this and the pages of the core's threads are posted.
+ *
+ * Modelled: PDBAR, HTM mode (of which IBM bit 4 starts the engine), EVENT_MASK
+ * and TRACE; posts at a fixed period; the state of threads that may stop a
+ * real machine by a checkstop, which is reported and counted, no more.
+ *
+ * Left out: what EVENT_MASK selects, which no source tells; other fields of
+ * the HTM mode; the loss of registers in deep stop states, which QEMU does not
+ * have; the other half of a fused core, which firmware programs as well.
+ */
+#include "device.h"
+#include "qapi/error.h"
+#include "qemu/error-report.h"
+#include "hw/ppc/pnv_xscom.h"
+
+#define PDBAR_ADDRESS   0x0003ffffffffe000ULL
+#define HTM_START       PPC_BIT(4)
+
+static const char *const stat_names[POWER_IMC_NCORE_STATS] = {
+    "pdbar", "htm", "event_mask", "trace", "post",
+};
+
+/* The sum over the threads, but one time */
+static void core_raw(const PowerImcCore *core, uint64_t *raw)
+{
+    unsigned i;
+
+    memset(raw, 0, POWER_IMC_NRAWS * sizeof(*raw));
+    for (i = 0; i < core->nthreads; i++) {
+        power_imc_thread_raw(&core->threads[i], raw);
+    }
+}
+
+/* Firmware leaves PDBAR at 0 if it only sets up tracing: then no page is. */
+static void core_post(PowerImcCore *core)
+{
+    uint64_t raw[POWER_IMC_NRAWS];
+    hwaddr base = core->scom[POWER_IMC_PDBAR];
+
+    core_raw(core, raw);
+    if (!base) {
+        power_imc_page_drop(&core->page, core->imc, raw);
+    } else if (power_imc_page_post(&core->page, core->imc, raw, base)) {
+        core->stats[STAT_CORE_POST].writes++;
+    } else {
+        warn_report_once("%s: there is no memory at PDBAR, 0x%" HWADDR_PRIx,
+                         core->model.name, base);
+    }
+}
+
+static void core_post_all(PowerImcCore *core)
+{
+    unsigned i;
+
+    core_post(core);
+    for (i = 0; i < core->nthreads; i++) {
+        power_imc_thread_post(&core->threads[i]);
+    }
+}
+
+static void core_tick(void *opaque)
+{
+    PowerImcCore *core = opaque;
+
+    if (!core->hold) {
+        core_post_all(core);
+    }
+    core->due = power_imc_next(core->due, core->post);
+    timer_mod_ns(&core->timer, core->due);
+}
+
+static void core_start(PowerImcCore *core)
+{
+    core->due = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + core->post;
+    timer_mod_ns(&core->timer, core->due);
+}
+
+void power_imc_core_checkstop(PowerImcCore *core, const char *why)
+{
+    core->checkstop++;
+    warn_report("%s: %s: a real machine may stop with a checkstop",
+                core->model.name, why);
+}
+
+void power_imc_core_check(PowerImcCore *core)
+{
+    unsigned modes = 0;
+    bool mixed;
+    unsigned i;
+
+    for (i = 0; core->running && i < core->nthreads; i++) {
+        modes |= 1 << power_imc_thread_mode(&core->threads[i]);
+    }
+    mixed = modes & 1 << MODE_ACCUMULATE && modes & 1 << MODE_TRACE;
+    if (mixed && !core->mixed) {
+        power_imc_core_checkstop(core,
+                                 "one thread accumulates, another traces");
+    }
+    core->mixed = mixed;
+}
+
+static void core_update_threads(PowerImcCore *core)
+{
+    unsigned i;
+
+    for (i = 0; i < core->nthreads; i++) {
+        power_imc_thread_update(&core->threads[i]);
+    }
+    power_imc_core_check(core);
+}
+
+static void core_set_running(PowerImcCore *core, bool running)
+{
+    uint64_t raw[POWER_IMC_NRAWS];
+
+    if (core->running == running) {
+        return;
+    }
+    core_raw(core, raw);
+    if (running) {
+        core_start(core);
+    } else {
+        timer_del(&core->timer);
+        if (core->lossy) {
+            power_imc_page_drop(&core->page, core->imc, raw);
+        } else if (!core->hold) {
+            core_post(core);
+        }
+    }
+    core->running = running;
+    power_imc_page_set_running(&core->page, raw, running);
+    core_update_threads(core);
+}
+
+static uint64_t scom_read(void *opaque, hwaddr addr, unsigned size)
+{
+    PowerImcPort *port = opaque;
+
+    port->core->stats[port->reg].reads++;
+    return port->core->scom[port->reg];
+}
+
+static void scom_write(void *opaque, hwaddr addr, uint64_t value,
+                       unsigned size)
+{
+    PowerImcPort *port = opaque;
+    PowerImcCore *core = port->core;
+
+    core->stats[port->reg].writes++;
+    if (port->reg == POWER_IMC_PDBAR) {
+        value &= PDBAR_ADDRESS;
+    }
+    core->scom[port->reg] = value;
+    if (port->reg == POWER_IMC_HTM) {
+        core_set_running(core, value & HTM_START);
+    } else if (port->reg == POWER_IMC_TRACE) {
+        core_update_threads(core);
+    }
+}
+
+static const MemoryRegionOps scom_ops = {
+    .read = scom_read,
+    .write = scom_write,
+    .valid = { .min_access_size = 8, .max_access_size = 8 },
+    .impl = { .min_access_size = 8, .max_access_size = 8 },
+    .endianness = DEVICE_BIG_ENDIAN,
+};
+
+/* On top of the regions by which QEMU answers for quads and cores. */
+static void core_map(PowerImcCore *core, PnvChip *chip, unsigned hwid)
+{
+    unsigned i;
+
+    for (i = 0; i < POWER_IMC_NSCOMS; i++) {
+        PowerImcPort *port = &core->ports[i];
+        g_autofree char *name = g_strdup_printf("power-imc.%s.%s",
+                                                core->model.name,
+                                                stat_names[i]);
+
+        port->core = core;
+        port->reg = i;
+        pnv_xscom_region_init(&port->region, OBJECT(core->imc), &scom_ops,
+                              port, name, 1);
+        memory_region_add_subregion_overlap(
+            &chip->xscom, (hwaddr)core->imc->gen->scom(i, hwid) << 3,
+            &port->region, 1);
+    }
+}
+
+static PowerImcCore *core_of(PmuModel *model)
+{
+    return container_of(model, PowerImcCore, model);
+}
+
+static void core_list_events(PmuModel *model, GString *out)
+{
+    power_imc_page_list(core_of(model)->imc, out);
+}
+
+static bool core_add(PmuModel *model, const char *event, uint64_t n,
+                     uint64_t inc, Error **errp)
+{
+    PowerImcCore *core = core_of(model);
+    uint64_t offset;
+
+    if (!power_imc_parse_offset(core->imc, event, true, &offset, errp)) {
+        return false;
+    }
+    if (!core->running || !core->scom[POWER_IMC_PDBAR]) {
+        error_setg(errp, "%s counts nothing: %s", model->name, core->running ?
+                   "PDBAR has not been set" : "its engine is off (HTM mode)");
+        return false;
+    }
+    return power_imc_page_add(&core->page, offset, n * inc, errp);
+}
+
+enum {
+    KEY_RUNNING, KEY_CHECKSTOP, KEY_POST, KEY_FLUSH, KEY_HOLD, KEY_LOSSY
+};
+
+static uint64_t get_scom(PmuModel *model, unsigned reg)
+{
+    return core_of(model)->scom[reg];
+}
+
+static uint64_t get_core(PmuModel *model, unsigned key)
+{
+    PowerImcCore *core = core_of(model);
+
+    switch (key) {
+    case KEY_RUNNING:
+        return core->running;
+    case KEY_CHECKSTOP:
+        return core->checkstop;
+    case KEY_POST:
+        return core->post;
+    case KEY_HOLD:
+        return core->hold;
+    case KEY_LOSSY:
+        return core->lossy;
+    default:
+        return 0;
+    }
+}
+
+static bool set_flush(PowerImcCore *core, Error **errp)
+{
+    if (!core->running || core->hold) {
+        error_setg(errp, "%s posts nothing: %s", core->model.name,
+                   core->running ? "it is held" :
+                   "its engine is off (HTM mode)");
+        return false;
+    }
+    core_post_all(core);
+    return true;
+}
+
+static bool set_post(PowerImcCore *core, uint64_t value, Error **errp)
+{
+    if (!value) {
+        error_setg(errp, "post is the ns between posts, at least 1");
+        return false;
+    }
+    core->post = value;
+    if (core->running) {
+        core_start(core);
+    }
+    return true;
+}
+
+static bool set_core(PmuModel *model, unsigned key, uint64_t value,
+                     Error **errp)
+{
+    PowerImcCore *core = core_of(model);
+
+    switch (key) {
+    case KEY_CHECKSTOP:
+        core->checkstop = value;
+        return true;
+    case KEY_POST:
+        return set_post(core, value, errp);
+    case KEY_FLUSH:
+        return set_flush(core, errp);
+    case KEY_HOLD:
+        core->hold = value;
+        return true;
+    default:
+        core->lossy = value;
+        return true;
+    }
+}
+
+static const PmuKey core_keys[] = {
+    { "pdbar", "SCOM PDBAR", 0, POWER_IMC_PDBAR, get_scom, NULL },
+    { "htm", "SCOM HTM mode", 0, POWER_IMC_HTM, get_scom, NULL },
+    { "event_mask", "SCOM EVENT_MASK", 0, POWER_IMC_EVENT_MASK, get_scom,
+      NULL },
+    { "trace", "SCOM TRACE", 0, POWER_IMC_TRACE, get_scom, NULL },
+    { "running", "1: the engine has been started", 0, KEY_RUNNING, get_core,
+      NULL },
+    { "checkstop", "times that accumulation and trace met, which may stop a "
+      "real machine", UINT64_MAX, KEY_CHECKSTOP, get_core, set_core },
+    { "post", "ns between posts of the core's page and its threads' pages",
+      INT64_MAX / 2, KEY_POST, get_core, set_core },
+    { "flush", "post now", 1, KEY_FLUSH, get_core, set_core },
+    { "hold", "1: post nothing until it is 0", 1, KEY_HOLD, get_core,
+      set_core },
+    { "lossy", "1: what has not been posted when the engine stops is lost", 1,
+      KEY_LOSSY, get_core, set_core },
+};
+
+void power_imc_core_reset(PowerImcCore *core)
+{
+    unsigned i;
+
+    timer_del(&core->timer);
+    core->running = false;
+    core->mixed = false;
+    core->checkstop = 0;
+    memset(core->scom, 0, sizeof(core->scom));
+    memset(&core->page, 0, sizeof(core->page));
+    for (i = 0; i < core->nthreads; i++) {
+        power_imc_thread_reset(&core->threads[i]);
+    }
+}
+
+static bool core_init_threads(PowerImcCore *core, PnvCore *pc, unsigned number,
+                              Error **errp)
+{
+    unsigned i;
+
+    core->nthreads = CPU_CORE(pc)->nr_threads;
+    core->threads = g_new0(PowerImcThread, core->nthreads);
+    for (i = 0; i < core->nthreads; i++) {
+        if (!power_imc_thread_init(&core->threads[i], core, pc->threads[i],
+                                   number * core->nthreads + i, errp)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+PowerImcCore *power_imc_core_new(PowerImc *imc, PnvChip *chip, PnvCore *pc,
+                                 unsigned number, Error **errp)
+{
+    PowerImcCore *core = g_new0(PowerImcCore, 1);
+    unsigned i;
+
+    core->imc = imc;
+    core->post = imc->post;
+    timer_init_ns(&core->timer, QEMU_CLOCK_VIRTUAL, core_tick, core);
+    for (i = 0; i < POWER_IMC_NCORE_STATS; i++) {
+        core->stats[i].name = stat_names[i];
+    }
+    core->model = (PmuModel) {
+        .name = g_strdup_printf("core%u@%u", number, chip->chip_id),
+        .description = "in-memory collection of a core",
+        .keys = core_keys,
+        .nkeys = ARRAY_SIZE(core_keys),
+        .stats = core->stats,
+        .nstats = POWER_IMC_NCORE_STATS,
+        .list_events = core_list_events,
+        .add = core_add,
+    };
+    core_map(core, chip, pc->hwid);
+    if (!pmu_registry_add(&core->model, errp) ||
+        !core_init_threads(core, pc, number, errp)) {
+        return NULL;
+    }
+    return core;
+}

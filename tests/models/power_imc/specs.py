@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Machine specs with POWER's in-memory collection: catalog and model."""
+from pathlib import Path
+
+from models.common.spec import Key, Machine, number, switch
+from pmusuite.cache import TREE
+
+from . import pnor
+
+_CATALOGS = Path(__file__).parent / "catalogs"
+_REAL_CATALOGS = TREE.parent / "shared/data/ima-catalog"
+
+
+class _Generation:
+    """A processor: its machine in QEMU, the catalog of real ones."""
+
+    def __init__(self, text, machine, real):
+        self.text = text
+        self.machine = machine
+        self.real = real
+
+
+_GENERATIONS = {
+    "p9": _Generation("POWER9", "powernv9", "81E00612.4E0200.dts"),
+    "p10": _Generation("POWER10", "powernv10", "81E00612.800200.dts"),
+}
+
+_KEYS = {
+    "chips": Key(1, "number of chips, 1 or 2", number(1, 2)),
+    "catalog": Key("small", "counters that firmware finds: small, real or a"
+                            " file .dts or .dtb", str),
+    "post": Key(1000, "microseconds from one update of the counters in memory"
+                      " to the next", number(1, 10000000)),
+    "slow": Key(0, "microseconds that an update of nest counters takes",
+                number(0, 10000000)),
+    "clock": Key(2000000000, "clock of the cores in Hz",
+                 number(1, 10000000000)),
+    "uav": Key(None, "nest units that there are, as in the microcode's"
+                     " availability vector", number(1, (1 << 64) - 1), "all"),
+    "trace-div": Key(64, "how many times slower than asked for trace records"
+                         " come", number(1, 1000000)),
+    "trace-idle": Key("off", "on: also idle threads make trace records",
+                      switch),
+}
+
+
+def _catalogs(name, choice):
+    """The flash of a machine fits all processors; a file is for this one."""
+    if choice == "small":
+        return {pnor.SUB_IDS[other]: _CATALOGS / f"{other}.dts"
+                for other in _GENERATIONS}
+    if choice == "real":
+        return {pnor.SUB_IDS[other]: _REAL_CATALOGS / generation.real
+                for other, generation in _GENERATIONS.items()}
+    return {pnor.SUB_IDS[name]: choice}
+
+
+def _model(name, values):
+    uav = f",uav={values['uav']:#x}" if values["uav"] else ""
+    return ["-device", f"power-imc,generation={name},"
+                       f"post={values['post'] * 1000},"
+                       f"slow={values['slow'] * 1000},clock={values['clock']},"
+                       f"trace-div={values['trace-div']},"
+                       f"trace-idle={values['trace-idle']}{uav}"]
+
+
+def _imc(name):
+    generation = _GENERATIONS[name]
+
+    def device_args(values):
+        flash = pnor.get(_catalogs(name, values["catalog"]))
+        return ["-drive", f"if=mtd,format=raw,readonly=on,file={flash}",
+                *_model(name, values)]
+
+    return Machine(f"{generation.text}: nest, core, thread and trace counters",
+                   "ppc64le", generation.machine, None, _KEYS, device_args,
+                   sockets="chips")
+
+
+MACHINES = {generation.machine.replace("powernv", "power"): _imc(name)
+            for name, generation in _GENERATIONS.items()}

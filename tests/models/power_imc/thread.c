@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A hardware thread, as the engine of its core sees it: LDBAR, the page that
+ * it accumulates to, and what the thread has executed so far.
+ *
+ * A write of LDBAR takes effect at once. What a page was due by then goes to
+ * the old address: no source tells whether hardware does that, and with the
+ * key "lossy" it does not. A write restarts a trace at the buffer's base.
+ *
+ * Instructions and idle times are those of QEMU's vCPU (vcpu-watch.h).
+ */
+#include "device.h"
+#include "qapi/error.h"
+#include "qemu/error-report.h"
+#include "vcpu-watch.h"
+
+#define LDBAR_ENABLE    PPC_BIT(0)
+#define LDBAR_TRACE     PPC_BIT(1)
+#define LDBAR_ADDRESS   0x00ffffffffffe000ULL
+
+static const char *const stat_names[POWER_IMC_NTHREAD_STATS] = {
+    "ldbar", "post", "record",
+};
+
+/* Threads by cpu_index, to find that of a vCPU that wrote LDBAR or slept */
+static GPtrArray *threads_by_cpu;
+
+static PowerImcThread *thread_of_cpu(unsigned cpu_index)
+{
+    return threads_by_cpu && cpu_index < threads_by_cpu->len ?
+           g_ptr_array_index(threads_by_cpu, cpu_index) : NULL;
+}
+
+static void thread_register(PowerImcThread *thread)
+{
+    unsigned index = CPU(thread->cpu)->cpu_index;
+
+    if (!threads_by_cpu) {
+        threads_by_cpu = g_ptr_array_new();
+    }
+    if (index >= threads_by_cpu->len) {
+        g_ptr_array_set_size(threads_by_cpu, index + 1);
+    }
+    g_ptr_array_index(threads_by_cpu, index) = thread;
+}
+
+PowerImcMode power_imc_thread_mode(const PowerImcThread *thread)
+{
+    switch (thread->ldbar & (LDBAR_ENABLE | LDBAR_TRACE)) {
+    case 0:
+        return MODE_OFF;
+    case LDBAR_ENABLE:
+        return MODE_ACCUMULATE;
+    case LDBAR_TRACE:
+        return MODE_TRACE;
+    default:
+        return MODE_UNDEFINED;
+    }
+}
+
+hwaddr power_imc_thread_address(const PowerImcThread *thread)
+{
+    return thread->ldbar & LDBAR_ADDRESS;
+}
+
+void power_imc_thread_raw(const PowerImcThread *thread, uint64_t *raw)
+{
+    int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+    unsigned i;
+
+    raw[RAW_NS] = now;
+    raw[RAW_THREAD_NS] += now;
+    raw[RAW_BUSY_NS] += thread->busy_ns +
+                        (thread->idle ? 0 : now - thread->idle_changed);
+    for (i = 0; i < VCPU_WATCH_NSTATES; i++) {
+        raw[RAW_INST_HV0_PR0 + i] +=
+            vcpu_watch_instructions(CPU(thread->cpu), i);
+    }
+}
+
+static void thread_set_idle(PowerImcThread *thread, bool idle)
+{
+    int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+
+    if (!thread->idle) {
+        thread->busy_ns += now - thread->idle_changed;
+    }
+    thread->idle_changed = now;
+    thread->idle = idle;
+}
+
+static void cpu_slept_or_woke(unsigned cpu_index, bool idle)
+{
+    PowerImcThread *thread = thread_of_cpu(cpu_index);
+
+    if (thread) {
+        thread_set_idle(thread, idle);
+    }
+}
+
+void power_imc_thread_post(PowerImcThread *thread)
+{
+    uint64_t raw[POWER_IMC_NRAWS] = { 0 };
+
+    if (!thread->page.running) {
+        return;
+    }
+    power_imc_thread_raw(thread, raw);
+    if (power_imc_page_post(&thread->page, thread->core->imc, raw,
+                            power_imc_thread_address(thread))) {
+        thread->stats[STAT_THREAD_POST].writes++;
+    } else {
+        warn_report_once("%s: there is no memory at LDBAR, 0x%" HWADDR_PRIx,
+                         thread->model.name, power_imc_thread_address(thread));
+    }
+}
+
+static void thread_stop_page(PowerImcThread *thread)
+{
+    uint64_t raw[POWER_IMC_NRAWS] = { 0 };
+
+    if (!thread->page.running) {
+        return;
+    }
+    power_imc_thread_raw(thread, raw);
+    if (thread->lossy) {
+        power_imc_page_drop(&thread->page, thread->core->imc, raw);
+    } else if (!thread->core->hold) {
+        power_imc_thread_post(thread);
+    }
+    power_imc_page_set_running(&thread->page, raw, false);
+}
+
+static void thread_start_page(PowerImcThread *thread)
+{
+    uint64_t raw[POWER_IMC_NRAWS] = { 0 };
+
+    if (!thread->page.running) {
+        power_imc_thread_raw(thread, raw);
+        power_imc_page_set_running(&thread->page, raw, true);
+    }
+}
+
+void power_imc_thread_update(PowerImcThread *thread)
+{
+    PowerImcMode mode = power_imc_thread_mode(thread);
+    bool running = thread->core->running;
+
+    if (running && mode == MODE_ACCUMULATE) {
+        thread_start_page(thread);
+    } else {
+        thread_stop_page(thread);
+    }
+    power_imc_trace_update(thread, running && mode == MODE_TRACE);
+}
+
+static void thread_check(PowerImcThread *thread, PowerImcMode before)
+{
+    PowerImcMode now = power_imc_thread_mode(thread);
+
+    if (now == MODE_UNDEFINED) {
+        thread->undefined++;
+        warn_report("%s: LDBAR 0x%" PRIx64 " both accumulates and traces, "
+                    "which is not defined", thread->model.name,
+                    thread->ldbar);
+    }
+    if (thread->core->running &&
+        ((before == MODE_ACCUMULATE && now == MODE_TRACE) ||
+         (before == MODE_TRACE && now == MODE_ACCUMULATE))) {
+        power_imc_core_checkstop(thread->core, "LDBAR switches between "
+                                 "accumulation and trace");
+    }
+    power_imc_core_check(thread->core);
+}
+
+static void thread_write_ldbar(PowerImcThread *thread, uint64_t value)
+{
+    PowerImcMode before = power_imc_thread_mode(thread);
+
+    thread->stats[STAT_LDBAR].writes++;
+    thread_stop_page(thread);
+    thread->ldbar = value;
+    power_imc_trace_restart(thread);
+    power_imc_thread_update(thread);
+    thread_check(thread, before);
+}
+
+/* With one partition to a core, its threads' LDBARs are one register. */
+static void cpu_wrote_ldbar(PowerPCCPU *cpu)
+{
+    PowerImcThread *thread = thread_of_cpu(CPU(cpu)->cpu_index);
+    PowerImcCore *core = thread->core;
+    uint64_t value = cpu->env.spr[SPR_LDBAR];
+    unsigned i;
+
+    if (!(cpu->env.flags & POWERPC_FLAG_SMT_1LPAR)) {
+        thread_write_ldbar(thread, value);
+        return;
+    }
+    for (i = 0; i < core->nthreads; i++) {
+        core->threads[i].cpu->env.spr[SPR_LDBAR] = value;
+        thread_write_ldbar(&core->threads[i], value);
+    }
+}
+
+static PowerImcThread *thread_of(PmuModel *model)
+{
+    return container_of(model, PowerImcThread, model);
+}
+
+static void thread_list_events(PmuModel *model, GString *out)
+{
+    power_imc_page_list(thread_of(model)->core->imc, out);
+}
+
+static bool thread_add(PmuModel *model, const char *event, uint64_t n,
+                       uint64_t inc, Error **errp)
+{
+    PowerImcThread *thread = thread_of(model);
+    uint64_t offset;
+
+    if (!power_imc_parse_offset(thread->core->imc, event, true, &offset,
+                                errp)) {
+        return false;
+    }
+    if (!thread->page.running) {
+        error_setg(errp, "%s counts nothing: %s", model->name,
+                   thread->core->running ? "LDBAR does not accumulate" :
+                   "the engine of its core is off (HTM mode)");
+        return false;
+    }
+    return power_imc_page_add(&thread->page, offset, n * inc, errp);
+}
+
+enum {
+    KEY_LDBAR, KEY_MODE, KEY_UNDEFINED, KEY_LOSSY, KEY_IDLE, KEY_INSTRUCTIONS,
+    KEY_RECORDS,
+    KEY_TOTAL, KEY_HEAD, KEY_LAPPED, KEY_SKIPPED, KEY_DIV, KEY_TRACE_IDLE,
+    KEY_STOP, KEY_CORRUPT, KEY_BURST
+};
+
+static uint64_t get_trace(PmuModel *model, unsigned key)
+{
+    PowerImcThread *thread = thread_of(model);
+    PowerImcTrace *trace = &thread->trace;
+    uint32_t entries = power_imc_trace_entries(thread);
+
+    switch (key) {
+    case KEY_RECORDS:
+        return trace->records;
+    case KEY_TOTAL:
+        return trace->total;
+    case KEY_HEAD:
+        return trace->head;
+    case KEY_LAPPED:
+        return trace->records > entries ? trace->records - entries : 0;
+    case KEY_SKIPPED:
+        return trace->skipped;
+    case KEY_DIV:
+        return trace->div;
+    case KEY_TRACE_IDLE:
+        return trace->idle;
+    case KEY_STOP:
+        return trace->stop;
+    case KEY_CORRUPT:
+        return trace->corrupt;
+    default:
+        return trace->burst;
+    }
+}
+
+static bool set_burst(PowerImcThread *thread, uint64_t value, Error **errp)
+{
+    if (!thread->trace.running) {
+        error_setg(errp, "%s does not trace: %s", thread->model.name,
+                   thread->core->running ? "LDBAR does not say so" :
+                   "the engine of its core is off (HTM mode)");
+        return false;
+    }
+    power_imc_trace_burst(thread, value);
+    return true;
+}
+
+static bool set_div(PowerImcThread *thread, uint64_t value, Error **errp)
+{
+    if (!value) {
+        error_setg(errp, "trace-div is at least 1, the hardware's rate");
+        return false;
+    }
+    thread->trace.div = value;
+    power_imc_thread_update(thread);
+    return true;
+}
+
+static bool set_trace(PmuModel *model, unsigned key, uint64_t value,
+                      Error **errp)
+{
+    PowerImcThread *thread = thread_of(model);
+    PowerImcTrace *trace = &thread->trace;
+
+    switch (key) {
+    case KEY_RECORDS:
+        trace->records = value;
+        return true;
+    case KEY_DIV:
+        return set_div(thread, value, errp);
+    case KEY_TRACE_IDLE:
+        trace->idle = value;
+        return true;
+    case KEY_STOP:
+        trace->stop = value;
+        return true;
+    case KEY_CORRUPT:
+        trace->corrupt = value;
+        return true;
+    default:
+        return set_burst(thread, value, errp);
+    }
+}
+
+static uint64_t instructions(const PowerImcThread *thread)
+{
+    uint64_t sum = 0;
+    unsigned i;
+
+    for (i = 0; i < VCPU_WATCH_NSTATES; i++) {
+        sum += vcpu_watch_instructions(CPU(thread->cpu), i);
+    }
+    return sum;
+}
+
+static uint64_t get_thread(PmuModel *model, unsigned key)
+{
+    PowerImcThread *thread = thread_of(model);
+
+    switch (key) {
+    case KEY_LDBAR:
+        return thread->ldbar;
+    case KEY_MODE:
+        return power_imc_thread_mode(thread);
+    case KEY_UNDEFINED:
+        return thread->undefined;
+    case KEY_LOSSY:
+        return thread->lossy;
+    case KEY_INSTRUCTIONS:
+        return instructions(thread);
+    default:
+        return thread->idle;
+    }
+}
+
+static bool set_thread(PmuModel *model, unsigned key, uint64_t value,
+                       Error **errp)
+{
+    PowerImcThread *thread = thread_of(model);
+
+    switch (key) {
+    case KEY_LDBAR:
+        thread->cpu->env.spr[SPR_LDBAR] = value;
+        cpu_wrote_ldbar(thread->cpu);
+        return true;
+    case KEY_LOSSY:
+        thread->lossy = value;
+        return true;
+    default:
+        thread_set_idle(thread, value);
+        return true;
+    }
+}
+
+static const PmuKey thread_keys[] = {
+    { "ldbar", "SPR LDBAR; setting it is as if the thread wrote it",
+      UINT64_MAX, KEY_LDBAR, get_thread, set_thread },
+    { "mode", "0 off, 1 accumulation, 2 trace, 3 both, which is not defined",
+      0, KEY_MODE, get_thread, NULL },
+    { "undefined", "times that both bits of LDBAR were set", 0, KEY_UNDEFINED,
+      get_thread, NULL },
+    { "idle", "1: the thread sleeps; true until the vCPU next wakes or sleeps",
+      1, KEY_IDLE, get_thread, set_thread },
+    { "lossy", "1: what has not been posted when LDBAR is written or the "
+      "engine stops is lost", 1, KEY_LOSSY, get_thread, set_thread },
+    { "instructions", "that the thread executed since the machine was started",
+      0, KEY_INSTRUCTIONS, get_thread, NULL },
+    { "records", "trace records since LDBAR was written", UINT64_MAX,
+      KEY_RECORDS, get_trace, set_trace },
+    { "total", "trace records since the machine was reset", 0, KEY_TOTAL,
+      get_trace, NULL },
+    { "head", "entry of the buffer to which the next record goes", 0,
+      KEY_HEAD, get_trace, NULL },
+    { "lapped", "how many of the records have been overwritten", 0,
+      KEY_LAPPED, get_trace, NULL },
+    { "skipped", "records left out, as the one before was made too late", 0,
+      KEY_SKIPPED, get_trace, NULL },
+    { "trace-div", "how many times slower than programmed records come",
+      UINT32_MAX, KEY_DIV, get_trace, set_trace },
+    { "trace-idle", "1: records of an idle thread, too", 1, KEY_TRACE_IDLE,
+      get_trace, set_trace },
+    { "stop", "1: write no records but those of burst until it is 0", 1, KEY_STOP, get_trace,
+      set_trace },
+    { "corrupt", "this many of the next records get a wrong second timebase",
+      UINT64_MAX, KEY_CORRUPT, get_trace, set_trace },
+    { "burst", "write this many records at once; reads as those still to come",
+      1 << 20, KEY_BURST, get_trace, set_trace },
+};
+
+void power_imc_thread_reset(PowerImcThread *thread)
+{
+    thread->ldbar = 0;
+    thread->undefined = 0;
+    memset(&thread->page, 0, sizeof(thread->page));
+    power_imc_trace_restart(thread);
+    thread->trace.total = 0;
+    thread->trace.skipped = 0;
+    thread->trace.last_tb = 0;
+    power_imc_trace_update(thread, false);
+}
+
+bool power_imc_thread_init(PowerImcThread *thread, PowerImcCore *core,
+                           PowerPCCPU *cpu, unsigned number, Error **errp)
+{
+    unsigned i;
+
+    thread->core = core;
+    thread->cpu = cpu;
+    for (i = 0; i < POWER_IMC_NTHREAD_STATS; i++) {
+        thread->stats[i].name = stat_names[i];
+    }
+    thread->model = (PmuModel) {
+        .name = g_strdup_printf("thread%u%s", number,
+                                strchr(core->model.name, '@')),
+        .description = "in-memory collection of a hardware thread",
+        .keys = thread_keys,
+        .nkeys = ARRAY_SIZE(thread_keys),
+        .stats = thread->stats,
+        .nstats = POWER_IMC_NTHREAD_STATS,
+        .list_events = thread_list_events,
+        .add = thread_add,
+    };
+    power_imc_trace_init(thread);
+    thread_register(thread);
+    power_imc_ldbar_watch(cpu, cpu_wrote_ldbar);
+    return vcpu_watch_start(cpu_slept_or_woke, errp) &&
+           pmu_registry_add(&thread->model, errp);
+}

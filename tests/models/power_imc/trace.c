@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The trace of a thread: records of 64 bytes in a buffer at LDBAR, at the rate
+ * that the TRACE register programs, over and over from the buffer's base, with
+ * no word about what is overwritten.
+ *
+ * A record is made by the vCPU itself, between two translation blocks: program
+ * counter, MSR and timebase are those of one instant, the program counter
+ * always that of a block's beginning. Emulation cannot keep up with 128000
+ * records a second, so the rate is divided (trace-div). When timer or vCPU are
+ * late, records are left out, never made up.
+ *
+ * Left out: triggers that are no clock make no records; the PIDR information in
+ * doubleword 2, whose layout no source tells, is 0 but for the MSR's bits.
+ */
+#include "device.h"
+#include "qemu/error-report.h"
+#include "qemu/units.h"
+#include "system/tcg.h"
+#include "hw/ppc/ppc.h"
+
+/* TRACE */
+#define TRACE_SAMPSEL(scom)     extract64(scom, 62, 2)
+#define TRACE_CPMC_LOAD(scom)   extract64(scom, 30, 32)
+#define TRACE_CPMC1SEL(scom)    extract64(scom, 23, 7)
+#define TRACE_CPMC2SEL(scom)    extract64(scom, 16, 7)
+#define TRACE_BUFFERSIZE(scom)  extract64(scom, 13, 3)
+
+#define BUFFERSIZE_MAX  4
+#define RECORD_SIZE     64
+#define MIN_ENTRIES     (256 * KiB / RECORD_SIZE)
+#define TB2_MASK        MAKE_64BIT_MASK(0, 42)
+
+typedef struct Record {
+    uint64_t tb1;
+    uint64_t ip;
+    uint64_t pidr;
+    uint64_t cpmc[POWER_IMC_NSLOTS];
+    uint64_t tb2;
+} Record;
+
+QEMU_BUILD_BUG_ON(sizeof(Record) != RECORD_SIZE);
+
+static uint64_t trace_scom(const PowerImcThread *thread)
+{
+    return thread->core->scom[POWER_IMC_TRACE];
+}
+
+uint32_t power_imc_trace_entries(const PowerImcThread *thread)
+{
+    return MIN_ENTRIES << MIN(TRACE_BUFFERSIZE(trace_scom(thread)),
+                              BUFFERSIZE_MAX);
+}
+
+/* CPMC1 and 2 count the line that is selected, 3 and 4 are dedicated. */
+static const PowerImcSource *trace_source(const PowerImcThread *thread,
+                                          unsigned cpmc)
+{
+    uint64_t scom = trace_scom(thread);
+    unsigned line[POWER_IMC_NSLOTS] = {
+        TRACE_CPMC1SEL(scom), TRACE_CPMC2SEL(scom), 0, 0
+    };
+
+    return power_imc_source_at(thread->core->imc, line[cpmc], cpmc);
+}
+
+/* Counts from load to overflow */
+static uint64_t trace_counts(const PowerImcThread *thread)
+{
+    return MAX(UINT32_MAX - TRACE_CPMC_LOAD(trace_scom(thread)), 1);
+}
+
+/* Clock ticks a second of the trigger; 0: it is not a clock. */
+static uint64_t trace_hz(const PowerImcThread *thread)
+{
+    const PowerImcSource *source =
+        trace_source(thread, TRACE_SAMPSEL(trace_scom(thread)));
+
+    return source ? power_imc_source_hz(thread->core->imc, source) : 0;
+}
+
+/* Rounded up: when the timer fires, the trigger has overflowed. */
+static int64_t trace_due(const PowerImcThread *thread)
+{
+    const PowerImcTrace *trace = &thread->trace;
+    uint64_t hz = trace_hz(thread);
+    unsigned __int128 ticks = trace_counts(thread) * trace->div;
+
+    ticks *= trace->periods;
+    return trace->started +
+           (int64_t)((ticks * NANOSECONDS_PER_SECOND + hz - 1) / hz);
+}
+
+static uint64_t timebase(PowerImcThread *thread)
+{
+    return cpu_ppc_load_tbl(&thread->cpu->env);
+}
+
+static void record_fill_cpmcs(PowerImcThread *thread, Record *record)
+{
+    uint64_t scom = trace_scom(thread);
+    uint64_t raw[POWER_IMC_NRAWS] = { 0 };
+    unsigned i;
+
+    power_imc_thread_raw(thread, raw);
+    for (i = 0; i < POWER_IMC_NSLOTS; i++) {
+        const PowerImcSource *source = trace_source(thread, i);
+
+        if (source) {
+            record->cpmc[i] = cpu_to_be64((uint32_t)power_imc_source_events(
+                thread->core->imc, source, raw));
+        }
+    }
+    /* It has just overflowed and been loaded again. */
+    record->cpmc[TRACE_SAMPSEL(scom)] = cpu_to_be64(TRACE_CPMC_LOAD(scom));
+}
+
+/* A record of timebase @at, or of the next that has none yet. */
+static void trace_write(PowerImcThread *thread, uint64_t at)
+{
+    PowerImcTrace *trace = &thread->trace;
+    CPUPPCState *env = &thread->cpu->env;
+    uint64_t tb = MAX(at, trace->last_tb + 1);
+    Record record = {
+        .tb1 = cpu_to_be64(tb),
+        .ip = cpu_to_be64(env->nip),
+    };
+    uint64_t tb2 = tb & TB2_MASK;
+    hwaddr addr = power_imc_thread_address(thread) + RECORD_SIZE * trace->head;
+
+    if (thread->core->imc->gen->msr_in_record) {
+        record.pidr = cpu_to_be64(
+            (env->msr >> MSR_HV & 1) << 63 | (env->msr >> MSR_PR & 1) << 62);
+    }
+    if (trace->corrupt) {
+        tb2 ^= TB2_MASK;
+        trace->corrupt--;
+    }
+    record.tb2 = cpu_to_be64(tb2);
+    record_fill_cpmcs(thread, &record);
+    if (address_space_write(&address_space_memory, addr,
+                            MEMTXATTRS_UNSPECIFIED, &record,
+                            sizeof(record)) != MEMTX_OK) {
+        warn_report_once("%s: there is no memory at LDBAR, 0x%" HWADDR_PRIx,
+                         thread->model.name, addr);
+        return;
+    }
+    trace->head = (trace->head + 1) % power_imc_trace_entries(thread);
+    trace->records++;
+    trace->total++;
+    trace->last_tb = tb;
+    thread->stats[STAT_RECORD].writes++;
+}
+
+/* For the first record after now that the rate has. */
+static void trace_arm(PowerImcThread *thread)
+{
+    PowerImcTrace *trace = &thread->trace;
+    unsigned __int128 passed =
+        qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - trace->started;
+
+    passed = passed * trace_hz(thread) / NANOSECONDS_PER_SECOND;
+    trace->periods = passed / (trace_counts(thread) * trace->div) + 1;
+    timer_mod_ns(&trace->timer, trace_due(thread));
+}
+
+/*
+ * Much may have changed since the vCPU was asked; asking woke it up. The timer
+ * is armed only now: firing in vain, it would keep the vCPU from its turn.
+ */
+static void trace_sample(CPUState *cs, run_on_cpu_data data)
+{
+    PowerImcThread *thread = data.host_ptr;
+    PowerImcTrace *trace = &thread->trace;
+    uint64_t next = trace->periods + 1;
+
+    trace->sampling = false;
+    if (!trace->running || !trace_hz(thread)) {
+        return;
+    }
+    if (!trace->stop && (trace->idle || !cs->halted)) {
+        trace_write(thread, timebase(thread));
+    }
+    trace_arm(thread);
+    trace->skipped += trace->periods - MIN(trace->periods, next);
+}
+
+/* As if they had come evenly since the last record, while nobody looked. */
+static void trace_sample_burst(CPUState *cs, run_on_cpu_data data)
+{
+    PowerImcThread *thread = data.host_ptr;
+    PowerImcTrace *trace = &thread->trace;
+    uint64_t now = timebase(thread);
+    uint64_t step = MAX((now - trace->last_tb) / MAX(trace->burst, 1), 1);
+
+    while (trace->burst) {
+        trace->burst--;
+        if (trace->running) {
+            trace_write(thread, now - MIN(now, trace->burst * step));
+        }
+    }
+}
+
+/* Without TCG there is no vCPU that could be in the middle of something. */
+static void trace_run(PowerImcThread *thread, run_on_cpu_func func)
+{
+    CPUState *cs = CPU(thread->cpu);
+    run_on_cpu_data data = RUN_ON_CPU_HOST_PTR(thread);
+
+    if (tcg_enabled()) {
+        async_run_on_cpu(cs, func, data);
+    } else {
+        func(cs, data);
+    }
+}
+
+void power_imc_trace_burst(PowerImcThread *thread, uint64_t records)
+{
+    bool under_way = thread->trace.burst;
+
+    thread->trace.burst = records;
+    if (!under_way) {
+        trace_run(thread, trace_sample_burst);
+    }
+}
+
+static void trace_tick(void *opaque)
+{
+    PowerImcThread *thread = opaque;
+    PowerImcTrace *trace = &thread->trace;
+
+    if (trace->sampling || trace->stop || (thread->idle && !trace->idle)) {
+        trace_arm(thread);
+        return;
+    }
+    trace->sampling = true;
+    trace_run(thread, trace_sample);
+}
+
+void power_imc_trace_update(PowerImcThread *thread, bool running)
+{
+    PowerImcTrace *trace = &thread->trace;
+
+    trace->running = running;
+    if (running && trace_hz(thread)) {
+        trace->started = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+        trace_arm(thread);
+    } else {
+        timer_del(&trace->timer);
+    }
+}
+
+/* Nothing that comes will be of a time before. */
+void power_imc_trace_restart(PowerImcThread *thread)
+{
+    PowerImcTrace *trace = &thread->trace;
+
+    trace->head = 0;
+    trace->records = 0;
+    trace->last_tb = MAX(trace->last_tb, timebase(thread));
+}
+
+void power_imc_trace_init(PowerImcThread *thread)
+{
+    PowerImcTrace *trace = &thread->trace;
+
+    trace->div = thread->core->imc->trace_div;
+    trace->idle = thread->core->imc->trace_idle;
+    timer_init_ns(&trace->timer, QEMU_CLOCK_VIRTUAL, trace_tick, thread);
+}
