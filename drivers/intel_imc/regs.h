@@ -3,7 +3,8 @@
  * Registers of a memory channel's performance monitor, in the PCI configuration space of
  * the channel's function. Intel 327043-001, "Xeon E5-2600 Uncore Performance Monitoring
  * Guide", 2.5; the same up to Cascade Lake but for what is said here. Each is read and
- * written as one dword; wider accesses are undefined.
+ * written as one dword; wider accesses are undefined. Facts with their sources:
+ * Documentation/hardware/intel_imc.md, 2.
  */
 #ifndef INTEL_IMC_REGS_H
 #define INTEL_IMC_REGS_H

@@ -2,7 +2,8 @@
 /*
  * In-memory collection: registers and layouts in memory. IBM counts bits from the most
  * significant; here they are counted from the least significant one, as in the kernel.
- * All that is in memory is big-endian.
+ * All that is in memory is big-endian. Facts with their sources:
+ * Documentation/hardware/power_imc.md.
  */
 #ifndef POWER_IMC_REGS_H
 #define POWER_IMC_REGS_H

@@ -28,7 +28,7 @@ test_in_tree_aliases() {
 	done
 }
 
-# The model's list, from the fact sheet: EVENT ALIAS code=C umask=U max=M. Every event of it
+# The model's list (Documentation/hardware/intel_imc.md, 5): EVENT ALIAS code=C umask=U max=M. Every event of it
 # is in sysfs by name, with its code and umask.
 test_all_events_are_named() {
 	pmu-model list imc0 | sed -n 's/^event \([^ ]*\) [^ ]* code=\([^ ]*\) umask=\([^ ]*\).*/\1 \2 \3/p' > /tmp/events

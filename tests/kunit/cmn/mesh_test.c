@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * cmn: ids, configs, register images, sequences of accesses, counter arithmetic. Numbers
- * are the manuals', worked out by hand.
+ * are those of Documentation/hardware/cmn.md, worked out by hand.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
@@ -22,7 +22,7 @@
 #define PMOVSR		0x2118
 #define PMOVSR_CLR	0x2120
 
-/* Ids of the sheet's meshes: mesh, id, ports of the XP, and where that is. */
+/* Ids of Documentation/hardware/cmn.md, 9.2: mesh, id, ports of the XP, and where that is. */
 static const struct { u8 width, height; u16 id; u8 ports; struct cmn_place at; } places[] = {
 	{ 4, 2, 0x4c, 2, { 2, 1, 1, 0 } }, { 4, 2, 0x0c, 2, { 0, 1, 1, 0 } },
 	{ 4, 2, 0x68, 2, { 3, 1, 0, 0 } }, { 4, 2, 0x24, 2, { 1, 0, 1, 0 } },
@@ -303,7 +303,7 @@ static struct cmn_event *start(struct kunit *test, struct cmn_regfile *file,
 	return ce;
 }
 
-/* PMU_CONFIG as the sheet builds it up, event by event: one write at the end. */
+/* PMU_CONFIG event by event, as in Documentation/hardware/cmn.md, 9.3: one write at the end. */
 static void dtm_images(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);

@@ -10,7 +10,7 @@
 
 #include "suites.h"
 
-/* The 48-bit differences of the iMC fact sheet, 9.2. */
+/* 48-bit differences: Documentation/hardware/intel_imc.md, 9.2. */
 static const struct { u64 prev, now, delta; } deltas48[] = {
 	{ 0x000000000000, 0x000000000000, 0 },
 	{ 0x000000000000, 0x000000000001, 1 },
@@ -194,7 +194,7 @@ static void fold_concurrently(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, folded, added);
 }
 
-/* Half the time to wrap: the fact sheet's 3.1, halved, in ms. */
+/* Half the time to wrap, in ms: Documentation/hardware/intel_imc.md, 3.1. */
 static void poll_period(struct kunit *test)
 {
 	static const struct { unsigned int width; u64 rate, ms; } rows[] = {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * intel_imc: configs to registers, sequences and numbers of accesses, torn reads.
+ * intel_imc: configs to registers, sequences and numbers of accesses, torn reads. Sections
+ * named here are those of Documentation/hardware/intel_imc.md.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
 
 #include "regfile.h"
 
-/* The fact sheet's 9.1. config 0 in @ctl: refused for its reserved bits. */
+/* 9.1, by row. 0 in @ctl: refused for its reserved bits. */
 static const struct { u64 config; u32 ctl; const char *what; } encodings[] = {
 	{ 0x0304, 0x00400304, "1: event=0x04,umask=0x03" },
 	{ 0x0c04, 0x00400c04, "2: event=0x04,umask=0x0c" },
@@ -42,7 +43,7 @@ static u64 reserved_bits(u64 config)
 	return config;
 }
 
-/* Every example becomes the register value of the sheet, or is refused as a whole. */
+/* Every example becomes the register value of 9.1, or is refused as a whole. */
 static void config_to_register(struct kunit *test)
 {
 	for (int i = 0; i < ARRAY_SIZE(encodings); i++) {
@@ -265,7 +266,7 @@ static void reads_at_2(struct kunit *test)
 /*
  * A carry between any two of the reads, on every counter: the value is one that the
  * counter had while it was read. Low then high, as the in-tree driver reads, would give
- * 0x1fffffff8 for the sheet's example, 2^32 too much.
+ * 0x1fffffff8 for the example of 9.2, 2^32 too much.
  */
 static void never_torn(struct kunit *test)
 {
@@ -361,7 +362,7 @@ static void gives_up(struct kunit *test)
 	expect_log(test, file, expected, ARRAY_SIZE(expected));
 }
 
-/* The map's field that holds the node's id is the package: the sheet's 1.4 and 9.3. */
+/* The map's field that holds the node's id is the package: 1.4 and 9.3. */
 static void socket_of_a_node(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, intel_imc_socket_from_map(2, 0x00fac688), 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A good catalog, as firmware hands it over: two nest units, a core, a thread and a trace
- * unit. The fact sheet's 1.5.
+ * unit. Documentation/hardware/power_imc.md, 1.5.
  */
 #include <kunit/device.h>
 #include <linux/device.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Addresses, images of registers, configs: the fact sheet's section 11.
+ * Addresses, images of registers, configs: Documentation/hardware/power_imc.md, 11. Sections
+ * named below are of that page.
  */
 #include <kunit/test.h>
 #include <linux/bitfield.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Trace records of POWER in-memory collection: reading a ring that is written meanwhile,
- * what becomes of a record, and whose it is. Numbers are from the fact sheet's worked records.
+ * what becomes of a record, and whose it is. Numbers are the worked
+ * records of Documentation/hardware/power_imc.md, 11.5.
  */
 #include <kunit/test.h>
 #include <linux/completion.h>
@@ -250,7 +251,7 @@ static void the_writer_may_go_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->ring.lost, 0ULL);
 }
 
-/* The sheet's bytes: R1 then R2 are records, R1 behind R2 is not taken, nor is it lost. */
+/* The bytes of 11.5: R1 then R2 are records, R1 behind R2 is not taken, nor is it lost. */
 static void bytes_of_the_worked_records(struct kunit *test)
 {
 	static const u8 r1[] = {
@@ -465,7 +466,7 @@ static void thinning_keeps_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, samples, records / 7);
 }
 
-/* What the firmware sets is what its own config stands for; and the sheet's other images. */
+/* What the firmware sets is what its own config stands for; and the other images of 11.3. */
 static void scoms_of_configs(struct kunit *test)
 {
 	static const struct { enum power_imc_generation generation; u64 config, scom; } rows[] = {

@@ -2,7 +2,8 @@
 """The arm64 board without firmware, driven by the qtest port, and a mesh on it.
 
 Nothing here asks the model where something is: addresses, ids and layouts are
-the fact sheet's, or come out of the discovery that a driver would do.
+those of Documentation/hardware/cmn.md, or come out of the discovery that a
+driver would do.
 """
 
 import json
@@ -140,7 +141,7 @@ class Node:
 
 
 class Mesh:
-    """The registers of a mesh, by the fact sheet's sections 1 to 4."""
+    """The registers of a mesh, by Documentation/hardware/cmn.md, 1 to 4."""
 
     # Product: root frame, PMU block of an XP and of other nodes, pointer mask
     PRODUCTS = {

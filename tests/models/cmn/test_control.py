@@ -42,7 +42,7 @@ class Names(CmnTest):
         for name, *_ in events:
             self.machine.control("add", "cmn0", name, 1)
 
-    def test_events_have_the_sheet_s_codes(self):
+    def test_events_have_the_published_codes(self):
         codes = {line[0]: line[1:] for line in self.listed("event")}
         self.assertEqual(codes["hnf_qos_pocq_occupancy_read"],
                          ["type=0x5", "eventid=0xf", "occupid=1"])

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Discovery of the CMN models: conformance with the fact sheet, section 1.
+"""Discovery of the CMN models: conformance with
+Documentation/hardware/cmn.md, 1.
 
-Numbers in here are the sheet's, or computed from it; the sections are named
+Numbers in here are that page's, or computed from it; its sections are named
 where a number comes from.
 """
 

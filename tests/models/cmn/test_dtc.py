@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""DTCs of the CMN models: conformance with the fact sheet, section 4.
+"""DTCs of the CMN models: conformance with
+Documentation/hardware/cmn.md, 4.
 
-Numbers in here are the sheet's, or computed from it; the sections are named
+Numbers in here are that page's, or computed from it; its sections are named
 where a number comes from.
 """
 
@@ -407,7 +408,7 @@ class Dirty(CountTest):
         self.machine.step(MS)
         self.assertEqual(self.dtcs[1].read(Dtc.CYCLES), MS * CLOCK // 10**9)
 
-    def test_the_order_of_the_sheet_cleans_up(self):
+    def test_the_order_of_number_4_cleans_up(self):
         for dtc in self.dtcs:
             dtc.node.write32(Dtc.CTL, Dtc.EN)
             dtc.write32(Dtc.PMCR, Dtc.PMU_EN | INTR)

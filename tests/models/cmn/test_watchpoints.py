@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Watchpoints of the CMN models: conformance with the fact sheet, section 6.
+"""Watchpoints of the CMN models: conformance with
+Documentation/hardware/cmn.md, 6.
 
-Values and masks are those of sections 9.1 and 9.3. Flits are built here from
-the positions of section 6.4, which the model does not know.
+Values and masks are those of that page's 9.1 and 9.3. Flits are built here
+from the positions of 6.4, of which the model knows the NS bits alone.
 """
 
 import unittest

@@ -57,7 +57,8 @@ class Machine(QtestMachine):
 
 
 class Channel:
-    """The registers of a memory channel, by the fact sheet's section 2.
+    """The registers of a memory channel, by section 2 of
+    Documentation/hardware/intel_imc.md.
 
     address is where it is, on Sandy Bridge-EP unless given.
     """

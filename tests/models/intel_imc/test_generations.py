@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Conformance of all Intel parts with the fact sheet, without a guest.
+"""Conformance of all Intel parts with Documentation/hardware/intel_imc.md.
 
-What they share is tested on snbep, in test_snbep.py; here is in what they
-differ. Numbers are the sheet's, or computed from it; the sheet's sections are
-named where a number comes from. Parts have its letters: J Sandy Bridge-EP,
-I Ivy Bridge, H Haswell, B Broadwell-EP, D Broadwell-DE, S Skylake-SP,
+No guest is needed. What the parts share is tested on snbep, in test_snbep.py;
+here is in what they differ. Numbers are that page's, or computed from it; its
+sections are named where a number comes from. Parts have its letters: J Sandy
+Bridge-EP, I Ivy Bridge, H Haswell, B Broadwell-EP, D Broadwell-DE, S Skylake-SP,
 C Cascade Lake.
 """
 
@@ -626,7 +626,7 @@ class Events(PartTest):
                     common |= {(code, bit) for bit in bits or (0,)}
         return common | bank_events(letter)
 
-    def test_the_sheets_events_and_no_other(self):
+    def test_exactly_the_documented_events(self):
         seen = [event[:2] for event in self.listed().values()]
         self.assertEqual(len(seen), len(set(seen)))
         self.assertEqual(set(seen), self.expected())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Conformance of the snbep model with the fact sheet, without a guest.
+"""Conformance of the snbep model with Documentation/hardware/intel_imc.md.
 
-Numbers in here are the sheet's, or computed from it; the sheet's sections are
-named where a number comes from.
+No guest is needed. Numbers in here are that page's, or computed from it; its
+sections are named where a number comes from.
 """
 
 import unittest
@@ -309,13 +309,13 @@ class Events(SnbepTest):
 
     def test_every_event_counts_by_its_code_and_umask(self):
         # 5.2, the J column, (code, umask) to sub-events
-        sheet = {0x01: 0, 0x02: 0x03, 0x04: 0x0f, 0x05: 0x06, 0x06: 0,
-                 0x07: 0x0f, 0x08: 0x03, 0x09: 0, 0x10: 0, 0x11: 0, 0x12: 0,
-                 0x20: 0, 0x21: 0, 0x22: 0, 0x23: 0, 0x24: 0, 0x41: 0xff,
-                 0x43: 0, 0x80: 0, 0x81: 0, 0x83: 0xff, 0x84: 0, 0x85: 0,
-                 0x86: 0}
+        listed = {0x01: 0, 0x02: 0x03, 0x04: 0x0f, 0x05: 0x06, 0x06: 0,
+                  0x07: 0x0f, 0x08: 0x03, 0x09: 0, 0x10: 0, 0x11: 0, 0x12: 0,
+                  0x20: 0, 0x21: 0, 0x22: 0, 0x23: 0, 0x24: 0, 0x41: 0xff,
+                  0x43: 0, 0x80: 0, 0x81: 0, 0x83: 0xff, 0x84: 0, 0x85: 0,
+                  0x86: 0}
         expected = {(code, 1 << bit if umask else 0)
-                    for code, umask in sheet.items()
+                    for code, umask in listed.items()
                     for bit in range(8) if not umask or umask >> bit & 1}
         seen = set()
         for line in self.machine.control("list", "imc0").splitlines():
@@ -458,7 +458,7 @@ class Overflow(SnbepTest):
 class Tear(SnbepTest):
     """9.2: carries between the two halves of a read."""
 
-    def test_low_then_high_sees_the_sheets_torn_value(self):
+    def test_low_then_high_sees_the_torn_value_of_9_2(self):
         self.start(0, CAS_RD)
         self.imc.set("ctr0", "0x0000fffffff8")
         self.imc.set("tear0", 0x28)

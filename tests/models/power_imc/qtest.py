@@ -134,7 +134,8 @@ class PowerTest(unittest.TestCase):
     spec = "power9"         # for its architecture
     machine = {}
 
-    # PDBAR, HTM mode, EVENT_MASK and TRACE, by the fact sheet's section 11.2
+    # PDBAR, HTM mode, EVENT_MASK and TRACE:
+    # Documentation/hardware/power_imc.md, 11.2
     SCOMS = {"power9": (0x1001220b, 0x10012200, 0x20010aa8, 0x20010aa9),
              "power10": (0x2001868b, 0x20018680, 0x20028400, 0x20028401)}
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Conformance of power-imc with the fact sheet, without a guest: cores, threads.
+"""Conformance of the engine model with
+Documentation/hardware/power_imc.md, without a guest: cores, threads.
 
-Numbers in here are the sheet's, or computed from it; the sheet's sections are
-named where a number comes from. Nest and trace have files of their own.
+Numbers in here are that page's, or computed from it; its sections are named
+where a number comes from. Nest and trace have files of their own.
 """
 
 import unittest
@@ -24,20 +25,20 @@ class Registers(PowerTest):
 
     machine = {"cores": 24, "threads": 1}
 
-    SHEET = {0: (0x1001220b, 0x10012200, 0x20010aa8, 0x20010aa9),
-             1: (0x1001230b, 0x10012300, 0x21010aa8, 0x21010aa9),
-             2: (0x1001260b, 0x10012600, 0x22010aa8, 0x22010aa9),
-             3: (0x1001270b, 0x10012700, 0x23010aa8, 0x23010aa9),
-             4: (0x1101220b, 0x11012200, 0x24010aa8, 0x24010aa9),
-             23: (0x1501270b, 0x15012700, 0x37010aa8, 0x37010aa9)}
+    ADDRESSES = {0: (0x1001220b, 0x10012200, 0x20010aa8, 0x20010aa9),
+                 1: (0x1001230b, 0x10012300, 0x21010aa8, 0x21010aa9),
+                 2: (0x1001260b, 0x10012600, 0x22010aa8, 0x22010aa9),
+                 3: (0x1001270b, 0x10012700, 0x23010aa8, 0x23010aa9),
+                 4: (0x1101220b, 0x11012200, 0x24010aa8, 0x24010aa9),
+                 23: (0x1501270b, 0x15012700, 0x37010aa8, 0x37010aa9)}
     KEYS = ("pdbar", "htm", "event_mask", "trace")
 
     def test_every_register_belongs_to_its_core_alone(self):
-        for core, addresses in self.SHEET.items():
+        for core, addresses in self.ADDRESSES.items():
             for index, address in enumerate(addresses):
                 value = (core + 1) << 32 | (index + 1) << 16
                 self.vm.scom_write(address, value)
-        for core, addresses in self.SHEET.items():
+        for core, addresses in self.ADDRESSES.items():
             for index, address in enumerate(addresses):
                 value = (core + 1) << 32 | (index + 1) << 16
                 self.assertEqual(self.vm.scom_read(address), value)
@@ -45,7 +46,7 @@ class Registers(PowerTest):
                                  value)
 
     def test_every_access_is_counted_in_its_class(self):
-        for core, addresses in self.SHEET.items():
+        for core, addresses in self.ADDRESSES.items():
             for index, address in enumerate(addresses):
                 for _ in range(index + 1):
                     self.vm.scom_write(address, 0)
@@ -61,7 +62,7 @@ class Registers(PowerTest):
         self.assertEqual(self.vm.scom_read(0x20010aaa), 0)
 
     def test_they_reset_to_0(self):
-        for addresses in self.SHEET.values():
+        for addresses in self.ADDRESSES.values():
             for address in addresses:
                 self.assertEqual(self.vm.scom_read(address), 0)
 
@@ -79,7 +80,7 @@ class Registers(PowerTest):
             self.assertEqual(self.vm.scom_read(0x1001220b), kept)
 
     def test_the_others_keep_every_bit(self):
-        for address in self.SHEET[1][1:]:
+        for address in self.ADDRESSES[1][1:]:
             self.vm.scom_write(address, 0xfedcba9876543210)
             self.assertEqual(self.vm.scom_read(address), 0xfedcba9876543210)
 
@@ -96,10 +97,10 @@ class Power10Registers(Registers):
     spec = "power10"
     machine = {"cores": 32, "threads": 1}
 
-    SHEET = {0: (0x2001868b, 0x20018680, 0x20028400, 0x20028401),
-             1: (0x2001468b, 0x20014680, 0x20024400, 0x20024401),
-             5: (0x2101468b, 0x21014680, 0x21024400, 0x21024401),
-             31: (0x2701168b, 0x27011680, 0x27021400, 0x27021401)}
+    ADDRESSES = {0: (0x2001868b, 0x20018680, 0x20028400, 0x20028401),
+                 1: (0x2001468b, 0x20014680, 0x20024400, 0x20024401),
+                 5: (0x2101468b, 0x21014680, 0x21024400, 0x21024401),
+                 31: (0x2701168b, 0x27011680, 0x27021400, 0x27021401)}
 
     def test_other_registers_are_still_qemus(self):
         self.assertEqual(self.vm.scom_read(0x20018681), (1 << 64) - 1)

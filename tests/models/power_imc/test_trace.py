@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Conformance of power-imc's trace with the fact sheet, without a guest.
+"""Conformance of the trace model with
+Documentation/hardware/power_imc.md, without a guest.
 
-Numbers in here are the sheet's, or computed from it; the sheet's sections are
-named where a number comes from.
+Numbers in here are that page's, or computed from it; its sections are named
+where a number comes from.
 """
 
 import struct
