@@ -76,7 +76,7 @@ def guest_program(arch, name):
     return cache.entry("programs", f"{arch.name}-{name}-{cache.key_of(source, compiler_version(gcc))}", build) / name
 
 
-def _qemu_version(arch):
+def qemu_version(arch):
     program = f"qemu-system-{arch.qemu}"
     if not shutil.which(program):
         raise Error(f"no {program}; scripts/setup demo installs it")
@@ -91,7 +91,7 @@ def _qemu_version(arch):
 
 def _qemu_headers(arch):
     """The headers of the installed QEMU, from the source package of its very version."""
-    version = _qemu_version(arch)
+    version = qemu_version(arch)
     upstream = version.rsplit("-", 1)[0]
     script = TREE / "tests" / "models" / "prepare-headers"
 
@@ -106,7 +106,7 @@ def _qemu_headers(arch):
 def models(arch):
     """The shared object of device models to preload into the stock QEMU of @arch."""
     headers = _qemu_headers(arch)
-    key = cache.key_of(cache.key_of_tree("tests/models"), _qemu_version(arch), compiler_version("gcc"))
+    key = cache.key_of(cache.key_of_tree("tests/models"), qemu_version(arch), compiler_version("gcc"))
 
     def build(directory):
         cache.say("compiling the device models")

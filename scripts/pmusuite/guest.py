@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Start a guest, pass its output on, and judge it: its exit status and its kernel's log."""
+"""Start a guest, pass its output on, and judge it: its exit status and its kernel's log.
+
+Several commands may take turns in one guest, each with a driver of its own: run_in_turn().
+"""
+import dataclasses
 import math
 import os
 import re
@@ -8,15 +12,18 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import build, cache, initrd, kernel as kernels, specs
 from .cache import TREE, Error, run as run_command
+from .turns import Turns
 
 DIED = 125          # no status came: the guest did not get that far
 TIMEOUT = 124       # as of timeout(1)
 UNSOUND = 99        # the kernel complained, whatever the command said
+LOST = (DIED, TIMEOUT, UNSOUND)
 
 # What a kernel that works does not say.
 COMPLAINTS = re.compile(
@@ -26,7 +33,7 @@ COMPLAINTS = re.compile(
     r"refcount_t: |list_(add|del) corruption|sysfs: cannot create duplicate")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Guest:
     """What to run, and where: the options of scripts/vm."""
     arch: object
@@ -43,12 +50,21 @@ class Guest:
     parameters: tuple = ()              # of our modules, "MODULE.NAME=VALUE"
     command: tuple = ()
 
+    def machine(self):
+        """What cannot change while the guest runs: guests of the same machine can share it."""
+        built_in = self.arch.twin_initcall and self.driver == "in-tree"
+        return (self.arch.name, self.kernel, self.models or (self.arch.default_model,), self.cpus, self.append,
+                self.allow_warn, built_in)
+
 
 @dataclass
 class Outcome:
     status: int
     log: str
     complaints: list = field(default_factory=list)
+    out: str = ""           # what the command wrote, where nobody was given it as it came
+    err: str = ""
+    seconds: float = 0
 
 
 def _parameters(guest, module):
@@ -69,29 +85,39 @@ def _with_dependencies(names, ours):
 
 
 def _modules_to_load(guest, ours):
-    wanted = [*(guest.arch.modules if guest.driver == "ours" else ()), *guest.modules]
+    wanted = [*((guest.arch.driver,) if guest.driver == "ours" else ()), *guest.modules]
     names = [f"/vm/modules.d/{name}.ko" for name in _with_dependencies(wanted, ours)]
     if guest.driver == "in-tree":
         names[:0] = guest.arch.twins
     return "".join(" ".join([name, *_parameters(guest, Path(name).stem)]) + "\n" for name in names).encode()
 
 
-def _overlay(guest, kernel):
+def _shell(guest):
+    """A shell on the user's terminal."""
+    console = f"/dev/{guest.arch.console}"
+    return f"echo 'A shell in the guest; exit powers it off.' > /dev/console\n" \
+           f"setsid sh -c 'exec sh -l < {console} > {console} 2>&1'\n"
+
+
+def _overlay(guests, kernel, token):
+    """The files of @guests, which share a machine; @token makes init mark what each says, None: there is one."""
+    guest = guests[0]
     ours = build.modules(guest.arch, kernel)
     files = {f"/vm/modules.d/{module.name}": module for module in ours.glob("*.ko")}
     files["/init"] = TREE / "tests/guest/init"
-    files["/vm/modules"] = _modules_to_load(guest, ours)
     for source in sorted((TREE / "tests/guest").glob("*.c")):
         files[f"/vm/bin/{source.stem}"] = build.guest_program(guest.arch, source.stem)
-    for copy in guest.copies:
+    for copy in dict.fromkeys(copy for one in guests for copy in one.copies):
         path = Path(copy)
         if not path.exists():
             raise Error(f"--copy {copy}: no such file")
         for file in [path] if path.is_file() else filter(Path.is_file, path.rglob("*")):
             files[f"/vm/work/{file.relative_to(path.parent)}"] = file
-    if guest.shell:
-        files["/vm/shell"] = guest.arch.console.encode()
-    files["/vm/command"] = (shlex.join(guest.command) + "\n").encode()
+    for number, one in enumerate(guests, 1):
+        files[f"/vm/turns/{number}/modules"] = _modules_to_load(one, ours)
+        files[f"/vm/turns/{number}/command"] = (_shell(one) if one.shell else shlex.join(one.command) + "\n").encode()
+    if token:
+        files["/vm/token"] = token.encode()
     for index, spec in enumerate(guest.models):
         files.update(specs.guest_files(spec, index))
     return files
@@ -145,7 +171,18 @@ def _pump(descriptor, sink):
     return thread
 
 
-def _run(command, preload, timeout, sinks, shell):
+def _wait(process, time_left):
+    """False if the time was over before the process was."""
+    while (left := time_left()) > 0:
+        try:
+            process.wait(min(left, 1))
+            return True
+        except subprocess.TimeoutExpired:
+            pass
+    return False
+
+
+def _run(command, preload, time_left, sinks, shell):
     """Run QEMU with a port per sink; the console too, unless it is the user's terminal."""
     writers, pumps = [], []
     for name, sink in sinks.items():
@@ -163,10 +200,7 @@ def _run(command, preload, timeout, sinks, shell):
     for writer in writers:
         os.close(writer)
     try:
-        process.wait(None if shell else timeout)
-        timed_out = False
-    except subprocess.TimeoutExpired:
-        timed_out = True
+        timed_out = not _wait(process, time_left)
     finally:
         if process.poll() is None:
             process.kill()
@@ -181,47 +215,76 @@ def _firmware_gave_up(log, code, timed_out):
     return not code and not timed_out and b"Linux version" not in log
 
 
-def run(guest, out=None, err=None):
-    """Run @guest; out and err, functions of bytes, get what the command writes."""
+def _judge(guest, log, status, timed_out):
+    """The Outcome of a command; @status is what init said of it, None: nothing."""
+    complaints = [line for line in log.splitlines() if COMPLAINTS.search(line)]
+    if status is None:
+        status = TIMEOUT if timed_out else DIED
+    return Outcome(UNSOUND if complaints and not guest.allow_warn else status, log, complaints)
+
+
+def _start(guests, sinks, time_left, token=None):
+    """Run a guest for @guests, which share its machine: (the kernel's log, whether the time was over)."""
+    guest = guests[0]
     try:
-        guest.models = tuple(guest.models) or (guest.arch.default_model,)
         for spec in guest.models:
             specs.want(spec)
     except ValueError as error:
         raise Error(str(error)) from error
     kernel = kernels.get(guest.arch, guest.kernel)
-    if guest.driver == "in-tree" and not kernel.modules:
+    if any(one.driver == "in-tree" for one in guests) and not kernel.modules:
         raise Error("the debug kernel has no in-tree drivers; use --kernel 6.1 or 6.12")
     preload = build.models(guest.arch)
     base = initrd.base(guest.arch, kernel)
-
-    log, status = bytearray(), bytearray()
-    sinks = {"console": log.extend, "status": status.extend,
-             "out": out or (lambda data: _write(sys.stdout, data)),
-             "err": err or (lambda data: _write(sys.stderr, data))}
+    log = bytearray()
     with tempfile.TemporaryDirectory(prefix="pmu-vm.") as scratch:
         initramfs = Path(scratch) / "initramfs.cpio"
-        initrd.with_overlay(base, _overlay(guest, kernel), initramfs)
+        initrd.with_overlay(base, _overlay(guests, kernel, token), initramfs)
         for last in (False, True):
-            code, timed_out = _run(_qemu(guest, kernel, initramfs), preload, guest.timeout, sinks, guest.shell)
+            begin = time.monotonic()
+            code, timed_out = _run(_qemu(guest, kernel, initramfs), preload, lambda: time_left(begin),
+                                   {"console": log.extend, **sinks}, guest.shell)
             if last or guest.shell or not _firmware_gave_up(log, code, timed_out):
                 break
             cache.say("the firmware gave up before the kernel began: once more")
             log.clear()
-
-    text = log.decode(errors="replace").replace("\r", "")
-    complaints = [line for line in text.splitlines() if COMPLAINTS.search(line)]
-    if timed_out:
-        result = TIMEOUT
-    elif not status.strip().isdigit():
-        result = DIED
-    else:
-        result = int(status)
-    if complaints and not guest.allow_warn:
-        result = UNSOUND
     if code:
-        text += f"\nQEMU exited with status {code}\n"
-    return Outcome(result, text, complaints)
+        log += b"\nQEMU exited with status %d\n" % code
+    return bytes(log).replace(b"\r", b""), timed_out
+
+
+def _with_model(guest):
+    return dataclasses.replace(guest, models=tuple(guest.models) or (guest.arch.default_model,))
+
+
+def run(guest, out=None, err=None):
+    """Run @guest; out and err, functions of bytes, get what the command writes as it comes."""
+    guest, status = _with_model(guest), bytearray()
+    sinks = {"status": status.extend, "out": out or (lambda data: _write(sys.stdout, data)),
+             "err": err or (lambda data: _write(sys.stderr, data))}
+    log, timed_out = _start([guest], sinks, lambda begin: 1 if guest.shell else
+                            begin + guest.timeout - time.monotonic())
+    status = int(status) if status.strip().isdigit() else None
+    return _judge(guest, log.decode(errors="replace"), status, timed_out)
+
+
+def run_in_turn(guests):
+    """Run @guests, which share a machine, in one guest, one after the other; returns their Outcomes.
+
+    One that makes the kernel complain, does not end, or leaves a module that cannot be unloaded is the last
+    that has an Outcome: nothing can be judged where it was.
+    """
+    guests = [_with_model(guest) for guest in guests]
+    turns = Turns([guest.timeout for guest in guests])
+    log, timed_out = _start(guests, turns.sinks(), lambda begin: turns.time_left(), turns.token)
+    outcomes = []
+    for guest, turn in zip(guests, turns.ended(log)):
+        outcome = _judge(guest, turn.log, turn.status, timed_out)
+        outcome.out, outcome.err, outcome.seconds = turn.out, turn.err, turn.seconds
+        outcomes.append(outcome)
+        if outcome.status in LOST:
+            break
+    return outcomes
 
 
 def _write(stream, data):

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What scripts/test runs: jobs, each a command that prints KTAP, and the judgement of what it printed."""
+"""What scripts/test runs: jobs, each of which prints KTAP, and the judgement of what it printed."""
+import dataclasses
 import fnmatch
 import itertools
 import os
+import re
 import shlex
 from dataclasses import dataclass
 
-from . import build, guest, kernel, ktap
+from . import cache, guest, ktap, options
 from .arch import ARCHES
 from .cache import TREE, Error
+from .guest import Guest
 
-KUNIT_CONFIGS = "tests/kunit/configs"
+KUNIT = "tests/kunit"
+KUNIT_CONFIGS = f"{KUNIT}/configs"
 TEST_LIBRARY = "tests/guest/lib.sh"
 DEFAULTS = {"--arch": "x86_64", "--kernel": "6.1", "--driver": "ours"}
 IN_NAME = ("--kernel", "--driver")
@@ -18,50 +22,88 @@ KUNIT_TIMEOUT = 900     # seconds: the checkers are slow, more so where CPUs are
 # insmod sleeps while a case runs, for which KUnit allows 300 s.
 KUNIT_ARGUMENTS = "sysctl.kernel.hung_task_timeout_secs=360"
 LOG_LINES = 25
+TURNS = 12               # at most in one guest
+# What every guest's outcome depends on; a PMU's own folders come to that.
+GUEST_SOURCES = ("Kbuild", "Makefile", "include", "drivers/core", "scripts/conftest.sh", "scripts/vm",
+                 "scripts/pmusuite", "tests/guest/init", TEST_LIBRARY, "tests/models/Makefile", "tests/models/common")
+
+
+# What is code.
+EVERYTHING = (".ci", "Kbuild", "Kconfig", "Makefile", "dkms.conf", "drivers", "include", "scripts", "tests")
 
 
 @dataclass(frozen=True)
 class Job:
     name: str
-    command: tuple          # from the top of the tree
-    guest: bool = False     # the command is scripts/vm
+    command: tuple = ()         # from the top of the tree, or None: it is a guest
+    guest: Guest = None
+    sources: tuple = ()         # files and folders that its outcome depends on
+    tests: tuple = ()           # names of its tests, as far as they are known before it runs
+    select: str = ""            # run those tests alone whose name has this
+    alone: bool = False         # it shares its guest with no other
 
 
-def python(name, directory, *arguments):
-    return Job(name, ("env", "PYTHONPATH=scripts", "python3", "-m", "pmusuite.unittests", directory, *arguments))
+def python(name, directory, *arguments, sources):
+    """A job of Python unit tests; @sources are of the tree, or those of the tests."""
+    tests = [test for path in cache.tree_files(*(source for source in sources if source.startswith(directory)))
+             if path.endswith(".py") for test in re.findall(r"def (test_\w+)", (TREE / path).read_text())]
+    return Job(name, ("env", "PYTHONPATH=scripts", "python3", "-m", "pmusuite.unittests", directory, *arguments),
+               sources=("scripts", *sources), tests=tuple(tests))
 
 
 def scripts():
-    yield python("scripts", "tests/scripts")
+    yield python("scripts", "tests/scripts", sources=("drivers", "tests"))
 
 
 def check():
-    yield Job("check", ("scripts/check", *kernel.STOCK, "kunit"))
+    for part in ("modules", "style"):
+        yield Job(f"check/{part}", ("scripts/check", part), sources=EVERYTHING)
 
 
 def models():
-    for arch in ARCHES:
-        yield python(f"models/{arch}", "tests/models", arch)
+    for arch in ARCHES.values():
+        yield python(f"models/{arch.name}", "tests/models", arch.name,
+                     sources=tuple(f"tests/models/{folder}" for folder in ("Makefile", "common", arch.pmu)))
 
 
 def perf_events():
-    yield python("perf_events", "tests/perf_events")
+    yield python("perf_events", "tests/perf_events", sources=EVERYTHING)
+
+
+def suites(arch):
+    """The KUnit modules for @arch: the core's and its PMU's."""
+    text = (TREE / KUNIT / "Kbuild").read_text()
+    return [name for name in re.findall(r"\+= *((?:\w+\.o *)+)$", text, re.M) for name in re.findall(r"\w+", name)
+            if name.endswith("_test") and name.startswith(("pmu_core_", f"{arch.pmu}_"))]
+
+
+def kunit_cases(folder):
+    """The names of the cases in a folder of suites."""
+    for path in (TREE / KUNIT / folder).glob("*.c"):
+        yield from re.findall(r"KUNIT_CASE\w*\((\w+)", path.read_text())
 
 
 def kunit():
-    """A guest for each suite, so that one that crashes takes no other's results with it."""
+    """A turn in a guest for each suite."""
     for arch in ARCHES.values():
         fragments = [f"{KUNIT_CONFIGS}/{name}.config" for name in ("common", arch.name)]
-        copies = ["tests/guest/kunit.sh", TEST_LIBRARY, *fragments]
-        for module in sorted(build.modules(arch, kernel.get(arch, "kunit")).glob("*_test.ko")):
-            yield Job(f"kunit/{arch.name}/{module.stem}",
-                      ("scripts/vm", "--arch", arch.name, "--kernel", "kunit", "--driver", "none",
-                       "--timeout", str(KUNIT_TIMEOUT), "--append", KUNIT_ARGUMENTS,
-                       "--load", module.stem, *(word for name in copies for word in ("--copy", name)),
-                       "--", "sh", "kunit.sh"), guest=True)
+        for module in suites(arch):
+            folder = "core" if module.startswith("pmu_core_") else arch.pmu
+            yield Job(f"kunit/{arch.name}/{module}", guest=Guest(
+                arch=arch, kernel="kunit", driver="none", timeout=KUNIT_TIMEOUT, append=KUNIT_ARGUMENTS,
+                modules=(module,), copies=("tests/guest/kunit.sh", TEST_LIBRARY, *fragments),
+                command=("sh", "kunit.sh")),
+                sources=(*GUEST_SOURCES, f"drivers/{arch.pmu}", f"tests/models/{arch.pmu}", "tests/guest/kunit.sh",
+                         f"{KUNIT}/Kbuild", f"{KUNIT}/perf_open.h", f"{KUNIT}/{folder}", *fragments),
+                tests=tuple(kunit_cases(folder)))
 
 
-def options(line):
+def lines(text, word):
+    """What comes behind "# WORD:" at the start of a line."""
+    return re.findall(rf"^# {word}: *(.*)$", text, re.M)
+
+
+def words_of(line):
     """[("--kernel", ["6.1", "6.12"]), ...] of the line "--kernel '6.1 6.12' ...", as it is given."""
     found = []
     for word in shlex.split(line):
@@ -76,55 +118,97 @@ def options(line):
 
 def expand(line):
     """The guests that a "# vm:" line asks for: the product of its options' values, as [(option, value), ...]."""
-    given = options(line)
+    given = words_of(line)
     names = [name for name, _ in given]
     given = [(name, [value]) for name, value in DEFAULTS.items() if name not in names] + given
     return [list(zip((name for name, _ in given), values))
             for values in itertools.product(*(values or [None] for _, values in given))]
 
 
-def guest_jobs(name, file, lines):
-    """The jobs of a test @file; its "# vm:" @lines may ask for several guests each."""
-    rows = [row for line in lines for row in expand(line)]
+def guest_jobs(name, file, text, group="guest"):
+    """The jobs of a test @file with @text, whose "# vm:" lines may ask for several guests each."""
+    rows = [row for line in lines(text, "vm") for row in expand(line)]
     if not rows:
         raise Error(f"{file}: no '# vm:' line says which guests it runs in")
+    tests = tuple(re.findall(r"^test_(\w+)\(\) \{$", text, re.M))
+    folder = os.path.dirname(file)
+    pmu = os.path.basename(folder)
     for row in rows:
         named = [dict(row)[option] for option in IN_NAME]
         # What else tells this guest from the file's others.
         named += [value or option for option, value in row if option not in IN_NAME and
                   not all((option, value) in other for other in rows)]
         words = [word for pair in row for word in pair if word is not None]
-        yield Job("/".join(["guest", name, *named]),
-                  ("scripts/vm", *words, "--copy", TEST_LIBRARY, "--copy", os.path.dirname(file), "--",
-                   "sh", f"{name}.sh"), guest=True)
+        found = options.parser().parse_args([*words, "--copy", TEST_LIBRARY, "--copy", folder])
+        yield Job("/".join([group, name, *named]), guest=options.guest(found, ("sh", f"{name}.sh")),
+                  sources=(*GUEST_SOURCES, f"drivers/{pmu}", f"tests/models/{pmu}", f"{folder}/lib.sh", file,
+                           *(["tests/kunit/configs"] if found.kernel == "kunit" else [])),
+                  tests=tests, alone=bool(lines(text, "fresh")))
 
 
-def guests():
+def guests(group="guest"):
+    """The jobs of all test files; those whose outcome depends on how busy the host is are the group "soak"."""
     tests = TREE / "tests/guest"
     for path in sorted(set(tests.glob("*/*.sh")) - set(tests.glob("*/lib.sh"))):
-        lines = [line.removeprefix("# vm:").strip() for line in path.read_text().splitlines()
-                 if line.startswith("# vm:")]
-        yield from guest_jobs(str(path.relative_to(tests).with_suffix("")), str(path.relative_to(TREE)), lines)
+        text = path.read_text()
+        if group == ("soak" if lines(text, "soak") else "guest"):
+            yield from guest_jobs(str(path.relative_to(tests).with_suffix("")), str(path.relative_to(TREE)), text, group)
+
+
+def soak():
+    yield from guests("soak")
 
 
 GROUPS = {"scripts": scripts, "check": check, "models": models, "kunit": kunit,
-          "perf_events": perf_events, "guest": guests}
+          "perf_events": perf_events, "guest": guests, "soak": soak}
+ON_DEMAND = ("soak",)       # not among all jobs, only where a pattern names the group
 
 
 def matches(name, pattern):
     return pattern in name or fnmatch.fnmatch(name, pattern)
 
 
-def select(patterns):
-    """The jobs that match any of @patterns; all without."""
-    # Only what is listed has to be built: KUnit's suites are those that the debug kernel's build makes.
-    wanted = {pattern.split("/")[0] for pattern in patterns}
-    groups = wanted if wanted and wanted <= set(GROUPS) else set(GROUPS)
-    jobs = [job for name, group in GROUPS.items() if name in groups for job in group()]
+def _selected(job, test):
+    """@job with those of its tests alone whose name has @test; None if it knows that there is none."""
+    if job.tests and not any(test in name for name in job.tests):
+        return None
+    of_guest = job.guest
+    if of_guest and of_guest.kernel == "kunit" and of_guest.modules:
+        of_guest = dataclasses.replace(of_guest, append=f"{of_guest.append} kunit.filter_glob=*.*{test}*")
+    elif of_guest:
+        of_guest = dataclasses.replace(of_guest, command=("env", f"TESTS={test}", *of_guest.command))
+    command = job.command and (*job.command, "-k", test) if job.name.split("/")[0] != "check" else job.command
+    return dataclasses.replace(job, guest=of_guest, command=command, select=test)
+
+
+def select(patterns, test=""):
+    """The jobs that match any of @patterns, all without; of each the tests whose name has @test."""
+    jobs = [job for name, group in GROUPS.items() for job in group()
+            if name not in ON_DEMAND or any(pattern.startswith(name) for pattern in patterns)]
     for pattern in patterns:
         if not any(matches(job.name, pattern) for job in jobs):
             raise Error(f"no job matches '{pattern}'; scripts/test --list lists them")
-    return [job for job in jobs if not patterns or any(matches(job.name, pattern) for pattern in patterns)]
+    jobs = [job for job in jobs if not patterns or any(matches(job.name, pattern) for pattern in patterns)]
+    if test:
+        jobs = [found for job in jobs if job.tests or patterns if (found := _selected(job, test))]
+        if not jobs:
+            raise Error(f"no test of these jobs has '{test}' in its name")
+    return jobs
+
+
+def together(jobs):
+    """Lists of @jobs that run one after the other: those that can share a guest, in-tree drivers last.
+
+    An in-tree driver leaves registers as it likes; ours must not depend on what it has set up.
+    """
+    groups = {}
+    for job in jobs:
+        key = job.name if job.alone or not job.guest else job.guest.machine()
+        groups.setdefault(key, []).append(job)
+    for group in groups.values():
+        group.sort(key=lambda job: bool(job.guest) and job.guest.driver == "in-tree")
+        size = -(-len(group) // -(-len(group) // TURNS))
+        yield from (group[start:start + size] for start in range(0, len(group), size))
 
 
 def excerpt(log):
@@ -138,7 +222,10 @@ def excerpt(log):
 def judge(job, status, output, errors, log=""):
     """The results of a job that ended with @status."""
     results = ktap.results(output)
-    lost = job.guest and status in (guest.UNSOUND, guest.TIMEOUT, guest.DIED)
+    lost = job.guest and status in guest.LOST
+    # Of a suite of which some cases were wanted others have none.
+    if job.select and not status and all(result.name == "KTAP" for result in results):
+        return []
     if lost or status and not any(result.status == ktap.FAILED for result in results):
         results.append(ktap.Result(ktap.FAILED, "guest" if job.guest else "command",
                                    [f"exit status {status}", *errors.splitlines(), *excerpt(log)]))

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run Python unit tests; the results on stdout are KTAP, one for each test method.
 
-    python3 -m pmusuite.unittests DIRECTORY [ARCH]
+    python3 -m pmusuite.unittests DIRECTORY [ARCH] [-k NAME]
 
-With ARCH, those that test models of that architecture, with the models in the environment.
+With ARCH, those that test models of that architecture, with the models in the environment; with -k those
+whose name has NAME.
 """
+import argparse
 import os
-import sys
 import unittest
 
 from . import arch, build, cache, specs
@@ -59,15 +60,21 @@ def cases(suite):
 
 
 def main():
-    directory, *architectures = sys.argv[1:]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("directory")
+    parser.add_argument("arch", nargs="?")
+    parser.add_argument("-k", default="", dest="test")
+    given = parser.parse_args()
+    directory = given.directory
     # A package's tests import each other by its name, so what it lies in is on the path.
     package = os.path.exists(os.path.join(directory, "__init__.py"))
     top = os.path.dirname(directory) if package else directory
     tests = list(cases(unittest.defaultTestLoader.discover(directory, top_level_dir=top)))
-    for name in architectures:
-        models = build.models(arch.get(name))
-        os.environ.update(PMU_MODELS_SO=str(models), QEMU=f"qemu-system-{arch.get(name).qemu}")
-        tests = [test for test in tests if not hasattr(test, "spec") or specs.want(test.spec).arch == name]
+    tests = [test for test in tests if given.test in test.id()]
+    if given.arch:
+        machine = arch.get(given.arch)
+        os.environ.update(PMU_MODELS_SO=str(build.models(machine)), QEMU=f"qemu-system-{machine.qemu}")
+        tests = [test for test in tests if not hasattr(test, "spec") or specs.want(test.spec).arch == machine.name]
     result = Ktap(len(tests))
     unittest.TestSuite(tests).run(result)
     return bool(result.failed)

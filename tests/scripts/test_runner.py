@@ -2,13 +2,16 @@
 """The logic of scripts/test: which guests there are, what counts as failed, what the last line says."""
 import collections
 import contextlib
+import dataclasses
 import importlib.machinery
 import importlib.util
 import io
+import tempfile
 import unittest
 import unittest.mock
+from pathlib import Path
 
-from pmusuite import cache, guest, jobs, ktap, unittests
+from pmusuite import arch, cache, guest, jobs, kept, ktap, turns, unittests
 
 GOOD = "KTAP version 1\n1..2\nok 1 a\nok 2 b\n"
 COMMAND = jobs.Job("job", ("true",))
@@ -29,30 +32,36 @@ def outcome(results):
 
 
 class Guests(unittest.TestCase):
+    """The jobs of a test file"""
+
+    def jobs(self, *lines, more=""):
+        return list(jobs.guest_jobs("cmn/x", "tests/guest/cmn/x.sh", "".join(f"# vm: {line}\n" for line in lines) + more))
+
     def names(self, *lines):
-        return [job.name for job in jobs.guest_jobs("imc/x", "tests/guest/imc/x.sh", lines)]
+        return [job.name for job in self.jobs(*lines)]
 
     def test_one_guest_with_defaults(self):
-        job, = jobs.guest_jobs("imc/x", "tests/guest/imc/x.sh", ["--model snbep"])
-        self.assertEqual(job.name, "guest/imc/x/6.1/ours")
-        self.assertEqual(job.command, (
-            "scripts/vm", "--arch", "x86_64", "--kernel", "6.1", "--driver", "ours", "--model", "snbep",
-            "--copy", "tests/guest/lib.sh", "--copy", "tests/guest/imc", "--", "sh", "imc/x.sh"))
+        job, = self.jobs("--model snbep")
+        self.assertEqual(job.name, "guest/cmn/x/6.1/ours")
+        self.assertEqual(job.guest, guest.Guest(
+            arch=arch.get("x86_64"), kernel="6.1", driver="ours", models=("snbep",),
+            copies=("tests/guest/lib.sh", "tests/guest/cmn"), command=("sh", "cmn/x.sh")))
 
     def test_lists_are_multiplied(self):
         self.assertEqual(self.names("--kernel '6.1 6.12' --driver 'ours in-tree'"),
-                         ["guest/imc/x/6.1/ours", "guest/imc/x/6.1/in-tree",
-                          "guest/imc/x/6.12/ours", "guest/imc/x/6.12/in-tree"])
+                         ["guest/cmn/x/6.1/ours", "guest/cmn/x/6.1/in-tree",
+                          "guest/cmn/x/6.12/ours", "guest/cmn/x/6.12/in-tree"])
 
     def test_what_differs_is_in_the_name(self):
         self.assertEqual(self.names("--kernel '6.1 6.12' --cpus 4", "--param m.p=1 --cpus 4"),
-                         ["guest/imc/x/6.1/ours", "guest/imc/x/6.12/ours", "guest/imc/x/6.1/ours/m.p=1"])
+                         ["guest/cmn/x/6.1/ours", "guest/cmn/x/6.12/ours", "guest/cmn/x/6.1/ours/m.p=1"])
         self.assertEqual(self.names("--model 'snbep ivbep'"),
-                         ["guest/imc/x/6.1/ours/snbep", "guest/imc/x/6.1/ours/ivbep"])
+                         ["guest/cmn/x/6.1/ours/snbep", "guest/cmn/x/6.1/ours/ivbep"])
 
     def test_options_without_a_value(self):
-        job, = jobs.guest_jobs("imc/x", "tests/guest/imc/x.sh", ["--allow-warn --cpus 2"])
-        self.assertIn(("--allow-warn", "--cpus"), list(zip(job.command, job.command[1:])))
+        job, = self.jobs("--allow-warn --cpus 2")
+        self.assertTrue(job.guest.allow_warn)
+        self.assertEqual(job.guest.cpus, 2)
 
     def test_a_file_that_asks_for_no_guest_is_a_mistake(self):
         with self.assertRaisesRegex(cache.Error, "no '# vm:' line"):
@@ -63,19 +72,130 @@ class Guests(unittest.TestCase):
             self.names("--kernel 6.1 6.12")
 
     def test_every_test_in_the_tree_has_its_own_name(self):
-        names = [job.name for job in jobs.guests()]
+        names = [job.name for group in ("guest", "soak") for job in jobs.guests(group)]
         self.assertEqual(sorted(set(names)), sorted(names))
+
+    def test_what_shares_a_machine_shares_a_guest(self):
+        found = [job for arch in ("arm64", "ppc64le") for job in self.jobs(
+            f"--arch {arch} --driver 'in-tree ours none'", f"--arch {arch} --param m.p=1", f"--arch {arch} --cpus 2")]
+        self.assertEqual([[job.name.split("/6.1/")[1] for job in group] for group in jobs.together(found)], [
+            ["ours", "none", "ours/m.p=1", "in-tree"], ["ours/2"],
+            # The in-tree driver of POWER is built in: whether it is there is the machine's.
+            ["in-tree"], ["ours", "none", "ours/m.p=1"], ["ours/2"]])
+
+    def test_a_file_that_wants_a_fresh_guest_gets_one(self):
+        found = self.jobs("--driver 'ours none'", more="# fresh: it breaks things\n")
+        self.assertEqual([len(group) for group in jobs.together(found)], [1, 1])
+
+    def test_a_guest_is_not_shared_by_too_many(self):
+        found = self.jobs(*(f"--param m.p={number}" for number in range(jobs.TURNS + 1)))
+        self.assertEqual([len(group) for group in jobs.together(found)], [7, 6])
 
 
 class Selection(unittest.TestCase):
     def test_substrings_and_patterns(self):
-        self.assertTrue(jobs.matches("guest/imc/x/6.1/ours", "imc/x"))
-        self.assertTrue(jobs.matches("guest/imc/x/6.1/ours", "guest/*/ours"))
-        self.assertFalse(jobs.matches("guest/imc/x/6.1/ours", "x/6.12"))
+        self.assertTrue(jobs.matches("guest/cmn/x/6.1/ours", "cmn/x"))
+        self.assertTrue(jobs.matches("guest/cmn/x/6.1/ours", "guest/*/ours"))
+        self.assertFalse(jobs.matches("guest/cmn/x/6.1/ours", "x/6.12"))
 
     def test_a_pattern_that_matches_nothing_is_a_mistake(self):
         with self.assertRaisesRegex(cache.Error, "no job matches 'guest/nowhere'"):
             jobs.select(["guest/nowhere"])
+
+    def test_soak_is_run_on_demand_alone(self):
+        self.assertFalse([job for job in jobs.select([]) if job.name.startswith("soak")])
+
+    def test_nothing_is_built_to_list_jobs(self):
+        names = [job.name for job in jobs.select(["kunit"])]
+        for name in ("kunit/x86_64/intel_imc_test", "kunit/arm64/cmn_test", "kunit/ppc64le/power_imc_trace_test",
+                     *(f"kunit/{name}/pmu_core_test" for name in arch.ARCHES)):
+            self.assertIn(name, names)
+
+    def test_one_test_of_a_job(self):
+        job, = jobs.select(["kunit"], "reads_at_2")
+        self.assertEqual(job.name, "kunit/x86_64/intel_imc_test")
+        self.assertIn("kunit.filter_glob=*.*reads_at_2*", job.guest.append)
+        found = jobs.select(["guest/cmn/counts"], "watchpoint")
+        self.assertEqual({job.guest.command for job in found}, {("env", "TESTS=watchpoint", "sh", "cmn/counts.sh")})
+        with self.assertRaisesRegex(cache.Error, "has 'no_such_test' in its name"):
+            jobs.select([], "no_such_test")
+
+
+class Turns(unittest.TestCase):
+    """What is said in a guest that several share"""
+
+    def setUp(self):
+        self.turns = turns.Turns([100, 200, 300])
+
+    def mark(self, number):
+        self.turns.out(f"\n{self.turns.token} {number}\n".encode())
+        self.turns.err.extend(f"\n{self.turns.token} {number}\n".encode())
+        return f"[    1.000000] {self.turns.token} {number}\n".encode()
+
+    def test_each_has_its_own(self):
+        log = b"[    0.1] boot\n" + self.mark(1)
+        self.turns.out(b"one\n")
+        log += b"[    1.1] first\n"
+        self.turns.status.extend(b"0\n")
+        log += self.mark(2) + b"[    2.2] second\n"
+        self.turns.out(b"two, no newline")
+        self.turns.err.extend(b"error\n")
+        self.turns.status.extend(b"3\n")
+        log += self.mark(3)
+        first, second, third = self.turns.ended(log)
+        self.assertEqual((first.out, first.err, first.log, first.status),
+                         ("one\n", "", "[    0.1] boot\n[    1.1] first\n", 0))
+        self.assertEqual((second.out, second.err, second.log, second.status),
+                         ("two, no newline", "error\n", "[    2.2] second\n", 3))
+        self.assertEqual((third.out, third.status), ("", None))
+
+    def test_a_guest_that_never_began(self):
+        turn, = self.turns.ended(b"skiboot\n")
+        self.assertEqual((turn.out, turn.log, turn.status), ("", "skiboot\n", None))
+
+    def test_time_is_each_one_s_own(self):
+        self.assertLessEqual(self.turns.time_left(), 100)
+        self.mark(1)
+        self.assertLessEqual(self.turns.time_left(), 100)
+        self.mark(2)
+        self.assertGreater(self.turns.time_left(), 100)
+        self.assertLessEqual(self.turns.time_left(), 200)
+
+
+class Kept(unittest.TestCase):
+    """Results that are not made again"""
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.root = Path(directory.name)
+        for target, name, value in ((kept, "RESULTS", self.root / "results"), (cache, "TREE", self.root),
+                                    (kept, "_tools", lambda arch: "")):
+            patch = unittest.mock.patch.object(target, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+        (self.root / "source").write_text("1")
+        self.addCleanup(kept._tree.cache_clear)
+        self.job = jobs.Job("job", ("true",), sources=("source",))
+
+    def get(self, job):
+        kept._tree.cache_clear()
+        return kept.get(job)
+
+    def test_until_something_changes(self):
+        results = [ktap.Result(ktap.OK, "a", ["note"]), ktap.Result(ktap.SKIPPED, "b", ["why"])]
+        self.assertIsNone(self.get(self.job))
+        kept.put(self.job, 1.5, results)
+        self.assertEqual(self.get(self.job), (1.5, results))
+        self.assertIsNone(self.get(dataclasses.replace(self.job, command=("false",))))
+        (self.root / "other").write_text("2")
+        self.assertEqual(self.get(self.job), (1.5, results))
+        (self.root / "source").write_text("2")
+        self.assertIsNone(self.get(self.job))
+
+    def test_a_failure_is_not_kept(self):
+        kept.put(self.job, 1.5, [ktap.Result(ktap.OK, "a"), ktap.Result(ktap.FAILED, "b")])
+        self.assertIsNone(self.get(self.job))
 
 
 class Results(unittest.TestCase):

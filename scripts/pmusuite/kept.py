@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Results of jobs that are kept by the content of all that they depend on, and how long jobs took.
+
+Kept are the results of jobs in which nothing failed: a failure is to be seen again.
+"""
+import dataclasses
+import functools
+import json
+
+from . import build, cache, ktap
+from .arch import ARCHES
+
+RESULTS = cache.ROOT / "results"
+SECONDS = RESULTS / "seconds.json"
+
+
+@functools.cache
+def _tree(sources):
+    return cache.key_of_tree(*sources)
+
+
+@functools.cache
+def _resolved(pattern):
+    """Which packages guests are made of, as far as they have been looked up."""
+    return cache.key_of(*[part for path in sorted((cache.ROOT / "resolved").glob(pattern))
+                          for part in (path.name, path)])
+
+
+@functools.cache
+def _tools(arch):
+    return cache.key_of(build.qemu_version(arch), *(build.compiler_version(name) for name in
+                                                    ("gcc", build.compiler(arch) + "gcc")))
+
+
+def _path(job):
+    arches = [job.guest.arch] if job.guest else ARCHES.values()
+    pattern = f"*-{job.guest.arch.name}-*" if job.guest else "*"
+    key = cache.key_of(repr(job), _tree(job.sources), _resolved(pattern), *map(_tools, arches))
+    return RESULTS / f"{key}.json"
+
+
+def get(job):
+    """(seconds that it took, results) of @job when it last ran on the same content, or None."""
+    try:
+        found = json.loads(_path(job).read_text())
+        return found["seconds"], [ktap.Result(**result) for result in found["results"]]
+    except (FileNotFoundError, ValueError, KeyError):
+        return None
+
+
+def put(job, seconds, results):
+    if any(result.status == ktap.FAILED for result in results):
+        return
+    path = _path(job)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"job": job.name, "seconds": seconds,
+                                "results": [dataclasses.asdict(result) for result in results]}))
+
+
+def seconds():
+    """{name of a job: seconds that it last took}"""
+    try:
+        return json.loads(SECONDS.read_text())
+    except (FileNotFoundError, ValueError):
+        return {}
+
+
+def put_seconds(found):
+    SECONDS.parent.mkdir(parents=True, exist_ok=True)
+    SECONDS.write_text(json.dumps(seconds() | found))

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The options of scripts/vm, which are those of a test file's "# vm:" lines as well."""
+import argparse
+from pathlib import Path
+
+from . import arch, kernel
+from .guest import Guest
+
+ABOUT = """Run a command in a guest with modelled PMU hardware: the one way into a guest.
+
+Only the command's output is on stdout; the exit status is the command's. It is 99 if the
+guest's kernel warned or oopsed, 124 on a timeout, 125 if the guest did not get that far.
+"""
+
+
+def parser():
+    found = argparse.ArgumentParser(
+        prog="scripts/vm", description=ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="scripts/vm --arch ARCH [OPTION]... [-- CMD...]",
+        epilog="example:\n  scripts/vm --arch x86_64 --model snbep,sockets=2 -- \\\n"
+               "      perf stat -a -e uncore_imc/cas_count_read/ -- pmu-model add imc0 cas_rd 16384")
+    found.add_argument("--arch", default="x86_64", choices=sorted(arch.ARCHES), help="default: %(default)s")
+    found.add_argument("--kernel", default="6.1", choices=[*kernel.STOCK, "kunit"],
+                       help="a stock Debian kernel, or the debug kernel with KUnit (default: %(default)s)")
+    found.add_argument("--driver", default="ours", choices=["ours", "in-tree", "none"],
+                       help="which driver to load (default: %(default)s)")
+    found.add_argument("--model", action="append", default=[], metavar="SPEC",
+                       help="machine to model, NAME[,KEY=VALUE]...; 'help' lists them")
+    found.add_argument("--cpus", type=int, default=0, metavar="N", help="number of CPUs (default: a core for each socket)")
+    found.add_argument("--timeout", type=int, default=300, metavar="S", help="seconds (default: %(default)s)")
+    found.add_argument("--log", type=Path, metavar="FILE", help="write the guest kernel's log to FILE")
+    found.add_argument("--copy", action="append", default=[], metavar="FILE",
+                       help="put FILE, or a directory with all that is in it, into the guest's working directory")
+    found.add_argument("--load", action="append", default=[], metavar="MODULE",
+                       help="load another of our modules after the driver, such as a KUnit suite")
+    found.add_argument("--param", action="append", default=[], metavar="MODULE.NAME=VALUE",
+                       help="parameter of one of our modules")
+    found.add_argument("--append", default="", metavar="ARGS", help="add to the kernel command line")
+    found.add_argument("--allow-warn", action="store_true", help="a kernel warning does not make the run fail")
+    found.add_argument("--shell", action="store_true", help="a shell on the terminal instead of CMD")
+    return found
+
+
+def guest(options, command):
+    """The Guest that parsed options ask for."""
+    return Guest(
+        arch=arch.get(options.arch), kernel=options.kernel, driver=options.driver, models=tuple(options.model),
+        cpus=options.cpus, timeout=options.timeout, shell=options.shell, allow_warn=options.allow_warn,
+        append=options.append, copies=tuple(options.copy), modules=tuple(options.load),
+        parameters=tuple(options.param), command=tuple(command))
