@@ -36,7 +36,11 @@ demo:
 
 test:
 	@scripts/setup test
-	@scripts/test
+	@scripts/test $(TESTFLAGS)
+
+soak:
+	@scripts/setup test
+	@scripts/test $(TESTFLAGS) soak
 
 check:
 	@scripts/setup test
@@ -51,9 +55,10 @@ help:
 	@echo 'make modules_install install them'
 	@echo 'make clean           remove what was built'
 	@echo 'make demo            perf on a modelled Xeon, POWER9 and Arm mesh, from nothing'
-	@echo 'make test            static checks, models, KUnit, end-to-end tests'
+	@echo 'make test            static checks, models, KUnit, end-to-end tests (TESTFLAGS= for scripts/test)'
+	@echo 'make soak            long runs, and tests that watch the clock: for a host with nothing else to do'
 	@echo 'make check           static checks alone: warnings, sparse, checkpatch'
 	@echo 'make bench           what operations cost, ours beside the in-tree driver'
 	@echo 'scripts/vm --help    a guest with the models, for anything else'
 
-.PHONY: modules modules_install clean demo test check bench help
+.PHONY: modules modules_install clean demo test soak check bench help
