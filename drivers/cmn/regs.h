@@ -2,8 +2,8 @@
 /*
  * Registers of Arm's coherent mesh networks, as far as counting goes: CMN-600, CMN-650,
  * CMN-700 and CMN S3 Technical Reference Manuals, CI-700 as these. What differs between
- * products is in part.c. All are 64 bits wide; each half can be accessed by itself. Facts with their
- * sources: Documentation/hardware/cmn.md.
+ * products is in part.c. All are 64 bits wide; each half can be accessed by itself.
+ * Facts with their sources: Documentation/hardware/cmn.md.
  */
 #ifndef CMN_REGS_H
 #define CMN_REGS_H

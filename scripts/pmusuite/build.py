@@ -12,6 +12,8 @@ from .cache import TREE, Error, run, tree_files
 
 DRIVER_SOURCES = ("Kbuild", "Makefile", "drivers", "include", "scripts/conftest.sh")
 SUITE_SOURCES = ("tests/kunit",)
+SPARSE = TREE / "scripts" / "sparse"     # for kbuild: marks what sparse says
+BUILD_LOG = "build.log"
 
 
 def _make(*arguments):
@@ -42,24 +44,26 @@ def _copy_sources(directory):
         shutil.copy(TREE / name, target)
 
 
-def make_modules(arch, kernel, directory, *arguments, suites=False):
-    """Build the modules in @directory, a fresh copy of the sources; returns make's output."""
-    _copy_sources(directory)
-    return run(_make("-C", directory, f"KDIR={kernel.kdir}", f"KUNIT={int(suites)}",
-                     *(f"{name}={value}" for name, value in kbuild(arch).items()), *arguments, "modules"),
-               f"building the modules for {kernel.release}")
-
-
 def modules(arch, kernel, suites=False):
-    """The directory of our .ko files for @kernel: as users build them, or with the KUnit @suites."""
+    """The directory of our .ko files for @kernel: as users build them, or with the KUnit @suites.
+
+    BUILD_LOG beside them is what the build said, with all that the compiler can warn of, and sparse, where it is
+    installed: scripts/check reads it, so nothing is compiled for that alone.
+    """
     sources = DRIVER_SOURCES + (SUITE_SOURCES if suites else ())
-    key = cache.key_of(cache.key_of_tree(*sources), kernel.release, kernel.version, str(suites),
-                       str(kernel.kdir), compiler_version(compiler(arch) + "gcc"))
+    sparse = shutil.which("sparse")
+    key = cache.key_of(cache.key_of_tree(*sources), kernel.release, kernel.version, str(suites), str(kernel.kdir),
+                       compiler_version(compiler(arch) + "gcc"), SPARSE, compiler_version(sparse) if sparse else "")
 
     def build(directory):
         cache.say(f"building the modules for {kernel.release}")
         work = directory / "build"
-        make_modules(arch, kernel, work, suites=suites)
+        _copy_sources(work)
+        checks = ("C=1", f"CHECK={SPARSE}", "CF=-D__CHECK_ENDIAN__") if sparse else ()
+        said = run(_make("-C", work, f"KDIR={kernel.kdir}", f"KUNIT={int(suites)}", "W=1", *checks,
+                         *(f"{name}={value}" for name, value in kbuild(arch).items()), "modules"),
+                   f"building the modules for {kernel.release}")
+        (directory / BUILD_LOG).write_text(said.replace(f"{work}/", ""))
         for module in work.rglob("*.ko"):
             shutil.copy(module, directory)
         shutil.rmtree(work)

@@ -76,8 +76,8 @@ class Guests(unittest.TestCase):
         self.assertEqual(sorted(set(names)), sorted(names))
 
     def test_what_shares_a_machine_shares_a_guest(self):
-        found = [job for arch in ("arm64", "ppc64le") for job in self.jobs(
-            f"--arch {arch} --driver 'in-tree ours none'", f"--arch {arch} --param m.p=1", f"--arch {arch} --cpus 2")]
+        found = [job for name in ("arm64", "ppc64le") for job in self.jobs(
+            f"--arch {name} --driver 'in-tree ours none'", f"--arch {name} --param m.p=1", f"--arch {name} --cpus 2")]
         self.assertEqual([[job.name.split("/6.1/")[1] for job in group] for group in jobs.together(found)], [
             ["ours", "none", "ours/m.p=1", "in-tree"], ["ours/2"],
             # The in-tree driver of POWER is built in: whether it is there is the machine's.
