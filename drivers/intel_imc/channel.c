@@ -56,6 +56,12 @@ static void intel_imc_clear_counter(struct intel_imc_channel *ch, unsigned int i
 	ch->value[idx] = 0;
 }
 
+/* BOX_CTL of a channel in use, but for the freeze bit. */
+static u32 intel_imc_box_ctl(const struct intel_imc_channel *ch)
+{
+	return ch->box_ones | INTEL_IMC_BOX_CTL_FREEZE_ENABLE;
+}
+
 /**
  * intel_imc_channel_freeze() - stop all counters of a channel together.
  * @ch: the channel
@@ -64,7 +70,7 @@ static void intel_imc_clear_counter(struct intel_imc_channel *ch, unsigned int i
  */
 void intel_imc_channel_freeze(struct intel_imc_channel *ch)
 {
-	intel_imc_write(ch, INTEL_IMC_BOX_CTL, ch->box_ctl | INTEL_IMC_BOX_CTL_FREEZE);
+	intel_imc_write(ch, INTEL_IMC_BOX_CTL, intel_imc_box_ctl(ch) | INTEL_IMC_BOX_CTL_FREEZE);
 	ch->frozen = true;
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_freeze);
@@ -83,7 +89,7 @@ void intel_imc_channel_thaw(struct intel_imc_channel *ch)
 	for (unsigned int idx = 0; idx < INTEL_IMC_COUNTERS; idx++)
 		if (ch->ctl[idx] & INTEL_IMC_CTL_ENABLE && !(ch->active & BIT(idx)))
 			intel_imc_write_ctl(ch, idx, 0);
-	intel_imc_write(ch, INTEL_IMC_BOX_CTL, ch->box_ctl);
+	intel_imc_write(ch, INTEL_IMC_BOX_CTL, intel_imc_box_ctl(ch));
 	ch->frozen = false;
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_thaw);
@@ -100,7 +106,7 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_thaw);
  */
 void intel_imc_channel_reset(struct intel_imc_channel *ch)
 {
-	intel_imc_write(ch, INTEL_IMC_BOX_CTL, ch->box_ctl);
+	intel_imc_write(ch, INTEL_IMC_BOX_CTL, intel_imc_box_ctl(ch));
 	intel_imc_channel_freeze(ch);
 	for (unsigned int idx = 0; idx < INTEL_IMC_COUNTERS; idx++) {
 		intel_imc_write_ctl(ch, idx, 0);
@@ -150,13 +156,15 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_check);
  * intel_imc_channel_quiesce() - leave a channel as the machine's reset does.
  * @ch: the channel
  *
+ * But for the bits of BOX_CTL that must be written 1: no manual allows a 0 there again.
+ *
  * Context: any. 6 writes.
  */
 void intel_imc_channel_quiesce(struct intel_imc_channel *ch)
 {
 	for (unsigned int idx = 0; idx < INTEL_IMC_COUNTERS; idx++)
 		intel_imc_write_ctl(ch, idx, 0);
-	intel_imc_write(ch, INTEL_IMC_BOX_CTL, 0);
+	intel_imc_write(ch, INTEL_IMC_BOX_CTL, ch->box_ones);
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_quiesce);
 

@@ -28,7 +28,7 @@ struct intel_imc_channel {
 	const struct intel_imc_io *io;
 	struct pci_dev *pdev;
 	void __iomem *ecam;		/* the function's page, if it is reached that way */
-	u32 box_ctl;			/* bits that BOX_CTL always has */
+	u32 box_ones;			/* bits of BOX_CTL that must be written 1 */
 	u32 ctl[INTEL_IMC_COUNTERS];	/* control registers */
 	u64 value[INTEL_IMC_COUNTERS];	/* counters, as of the last read; true of stopped ones */
 	u8 active;			/* bit per counter that counts for somebody */
@@ -69,7 +69,7 @@ struct intel_imc_part {
 	u8 ubox_nodeid;			/* its registers */
 	u8 ubox_map;
 	bool ubox_below;		/* on a lower bus than the channels, not on theirs */
-	u32 box_ctl;			/* bits that BOX_CTL always has */
+	u32 box_ones;			/* bits of BOX_CTL that must be written 1 */
 	const struct intel_imc_slot *slots;	/* ends with devfn 0; NULL: the device id tells */
 	const struct intel_imc_kind *kind;
 };

@@ -25,28 +25,28 @@ static const struct intel_imc_slot intel_imc_skx_slots[] = {
 
 static const struct intel_imc_part intel_imc_parts[] = {
 	[INTEL_IMC_SNBEP] = {
-		.name = "Sandy Bridge-EP", .kind = &intel_imc_snbep_kind, .box_ctl = INTEL_IMC_BOX_CTL_V1,
+		.name = "Sandy Bridge-EP", .kind = &intel_imc_snbep_kind,
 		.ubox = 0x3ce0, .ubox_nodeid = 0x40, .ubox_map = 0x54,
 	},
 	[INTEL_IMC_IVBEP] = {
-		.name = "Ivy Bridge-EP", .kind = &intel_imc_ivbep_kind, .box_ctl = INTEL_IMC_BOX_CTL_V2,
+		.name = "Ivy Bridge-EP", .kind = &intel_imc_ivbep_kind, .box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
 		.ubox = 0x0e1e, .ubox_nodeid = 0x40, .ubox_map = 0x54,
 	},
 	[INTEL_IMC_HSWEP] = {
-		.name = "Haswell-EP", .kind = &intel_imc_hswep_kind, .box_ctl = INTEL_IMC_BOX_CTL_V2,
+		.name = "Haswell-EP", .kind = &intel_imc_hswep_kind, .box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
 		.ubox = 0x2f1e, .ubox_nodeid = 0x40, .ubox_map = 0x54,
 	},
 	[INTEL_IMC_BDXEP] = {
-		.name = "Broadwell-EP", .kind = &intel_imc_hswep_kind, .box_ctl = INTEL_IMC_BOX_CTL_V2,
+		.name = "Broadwell-EP", .kind = &intel_imc_hswep_kind, .box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
 		.ubox = 0x6f1e, .ubox_nodeid = 0x40, .ubox_map = 0x54,
 	},
 	[INTEL_IMC_SKX] = {
-		.name = "Skylake-SP", .kind = &intel_imc_skx_kind, .box_ctl = INTEL_IMC_BOX_CTL_V2,
+		.name = "Skylake-SP", .kind = &intel_imc_skx_kind, .box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
 		.ubox = 0x2014, .ubox_nodeid = 0xc0, .ubox_map = 0xd4, .ubox_below = true,
 		.slots = intel_imc_skx_slots,
 	},
 	[INTEL_IMC_CLX] = {
-		.name = "Cascade Lake-SP", .kind = &intel_imc_clx_kind, .box_ctl = INTEL_IMC_BOX_CTL_V2,
+		.name = "Cascade Lake-SP", .kind = &intel_imc_clx_kind, .box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
 		.ubox = 0x2014, .ubox_nodeid = 0xc0, .ubox_map = 0xd4, .ubox_below = true,
 		.slots = intel_imc_skx_slots,
 	},
@@ -130,7 +130,7 @@ static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (!ch)
 		return -ENOMEM;
 	ch->pdev = pdev;
-	ch->box_ctl = part->box_ctl;
+	ch->box_ones = part->box_ones;
 	err = intel_imc_io_setup(ch);
 	if (err)
 		return err;

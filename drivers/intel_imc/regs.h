@@ -38,9 +38,9 @@
 #define INTEL_IMC_BOX_CTL_FREEZE	BIT(8)
 /*
  * Sandy Bridge-EP: bit 16 has to be set for the freeze bit to work, bit 17 is reserved.
- * Later ones: both reserved, "must be written 1".
+ * Later ones: both reserved, "must be written 1", also when nothing counts.
  */
-#define INTEL_IMC_BOX_CTL_V1	BIT(16)
-#define INTEL_IMC_BOX_CTL_V2	GENMASK(17, 16)
+#define INTEL_IMC_BOX_CTL_FREEZE_ENABLE	BIT(16)
+#define INTEL_IMC_BOX_CTL_V2_ONES	GENMASK(17, 16)
 
 #endif /* INTEL_IMC_REGS_H */

@@ -89,8 +89,10 @@ int intel_imc_socket_of(struct pci_dev *pdev, const struct intel_imc_part *part)
 		return dev_err_probe(&pdev->dev, -ENXIO,
 			"no UBOX %04x:%04x on this bus%s, so its socket is unknown: does firmware hide it?\n",
 			PCI_VENDOR_ID_INTEL, part->ubox, part->ubox_below ? " or a lower one" : "");
+	/* All ones: the UBOX is gone, since the map has 24 bits. */
 	if (pci_read_config_dword(ubox, part->ubox_nodeid, &nodeid) ||
-	    pci_read_config_dword(ubox, part->ubox_map, &map))
+	    pci_read_config_dword(ubox, part->ubox_map, &map) ||
+	    PCI_POSSIBLE_ERROR(map))
 		socket = -ENXIO;
 	else
 		socket = intel_imc_socket_from_map(nodeid, map);

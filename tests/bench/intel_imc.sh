@@ -6,7 +6,7 @@
 set -e
 . ./accesses.sh
 
-classes imc0 'ctl|ctr|fixed_ctl|fixed_ctr|box_ctl|box_status' box_ctl
+classes imc0 'ctl|ctr|fixed_ctl|fixed_ctr|box_ctl' box_ctl
 load "$1" intel_imc_pmu intel-uncore
 
 pmu=uncore_imc_0

@@ -3,94 +3,87 @@
 #
 # The owner CPU goes offline and comes back while events count: nothing is lost.
 #
-# vm: --kernel '6.1 6.12 kunit' --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
+# vm: --kernel '6.1 6.12' --driver ours --model snbep,sockets=2 --cpus 4
+# vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
 . ./intel_imc/lib.sh
+trap as_it_was EXIT
 
-online() { # CPU 0|1
-	echo "$2" > "/sys/devices/system/cpu/cpu$1/online"
-}
+# For pmu-event's -x: moves what counts on socket 1, once with each of its CPUs.
+cat > /tmp/moves <<-'EOT'
+	for cpu in 2 3; do
+		echo 0 > /sys/devices/system/cpu/cpu$cpu/online
+		echo 1 > /sys/devices/system/cpu/cpu$cpu/online
+	done
+EOT
 
-owner() {
-	sed 's/.*,//; s/0-//' "$PMUS/uncore_imc_0/cpumask"
-}
-
+# Which CPU owned the socket before is up to what ran here before.
 test_owner_moves() {
-	equal "cpumask" "$(cat "$PMUS/uncore_imc_0/cpumask")" 0,2
-	online 2 0
-	equal "cpumask without CPU 2" "$(cat "$PMUS/uncore_imc_0/cpumask")" 0,3
-	online 2 1
-	equal "cpumask with CPU 2 back" "$(cat "$PMUS/uncore_imc_0/cpumask")" 0,3
-	online 3 0
-	equal "cpumask without CPU 3" "$(cat "$PMUS/uncore_imc_0/cpumask")" 0,2
-	online 3 1
+	first=$(last_owner)
+	other=$((5 - first))
+	equal "cpumask" "$(cat "$PMUS/uncore_imc_0/cpumask")" "0,$first"
+	cpu_online "$first" 0
+	equal "cpumask without CPU $first" "$(cat "$PMUS/uncore_imc_0/cpumask")" "0,$other"
+	cpu_online "$first" 1
+	equal "cpumask with CPU $first back" "$(cat "$PMUS/uncore_imc_0/cpumask")" "0,$other"
+	cpu_online "$other" 0
+	equal "cpumask without CPU $other" "$(cat "$PMUS/uncore_imc_0/cpumask")" "0,$first"
+	cpu_online "$other" 1
 }
 
-# Events of two kinds happen all the time, in between and during every move: all of them are counted, also of the
-# second event, which kernels since 6.2 leave behind unless they are asked again.
+# Events of two kinds happen all the time, from before the first move until after the last: all of them
+# are counted, also of the second event, which kernels since 6.2 leave behind unless they are asked again.
 test_nothing_is_lost() {
 	cat > /tmp/storm <<-'EOT'
-		for i in $(seq 100); do
+		n=0
+		while [ $n -lt 10 ] || [ -e /tmp/moving ]; do
 			pmu-model add imc0@1 cas_rd 1000
 			pmu-model add imc0@1 act 7
+			n=$((n + 1))
 		done
+		echo $n > /tmp/rounds
 	EOT
-	cat > /tmp/moves <<-'EOT'
-		sh /tmp/storm &
-		storm=$!
-		for i in 1 2 3; do
-			for cpu in 2 3; do
-				echo 0 > /sys/devices/system/cpu/cpu$cpu/online
-				echo 1 > /sys/devices/system/cpu/cpu$cpu/online
-			done
-		done
-		wait $storm
-	EOT
-	got=$(pmu-event --cpu 2 uncore_imc_0:0x304 uncore_imc_0:0x101 -x 'sh /tmp/moves' -x true | tr '\n' ' ')
-	equal "reads, activates" "$got" "100000 700 100000 700 "
+	touch /tmp/moving
+	got=$(pmu-event --cpu "$(last_owner)" uncore_imc_0:0x304 uncore_imc_0:0x101 -x true \
+		-x 'sh /tmp/storm & sh /tmp/moves; sh /tmp/moves; rm /tmp/moving; wait' -x true | tr '\n' ' ')
+	n=$(cat /tmp/rounds)
+	equal "reads, activates" "$got" "0 0 $((1000 * n)) $((7 * n)) $((1000 * n)) $((7 * n)) "
 }
 
-# A clock that never stands still: what it counted over the moves is the time that passed.
+# A clock that never stands still during the moves: what it counted is what passed.
 test_clock_over_moves() {
-	cat > /tmp/moves <<-'EOT'
-		start=$(pmu-model get imc0@1 fixed)
-		for cpu in 2 3 2 3; do
-			echo 0 > /sys/devices/system/cpu/cpu$cpu/online
-			echo 1 > /sys/devices/system/cpu/cpu$cpu/online
-		done
-		echo $((0 + $(pmu-model get imc0@1 fixed) - start)) > /tmp/moved
-	EOT
-	got=$(pmu-event --cpu 2 uncore_imc_0:0xff -x 'sh /tmp/moves')
-	[ "$got" -ge "$(cat /tmp/moved)" ]
+	pmu-model set imc0@1 dead 1
+	before=$(pmu-model get imc0@1 fixed)
+	got=$(pmu-event --cpu "$(last_owner)" uncore_imc_0:0xff -x "$(clock imc0@1 sh /tmp/moves)")
+	passed=$(($(pmu-model get imc0@1 fixed) - before))
+	pmu-model set imc0@1 dead 0
+	[ $passed -gt 0 ]
+	equal "clocks" "$got" $passed
 }
 
 # More events than counters take turns; a move in the middle of that leaves no counter behind.
 test_moves_while_multiplexing() {
-	perf stat -x, -C 2 -e uncore_imc_0/event=0x10/ -e uncore_imc_0/event=0x11/ \
-		-e uncore_imc_0/event=0x12/ -e uncore_imc_0/event=0x20/ -e uncore_imc_0/event=0x21/ \
-		-e uncore_imc_0/event=0x22/ -- sh -c 'for cpu in 2 3 2 3; do
-			echo 0 > /sys/devices/system/cpu/cpu$cpu/online
-			echo 1 > /sys/devices/system/cpu/cpu$cpu/online
-		done' > /tmp/said 2>&1
+	pmu-event --cpu "$(last_owner)" uncore_imc_0:0x10 uncore_imc_0:0x11 uncore_imc_0:0x12 \
+		uncore_imc_0:0x20 uncore_imc_0:0x21 uncore_imc_0:0x22 -x 'sh /tmp/moves; sh /tmp/moves'
 	# All counters are free again: a full group opens and counts.
-	got=$(pmu-event --cpu 2 --group uncore_imc_0:0x304 uncore_imc_0:0xc04 uncore_imc_0:0x101 \
+	got=$(pmu-event --cpu "$(last_owner)" --group uncore_imc_0:0x304 uncore_imc_0:0xc04 uncore_imc_0:0x101 \
 		uncore_imc_0:0x10 uncore_imc_0:0xff -x 'pmu-model add imc0@1 cas_rd 42')
 	equal "reads" "${got%% *}" 42
 }
 
 # The whole socket goes: counts stay as they were, and it counts again when a CPU is back.
 test_last_cpu_of_the_socket() {
-	cat > /tmp/moves <<-'EOT'
+	cat > /tmp/leave <<-'EOT'
 		pmu-model add imc0@1 cas_rd 5
 		echo 0 > /sys/devices/system/cpu/cpu2/online
 		echo 0 > /sys/devices/system/cpu/cpu3/online
 		pmu-model add imc0@1 cas_rd 70
 	EOT
-	got=$(pmu-event --cpu 2 uncore_imc_0:0x304 -x 'sh /tmp/moves')
+	got=$(pmu-event --cpu "$(last_owner)" uncore_imc_0:0x304 -x 'sh /tmp/leave')
 	equal "count when the socket left" "$got" 5
 	equal "cpumask" "$(cat "$PMUS/uncore_imc_0/cpumask")" 0
-	online 2 1
-	online 3 1
-	got=$(pmu-event --cpu "$(owner)" uncore_imc_0:0x304 -x 'pmu-model add imc0@1 cas_rd 6')
+	cpu_online 2 1
+	cpu_online 3 1
+	got=$(pmu-event --cpu "$(last_owner)" uncore_imc_0:0x304 -x 'pmu-model add imc0@1 cas_rd 6')
 	equal "count when it is back" "$got" 6
 }
 

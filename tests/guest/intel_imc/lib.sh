@@ -4,8 +4,85 @@
 # What the tests of Intel's memory controllers share, beside what all do.
 . ./lib.sh
 
+MODULES=/vm/modules.d
+DRIVER=/sys/bus/pci/drivers/intel_imc_pmu
+GIDNIDMAP_IDENTITY=0x00fac688
+
+# The driver that this guest was started with.
+if [ -e $DRIVER ]; then driver=ours; else driver=in-tree; fi
+
+load() {
+	if [ $driver = ours ]; then
+		insmod $MODULES/pmu_core.ko
+		insmod $MODULES/intel_imc_pmu.ko
+	else
+		modprobe intel-uncore
+	fi
+}
+
+unload() {
+	if [ $driver = ours ]; then
+		rmmod intel_imc_pmu
+		rmmod pmu_core
+	else
+		rmmod intel_uncore
+	fi
+}
+
+# The machine as it was at first, whatever a test that failed has left: for "trap as_it_was EXIT".
+as_it_was() {
+	for module in intel_imc_pmu pmu_core intel_uncore; do
+		rmmod $module 2> /dev/null || :
+	done
+	for cpu in /sys/devices/system/cpu/cpu*/online; do
+		echo 1 > "$cpu"
+	done
+	for key in gone dead tear tearhigh reserved; do
+		pmu-model set 'imc*' $key 0
+	done
+	pmu-model set 'ubox*' gone 0
+	pmu-model set 'ubox*' gidnidmap $GIDNIDMAP_IDENTITY
+	for ubox in $(pmu-model list | sed -n 's/^\(ubox@[0-9]*\) .*/\1/p'); do
+		pmu-model set "$ubox" nodeid "${ubox#*@}"
+	done
+	echo 1 > /sys/bus/pci/rescan
+	load
+}
+
 # The events of a PMU as the user asks for them, to a config: config PMU NAME
 config() {
 	sed 's/event=\(0x[0-9a-f]*\),umask=\(0x[0-9a-f]*\)/\1 \2/' "$PMUS/$1/events/$2" |
 		(read -r event umask && printf '%#x\n' $((event | umask << 8)))
+}
+
+cpu_online() { # CPU 0|1
+	echo "$2" > "/sys/devices/system/cpu/cpu$1/online"
+}
+
+# The CPU that counts for the last socket.
+last_owner() {
+	sed 's/.*[-,]//' $PMUS/uncore_imc_0/cpumask
+}
+
+# A command for pmu-event's -x: until the first event, whose file every child inherits, is in error
+# state. Its read() then says so. That takes some milliseconds; in a minute something is wrong.
+UNTIL_ERROR='for _ in $(seq 6000); do [ "$(head -c 8 <&3 | wc -c)" = 0 ] && exit; sleep 0.01; done; exit 1'
+
+# Run a command while the clock of a channel runs, which stands still before and after: clock DEVICE COMMAND...
+# So counters of clocks hold one number, that of the clocks in between, whenever they are read.
+clock() {
+	device=$1
+	shift
+	echo "pmu-model set $device dead 0; $*; pmu-model set $device dead 1"
+}
+
+# Nothing that was allocated is lost; the debug kernel looks for it. It takes what is younger than
+# 5 s for not yet lost; what only a register held at the first scan is found by the second.
+no_leaks() {
+	[ -e /sys/kernel/debug/kmemleak ] || return 0
+	sleep 6
+	for _ in 1 2; do
+		echo scan > /sys/kernel/debug/kmemleak
+	done
+	equal "leaks" "$(cat /sys/kernel/debug/kmemleak)" ""
 }

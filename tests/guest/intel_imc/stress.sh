@@ -2,32 +2,41 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Everything at once on the debug kernel: events opened with any config, CPUs and devices that
-# come and go. The kernel must not complain, and afterwards everything counts as before.
+# come and go. The kernel must not complain, and afterwards everything counts as before. Each does
+# its rounds, however long they take; to do the same again: scripts/vm ... -- env SEED=N sh intel_imc/stress.sh
 #
-# vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 400
+# vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
 . ./intel_imc/lib.sh
+trap as_it_was EXIT
 
-DRIVER=/sys/bus/pci/drivers/intel_imc_pmu
+SEED=${SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 
-# Run a function over and over as long as /tmp/go exists, and count the rounds.
-forever() {
-	while [ -e /tmp/go ]; do
-		"$1" > /dev/null 2>&1 || :
-		echo >> "/tmp/rounds.$1"
+# The next number of a sequence of 31 bits that $seed began, in $random
+next() {
+	seed=$((seed * 6364136223846793005 + 1442695040888963407))
+	random=$((seed >> 33 & 0x7fffffff))
+}
+
+# rounds N FUNCTION: each has its own sequence
+rounds() {
+	seed=$((SEED + $(echo "$2" | cksum | cut -d' ' -f1)))
+	for _ in $(seq "$1"); do
+		"$2" > /dev/null 2>&1 || :
+		echo >> "/tmp/rounds.$2"
 	done
 }
 
-random() {
-	od -An -N4 -tu4 /dev/urandom | tr -d ' '
-}
-
 open_anything() {
-	pmu-event --cpu $(($(random) % 4)) "uncore_imc_$(($(random) % 4)):$(random)" \
-		"uncore_imc_0:$(($(random) & 0xffff))" -x true
+	next; cpu=$((random % 4))
+	next; pmu=$((random % 4))
+	next; any=$random
+	next
+	pmu-event --cpu $cpu "uncore_imc_$pmu:$any" "uncore_imc_0:$((random & 0xffff))" -x true
 }
 
 open_groups() {
-	pmu-event --cpu $(($(random) % 4)) --group uncore_imc_0:0x304 uncore_imc_0:0xc04 \
+	next
+	pmu-event --cpu $((random % 4)) --group uncore_imc_0:0x304 uncore_imc_0:0xc04 \
 		uncore_imc_0:0x101 uncore_imc_0:0x10 uncore_imc_0:0xff -x true -x true
 }
 
@@ -38,8 +47,8 @@ multiplex() {
 
 plug_cpus() {
 	for cpu in 2 3; do
-		echo 0 > /sys/devices/system/cpu/cpu$cpu/online
-		echo 1 > /sys/devices/system/cpu/cpu$cpu/online
+		cpu_online $cpu 0
+		cpu_online $cpu 1
 	done
 }
 
@@ -51,37 +60,36 @@ plug_devices() {
 }
 
 test_all_at_once() {
-	touch /tmp/go
-	for what in open_anything open_groups multiplex plug_cpus plug_devices; do
-		forever $what &
-	done
-	sleep 20
-	rm /tmp/go
+	show "SEED=$SEED"
+	rm -f /tmp/rounds.*
+	# About as long each
+	while read -r n what; do
+		rounds "$n" "$what" &
+	done <<-'EOT'
+		20 open_anything
+		20 open_groups
+		3 multiplex
+		3 plug_cpus
+		10 plug_devices
+	EOT
 	wait
-	for what in open_anything open_groups multiplex plug_cpus plug_devices; do
-		rounds=$(wc -l < /tmp/rounds.$what)
-		within "rounds of $what" "$rounds" 1 100000
-	done
+	equal "rounds" "$(cat /tmp/rounds.* | wc -l)" 56
 }
 
 # No counter, no owner and no box was lost on the way.
 test_counts_as_before() {
-	for cpu in $(tr , ' ' < "$PMUS/uncore_imc_0/cpumask"); do
+	cpus=$(tr , ' ' < "$PMUS/uncore_imc_0/cpumask")
+	equal "sockets" "$(echo "$cpus" | wc -w)" 2
+	for cpu in $cpus; do
 		[ "$cpu" -ge 2 ] && socket=1 || socket=0
 		got=$(pmu-event --cpu "$cpu" --group uncore_imc_0:0x304 uncore_imc_0:0xc04 uncore_imc_0:0x101 \
 			uncore_imc_0:0x10 uncore_imc_0:0xff -x "pmu-model add imc0@$socket cas_rd 1234")
 		equal "socket $socket" "${got%% *}" 1234
 	done
-	equal "sockets" "$(tr , '\n' < "$PMUS/uncore_imc_0/cpumask" | wc -l)" 2
 }
 
 test_nothing_leaks() {
-	[ -e /sys/kernel/debug/kmemleak ] || skip "this kernel does not look for leaks; the debug kernel does"
-	sleep 6
-	for _ in 1 2; do
-		echo scan > /sys/kernel/debug/kmemleak
-	done
-	equal "leaks" "$(cat /sys/kernel/debug/kmemleak)" ""
+	no_leaks
 }
 
 run_tests

@@ -3,39 +3,38 @@
 #
 # Both drivers on one machine: what ours says, and taking channels over one by one.
 #
-# vm: --kernel '6.1 6.12' --driver none --model snbep,sockets=2
+# vm: --kernel '6.1 6.12' --driver ours --model snbep,sockets=2 --cpus 4
 . ./intel_imc/lib.sh
+trap as_it_was EXIT
 
 # With the in-tree driver on the functions ours says what to do, and does not load.
 test_in_tree_driver_has_the_device() {
+	unload
 	modprobe intel-uncore
 	[ -e $PMUS/uncore_imc_0 ]
 	log_mark
-	insmod /vm/modules.d/pmu_core.ko
-	fails insmod /vm/modules.d/intel_imc_pmu.ko 2> /tmp/said
+	insmod $MODULES/pmu_core.ko
+	fails insmod $MODULES/intel_imc_pmu.ko 2> /tmp/said
 	contains "insmod" "$(cat /tmp/said)" 'busy'
 	contains "log" "$(log_since_mark)" '3f:10.0: snbep_uncore has this memory channel.*unbind'
 	# One device is taken over as the message says; the PMU's name is still the other driver's.
 	echo 0000:3f:10.0 > /sys/bus/pci/drivers/snbep_uncore/unbind
 	log_mark
-	fails insmod /vm/modules.d/intel_imc_pmu.ko 2> /tmp/said
+	fails insmod $MODULES/intel_imc_pmu.ko 2> /tmp/said
 	contains "log" "$(log_since_mark)" '3f:10.0: .*another driver has a PMU named uncore_imc_0'
 	echo 0000:7f:10.0 > /sys/bus/pci/drivers/snbep_uncore/unbind
-	insmod /vm/modules.d/intel_imc_pmu.ko
+	insmod $MODULES/intel_imc_pmu.ko
 	equal "ours counts" "$(pmu-event uncore_imc_0:0x304 -x 'pmu-model add imc0 cas_rd 3')" 3
 	equal "theirs counts" "$(pmu-event uncore_imc_1:0x304 -x 'pmu-model add imc1 cas_rd 4')" 4
-	rmmod intel_imc_pmu
-	rmmod pmu_core
+	unload
 	rmmod intel_uncore
 }
 
 # And back: what ours had, the in-tree driver takes again.
 test_going_back() {
-	insmod /vm/modules.d/pmu_core.ko
-	insmod /vm/modules.d/intel_imc_pmu.ko
+	load
 	equal "ours" "$(pmu-event uncore_imc_0:0x304 -x 'pmu-model add imc0 cas_rd 5')" 5
-	rmmod intel_imc_pmu
-	rmmod pmu_core
+	unload
 	modprobe intel-uncore
 	equal "theirs" "$(pmu-event uncore_imc_0:0x304 -x 'pmu-model add imc0 cas_rd 6')" 6
 }

@@ -80,7 +80,6 @@ static const struct intel_imc_io regfile_io = { .read = regfile_read, .write = r
 void intel_imc_regfile_init(struct intel_imc_regfile *file)
 {
 	file->ch.io = &regfile_io;
-	file->ch.box_ctl = 0x00010000;
 	file->clock = 1000;
 	intel_imc_channel_reset(&file->ch);
 	intel_imc_regfile_forget(file);

@@ -54,14 +54,3 @@ def switch(text):
     if text not in ("on", "off"):
         raise ValueError("on or off")
     return text
-
-
-def numbers(low, high):
-    one = number(low, high)
-
-    def parse(text):
-        try:
-            return [one(part) for part in text.split("+")]
-        except ValueError as error:
-            raise ValueError(f"{error}, several joined by +") from None
-    return parse

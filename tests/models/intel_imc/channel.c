@@ -3,32 +3,27 @@
  * A memory channel of an Intel Xeon processor, as a PCI function with four
  * general performance counters and one for the DRAM clock.
  *
- * Modelled: the control, counter and status registers between 0xA0 and 0xF8,
- * 48-bit counting of DRAM clocks by virtual time and of events that a test
- * adds, thresholds, inversion, edges, freezing, overflow flags, and faults.
- * The halves of a counter are two registers and nothing is latched between.
+ * Modelled: the control and counter registers between 0xA0 and 0xF4, 48-bit
+ * counting of DRAM clocks by virtual time and of events that a test adds,
+ * thresholds, inversion, edges, freezing, and faults. The halves of a counter
+ * are two registers and nothing is latched between. Writes that a manual
+ * forbids have no effect, and are remembered (key "reserved").
  *
- * Left out: the fifth counter (0xC0, 0xE8), which only a datasheet lists;
- * overflow interrupts; everything of a memory controller that is not counting;
- * migration.
+ * Left out, since no driver uses it: overflow flags (BOX_STATUS, 0xF8) and
+ * interrupts; the bits of CTLn and FIXED_CTL that clear a counter. Also the
+ * fifth counter (0xC0, 0xE8), which only a datasheet lists; everything of a
+ * memory controller that is not counting; migration.
  *
  * QEMU interface (devices "NAME-imc", NAME of a generation, see generations.c):
  *  + property "socket": number of the socket, part of the model's name
  *  + property "channel": its number in the generation's table, over all memory
  *    controllers; the function must sit at that channel's slot
- *  + property "dclk": DRAM clock in Hz (800 MHz)
- *  + property "dead": the clock does not run, nothing happens (off)
- *  + property "reset-bits": on Sandy Bridge-EP, where sources disagree on it,
- *    BOX_CTL 1:0 clear counters and controls; otherwise they are reserved (off)
- *  + property "strict": reserved bits that are written as they must not be are
- *    reported, and counted as reserved_write (off)
  *  + configuration registers: see REG_* below
  *  + control keys: see channel_keys below
  * Wants "multifunction=on", which all functions of a real uncore have.
  */
 #include "function.h"
 #include "qapi/error.h"
-#include "qemu/error-report.h"
 #include "qemu/module.h"
 #include "counter.h"
 
@@ -43,19 +38,18 @@
 #define   BOX_CTL_FRZ           (1u << 8)
 #define   BOX_CTL_RST_CTRS      (1u << 1)
 #define   BOX_CTL_RST_CTRL      (1u << 0)
-#define REG_BOX_STATUS      0xf8                /* bit 0 fixed, n+1 CTRn */
 
-#define FIXED_CTL_RST       (1u << 19)
+#define FIXED_CTL_RST       (1u << 19)          /* without effect */
+
+#define DCLK_HZ             800000000           /* DDR3-1600 */
 
 typedef enum ChannelStat {
     STAT_CTL, STAT_CTR, STAT_FIXED_CTL, STAT_FIXED_CTR, STAT_BOX_CTL,
-    STAT_BOX_STATUS, STAT_NARROW, STAT_RESERVED_WRITE, STAT_CONFIG,
-    CHANNEL_NSTATS
+    STAT_NARROW, STAT_CONFIG, CHANNEL_NSTATS
 } ChannelStat;
 
 static const char *const channel_stat_names[CHANNEL_NSTATS] = {
-    "ctl", "ctr", "fixed_ctl", "fixed_ctr", "box_ctl",
-    "box_status", "narrow", "reserved_write", "config",
+    "ctl", "ctr", "fixed_ctl", "fixed_ctr", "box_ctl", "narrow", "config",
 };
 
 /* When a tear happens: after the next read of which half */
@@ -65,15 +59,10 @@ typedef struct Channel {
     UncoreFunction parent_obj;
 
     uint32_t channel;
-    uint64_t dclk;
-    bool dead;
-    bool reset_bits;
-    bool strict;
-
     IntelImcCounters counters;
     uint32_t box_ctl;
-    uint64_t tear[TEAR_NHALVES][INTEL_IMC_NCOUNTERS];
-    uint64_t tear_any;
+    uint64_t tear[TEAR_NHALVES];
+    uint64_t reserved;      /* first forbidden write: register, wrong bits */
     PmuStat stats[CHANNEL_NSTATS];
 } Channel;
 
@@ -102,8 +91,6 @@ static ChannelStat channel_stat(uint32_t reg)
         return STAT_FIXED_CTL;
     case REG_BOX_CTL:
         return STAT_BOX_CTL;
-    case REG_BOX_STATUS:
-        return STAT_BOX_STATUS;
     default:
         return STAT_CONFIG;
     }
@@ -137,30 +124,13 @@ static bool is_counter(uint32_t reg, unsigned *index, bool *high)
  */
 static void channel_tear(Channel *ch, unsigned index, bool high)
 {
-    uint64_t *tear = &ch->tear[high ? TEAR_HIGH : TEAR_LOW][index];
+    uint64_t *tear = &ch->tear[high ? TEAR_HIGH : TEAR_LOW];
 
-    if (!intel_imc_counter_runs(&ch->counters, index)) {
-        return;
+    if (!ch->counters.clk.stopped &&
+        intel_imc_counter_runs(&ch->counters, index)) {
+        intel_imc_counter_bump(&ch->counters, index, *tear);
+        *tear = 0;
     }
-    if (!*tear && !high) {
-        tear = &ch->tear_any;
-    }
-    intel_imc_counter_bump(&ch->counters, index, *tear);
-    *tear = 0;
-}
-
-/* Bit n for counter n becomes bit 0 for the fixed counter, n+1 for CTRn. */
-static uint32_t channel_status(const Channel *ch)
-{
-    uint32_t overflowed = ch->counters.overflowed;
-
-    return (overflowed << 1 | overflowed >> INTEL_IMC_FIXED) &
-           MAKE_64BIT_MASK(0, INTEL_IMC_NCOUNTERS);
-}
-
-static void channel_clear_status(Channel *ch, uint32_t status)
-{
-    ch->counters.overflowed &= ~(status >> 1 | (status & 1) << INTEL_IMC_FIXED);
 }
 
 /* The value of a register as it is now, without the effects of a read */
@@ -184,9 +154,6 @@ static bool channel_peek(Channel *ch, uint32_t reg, uint32_t *value)
     case STAT_BOX_CTL:
         *value = ch->box_ctl;
         return true;
-    case STAT_BOX_STATUS:
-        *value = channel_status(ch);
-        return true;
     default:
         return false;
     }
@@ -207,23 +174,14 @@ static bool channel_read(UncoreFunction *f, uint32_t reg, uint32_t *value)
     return true;
 }
 
-/* Strict mode: @zero has to be written as 0, @one as 1. */
+/* @zero has to be written as 0, @one as 1. */
 static void channel_reserved(Channel *ch, uint32_t reg, uint32_t zero,
                              uint32_t one, uint32_t value)
 {
-    uint32_t ones = value & zero, zeros = ~value & one;
+    uint32_t wrong = (value & zero) | (~value & one);
 
-    if (!ch->strict || !(ones | zeros)) {
-        return;
-    }
-    ch->stats[STAT_RESERVED_WRITE].writes++;
-    if (ones) {
-        warn_report("%s: reserved bits 0x%08x written to register 0x%02x",
-                    UNCORE_FUNCTION(ch)->model.name, ones, reg);
-    }
-    if (zeros) {
-        warn_report("%s: reserved bits 0x%08x not written as 1 to register "
-                    "0x%02x", UNCORE_FUNCTION(ch)->model.name, zeros, reg);
+    if (wrong && !ch->reserved) {
+        ch->reserved = (uint64_t)reg << 32 | wrong;
     }
 }
 
@@ -244,14 +202,11 @@ static void channel_write_counter(Channel *ch, uint32_t reg, unsigned index,
 static void channel_write_box_ctl(Channel *ch, uint32_t value)
 {
     const IntelImcRegisters *regs = channel_registers(ch);
-    bool has_resets = regs->box_resets || ch->reset_bits;
-    uint32_t resets = BOX_CTL_RST_CTRS | BOX_CTL_RST_CTRL;
     unsigned i;
 
-    channel_reserved(ch, REG_BOX_CTL,
-                     regs->box_reserved & ~(has_resets ? resets : 0),
-                     regs->box_wanted, value);
-    for (i = 0; has_resets && i < INTEL_IMC_NCOUNTERS; i++) {
+    channel_reserved(ch, REG_BOX_CTL, regs->box_reserved, regs->box_wanted,
+                     value);
+    for (i = 0; regs->box_resets && i < INTEL_IMC_NCOUNTERS; i++) {
         if (value & BOX_CTL_RST_CTRS) {
             intel_imc_counter_set(&ch->counters, i, 0);
         }
@@ -272,9 +227,6 @@ static void channel_write_fixed_ctl(Channel *ch, uint32_t value)
                     (INTEL_IMC_CTL_EN | INTEL_IMC_CTL_OV_EN);
 
     channel_reserved(ch, REG_FIXED_CTL, ~(mask | FIXED_CTL_RST), 0, value);
-    if (value & FIXED_CTL_RST) {
-        intel_imc_counter_set(&ch->counters, INTEL_IMC_FIXED, 0);
-    }
     intel_imc_counter_set_ctl(&ch->counters, INTEL_IMC_FIXED, value & mask);
 }
 
@@ -284,9 +236,6 @@ static void channel_write_ctl(Channel *ch, uint32_t reg, uint32_t value)
     unsigned index = (reg - REG_CTL(0)) / 4;
 
     channel_reserved(ch, reg, regs->ctl_reserved, 0, value);
-    if (value & regs->ctl_rst) {
-        intel_imc_counter_set(&ch->counters, index, 0);
-    }
     intel_imc_counter_set_ctl(&ch->counters, index, value & regs->ctl_mask);
 }
 
@@ -300,10 +249,6 @@ static bool channel_write(UncoreFunction *f, uint32_t reg, uint32_t mask,
 
     if (!channel_peek(ch, reg, &old)) {
         return false;
-    }
-    if (channel_stat(reg) == STAT_BOX_STATUS) {
-        channel_clear_status(ch, value);
-        return true;
     }
     value |= old & ~mask;
     if (is_counter(reg, &index, &high)) {
@@ -369,26 +314,27 @@ static bool set_counter(PmuModel *model, unsigned index, uint64_t value,
     return true;
 }
 
-#define TEAR_ANY        (TEAR_NHALVES * INTEL_IMC_NCOUNTERS)
-#define TEAR(half, index) ((half) * INTEL_IMC_NCOUNTERS + (index))
-
-static uint64_t *channel_tear_key(PmuModel *model, unsigned arg)
+static uint64_t get_tear(PmuModel *model, unsigned half)
 {
-    Channel *ch = CHANNEL(uncore_function(model));
-
-    return arg == TEAR_ANY ? &ch->tear_any :
-           &ch->tear[arg / INTEL_IMC_NCOUNTERS][arg % INTEL_IMC_NCOUNTERS];
+    return CHANNEL(uncore_function(model))->tear[half];
 }
 
-static uint64_t get_tear(PmuModel *model, unsigned arg)
-{
-    return *channel_tear_key(model, arg);
-}
-
-static bool set_tear(PmuModel *model, unsigned arg, uint64_t value,
+static bool set_tear(PmuModel *model, unsigned half, uint64_t value,
                      Error **errp)
 {
-    *channel_tear_key(model, arg) = value;
+    CHANNEL(uncore_function(model))->tear[half] = value;
+    return true;
+}
+
+static uint64_t get_reserved(PmuModel *model, unsigned arg)
+{
+    return CHANNEL(uncore_function(model))->reserved;
+}
+
+static bool set_reserved(PmuModel *model, unsigned arg, uint64_t value,
+                         Error **errp)
+{
+    CHANNEL(uncore_function(model))->reserved = value;
     return true;
 }
 
@@ -407,42 +353,23 @@ static bool set_dead(PmuModel *model, unsigned arg, uint64_t value,
     return true;
 }
 
-static uint64_t get_dclk(PmuModel *model, unsigned arg)
-{
-    return CHANNEL(uncore_function(model))->counters.clk.hz;
-}
-
-static bool set_dclk(PmuModel *model, unsigned arg, uint64_t value,
-                     Error **errp)
-{
-    Channel *ch = CHANNEL(uncore_function(model));
-
-    intel_imc_counters_sync(&ch->counters);
-    model_clock_set_hz(&ch->counters.clk, value);
-    return true;
-}
-
 #define COUNTER_KEY(name, index) \
     { name, "value of the counter, 48 bits", INTEL_IMC_COUNTER_MASK, index, \
       get_counter, set_counter }
-#define TEAR_KEYS(name, index) \
-    { "tear" name, "counts between the next read of the low half and the " \
-      "next access, once; 0: none in wait", PMU_ADD_MAX, \
-      TEAR(TEAR_LOW, index), get_tear, set_tear }, \
-    { "tearhigh" name, "the same after the next read of the high half", \
-      PMU_ADD_MAX, TEAR(TEAR_HIGH, index), get_tear, set_tear }
 
 static const PmuKey channel_keys[] = {
     COUNTER_KEY("ctr0", 0), COUNTER_KEY("ctr1", 1), COUNTER_KEY("ctr2", 2),
     COUNTER_KEY("ctr3", 3), COUNTER_KEY("fixed", INTEL_IMC_FIXED),
-    { "tear", "the same as tear0, for the first running counter that is read",
-      PMU_ADD_MAX, TEAR_ANY, get_tear, set_tear },
-    TEAR_KEYS("0", 0), TEAR_KEYS("1", 1), TEAR_KEYS("2", 2), TEAR_KEYS("3", 3),
-    TEAR_KEYS("fixed", INTEL_IMC_FIXED),
+    { "tear", "counts between the next read of a running counter's low half "
+      "and the next access, once; 0: none in wait", PMU_ADD_MAX, TEAR_LOW,
+      get_tear, set_tear },
+    { "tearhigh", "the same after the next read of a high half", PMU_ADD_MAX,
+      TEAR_HIGH, get_tear, set_tear },
     { "dead", "1: the clock stands still and nothing happens (phantom channel)",
       1, 0, get_dead, set_dead },
     UNCORE_KEY_GONE,
-    { "dclk", "DRAM clock in Hz", MODEL_CLOCK_HZ_MAX, 0, get_dclk, set_dclk },
+    { "reserved", "the first write that a manual forbids, register << 32 | "
+      "bits that were wrong; 0: none", 0, 0, get_reserved, set_reserved },
 };
 
 /* Reset value of every field is 0; faults are not the hardware's to reset. */
@@ -455,7 +382,6 @@ static void channel_reset_hold(Object *obj, ResetType type)
         intel_imc_counter_set_ctl(&ch->counters, i, 0);
         intel_imc_counter_set(&ch->counters, i, 0);
     }
-    ch->counters.overflowed = 0;
     ch->box_ctl = channel_registers(ch)->box_ones;
     intel_imc_counters_set_frozen(&ch->counters, false);
 }
@@ -472,12 +398,7 @@ static void channel_realize(PCIDevice *pci, Error **errp)
                    gen->nchannels - 1, ch->channel);
         return;
     }
-    if (ch->dclk > MODEL_CLOCK_HZ_MAX) {
-        error_setg(errp, "dclk is at most %llu Hz", MODEL_CLOCK_HZ_MAX);
-        return;
-    }
-    ch->counters.flag_needs = gen->registers->ctl_mask & INTEL_IMC_CTL_OV_EN;
-    model_clock_init(&ch->counters.clk, ch->dclk, ch->dead);
+    model_clock_init(&ch->counters.clk, DCLK_HZ, false);
     for (i = 0; i < CHANNEL_NSTATS; i++) {
         ch->stats[i].name = channel_stat_names[i];
     }
@@ -498,10 +419,6 @@ static void channel_realize(PCIDevice *pci, Error **errp)
 static const Property channel_properties[] = {
     DEFINE_PROP_UINT32("socket", Channel, parent_obj.socket, 0),
     DEFINE_PROP_UINT32("channel", Channel, channel, 0),
-    DEFINE_PROP_UINT64("dclk", Channel, dclk, 800000000),
-    DEFINE_PROP_BOOL("dead", Channel, dead, false),
-    DEFINE_PROP_BOOL("reset-bits", Channel, reset_bits, false),
-    DEFINE_PROP_BOOL("strict", Channel, strict, false),
 };
 
 static void channel_class_init(ObjectClass *klass, ClassInitData *data)

@@ -18,22 +18,13 @@
 
 bool intel_imc_counter_runs(const IntelImcCounters *c, unsigned index)
 {
-    if (c->frozen || !(c->ctl[index] & INTEL_IMC_CTL_EN)) {
-        return false;
-    }
-    return index != INTEL_IMC_FIXED || !c->clk.stopped;
+    return !c->frozen && c->ctl[index] & INTEL_IMC_CTL_EN;
 }
 
 void intel_imc_counter_bump(IntelImcCounters *c, unsigned index,
                             uint64_t counts)
 {
-    unsigned __int128 sum = (unsigned __int128)c->value[index] + counts;
-
-    if (sum > INTEL_IMC_COUNTER_MASK &&
-        (c->ctl[index] & c->flag_needs) == c->flag_needs) {
-        c->overflowed |= 1u << index;
-    }
-    c->value[index] = sum & INTEL_IMC_COUNTER_MASK;
+    c->value[index] = (c->value[index] + counts) & INTEL_IMC_COUNTER_MASK;
 }
 
 /* Does a running general counter count a clock in which nothing was added? */

@@ -20,15 +20,13 @@
 #define INTEL_IMC_CTL_THRESH(ctl) ((uint8_t)((ctl) >> 24))
 #define INTEL_IMC_CTL_INV     (1u << 23)
 #define INTEL_IMC_CTL_EN      (1u << 22)  /* also in FIXED_CTL */
-#define INTEL_IMC_CTL_OV_EN   (1u << 20)  /* also in FIXED_CTL */
+#define INTEL_IMC_CTL_OV_EN   (1u << 20)  /* likewise; without effect */
 #define INTEL_IMC_CTL_EDGE    (1u << 18)
 #define INTEL_IMC_CTL_UMASK(ctl) ((uint8_t)((ctl) >> 8))
 #define INTEL_IMC_CTL_EVENT(ctl) ((uint8_t)(ctl))
 
 typedef struct IntelImcCounters {
     ModelClock clk;
-    /* Bits of a counter's control without which it wraps in silence */
-    uint32_t flag_needs;
     bool frozen;
     uint64_t synced;                    /* tick up to which values are right */
     uint64_t value[INTEL_IMC_NCOUNTERS];
@@ -38,13 +36,12 @@ typedef struct IntelImcCounters {
      * of the counter, which is inverted and does not count them.
      */
     uint64_t busy_until[INTEL_IMC_NGENERAL];
-    uint32_t overflowed;                /* bit n: counter n has wrapped */
 } IntelImcCounters;
 
 /* Bring all values up to the present. To be called before any change. */
 void intel_imc_counters_sync(IntelImcCounters *c);
 
-/* Enabled, not frozen; the fixed counter also needs a clock that runs. */
+/* Enabled, not frozen. It moves only if the clock runs, too. */
 bool intel_imc_counter_runs(const IntelImcCounters *c, unsigned index);
 
 void intel_imc_counters_set_frozen(IntelImcCounters *c, bool frozen);

@@ -3,11 +3,10 @@
  * A PCI function that is only there: software that enumerates a slot looks no
  * further than function 0 unless that one exists and says that there are more.
  * On hardware it is some other uncore function, none of whose registers beyond
- * the header are modelled, or a channel that a machine leaves out.
+ * the header are modelled.
  *
  * QEMU interface:
- *  + property "device-id": with vendor 8086; 0 for one of no hardware,
- *    1b36:50c8 (0)
+ *  + property "device-id": with vendor 8086
  * Wants "multifunction=on", which is what it is for.
  */
 #include "common/compat.h"
@@ -18,8 +17,6 @@
 #define TYPE_UNCORE_DUMMY "uncore-dummy"
 OBJECT_DECLARE_SIMPLE_TYPE(UncoreDummy, UNCORE_DUMMY)
 
-#define UNCORE_DUMMY_DEVICE_ID 0x50c8
-
 struct UncoreDummy {
     PCIDevice parent_obj;
 
@@ -28,12 +25,7 @@ struct UncoreDummy {
 
 static void dummy_realize(PCIDevice *pci, Error **errp)
 {
-    uint16_t id = UNCORE_DUMMY(pci)->id;
-
-    if (id) {
-        pci_set_word(pci->config + PCI_VENDOR_ID, PCI_VENDOR_ID_INTEL);
-        pci_set_word(pci->config + PCI_DEVICE_ID, id);
-    }
+    pci_set_word(pci->config + PCI_DEVICE_ID, UNCORE_DUMMY(pci)->id);
 }
 
 static const Property dummy_properties[] = {
@@ -51,8 +43,7 @@ static void dummy_class_init(ObjectClass *klass, ClassInitData *data)
     PCIDeviceClass *k = PCI_DEVICE_CLASS(klass);
 
     k->realize = dummy_realize;
-    k->vendor_id = PCI_VENDOR_ID_REDHAT;
-    k->device_id = UNCORE_DUMMY_DEVICE_ID;
+    k->vendor_id = PCI_VENDOR_ID_INTEL;
     k->class_id = PCI_CLASS_SYSTEM_OTHER;
     dc->desc = "function 0 of a slot whose other functions matter";
     dc->vmsd = &dummy_vmstate;

@@ -13,11 +13,12 @@
 static void function_count(UncoreFunction *f, uint32_t addr, int len,
                            bool write)
 {
-    PmuStat *stat = UNCORE_FUNCTION_GET_CLASS(f)->stat(f, addr, len);
+    UncoreFunctionClass *fc = UNCORE_FUNCTION_GET_CLASS(f);
+    PmuStat *stat = fc->stat ? fc->stat(f, addr, len) : NULL;
 
-    if (write) {
+    if (stat && write) {
         stat->writes++;
-    } else {
+    } else if (stat) {
         stat->reads++;
     }
 }

@@ -24,9 +24,8 @@ typedef struct IntelImcRegisters {
     bool box_resets;            /* BOX_CTL 1:0 reset counters and controls */
     uint32_t box_ones;          /* bits of BOX_CTL that always read as 1 */
     uint32_t box_reserved;      /* and that have to be written as 0, */
-    uint32_t box_wanted;        /* or as 1, which strict mode checks */
+    uint32_t box_wanted;        /* or as 1 */
     uint32_t ctl_mask;          /* implemented in CTLn; the rest reads as 0 */
-    uint32_t ctl_rst;           /* writing 1 clears the counter; 0: no such */
     uint32_t ctl_reserved;      /* has to be written as 0 */
 } IntelImcRegisters;
 
@@ -65,7 +64,7 @@ struct UncoreFunctionClass {
     /* Bits outside @mask were not written. NULL: nothing can be written */
     bool (*write)(UncoreFunction *f, uint32_t reg, uint32_t mask,
                   uint32_t value);
-    /* The statistics' slot of an access */
+    /* The statistics' slot of an access. NULL: there are none */
     PmuStat *(*stat)(UncoreFunction *f, uint32_t addr, int len);
 };
 
@@ -76,7 +75,7 @@ static inline UncoreFunction *uncore_function(PmuModel *model)
 
 /*
  * The last step of realize: be at the right slot, have its id, and have the
- * model registered as @name (which is taken over, and freed) with its stats.
+ * model registered as @name (which is taken over, and freed).
  */
 bool uncore_function_start(UncoreFunction *f, const UncoreSlot *slot,
                            char *name, Error **errp);

@@ -29,7 +29,6 @@ static const IntelImcRegisters ivbep_registers = {
     .box_resets = true,
     .box_wanted = 0x00030000,
     .ctl_mask = 0xff54ffff,     /* without invert, with ov_en */
-    .ctl_rst = 1u << 17,
     .ctl_reserved = 0x00a10000,
 };
 
@@ -37,7 +36,6 @@ static const IntelImcRegisters hswep_registers = {
     .box_resets = true,
     .box_wanted = 0x00030000,
     .ctl_mask = 0xffd4ffff,
-    .ctl_rst = 1u << 17,
     .ctl_reserved = 0x00210000,
 };
 
@@ -46,7 +44,6 @@ static const IntelImcRegisters skx_registers = {
     .box_ones = 0x00030000,
     .box_reserved = 0xfffcfefc,
     .ctl_mask = 0xffd4ffff,
-    .ctl_rst = 1u << 17,
     .ctl_reserved = 0x00210000,
 };
 

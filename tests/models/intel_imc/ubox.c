@@ -6,10 +6,8 @@
  *
  * QEMU interface (devices "NAME-ubox", NAME of a generation, see
  * generations.c, which also says where the registers are):
- *  + property "socket": number of the socket, part of the model's name
- *  + property "nodeid": CPUNODEID, 0..7 (0)
- *  + property "gidnidmap": GIDNIDMAP, bits 3i+2:3i are the node id of package
- *    i (the identity map)
+ *  + property "socket": number of the socket, part of the model's name, and
+ *    at first the node id; the map is the identity
  *  + control keys: see ubox_keys below
  * Wants "multifunction=on", which all functions of a real uncore have.
  */
@@ -20,51 +18,24 @@
 #define GIDNIDMAP_IDENTITY  0x00fac688
 #define GIDNIDMAP_MASK      0x00ffffff
 
-typedef enum UboxStat {
-    STAT_NODEID, STAT_MAP, STAT_CONFIG, UBOX_NSTATS
-} UboxStat;
-
-static const char *const ubox_stat_names[UBOX_NSTATS] = {
-    "nodeid", "map", "config",
-};
-
 typedef struct Ubox {
     UncoreFunction parent_obj;
 
     uint32_t nodeid;
     uint32_t gidnidmap;
-    PmuStat stats[UBOX_NSTATS];
 } Ubox;
 
 DECLARE_INSTANCE_CHECKER(Ubox, UBOX, TYPE_UNCORE_UBOX)
 
-static UboxStat ubox_stat(UncoreFunction *f, uint32_t reg)
+static bool ubox_read(UncoreFunction *f, uint32_t reg, uint32_t *value)
 {
     const UncoreGeneration *gen = UNCORE_FUNCTION_GET_CLASS(f)->gen;
 
-    if (reg == gen->ubox_nodeid) {
-        return STAT_NODEID;
-    }
-    return reg == gen->ubox_gidnidmap ? STAT_MAP : STAT_CONFIG;
-}
-
-static PmuStat *ubox_access_stat(UncoreFunction *f, uint32_t addr, int len)
-{
-    return &UBOX(f)->stats[ubox_stat(f, addr & ~3)];
-}
-
-static bool ubox_read(UncoreFunction *f, uint32_t reg, uint32_t *value)
-{
-    switch (ubox_stat(f, reg)) {
-    case STAT_NODEID:
-        *value = UBOX(f)->nodeid;
-        return true;
-    case STAT_MAP:
-        *value = UBOX(f)->gidnidmap;
-        return true;
-    default:
+    if (reg != gen->ubox_nodeid && reg != gen->ubox_gidnidmap) {
         return false;
     }
+    *value = reg == gen->ubox_nodeid ? UBOX(f)->nodeid : UBOX(f)->gidnidmap;
+    return true;
 }
 
 enum { UBOX_KEY_NODEID, UBOX_KEY_MAP };
@@ -100,21 +71,13 @@ static void ubox_realize(PCIDevice *pci, Error **errp)
 {
     Ubox *u = UBOX(pci);
     UncoreFunction *f = UNCORE_FUNCTION(pci);
-    unsigned i;
 
-    if (u->nodeid > 7 || u->gidnidmap & ~GIDNIDMAP_MASK) {
-        error_setg(errp, "nodeid is 0 to 7, gidnidmap has 24 bits");
-        return;
-    }
-    for (i = 0; i < UBOX_NSTATS; i++) {
-        u->stats[i].name = ubox_stat_names[i];
-    }
+    u->nodeid = f->socket;
+    u->gidnidmap = GIDNIDMAP_IDENTITY;
     f->model = (PmuModel) {
         .description = "which socket a bus belongs to",
         .keys = ubox_keys,
         .nkeys = ARRAY_SIZE(ubox_keys),
-        .stats = u->stats,
-        .nstats = UBOX_NSTATS,
     };
     uncore_function_start(f, &UNCORE_FUNCTION_GET_CLASS(f)->gen->ubox,
                           g_strdup_printf("ubox@%u", f->socket), errp);
@@ -122,8 +85,6 @@ static void ubox_realize(PCIDevice *pci, Error **errp)
 
 static const Property ubox_properties[] = {
     DEFINE_PROP_UINT32("socket", Ubox, parent_obj.socket, 0),
-    DEFINE_PROP_UINT32("nodeid", Ubox, nodeid, 0),
-    DEFINE_PROP_UINT32("gidnidmap", Ubox, gidnidmap, GIDNIDMAP_IDENTITY),
 };
 
 static void ubox_class_init(ObjectClass *klass, ClassInitData *data)
@@ -131,7 +92,6 @@ static void ubox_class_init(ObjectClass *klass, ClassInitData *data)
     UncoreFunctionClass *fc = UNCORE_FUNCTION_CLASS(klass);
 
     fc->read = ubox_read;
-    fc->stat = ubox_access_stat;
     PCI_DEVICE_CLASS(klass)->realize = ubox_realize;
     DEVICE_CLASS(klass)->desc = "bus to socket mapping";
     device_class_set_props(DEVICE_CLASS(klass), ubox_properties);
