@@ -154,6 +154,7 @@ test_nest_beside_the_others() {
 
 # An engine that firmware does not start is an error, and no count of 0.
 test_cpu_that_is_offline() {
+	trap 'echo 1 > /sys/devices/system/cpu/cpu1/online' EXIT
 	echo 0 > /sys/devices/system/cpu/cpu1/online
 	equal "core" "$(pmu-event --cpu 1 core_imc:$INST)" ENODEV
 	equal "nest" "$(pmu-event --cpu 1 nest_mcs01_imc:$READS)" ENODEV

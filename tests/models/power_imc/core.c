@@ -232,26 +232,17 @@ static uint64_t get_core(PmuModel *model, unsigned key)
     }
 }
 
-static bool set_flush(PowerImcCore *core, Error **errp)
+static bool set_flush(PmuModel *model, unsigned key, uint64_t value,
+                      Error **errp)
 {
+    PowerImcCore *core = core_of(model);
+
     if (!core->running) {
         error_setg(errp, "%s posts nothing: its engine is off (HTM mode)",
                    core->model.name);
         return false;
     }
     core_post_all(core);
-    return true;
-}
-
-static bool set_core(PmuModel *model, unsigned key, uint64_t value,
-                     Error **errp)
-{
-    PowerImcCore *core = core_of(model);
-
-    if (key == KEY_FLUSH) {
-        return set_flush(core, errp);
-    }
-    core->checkstop = value;
     return true;
 }
 
@@ -264,8 +255,8 @@ static const PmuKey core_keys[] = {
     { "running", "1: the engine has been started", 0, KEY_RUNNING, get_core,
       NULL },
     { "checkstop", "times that accumulation and trace met, which may stop a "
-      "real machine", UINT64_MAX, KEY_CHECKSTOP, get_core, set_core },
-    { "flush", "post now", 1, KEY_FLUSH, get_core, set_core },
+      "real machine", 0, KEY_CHECKSTOP, get_core, NULL },
+    { "flush", "post now", 1, KEY_FLUSH, get_core, set_flush },
 };
 
 void power_imc_core_reset(PowerImcCore *core)

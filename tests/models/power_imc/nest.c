@@ -5,7 +5,7 @@
  *
  * Modelled: the states of the microcode, its commands, speed and modes; groups
  * of counters between a head and a tail update count; posts of which half is
- * late, by some time (slow) or until they are ended (half), so that a reader can
+ * late, by some time (slow) or until it is ended (half), so that a reader can
  * meet one. Reading is reading memory; writes to the control block are seen and
  * counted.
  *
