@@ -62,6 +62,18 @@ show() {
 	if [ $# -gt 0 ]; then echo "$@"; else cat; fi | sed 's/^/| /'
 }
 
+# perf's own tests of event tables, names and formats: sets failed to the names of those that do
+perf_tests() {
+	perf test list 2>&1 | sed -n \
+		's/^ *\([0-9]*\): \(PMU events\|PMU JSON event tests\|Parse event definition strings\|Parse perf pmu format\|Sysfs PMU tests\)$/\1/p' \
+		> /tmp/numbers
+	equal "tests found" "$(wc -l < /tmp/numbers)" 3
+	# shellcheck disable=SC2046 # a list
+	perf test $(cat /tmp/numbers) > /tmp/said 2>&1
+	within "tests passed" "$(grep -c ': Ok$' /tmp/said)" 7 50
+	failed=$(sed -n 's/^ *[0-9.]*: \(.*[^ ]\) *: FAILED!$/\1/p' /tmp/said)
+}
+
 # Mark the end of the kernel's log as it is now.
 log_mark() {
 	mark="lib.sh: mark $(cut -d' ' -f1 /proc/uptime)"

@@ -3,9 +3,11 @@
  * A program whose profile is known:
  *
  *	pmu-spin SECONDS [HEAVY LIGHT]
+ *	pmu-spin rounds N [HEAVY LIGHT]
  *
  * burns processor time in two functions of the same loop, heavy() and light(), in the ratio
- * HEAVY to LIGHT (3 1), for so many seconds by the clock. Either may be 0.
+ * HEAVY to LIGHT (3 1), for so many seconds by the clock, or so many rounds. A round is 10000
+ * passes of the loop times HEAVY, and then times LIGHT. Either may be 0.
  *
  *	pmu-spin threads N
  *
@@ -58,25 +60,39 @@ static int threads(long n)
 	return 0;
 }
 
+static void spin(long heavies, long lights)
+{
+	if (heavies)
+		heavy(heavies * ROUND);
+	if (lights)
+		light(lights * ROUND);
+}
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: pmu-spin SECONDS|rounds N [HEAVY LIGHT] | threads N\n");
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
+	int by_rounds = argc > 2 && !strcmp(argv[1], "rounds");
+	char **length = argv + 1 + by_rounds, **ratio = length + 1;
 	long heavies = 3, lights = 1;
-	double end;
 
 	if (argc == 3 && !strcmp(argv[1], "threads"))
 		return threads(atol(argv[2]));
-	if (argc == 4) {
-		heavies = atol(argv[2]);
-		lights = atol(argv[3]);
-	} else if (argc != 2) {
-		fprintf(stderr, "usage: pmu-spin SECONDS [HEAVY LIGHT] | threads N\n");
-		return 2;
+	if (argc < 2 || (*ratio && (!ratio[1] || ratio[2])))
+		return usage();
+	if (*ratio) {
+		heavies = atol(ratio[0]);
+		lights = atol(ratio[1]);
 	}
-	for (end = now() + atof(argv[1]); now() < end;) {
-		if (heavies)
-			heavy(heavies * ROUND);
-		if (lights)
-			light(lights * ROUND);
-	}
+	if (by_rounds)
+		for (long n = atol(*length); n > 0; n--)
+			spin(heavies, lights);
+	else
+		for (double end = now() + atof(*length); now() < end;)
+			spin(heavies, lights);
 	return 0;
 }

@@ -35,14 +35,7 @@ test_powerbus_frequency() {
 # perf 6.12 takes NAME.scale, where NAME is in capitals, for an event with a bad name; the in-tree
 # driver's as well.
 test_perf_test() {
-	perf test list 2>&1 | sed -n \
-		's/^ *\([0-9]*\): \(PMU events\|PMU JSON event tests\|Parse event definition strings\|Parse perf pmu format\|Sysfs PMU tests\)$/\1/p' \
-		> /tmp/numbers
-	equal "tests found" "$(wc -l < /tmp/numbers)" 3
-	# shellcheck disable=SC2046 # a list
-	perf test $(cat /tmp/numbers) > /tmp/said 2>&1
-	within "tests passed" "$(grep -c ': Ok$' /tmp/said)" 7 50
-	failed=$(sed -n 's/^ *[0-9.]*: \(.*[^ ]\) *: FAILED!$/\1/p' /tmp/said)
+	perf_tests
 	[ -z "$failed" ] || equal "tests failed" "$failed" "PMU event names"
 }
 

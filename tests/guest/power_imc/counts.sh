@@ -7,10 +7,8 @@
 # vm: --arch ppc64le --kernel '6.1 6.12' --driver 'ours in-tree' --model power9
 . ./power_imc/lib.sh
 
-INST=0x118	# CPM_1THRD_NON_IDLE_INST: at these offsets the model counts nothing by itself
-USER_CYC=0x1018
+USER_CYC=0x1018	# at these offsets, too, the model counts nothing by itself
 LAST=0x1fd8	# the last that the catalog names
-TASK_INST=0x798	# CPM_MSR_TA_USER_INST
 TASK_CYC=0x7a0
 
 test_nothing_is_nothing() {
@@ -46,17 +44,40 @@ test_core_group() {
 
 # perf -I: each interval has what came in it, and together it is all.
 test_intervals() {
-	perf stat -x, -C 0 -I 200 -e core_imc/event=$INST/ -- sh -c "for _ in 1 2 3 4 5; do
-		$(imc_add core0@0 $INST 100); sleep 0.15; done" > /tmp/said 2>&1
-	equal "sum" "$(awk -F, '{ sum += $2 } END { print sum }' /tmp/said)" 500
-	within "intervals with something in them" "$(awk -F, '$2 > 0' /tmp/said | wc -l)" 2 5
+	cat > /tmp/add <<-EOT
+		for n in 1 2 3; do
+			$(imc_add core0@0 $INST 100)
+			for _ in \$(seq 1000); do
+				[ "\$(awk -F, '\$2 > 0' /tmp/said | wc -l)" = \$n ] && break
+				sleep 0.02
+			done
+		done
+	EOT
+	rm -f /tmp/said
+	perf stat -x, -C 0 -I 50 -o /tmp/said -e core_imc/event=$INST/ -- sh /tmp/add
+	equal "what was in intervals with something in them" "$(awk -F, '$2 > 0 { printf "%s ", $2 }' /tmp/said)" "100 100 100 "
 }
 
-# 32 MHz for as long as perf says that the event was counted.
+# What counts by itself, in units: bracket OFFSET COMMAND FACTOR DIVISOR, where the command tells how far it is, of
+# which FACTOR / DIVISOR are a unit. Each count is of a post between the command before it and the one after it.
+bracket() {
+	pmu-event core_imc:"$1" -x "$2 > /tmp/0; pmu-model set core0@0 flush 1" \
+		-x "$2 > /tmp/1; sleep 0.2; $2 > /tmp/2; pmu-model set core0@0 flush 1" > /tmp/counts
+	eval "$2" > /tmp/3
+	units=$(($(tail -n 1 /tmp/counts) - $(head -n 1 /tmp/counts)))
+	least=$((($(cat /tmp/2) - $(cat /tmp/1)) * $3 / $4)) most=$((($(cat /tmp/3) - $(cat /tmp/0)) * $3 / $4))
+	show "$units units, of $least to $most"
+	within "units" $units $((least - 1)) $((most + 1))
+}
+
+# 32 MHz, in units of 512.
 test_core_clock() {
-	out=$(perf stat -x, -C 0 -e core_imc/CPM_32MHZ_CYC/ -- sleep 1 2>&1)
-	count=$(echo "$out" | cut -d, -f1) ns=$(echo "$out" | cut -d, -f4)
-	within "permille of 32 MHz" $((count * 1000 / (ns * 32 / 1000))) 985 1015
+	bracket 0xa0 "$NOW" 32 512000
+}
+
+# Of both threads.
+test_core_instructions() {
+	bracket 0x28 "pmu-model get 'thread*' instructions | awk '{ sum += \$NF } END { print sum }'" 1 512
 }
 
 # What came while the event was disabled is not counted.
@@ -68,7 +89,7 @@ test_disabled() {
 
 # A command's own events, wherever it runs, and not those of the time when another task runs.
 test_thread_counts_the_task() {
-	got=$(pmu-event --pid 0 --cpu -1 --inherit thread_imc:$TASK_INST thread_imc:$TASK_CYC \
+	got=$(imc_thread_event thread_imc:$TASK_CYC \
 		-x "$(imc_thread_add 0 $TASK_INST 7)" -x "$(imc_thread_add 1 $TASK_INST 1000)" \
 		-x "$(imc_thread_add 1 $TASK_CYC 3)" | tr '\n' ';')
 	equal "counts" "$got" "7 0;1007 0;1007 3;"
@@ -83,10 +104,11 @@ test_thread_perf_stat() {
 
 # Two tasks, each with an event of its own: neither sees the other's.
 test_thread_tasks_apart() {
-	pmu-event --pid 0 --cpu -1 --inherit thread_imc:$TASK_INST -x "$(imc_thread_add 0 $TASK_INST 11); sleep 0.5
-		$(imc_thread_add 0 $TASK_INST 11)" > /tmp/first &
-	pmu-event --pid 0 --cpu -1 --inherit thread_imc:$TASK_INST -x "sleep 0.2; $(imc_thread_add 0 $TASK_INST 500)" \
-		> /tmp/second
+	rm -f /tmp/begun /tmp/between
+	imc_thread_event -x "$(imc_thread_add 0 $TASK_INST 11); touch /tmp/begun
+		sh power_imc/await /tmp/between; $(imc_thread_add 0 $TASK_INST 11)" > /tmp/first &
+	imc_thread_event -x "sh power_imc/await /tmp/begun; $(imc_thread_add 0 $TASK_INST 500)
+		touch /tmp/between" > /tmp/second
 	wait
 	equal "the first" "$(cat /tmp/first)" 22
 	equal "the second" "$(cat /tmp/second)" 500
@@ -96,7 +118,7 @@ test_thread_tasks_apart() {
 test_off_when_closed() {
 	equal "while an event is open" "$(pmu-event core_imc:$INST -x 'pmu-model get core0@0 running >&2' 2>&1 | head -n 1)" 1
 	eventually "engine" 0 pmu-model get core0@0 running
-	equal "modes of the threads" "$(pmu-model get 'thread*' mode | sed 's/.* //' | tr '\n' ' ')" "0 0 "
+	equal "modes of the threads" "$(get_all 'thread*' mode)" "0 0 "
 	equal "checkstops" "$(pmu-model get core0@0 checkstop)" 0
 }
 

@@ -7,21 +7,13 @@
 # vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9
 . ./power_imc/lib.sh
 
-INST=0x118
-TASK_INST=0x798
-
-# A thread event of the command's own task.
-thread_event() {
-	pmu-event --pid 0 --cpu -1 --inherit thread_imc:$TASK_INST "$@"
-}
-
 # Nothing is open: soon no engine is on, no thread points to memory, and each kind can be opened.
 nothing_is_left() {
 	eventually "engine" 0 pmu-model get core0@0 running
-	equal "modes of the threads" "$(pmu-model get 'thread*' mode | sed 's/.* //' | tr '\n' ' ')" "0 0 "
-	equal "users" "$(cat /sys/kernel/debug/power_imc_pmu/engines)" "core of cpu 0: users 0"
+	equal "modes of the threads" "$(get_all 'thread*' mode)" "0 0 "
+	equal "users" "$(cat $DEBUG/engines)" "core of cpu 0: users 0"
 	equal "core event" "$(pmu-event core_imc:$INST -x "$(imc_add core0@0 $INST 2)")" 2
-	equal "thread event" "$(thread_event -x "$(imc_thread_add 0 $TASK_INST 3)")" 3
+	equal "thread event" "$(imc_thread_event -x "$(imc_thread_add 0 $TASK_INST 3)")" 3
 }
 
 # The 8 bytes of a counter have to be inside: the in-tree driver reads up to 8 bytes behind the page.
@@ -62,12 +54,12 @@ test_reserved_bits() {
 		equal "nest $config" "$(pmu-event "nest_mcs01_imc:$config")" EINVAL
 	done
 	equal "config1" "$(pmu-event core_imc:$INST,1)" EINVAL
-	equal "config2" "$(pmu-event nest_mcs01_imc:0xd0,0,1)" EINVAL
+	equal "config2" "$(pmu-event nest_mcs01_imc:$READS,0,1)" EINVAL
 }
 
 test_sampling() {
 	equal "core" "$(pmu-event --period 1000 core_imc:$INST)" EINVAL
-	equal "nest" "$(pmu-event --period 1000 nest_mcs01_imc:0xd0)" EINVAL
+	equal "nest" "$(pmu-event --period 1000 nest_mcs01_imc:$READS)" EINVAL
 	equal "thread" "$(pmu-event --period 1000 --pid 0 --cpu -1 thread_imc:$TASK_INST)" EINVAL
 	nothing_is_left
 }
@@ -75,7 +67,7 @@ test_sampling() {
 test_per_task() {
 	for cpu in -1 0; do
 		equal "core, own task, CPU $cpu" "$(pmu-event --pid 0 --cpu $cpu core_imc:$INST)" EINVAL
-		equal "nest, own task, CPU $cpu" "$(pmu-event --pid 0 --cpu $cpu nest_mcs01_imc:0xd0)" EINVAL
+		equal "nest, own task, CPU $cpu" "$(pmu-event --pid 0 --cpu $cpu nest_mcs01_imc:$READS)" EINVAL
 	done
 	nothing_is_left
 }
@@ -94,7 +86,7 @@ test_thread_on_one_cpu() {
 }
 
 test_exclude_is_refused() {
-	for event in core_imc/event=$INST/u nest_mcs01_imc/event=0xd0/k; do
+	for event in core_imc/event=$INST/u nest_mcs01_imc/event=$READS/k; do
 		contains "$event" "$(perf stat -x, -C 0 -e $event true 2>&1)" '^<not supported>'
 	done
 	contains "thread" "$(perf stat -x, -e thread_imc/event=$TASK_INST/u true 2>&1)" '^<not supported>'
@@ -121,7 +113,7 @@ test_core_excludes_thread() {
 }
 
 test_thread_excludes_core() {
-	got=$(thread_event -x "pmu-event core_imc:$INST || :" -x "$(imc_thread_add 0 $TASK_INST 5)" | tr '\n' ' ')
+	got=$(imc_thread_event -x "pmu-event core_imc:$INST || :" -x "$(imc_thread_add 0 $TASK_INST 5)" | tr '\n' ' ')
 	equal "refused, counts" "$got" "EBUSY 0 5 "
 	nothing_is_left
 }
@@ -137,10 +129,10 @@ test_sleeping_thread_excludes_core() {
 
 # Again and again: a count that is not given back shows sooner or later.
 test_exclusion_does_not_leak() {
-	for _ in $(seq 20); do
+	for _ in $(seq 5); do
 		equal "thread" "$(pmu-event core_imc:$INST core_imc:0x98 -x "pmu-event --pid 0 --cpu -1 \
 			thread_imc:$TASK_INST || :" | head -n 1)" EBUSY
-		equal "core" "$(thread_event -x "pmu-event core_imc:$INST || :" | head -n 1)" EBUSY
+		equal "core" "$(imc_thread_event -x "pmu-event core_imc:$INST || :" | head -n 1)" EBUSY
 	done
 	nothing_is_left
 }
@@ -148,23 +140,24 @@ test_exclusion_does_not_leak() {
 # A second event of a group that is refused, when the first is open already.
 test_refused_sibling() {
 	equal "sibling outside" "$(pmu-event --group core_imc:$INST core_imc:0x2000)" EINVAL
-	equal "sibling of another kind" "$(pmu-event --group core_imc:$INST nest_mcs01_imc:0xd0)" EINVAL
+	equal "sibling of another kind" "$(pmu-event --group core_imc:$INST nest_mcs01_imc:$READS)" EINVAL
 	nothing_is_left
 }
 
 # The nest has hardware of its own and takes part in no exclusion.
 test_nest_beside_the_others() {
-	equal "core, nest" "$(pmu-event core_imc:$INST nest_mcs01_imc:0xd0 -x "$(imc_add core0@0 $INST 4)
-		$(imc_add nest@0 0xd0 5)")" "4 5"
-	got=$(thread_event -x "pmu-event nest_mcs01_imc:0xd0 -x '$(imc_add nest@0 0xd0 6)'" | tr '\n' ' ')
+	equal "core, nest" "$(pmu-event core_imc:$INST nest_mcs01_imc:$READS -x "$(imc_add core0@0 $INST 4)
+		$(imc_add nest@0 $READS 5)")" "4 5"
+	got=$(imc_thread_event -x "pmu-event nest_mcs01_imc:$READS -x '$(imc_add nest@0 $READS 6)'" | tr '\n' ' ')
 	equal "nest, thread" "$got" "6 0 "
 }
 
 # An engine that firmware does not start is an error, and no count of 0.
 test_cpu_that_is_offline() {
+	trap 'echo 1 > /sys/devices/system/cpu/cpu1/online' EXIT
 	echo 0 > /sys/devices/system/cpu/cpu1/online
 	equal "core" "$(pmu-event --cpu 1 core_imc:$INST)" ENODEV
-	equal "nest" "$(pmu-event --cpu 1 nest_mcs01_imc:0xd0)" ENODEV
+	equal "nest" "$(pmu-event --cpu 1 nest_mcs01_imc:$READS)" ENODEV
 	echo 1 > /sys/devices/system/cpu/cpu1/online
 	for cpu in 0 1; do
 		equal "by CPU $cpu" "$(pmu-event --cpu $cpu core_imc:$INST -x "$(imc_add core0@0 $INST $cpu)")" $cpu

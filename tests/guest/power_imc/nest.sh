@@ -4,11 +4,8 @@
 # What nest events count, on two chips. The in-tree driver cannot be the referee: it reads a chip's
 # counters through the linear map, where on this machine they are not, and the kernel oopses.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9,chips=2
+# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9,chips=2 --append nowatchdog
 . ./power_imc/lib.sh
-
-READS=0xd0	# PM_MCS01_128B_RD_DISP_PORT01
-WRITES=0xd8
 
 test_cpumask_has_a_cpu_of_each_chip() {
 	equal "cpumask" "$(cat $PMUS/nest_mcs01_imc/cpumask)" 0,2
@@ -57,22 +54,75 @@ test_group() {
 	equal "group" "$got" "5 0 0;5 6 0;"
 }
 
-# An even stream of ten million events a second at every counter, for as long as perf counted.
+# A million events a second at every counter for some time: no less than from the end of the command that begins it
+# to the beginning of the one that ends it, and no more than from begin to end of both. On the way it is posted, often.
 test_traffic() {
-	pmu-model set nest@0 traffic 10000000
-	out=$(perf stat -x, -C 0 -e nest_mcs01_imc/event=$READS/ -e nest_powerbus0_imc/event=0x80/ -- sleep 1 2>&1)
-	pmu-model set nest@0 traffic 0
-	for event in mcs01 powerbus0; do
-		line=$(echo "$out" | grep "nest_$event")
-		count=$(echo "$line" | cut -d, -f1) ns=$(echo "$line" | cut -d, -f4)
-		within "$event, permille" $((count * 1000 / (ns / 100))) 980 1020
+	pmu-event nest_mcs01_imc:$READS nest_powerbus0_imc:0x80 -x "pmu-model set nest@0 flush 1; $NOW > /tmp/0
+		pmu-model set nest@0 traffic 1000000; $NOW > /tmp/1; sleep 0.2; $NOW > /tmp/2
+		pmu-model set nest@0 traffic 0; $NOW > /tmp/3; pmu-model set nest@0 flush 1" > /tmp/counts
+	least=$((($(cat /tmp/2) - $(cat /tmp/1)) / 1000)) most=$((($(cat /tmp/3) - $(cat /tmp/0)) / 1000))
+	read -r mcs powerbus < /tmp/counts
+	show "$mcs and $powerbus events, of $least to $most"
+	within "mcs01" "$mcs" "$least" "$most"
+	within "powerbus0" "$powerbus" "$least" "$most"
+}
+
+# POWER9's microcode posts a group of nest counters one by one. Who reads meanwhile sees some of this update and
+# others of the last, so the driver waits for the update's end. Of the first group: counts of updates begun and done
+# at its ends, a counter in each half.
+BEGUN=0x0
+DONE=0x108
+EARLY=0x10
+LATE=0xf0
+
+torn() { # [FILE]
+	sed -n 's/^chip 0 .*torn //p' "${1:-$DEBUG/nest}"
+}
+
+# An update that never ends does not hang the reader: for each pass it gives up once, and says so. Both counters get
+# the same amount at every update, so they are the same but in the middle of one.
+test_update_that_does_not_end() {
+	before=$(torn)
+	pmu-event --manual --group nest_powerbus0_imc:$EARLY nest_powerbus0_imc:$LATE -x 'pmu-model set nest@0 flush 1
+		pmu-model set nest@0 traffic 100000000; pmu-model set nest@0 half 1' -x "cat $DEBUG/nest > /tmp/opened" \
+		-x @read -x @read -x "cat $DEBUG/nest > /tmp/read; pmu-model set nest@0 half 0" -x @read \
+		-x 'pmu-model set nest@0 traffic 0' > /tmp/counts
+	equal "more early than late: two reads in the update, one after it" \
+		"$(awk '{ printf "%d%d ", ($1 > $2), ($1 == $2) }' /tmp/counts)" "10 10 01 "
+	equal "two reads in the update" "$(sed -n 1p /tmp/counts)" "$(sed -n 2p /tmp/counts)"
+	equal "torn when they were opened" "$(torn /tmp/opened)" "$before"
+	equal "torn by two reads" "$(torn /tmp/read)" $((before + 2))
+	equal "torn after the update" "$(torn)" $((before + 2))
+}
+
+# The frame's counts, which are read first and without waiting, show which reads fell into an update: begun is one
+# ahead of where else it is. How often the driver gave up waiting it says itself: a host that stops the guest's
+# clockwork makes an update as long as it likes.
+test_group_is_of_one_update() {
+	trap 'pmu-model set nest@0 slow 0; pmu-model set nest@0 traffic 0' EXIT
+	pmu-model set nest@0 slow 50000
+	before=$(torn) reads=0 during=0 given_up=0
+	: > /tmp/torn
+	set -- -x true -x true -x true -x true -x true -x true -x true -x true -x true -x true
+	until [ $during -gt $((given_up + 5)) ]; do
+		within "reads, $during in an update, $given_up given up" $reads 0 100000
+		pmu-event --group nest_powerbus0_imc:$BEGUN nest_powerbus0_imc:$DONE \
+			nest_powerbus0_imc:$EARLY nest_powerbus0_imc:$LATE \
+			-x 'pmu-model set nest@0 flush 1; pmu-model set nest@0 traffic 100000000' \
+			"$@" "$@" "$@" "$@" "$@" -x 'pmu-model set nest@0 traffic 0' > /tmp/reads
+		reads=$((reads + $(wc -l < /tmp/reads))) given_up=$(($(torn) - before))
+		during=$((during + $(awk '{ ahead[NR] = $1 - $2; if (NR == 1 || ahead[NR] < least) least = ahead[NR] }
+			END { for (i in ahead) n += ahead[i] > least; print n + 0 }' /tmp/reads)))
+		awk '$3 != $4' /tmp/reads >> /tmp/torn
 	done
+	show "$reads reads, $during while an update was under way, $given_up given up"
+	within "reads of two updates, $given_up given up" "$(wc -l < /tmp/torn)" 0 $given_up
 }
 
 # The microcode runs from the first event on a chip to the last one's end: two PMUs share it, and
 # nobody else's chip is touched.
 test_microcode_runs_while_needed() {
-	pmu-model set nest@0 flush 1 2> /dev/null || :
+	eventually "status before" 2 pmu-model get nest@0 status
 	starts=$(pmu-model get nest@0 starts) stops=$(pmu-model get nest@0 stops)
 	pmu-event --cpu 0 nest_mcs01_imc:$READS nest_mcs23_imc:0x50 nest_phb0_imc:0x338 -x 'pmu-model set nest@0 flush 1
 		pmu-event --cpu 1 nest_nx_imc:0x3f8
@@ -83,11 +133,15 @@ test_microcode_runs_while_needed() {
 	equal "paused" $(($(pmu-model get nest@0 stops) - stops)) 1
 }
 
-# What is behind the counters says how it is.
+# What is behind the counters says how it is: what is in the control block.
 test_debugfs() {
-	contains "nest" "$(cat /sys/kernel/debug/power_imc_pmu/nest)" '^chip 0 at 0x203ffd980000: paused, .*users 0, torn [0-9]+$'
-	contains "nest" "$(cat /sys/kernel/debug/power_imc_pmu/nest)" '^chip 1 at 0x203ffdd80000: paused, .*users 0, torn [0-9]+$'
-	contains "events" "$(cat /sys/kernel/debug/power_imc_pmu/events/nest_xlink0_imc)" \
+	for chip in 0:0x203ffd980000 1:0x203ffdd80000; do
+		nest=nest@${chip%:*}
+		contains "nest" "$(cat $DEBUG/nest)" "$(printf '^chip %d at %s: paused, speed %d, mode %d, available %#x, users 0, torn [0-9]+$' \
+			"${chip%:*}" "${chip#*:}" "$(pmu-model get "$nest" speed)" "$(pmu-model get "$nest" mode)" \
+			"$(pmu-model get "$nest" uav)")"
+	done
+	contains "events" "$(cat $DEBUG/events/nest_xlink0_imc)" \
 		'^PM_XLINK0_OUT_ODD_DATA_COUNT event=0x148 scale=4.096e3 unit=flits$'
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The in-tree driver is built into the kernel and has the counters: ours says what to do, does not
-# load, and leaves everything as it was.
+# load, and leaves everything as it was. And the model traces for another driver, too.
 #
 # vm: --arch ppc64le --kernel '6.1 6.12' --driver in-tree --model power9
 . ./power_imc/lib.sh
@@ -19,10 +19,25 @@ test_in_tree_driver_has_the_counters() {
 }
 
 test_in_tree_driver_counts_on() {
-	got=$(pmu-event core_imc:0x118 -x 'insmod /vm/modules.d/pmu_core.ko
+	got=$(pmu-event core_imc:$INST -x 'insmod /vm/modules.d/pmu_core.ko
 		insmod /vm/modules.d/power_imc_pmu.ko 2> /dev/null && exit 1
-		'"$(imc_add core0@0 0x118 5)")
+		rmmod pmu_core; '"$(imc_add core0@0 $INST 5)")
 	equal "count" "$got" 5
+}
+
+# It reads what is in the ring when the event stops, and tells of no losses.
+test_in_tree_driver_traces() {
+	trap 'trace_every 0' EXIT
+	trace_every $INSTRUCTIONS
+	for what in '' -a; do
+		before=$(trace_made)
+		# shellcheck disable=SC2086 # none or one
+		trace_record $what -- taskset 1 $SPIN
+		records=$(($(trace_made) - before)) samples=$(trace_samples)
+		show "$records records, $samples samples"
+		within "records" $records 1000 1000000
+		within "samples" "$samples" 1 "$records"
+	done
 }
 
 run_tests

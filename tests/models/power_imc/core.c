@@ -65,16 +65,14 @@ static void core_tick(void *opaque)
 {
     PowerImcCore *core = opaque;
 
-    if (!core->hold) {
-        core_post_all(core);
-    }
-    core->due = power_imc_next(core->due, core->post);
+    core_post_all(core);
+    core->due = power_imc_next(core->due, POWER_IMC_POST_NS);
     timer_mod_ns(&core->timer, core->due);
 }
 
 static void core_start(PowerImcCore *core)
 {
-    core->due = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + core->post;
+    core->due = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + POWER_IMC_POST_NS;
     timer_mod_ns(&core->timer, core->due);
 }
 
@@ -119,17 +117,13 @@ static void core_set_running(PowerImcCore *core, bool running)
     if (core->running == running) {
         return;
     }
-    core_raw(core, raw);
     if (running) {
         core_start(core);
     } else {
         timer_del(&core->timer);
-        if (core->lossy) {
-            power_imc_page_drop(&core->page, core->imc, raw);
-        } else if (!core->hold) {
-            core_post(core);
-        }
+        core_post(core);
     }
+    core_raw(core, raw);
     core->running = running;
     power_imc_page_set_running(&core->page, raw, running);
     core_update_threads(core);
@@ -217,9 +211,7 @@ static bool core_add(PmuModel *model, const char *event, uint64_t n,
     return power_imc_page_add(&core->page, offset, n * inc, errp);
 }
 
-enum {
-    KEY_RUNNING, KEY_CHECKSTOP, KEY_POST, KEY_FLUSH, KEY_HOLD, KEY_LOSSY
-};
+enum { KEY_RUNNING, KEY_CHECKSTOP, KEY_FLUSH };
 
 static uint64_t get_scom(PmuModel *model, unsigned reg)
 {
@@ -235,62 +227,23 @@ static uint64_t get_core(PmuModel *model, unsigned key)
         return core->running;
     case KEY_CHECKSTOP:
         return core->checkstop;
-    case KEY_POST:
-        return core->post;
-    case KEY_HOLD:
-        return core->hold;
-    case KEY_LOSSY:
-        return core->lossy;
     default:
         return 0;
     }
 }
 
-static bool set_flush(PowerImcCore *core, Error **errp)
+static bool set_flush(PmuModel *model, unsigned key, uint64_t value,
+                      Error **errp)
 {
-    if (!core->running || core->hold) {
-        error_setg(errp, "%s posts nothing: %s", core->model.name,
-                   core->running ? "it is held" :
-                   "its engine is off (HTM mode)");
+    PowerImcCore *core = core_of(model);
+
+    if (!core->running) {
+        error_setg(errp, "%s posts nothing: its engine is off (HTM mode)",
+                   core->model.name);
         return false;
     }
     core_post_all(core);
     return true;
-}
-
-static bool set_post(PowerImcCore *core, uint64_t value, Error **errp)
-{
-    if (!value) {
-        error_setg(errp, "post is the ns between posts, at least 1");
-        return false;
-    }
-    core->post = value;
-    if (core->running) {
-        core_start(core);
-    }
-    return true;
-}
-
-static bool set_core(PmuModel *model, unsigned key, uint64_t value,
-                     Error **errp)
-{
-    PowerImcCore *core = core_of(model);
-
-    switch (key) {
-    case KEY_CHECKSTOP:
-        core->checkstop = value;
-        return true;
-    case KEY_POST:
-        return set_post(core, value, errp);
-    case KEY_FLUSH:
-        return set_flush(core, errp);
-    case KEY_HOLD:
-        core->hold = value;
-        return true;
-    default:
-        core->lossy = value;
-        return true;
-    }
 }
 
 static const PmuKey core_keys[] = {
@@ -302,14 +255,8 @@ static const PmuKey core_keys[] = {
     { "running", "1: the engine has been started", 0, KEY_RUNNING, get_core,
       NULL },
     { "checkstop", "times that accumulation and trace met, which may stop a "
-      "real machine", UINT64_MAX, KEY_CHECKSTOP, get_core, set_core },
-    { "post", "ns between posts of the core's page and its threads' pages",
-      INT64_MAX / 2, KEY_POST, get_core, set_core },
-    { "flush", "post now", 1, KEY_FLUSH, get_core, set_core },
-    { "hold", "1: post nothing until it is 0", 1, KEY_HOLD, get_core,
-      set_core },
-    { "lossy", "1: what has not been posted when the engine stops is lost", 1,
-      KEY_LOSSY, get_core, set_core },
+      "real machine", 0, KEY_CHECKSTOP, get_core, NULL },
+    { "flush", "post now", 1, KEY_FLUSH, get_core, set_flush },
 };
 
 void power_imc_core_reset(PowerImcCore *core)
@@ -350,7 +297,6 @@ PowerImcCore *power_imc_core_new(PowerImc *imc, PnvChip *chip, PnvCore *pc,
     unsigned i;
 
     core->imc = imc;
-    core->post = imc->post;
     timer_init_ns(&core->timer, QEMU_CLOCK_VIRTUAL, core_tick, core);
     for (i = 0; i < POWER_IMC_NCORE_STATS; i++) {
         core->stats[i].name = stat_names[i];

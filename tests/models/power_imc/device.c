@@ -8,13 +8,6 @@
  *
  * QEMU interface: a device without a bus, for powernv9 and powernv10
  *  + property "generation": p9 or p10
- *  + property "post": ns between posts of counters to memory (1000000)
- *  + property "slow": ns between head and tail of a nest post (0)
- *  + property "clock": Hz of the cores (2000000000)
- *  + property "uav": the nest's availability vector (all units)
- *  + property "trace-div": how many times slower than programmed trace records
- *    come (64)
- *  + property "trace-idle": also records of idle threads (off)
  *  + SCOM registers of each core, in place of what QEMU has there
  *  + the page of the nest's control block, in place of that of QEMU's HOMER
  *  + SPR LDBAR of each thread, which stays QEMU's
@@ -121,11 +114,6 @@ static void power_imc_realize(DeviceState *dev, Error **errp)
                    "powernv10");
         return;
     }
-    if (!imc->post || !imc->trace_div) {
-        error_setg(errp, "post and trace-div are at least 1");
-        return;
-    }
-    imc->uav = imc->uav ?: imc->gen->uav;
     imc->nests = g_ptr_array_new();
     imc->cores = g_ptr_array_new();
     if (!power_imc_layout_fits(machine->chips[0], errp)) {
@@ -141,12 +129,6 @@ static void power_imc_realize(DeviceState *dev, Error **errp)
 
 static const Property power_imc_properties[] = {
     DEFINE_PROP_STRING("generation", PowerImc, generation),
-    DEFINE_PROP_UINT64("post", PowerImc, post, 1000000),
-    DEFINE_PROP_UINT64("slow", PowerImc, slow, 0),
-    DEFINE_PROP_UINT64("clock", PowerImc, clock, 2000000000),
-    DEFINE_PROP_UINT64("uav", PowerImc, uav, 0),
-    DEFINE_PROP_UINT64("trace-div", PowerImc, trace_div, 64),
-    DEFINE_PROP_BOOL("trace-idle", PowerImc, trace_idle, false),
 };
 
 static const VMStateDescription power_imc_vmstate = {

@@ -26,6 +26,8 @@ OBJECT_DECLARE_SIMPLE_TYPE(PowerImc, POWER_IMC)
 #define POWER_IMC_OFFSET(line, slot) (64 * (line) + 0x18 + 8 * (slot))
 #define POWER_IMC_MAX_SOURCES     16  /* the last has no name */
 
+#define POWER_IMC_POST_NS         1000000     /* between posts */
+
 /* The nest's counters, from HOMER + 0x180000; none is beyond this. */
 #define POWER_IMC_NEST_SIZE       0x1000
 #define POWER_IMC_MAX_GROUPS      7
@@ -87,24 +89,16 @@ struct PowerImc {
     DeviceState parent_obj;
 
     char *generation;
-    uint64_t post;      /* ns between posts */
-    uint64_t slow;      /* ns between head and tail of a nest post */
-    uint64_t clock;     /* Hz of the cores */
-    uint64_t uav;
-    uint64_t trace_div;
-    bool trace_idle;
-
     const PowerImcGeneration *gen;
     GPtrArray *nests;
     GPtrArray *cores;
 };
 
 /* Of the clock whose ticks @source counts; 0: it does not count ticks. */
-uint64_t power_imc_source_hz(const PowerImc *imc, const PowerImcSource *source);
+uint64_t power_imc_source_hz(const PowerImcSource *source);
 
 /* How often @source has happened, by @raw */
-uint64_t power_imc_source_events(const PowerImc *imc,
-                                 const PowerImcSource *source,
+uint64_t power_imc_source_events(const PowerImcSource *source,
                                  const uint64_t *raw);
 
 /* NULL: that counter does not count by itself. */
@@ -152,13 +146,10 @@ typedef struct PowerImcTrace {
     uint64_t periods;       /* since then, up to what the timer waits for */
     bool sampling;          /* a record is to be made by the vCPU */
     uint32_t head;          /* where the next record goes */
-    uint64_t records;       /* since the pointer was reset */
-    uint64_t total;         /* since the machine was */
-    uint64_t skipped;       /* that came due before the last was made */
+    uint64_t total;         /* records since the machine was reset */
     uint64_t last_tb;       /* records are of a later time */
     uint64_t div;
-    bool idle;              /* records of an idle thread, too */
-    bool stop;
+    uint64_t every;         /* instructions to a record; 0: by the clock */
     uint64_t corrupt;
     uint64_t burst;
 } PowerImcTrace;
@@ -168,7 +159,8 @@ void power_imc_trace_init(PowerImcThread *thread);
 void power_imc_trace_update(PowerImcThread *thread, bool running);
 void power_imc_trace_restart(PowerImcThread *thread);
 void power_imc_trace_burst(PowerImcThread *thread, uint64_t records);
-uint32_t power_imc_trace_entries(const PowerImcThread *thread);
+/* As many instructions as make a record; @ip is the next one's address. */
+void power_imc_trace_executed(PowerImcThread *thread, uint64_t ip);
 
 /* Thread (thread.c) */
 
@@ -189,7 +181,6 @@ struct PowerImcThread {
     int64_t idle_changed;   /* virtual time */
     uint64_t busy_ns;       /* until then */
     uint64_t undefined;     /* times that LDBAR had both bits */
-    bool lossy;
     PowerImcPage page;
     PowerImcTrace trace;
     PmuStat stats[POWER_IMC_NTHREAD_STATS];
@@ -228,9 +219,6 @@ struct PowerImcCore {
     bool running;
     QEMUTimer timer;
     int64_t due;
-    uint64_t post;
-    bool hold;
-    bool lossy;
     bool mixed;             /* accumulating and tracing threads, right now */
     uint64_t checkstop;     /* times that this, or a switch, has happened */
     PowerImcPage page;

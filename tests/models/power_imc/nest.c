@@ -5,8 +5,9 @@
  *
  * Modelled: the states of the microcode, its commands, speed and modes; groups
  * of counters between a head and a tail update count; posts of which half is
- * late (slow), so that a reader can meet one. Reading is reading memory; writes
- * to the control block are seen and counted.
+ * late, by some time (slow) or until it is ended (half), so that a reader can
+ * meet one. Reading is reading memory; writes to the control block are seen and
+ * counted.
  *
  * Left out: which counters a unit that is not in the availability vector does
  * not have; debug modes beyond their acceptance; hardware counters, which here
@@ -65,12 +66,10 @@ struct PowerImcNest {
     int64_t traffic_ns[POWER_IMC_MAX_GROUPS];
     uint64_t traffic_rest[POWER_IMC_MAX_GROUPS];
     uint64_t traffic;
-    uint64_t post;
     uint64_t slow;
-    bool hold;
+    bool half;              /* no posts: one is halfway */
     uint64_t starts;
     uint64_t stops;
-    uint64_t clears;
     PmuStat stats[NEST_NSTATS];
 };
 
@@ -165,6 +164,7 @@ static void nest_close(void *opaque)
         }
     }
     nest->open = 0;
+    nest->half = false;
 }
 
 /* Groups with one post in eight take turns, two posts apart. */
@@ -197,23 +197,18 @@ static void nest_post(PowerImcNest *nest, bool all)
 
 static uint64_t nest_period(const PowerImcNest *nest)
 {
-    return nest->post << cb_get(nest, CB_SPEED);
+    return (uint64_t)POWER_IMC_POST_NS << cb_get(nest, CB_SPEED);
 }
 
 static void nest_tick(void *opaque)
 {
     PowerImcNest *nest = opaque;
 
-    if (!nest->hold) {
+    if (!nest->half) {
         nest_post(nest, false);
     }
     nest->due = power_imc_next(nest->due, nest_period(nest));
     timer_mod_ns(&nest->post_timer, nest->due);
-}
-
-static bool nest_running(const PowerImcNest *nest)
-{
-    return cb_get(nest, CB_STATUS) == STATUS_RUNNING;
 }
 
 static void nest_set_status(PowerImcNest *nest, uint64_t status)
@@ -297,7 +292,6 @@ static void nest_command(PowerImcNest *nest)
         }
         break;
     case COMMAND_CLEAR:
-        nest->clears++;
         nest_clear(nest);
         break;
     default:
@@ -444,8 +438,7 @@ static bool nest_add(PmuModel *model, const char *event, uint64_t n,
     return true;
 }
 
-enum { KEY_STARTS, KEY_STOPS, KEY_CLEARS, KEY_POST, KEY_SLOW, KEY_TRAFFIC,
-       KEY_HOLD, KEY_FLUSH };
+enum { KEY_STARTS, KEY_STOPS, KEY_SLOW, KEY_TRAFFIC, KEY_HALF, KEY_FLUSH };
 
 static uint64_t get_cb(PmuModel *model, unsigned field)
 {
@@ -461,32 +454,15 @@ static uint64_t get_nest(PmuModel *model, unsigned key)
         return nest->starts;
     case KEY_STOPS:
         return nest->stops;
-    case KEY_CLEARS:
-        return nest->clears;
-    case KEY_POST:
-        return nest->post;
     case KEY_SLOW:
         return nest->slow;
     case KEY_TRAFFIC:
         return nest->traffic;
-    case KEY_HOLD:
-        return nest->hold;
+    case KEY_HALF:
+        return nest->half;
     default:
         return 0;
     }
-}
-
-static bool set_post(PowerImcNest *nest, uint64_t value, Error **errp)
-{
-    if (!value) {
-        error_setg(errp, "post is the ns between posts, at least 1");
-        return false;
-    }
-    nest->post = value;
-    if (nest_running(nest)) {
-        nest_set_status(nest, STATUS_RUNNING);
-    }
-    return true;
 }
 
 /* What the microcode has yet to do for a command is done first. */
@@ -496,14 +472,25 @@ static bool set_flush(PowerImcNest *nest, Error **errp)
         timer_del(&nest->slot_timer);
         nest_slot(nest);
     }
-    if (nest->hold) {
-        error_setg(errp, "%s posts nothing: it is held", nest->model.name);
-        return false;
-    }
     if (nest_refuses(nest, errp)) {
         return false;
     }
     nest_post(nest, true);
+    return true;
+}
+
+static bool set_half(PowerImcNest *nest, uint64_t value, Error **errp)
+{
+    unsigned i;
+
+    if (nest_refuses(nest, errp)) {
+        return false;
+    }
+    nest_close(nest);
+    nest->half = value;
+    for (i = 0; value && nest_group(nest, i); i++) {
+        nest_open_group(nest, i);
+    }
     return true;
 }
 
@@ -523,18 +510,15 @@ static bool set_nest(PmuModel *model, unsigned key, uint64_t value,
     PowerImcNest *nest = nest_of(model);
 
     switch (key) {
-    case KEY_POST:
-        return set_post(nest, value, errp);
     case KEY_FLUSH:
         return set_flush(nest, errp);
+    case KEY_HALF:
+        return set_half(nest, value, errp);
     case KEY_SLOW:
         nest->slow = value;
         return true;
-    case KEY_TRAFFIC:
-        set_traffic(nest, value);
-        return true;
     default:
-        nest->hold = value;
+        set_traffic(nest, value);
         return true;
     }
 }
@@ -542,25 +526,17 @@ static bool set_nest(PmuModel *model, unsigned key, uint64_t value,
 static const PmuKey nest_keys[] = {
     { "status", "0 initialising, 1 running, 2 paused, 3 bad speed, 4 bad mode",
       0, CB_STATUS, get_cb, NULL },
-    { "command", "command that waits for the microcode", 0, CB_COMMAND,
-      get_cb, NULL },
     { "speed", "the posting period times 2^speed", 0, CB_SPEED, get_cb, NULL },
     { "uav", "units that are there", 0, CB_UAV, get_cb, NULL },
     { "mode", "run mode", 0, CB_MODE, get_cb, NULL },
-    { "mode_state", "run mode that the microcode is in", 0, CB_MODE_STATE,
-      get_cb, NULL },
     { "starts", "resume commands", 0, KEY_STARTS, get_nest, NULL },
     { "stops", "pause commands", 0, KEY_STOPS, get_nest, NULL },
-    { "clears", "commands to clear and restart", 0, KEY_CLEARS, get_nest,
-      NULL },
-    { "post", "ns between posts at speed 0", INT64_MAX >> (SPEED_MAX + 1),
-      KEY_POST, get_nest, set_nest },
     { "slow", "ns between the halves of a post", INT64_MAX / 2, KEY_SLOW,
       get_nest, set_nest },
     { "traffic", "events a second of every counter, beside those added",
       PMU_ADD_MAX, KEY_TRAFFIC, get_nest, set_nest },
-    { "hold", "1: post nothing until it is 0", 1, KEY_HOLD, get_nest,
-      set_nest },
+    { "half", "1: begin an update of all groups and no other; 0: end it", 1,
+      KEY_HALF, get_nest, set_nest },
     { "flush", "post all groups now, after what a command still has to do", 1,
       KEY_FLUSH, get_nest, set_nest },
 };
@@ -569,10 +545,11 @@ static const PmuKey nest_keys[] = {
 void power_imc_nest_reset(PowerImcNest *nest)
 {
     memset(nest->cb, 0, CB_MODE_STATE + 8);
-    nest->starts = nest->stops = nest->clears = 0;
+    nest->starts = nest->stops = 0;
     nest->open = 0;
+    nest->half = false;
     memset(nest->added, 0, sizeof(nest->added));
-    cb_set(nest, CB_UAV, nest->imc->uav);
+    cb_set(nest, CB_UAV, nest->imc->gen->uav);
     timer_del(&nest->slot_timer);
     nest_initialise(nest);
 }
@@ -601,8 +578,6 @@ PowerImcNest *power_imc_nest_new(PowerImc *imc, PnvChip *chip, Error **errp)
     unsigned i;
 
     nest->imc = imc;
-    nest->post = imc->post;
-    nest->slow = imc->slow;
     timer_init_ns(&nest->slot_timer, QEMU_CLOCK_VIRTUAL, nest_slot, nest);
     timer_init_ns(&nest->post_timer, QEMU_CLOCK_VIRTUAL, nest_tick, nest);
     timer_init_ns(&nest->end_timer, QEMU_CLOCK_VIRTUAL, nest_close, nest);

@@ -12,22 +12,22 @@
 #include "qemu/cutils.h"
 #include "qemu/ctype.h"
 
-#define REF_CLOCK_HZ 32000000
+#define REF_CLOCK_HZ    32000000
+#define CORE_CLOCK_HZ   2000000000
 
-uint64_t power_imc_source_hz(const PowerImc *imc, const PowerImcSource *source)
+uint64_t power_imc_source_hz(const PowerImcSource *source)
 {
     switch (source->unit) {
     case UNIT_REF_CLOCK:
         return REF_CLOCK_HZ;
     case UNIT_CORE_CLOCK:
-        return imc->clock;
+        return CORE_CLOCK_HZ;
     default:
         return 0;
     }
 }
 
-uint64_t power_imc_source_events(const PowerImc *imc,
-                                 const PowerImcSource *source,
+uint64_t power_imc_source_events(const PowerImcSource *source,
                                  const uint64_t *raw)
 {
     unsigned __int128 ticks;
@@ -43,7 +43,7 @@ uint64_t power_imc_source_events(const PowerImc *imc,
         return sum;
     }
     /* ns * Hz needs more than 64 bits after 9 s at 2 GHz. */
-    ticks = (unsigned __int128)sum * power_imc_source_hz(imc, source);
+    ticks = (unsigned __int128)sum * power_imc_source_hz(source);
     return ticks / NANOSECONDS_PER_SECOND;
 }
 
@@ -131,7 +131,7 @@ static void page_collect(PowerImcPage *page, const PowerImc *imc,
     page_sync(page, raw);
     for (; source->name; source++) {
         uint64_t *posted = &page->posted[source_index(imc, source)];
-        uint64_t units = power_imc_source_events(imc, source, page->counted) /
+        uint64_t units = power_imc_source_events(source, page->counted) /
                          imc->gen->scale;
 
         page->added[source->line * POWER_IMC_NSLOTS + source->slot] +=

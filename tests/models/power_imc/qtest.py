@@ -28,19 +28,17 @@ class PowerMachine(QtestMachine):
     HOMER = {"p9": 0x203ffd800000, "p10": 0x300ffd800000}
 
     def __init__(self, generation="p9", chips=1, cores=2, threads=2,
-                 board=None, **properties):
+                 board=None):
         self.generation = generation
         self.port, port = self.channel()
         self.monitor, monitor = self.channel()
-        values = "".join(f",{key.replace('_', '-')}={value}"
-                         for key, value in properties.items())
         total = chips * cores * threads
         with port, monitor:
             self.start(
                 ["-M", board or f"powernv{generation[1:]}", "-m", "2048",
                  "-smp", f"{total},sockets={chips},cores={cores},"
                          f"threads={threads}",
-                 "-device", f"power-imc,generation={generation}{values}",
+                 "-device", f"power-imc,generation={generation}",
                  "-chardev", f"socket,id=pmu,fd={port.fileno()}",
                  "-device", "pmu-port,chardev=pmu",
                  "-chardev", f"socket,id=monitor,fd={monitor.fileno()}",

@@ -2,7 +2,7 @@
 """Machine specs with POWER's in-memory collection: catalog and model."""
 from pathlib import Path
 
-from models.common.spec import Key, Machine, number, switch
+from models.common.spec import Key, Machine, number
 from pmusuite.cache import TREE
 
 from . import pnor
@@ -29,18 +29,6 @@ _KEYS = {
     "chips": Key(1, "number of chips, 1 or 2", number(1, 2)),
     "catalog": Key("small", "counters that firmware finds: small, real or a"
                             " file .dts or .dtb", str),
-    "post": Key(1000, "microseconds from one update of the counters in memory"
-                      " to the next", number(1, 10000000)),
-    "slow": Key(0, "microseconds that an update of nest counters takes",
-                number(0, 10000000)),
-    "clock": Key(2000000000, "clock of the cores in Hz",
-                 number(1, 10000000000)),
-    "uav": Key(None, "nest units that there are, as in the microcode's"
-                     " availability vector", number(1, (1 << 64) - 1), "all"),
-    "trace-div": Key(64, "how many times slower than asked for trace records"
-                         " come", number(1, 1000000)),
-    "trace-idle": Key("off", "on: also idle threads make trace records",
-                      switch),
 }
 
 
@@ -55,22 +43,13 @@ def _catalogs(name, choice):
     return {pnor.SUB_IDS[name]: choice}
 
 
-def _model(name, values):
-    uav = f",uav={values['uav']:#x}" if values["uav"] else ""
-    return ["-device", f"power-imc,generation={name},"
-                       f"post={values['post'] * 1000},"
-                       f"slow={values['slow'] * 1000},clock={values['clock']},"
-                       f"trace-div={values['trace-div']},"
-                       f"trace-idle={values['trace-idle']}{uav}"]
-
-
 def _imc(name):
     generation = _GENERATIONS[name]
 
     def device_args(values):
         flash = pnor.get(_catalogs(name, values["catalog"]))
         return ["-drive", f"if=mtd,format=raw,readonly=on,file={flash}",
-                *_model(name, values)]
+                "-device", f"power-imc,generation={name}"]
 
     return Machine(f"{generation.text}: nest, core, thread and trace counters",
                    "ppc64le", generation.machine, None, _KEYS, device_args,

@@ -4,14 +4,15 @@
  * it accumulates to, and what the thread has executed so far.
  *
  * A write of LDBAR takes effect at once. What a page was due by then goes to
- * the old address: no source tells whether hardware does that, and with the
- * key "lossy" it does not. A write restarts a trace at the buffer's base.
+ * the old address: no source tells whether hardware does that. A write restarts
+ * a trace at the buffer's base.
  *
  * Instructions and idle times are those of QEMU's vCPU (vcpu-watch.h).
  */
 #include "device.h"
 #include "qapi/error.h"
 #include "qemu/error-report.h"
+#include "qemu/main-loop.h"
 #include "vcpu-watch.h"
 
 #define LDBAR_ENABLE    PPC_BIT(0)
@@ -98,6 +99,16 @@ static void cpu_slept_or_woke(unsigned cpu_index, bool idle)
     }
 }
 
+static void cpu_executed(unsigned cpu_index, uint64_t pc)
+{
+    PowerImcThread *thread = thread_of_cpu(cpu_index);
+
+    BQL_LOCK_GUARD();
+    if (thread) {
+        power_imc_trace_executed(thread, pc);
+    }
+}
+
 void power_imc_thread_post(PowerImcThread *thread)
 {
     uint64_t raw[POWER_IMC_NRAWS] = { 0 };
@@ -122,12 +133,8 @@ static void thread_stop_page(PowerImcThread *thread)
     if (!thread->page.running) {
         return;
     }
+    power_imc_thread_post(thread);
     power_imc_thread_raw(thread, raw);
-    if (thread->lossy) {
-        power_imc_page_drop(&thread->page, thread->core->imc, raw);
-    } else if (!thread->core->hold) {
-        power_imc_thread_post(thread);
-    }
     power_imc_page_set_running(&thread->page, raw, false);
 }
 
@@ -233,35 +240,23 @@ static bool thread_add(PmuModel *model, const char *event, uint64_t n,
 }
 
 enum {
-    KEY_LDBAR, KEY_MODE, KEY_UNDEFINED, KEY_LOSSY, KEY_IDLE, KEY_INSTRUCTIONS,
-    KEY_RECORDS,
-    KEY_TOTAL, KEY_HEAD, KEY_LAPPED, KEY_SKIPPED, KEY_DIV, KEY_TRACE_IDLE,
-    KEY_STOP, KEY_CORRUPT, KEY_BURST
+    KEY_LDBAR, KEY_MODE, KEY_UNDEFINED, KEY_IDLE, KEY_INSTRUCTIONS,
+    KEY_TOTAL, KEY_HEAD, KEY_DIV, KEY_EVERY, KEY_CORRUPT, KEY_BURST
 };
 
 static uint64_t get_trace(PmuModel *model, unsigned key)
 {
-    PowerImcThread *thread = thread_of(model);
-    PowerImcTrace *trace = &thread->trace;
-    uint32_t entries = power_imc_trace_entries(thread);
+    const PowerImcTrace *trace = &thread_of(model)->trace;
 
     switch (key) {
-    case KEY_RECORDS:
-        return trace->records;
     case KEY_TOTAL:
         return trace->total;
     case KEY_HEAD:
         return trace->head;
-    case KEY_LAPPED:
-        return trace->records > entries ? trace->records - entries : 0;
-    case KEY_SKIPPED:
-        return trace->skipped;
     case KEY_DIV:
         return trace->div;
-    case KEY_TRACE_IDLE:
-        return trace->idle;
-    case KEY_STOP:
-        return trace->stop;
+    case KEY_EVERY:
+        return trace->every;
     case KEY_CORRUPT:
         return trace->corrupt;
     default:
@@ -292,26 +287,26 @@ static bool set_div(PowerImcThread *thread, uint64_t value, Error **errp)
     return true;
 }
 
+static void set_every(PowerImcThread *thread, uint64_t value)
+{
+    thread->trace.every = value;
+    vcpu_watch_every(CPU(thread->cpu), value, cpu_executed);
+    power_imc_thread_update(thread);
+}
+
 static bool set_trace(PmuModel *model, unsigned key, uint64_t value,
                       Error **errp)
 {
     PowerImcThread *thread = thread_of(model);
-    PowerImcTrace *trace = &thread->trace;
 
     switch (key) {
-    case KEY_RECORDS:
-        trace->records = value;
-        return true;
     case KEY_DIV:
         return set_div(thread, value, errp);
-    case KEY_TRACE_IDLE:
-        trace->idle = value;
-        return true;
-    case KEY_STOP:
-        trace->stop = value;
+    case KEY_EVERY:
+        set_every(thread, value);
         return true;
     case KEY_CORRUPT:
-        trace->corrupt = value;
+        thread->trace.corrupt = value;
         return true;
     default:
         return set_burst(thread, value, errp);
@@ -340,8 +335,6 @@ static uint64_t get_thread(PmuModel *model, unsigned key)
         return power_imc_thread_mode(thread);
     case KEY_UNDEFINED:
         return thread->undefined;
-    case KEY_LOSSY:
-        return thread->lossy;
     case KEY_INSTRUCTIONS:
         return instructions(thread);
     default:
@@ -354,18 +347,13 @@ static bool set_thread(PmuModel *model, unsigned key, uint64_t value,
 {
     PowerImcThread *thread = thread_of(model);
 
-    switch (key) {
-    case KEY_LDBAR:
+    if (key == KEY_LDBAR) {
         thread->cpu->env.spr[SPR_LDBAR] = value;
         cpu_wrote_ldbar(thread->cpu);
-        return true;
-    case KEY_LOSSY:
-        thread->lossy = value;
-        return true;
-    default:
+    } else {
         thread_set_idle(thread, value);
-        return true;
     }
+    return true;
 }
 
 static const PmuKey thread_keys[] = {
@@ -377,26 +365,17 @@ static const PmuKey thread_keys[] = {
       get_thread, NULL },
     { "idle", "1: the thread sleeps; true until the vCPU next wakes or sleeps",
       1, KEY_IDLE, get_thread, set_thread },
-    { "lossy", "1: what has not been posted when LDBAR is written or the "
-      "engine stops is lost", 1, KEY_LOSSY, get_thread, set_thread },
     { "instructions", "that the thread executed since the machine was started",
       0, KEY_INSTRUCTIONS, get_thread, NULL },
-    { "records", "trace records since LDBAR was written", UINT64_MAX,
-      KEY_RECORDS, get_trace, set_trace },
     { "total", "trace records since the machine was reset", 0, KEY_TOTAL,
       get_trace, NULL },
     { "head", "entry of the buffer to which the next record goes", 0,
       KEY_HEAD, get_trace, NULL },
-    { "lapped", "how many of the records have been overwritten", 0,
-      KEY_LAPPED, get_trace, NULL },
-    { "skipped", "records left out, as the one before was made too late", 0,
-      KEY_SKIPPED, get_trace, NULL },
     { "trace-div", "how many times slower than programmed records come",
       UINT32_MAX, KEY_DIV, get_trace, set_trace },
-    { "trace-idle", "1: records of an idle thread, too", 1, KEY_TRACE_IDLE,
-      get_trace, set_trace },
-    { "stop", "1: write no records but those of burst until it is 0", 1, KEY_STOP, get_trace,
-      set_trace },
+    { "every", "one record for so many instructions, user's and kernel's each "
+      "on their own, and none by the clock; 0: by the clock", INT64_MAX,
+      KEY_EVERY, get_trace, set_trace },
     { "corrupt", "this many of the next records get a wrong second timebase",
       UINT64_MAX, KEY_CORRUPT, get_trace, set_trace },
     { "burst", "write this many records at once; reads as those still to come",
@@ -410,7 +389,6 @@ void power_imc_thread_reset(PowerImcThread *thread)
     memset(&thread->page, 0, sizeof(thread->page));
     power_imc_trace_restart(thread);
     thread->trace.total = 0;
-    thread->trace.skipped = 0;
     thread->trace.last_tb = 0;
     power_imc_trace_update(thread, false);
 }

@@ -8,7 +8,9 @@
  * counter, MSR and timebase are those of one instant, the program counter
  * always that of a block's beginning. Emulation cannot keep up with 128000
  * records a second, so the rate is divided (trace-div). When timer or vCPU are
- * late, records are left out, never made up.
+ * late, records are left out, never made up. How many there are is up to the
+ * host's speed, so a test can have one for so many instructions instead
+ * (every).
  *
  * Left out: triggers that are no clock make no records; the PIDR information in
  * doubleword 2, whose layout no source tells, is 0 but for the MSR's bits.
@@ -30,6 +32,7 @@
 #define RECORD_SIZE     64
 #define MIN_ENTRIES     (256 * KiB / RECORD_SIZE)
 #define TB2_MASK        MAKE_64BIT_MASK(0, 42)
+#define DEFAULT_DIV     64
 
 typedef struct Record {
     uint64_t tb1;
@@ -46,7 +49,7 @@ static uint64_t trace_scom(const PowerImcThread *thread)
     return thread->core->scom[POWER_IMC_TRACE];
 }
 
-uint32_t power_imc_trace_entries(const PowerImcThread *thread)
+static uint32_t trace_entries(const PowerImcThread *thread)
 {
     return MIN_ENTRIES << MIN(TRACE_BUFFERSIZE(trace_scom(thread)),
                               BUFFERSIZE_MAX);
@@ -76,7 +79,13 @@ static uint64_t trace_hz(const PowerImcThread *thread)
     const PowerImcSource *source =
         trace_source(thread, TRACE_SAMPSEL(trace_scom(thread)));
 
-    return source ? power_imc_source_hz(thread->core->imc, source) : 0;
+    return source ? power_imc_source_hz(source) : 0;
+}
+
+/* Do records come by the clock? */
+static bool trace_is_clocked(const PowerImcThread *thread)
+{
+    return thread->trace.running && !thread->trace.every && trace_hz(thread);
 }
 
 /* Rounded up: when the timer fires, the trigger has overflowed. */
@@ -107,8 +116,8 @@ static void record_fill_cpmcs(PowerImcThread *thread, Record *record)
         const PowerImcSource *source = trace_source(thread, i);
 
         if (source) {
-            record->cpmc[i] = cpu_to_be64((uint32_t)power_imc_source_events(
-                thread->core->imc, source, raw));
+            record->cpmc[i] = cpu_to_be64(
+                (uint32_t)power_imc_source_events(source, raw));
         }
     }
     /* It has just overflowed and been loaded again. */
@@ -116,14 +125,14 @@ static void record_fill_cpmcs(PowerImcThread *thread, Record *record)
 }
 
 /* A record of timebase @at, or of the next that has none yet. */
-static void trace_write(PowerImcThread *thread, uint64_t at)
+static void trace_write(PowerImcThread *thread, uint64_t at, uint64_t ip)
 {
     PowerImcTrace *trace = &thread->trace;
     CPUPPCState *env = &thread->cpu->env;
     uint64_t tb = MAX(at, trace->last_tb + 1);
     Record record = {
         .tb1 = cpu_to_be64(tb),
-        .ip = cpu_to_be64(env->nip),
+        .ip = cpu_to_be64(ip),
     };
     uint64_t tb2 = tb & TB2_MASK;
     hwaddr addr = power_imc_thread_address(thread) + RECORD_SIZE * trace->head;
@@ -145,8 +154,7 @@ static void trace_write(PowerImcThread *thread, uint64_t at)
                          thread->model.name, addr);
         return;
     }
-    trace->head = (trace->head + 1) % power_imc_trace_entries(thread);
-    trace->records++;
+    trace->head = (trace->head + 1) % trace_entries(thread);
     trace->total++;
     trace->last_tb = tb;
     thread->stats[STAT_RECORD].writes++;
@@ -171,18 +179,15 @@ static void trace_arm(PowerImcThread *thread)
 static void trace_sample(CPUState *cs, run_on_cpu_data data)
 {
     PowerImcThread *thread = data.host_ptr;
-    PowerImcTrace *trace = &thread->trace;
-    uint64_t next = trace->periods + 1;
 
-    trace->sampling = false;
-    if (!trace->running || !trace_hz(thread)) {
+    thread->trace.sampling = false;
+    if (!trace_is_clocked(thread)) {
         return;
     }
-    if (!trace->stop && (trace->idle || !cs->halted)) {
-        trace_write(thread, timebase(thread));
+    if (!cs->halted) {
+        trace_write(thread, timebase(thread), thread->cpu->env.nip);
     }
     trace_arm(thread);
-    trace->skipped += trace->periods - MIN(trace->periods, next);
 }
 
 /* As if they had come evenly since the last record, while nobody looked. */
@@ -196,7 +201,8 @@ static void trace_sample_burst(CPUState *cs, run_on_cpu_data data)
     while (trace->burst) {
         trace->burst--;
         if (trace->running) {
-            trace_write(thread, now - MIN(now, trace->burst * step));
+            trace_write(thread, now - MIN(now, trace->burst * step),
+                        thread->cpu->env.nip);
         }
     }
 }
@@ -224,12 +230,19 @@ void power_imc_trace_burst(PowerImcThread *thread, uint64_t records)
     }
 }
 
+void power_imc_trace_executed(PowerImcThread *thread, uint64_t ip)
+{
+    if (thread->trace.running && thread->trace.every) {
+        trace_write(thread, timebase(thread), ip);
+    }
+}
+
 static void trace_tick(void *opaque)
 {
     PowerImcThread *thread = opaque;
     PowerImcTrace *trace = &thread->trace;
 
-    if (trace->sampling || trace->stop || (thread->idle && !trace->idle)) {
+    if (trace->sampling || thread->idle) {
         trace_arm(thread);
         return;
     }
@@ -242,7 +255,7 @@ void power_imc_trace_update(PowerImcThread *thread, bool running)
     PowerImcTrace *trace = &thread->trace;
 
     trace->running = running;
-    if (running && trace_hz(thread)) {
+    if (trace_is_clocked(thread)) {
         trace->started = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
         trace_arm(thread);
     } else {
@@ -256,7 +269,6 @@ void power_imc_trace_restart(PowerImcThread *thread)
     PowerImcTrace *trace = &thread->trace;
 
     trace->head = 0;
-    trace->records = 0;
     trace->last_tb = MAX(trace->last_tb, timebase(thread));
 }
 
@@ -264,7 +276,6 @@ void power_imc_trace_init(PowerImcThread *thread)
 {
     PowerImcTrace *trace = &thread->trace;
 
-    trace->div = thread->core->imc->trace_div;
-    trace->idle = thread->core->imc->trace_idle;
+    trace->div = DEFAULT_DIV;
     timer_init_ns(&trace->timer, QEMU_CLOCK_VIRTUAL, trace_tick, thread);
 }

@@ -21,6 +21,20 @@ typedef void VcpuSleepFn(unsigned cpu_index, bool asleep);
  */
 bool vcpu_watch_start(VcpuSleepFn *slept, Error **errp);
 
+/*
+ * @pc: of the block that the vCPU is about to execute. Called by the vCPU
+ * itself, not under the BQL.
+ */
+typedef void VcpuEveryFn(unsigned cpu_index, uint64_t pc);
+
+/*
+ * Call @reached after every @instructions that @cpu executes in one state, for
+ * each state on its own; 0: no more. The same function for all vCPUs. Under
+ * the BQL; takes effect a moment later.
+ */
+void vcpu_watch_every(CPUState *cpu, uint64_t instructions,
+                      VcpuEveryFn *reached);
+
 /* Since the machine was started. */
 uint64_t vcpu_watch_instructions(const CPUState *cpu, unsigned state);
 

@@ -1,21 +1,29 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A catalog with units that are wrong in one way each, which their names say: they are left out
-# and told of, and the good ones count. Without a type, or of a nest unit without size or offset,
-# firmware itself does not start; KUnit has those.
+# A catalog with units and events that are wrong in one way each, which their names say: they are left out and told
+# of, and the good ones count. Without a type, or of a nest unit without size or offset, firmware itself does not
+# start; KUnit has those.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9,catalog=tests/models/power_imc/catalogs/hostile/units.dts
+# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9,catalog=tests/models/power_imc/catalogs/hostile/catalog.dts
 . ./power_imc/lib.sh
 
+load
+log_since_mark > /tmp/log
+
+GOOD="GOOD_ABOUT GOOD_CHILD GOOD_FIRST GOOD_LAST GOOD_SCALE GOOD_SCALE.scale GOOD_SCALE.unit"
+
+names() { # PMU
+	(cd "$PMUS/$1/events" && echo *)
+}
+
 test_bad_units_are_left_out() {
-	wanted="core_imc nest_events_0_imc nest_events_dangling_imc nest_events_empty_imc nest_events_self_imc"
-	wanted="$wanted nest_mcs01_imc nest_no_prefix_imc nest_open_prefix_imc nest_path_prefix_imc nest_twice_imc"
-	equal "PMUs" "$(cd $PMUS && echo *_imc)" "$wanted"
+	wanted="core_imc nest_control_block_imc nest_events_0_imc nest_events_dangling_imc nest_events_empty_imc"
+	wanted="$wanted nest_events_self_imc nest_mcs01_imc nest_no_prefix_imc nest_open_prefix_imc nest_path_prefix_imc"
+	equal "PMUs" "$(cd $PMUS && echo *_imc)" "$wanted nest_twice_imc"
 }
 
 test_each_is_told_of() {
-	dmesg > /tmp/log
 	while read -r line; do
 		contains "log" "$(cat /tmp/log)" "imc-counters: $line"
 	done <<-'EOT'
@@ -40,13 +48,17 @@ test_each_is_told_of() {
 		nest_events_dangling_imc: its list of events is not there
 		nest_events_0_imc: its list of events is not there
 		nest_path_prefix_imc: 2 of 2 events left out
+		core_imc: the event control has a name that is none for a file
+		core_imc: 28 of 33 events left out
+		nest_mcs01_imc: 27 of 33 events left out
+		nest_control_block_imc: 32 of 33 events left out
 	EOT
 }
 
 # The first that names a place for the chip's counters is wrong: no microcode is there.
 test_first_unit_spoils_no_other() {
-	contains "log" "$(dmesg)" 'chip 0: its nest is not counted: the microcode has not started'
-	contains "log" "$(dmesg)" 'nest_a_other_area_imc: has another area on chip 0 than other units: left out there'
+	contains "log" "$(cat /tmp/log)" 'chip 0: its nest is not counted: the microcode has not started'
+	contains "log" "$(cat /tmp/log)" 'nest_a_other_area_imc: has another area on chip 0 than other units: left out there'
 }
 
 # Units without names for what they count; offsets can be counted all the same.
@@ -59,11 +71,26 @@ test_units_without_events() {
 	done
 }
 
+# Where the control block's other events would be there are the commands to the microcode.
+test_bad_events_are_left_out() {
+	equal "core_imc" "$(names core_imc)" "CPM_$(echo "$GOOD" | sed 's/ / CPM_/g')"
+	# What is outside of a core's page is not outside of a nest's area.
+	equal "nest_mcs01_imc" "$(names nest_mcs01_imc)" "PM_$(echo "$GOOD OUTSIDE" | sed 's/ / PM_/g')"
+	equal "nest_control_block_imc" "$(names nest_control_block_imc)" PM_GOOD_FIRST
+}
+
+# A scale that strtod() takes and a unit with a space and a slash are good.
+test_unusual_ones_are_kept() {
+	equal "scale" "$(cat $PMUS/core_imc/events/CPM_GOOD_SCALE.scale)" -1.5e-3
+	equal "unit" "$(cat $PMUS/core_imc/events/CPM_GOOD_SCALE.unit)" 'a b/c'
+	equal "event" "$(cat $PMUS/core_imc/events/CPM_GOOD_SCALE)" event=0x140
+}
+
 test_good_ones_count() {
-	out=$(perf stat -x, -a -e nest_mcs01_imc/PM_FIRST/,core_imc/CPM_FIRST/ -- \
-		sh -c "$(imc_add nest@0 0xc8 7); $(imc_add core0@0 0x118 9)" 2>&1)
-	contains "nest" "$out" "^7,,nest_mcs01_imc/PM_FIRST/"
-	contains "core" "$out" "^9,,core_imc/CPM_FIRST/"
+	out=$(perf stat -x, -a -e nest_mcs01_imc/PM_GOOD_FIRST/,core_imc/CPM_GOOD_LAST/ -- \
+		sh -c "$(imc_add nest@0 0xc8 7); $(imc_add core0@0 0x158 9)" 2>&1)
+	contains "nest" "$out" "^7,,nest_mcs01_imc/PM_GOOD_FIRST/"
+	contains "core" "$out" "^9,,core_imc/CPM_GOOD_LAST/"
 }
 
 # Nothing of all that is in the way of going, or of coming again.
@@ -71,7 +98,7 @@ test_unload_and_load() {
 	for _ in 1 2 3; do
 		rmmod power_imc_pmu
 		equal "PMUs that are left" "$(find $PMUS/ -name '*_imc')" ""
-		insmod /vm/modules.d/power_imc_pmu.ko
+		load
 	done
 	equal "nest" "$(pmu-event nest_mcs01_imc:0xc8 -x "$(imc_add nest@0 0xc8 3)")" 3
 }
