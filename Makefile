@@ -4,6 +4,7 @@
 #
 #   make                       the modules, for the running kernel
 #   make KDIR=/path/to/build   for another kernel (ARCH= and CROSS_COMPILE= as in the kernel)
+#   make KUNIT=1               the KUnit suites, too, and modules that let them in
 #   make demo                  one command from a fresh Debian 12 machine to perf stat
 #   make test                  every test; make help lists the rest
 
@@ -52,6 +53,7 @@ bench:
 
 help:
 	@echo 'make                 build the modules for the running kernel (KDIR=, ARCH=, CROSS_COMPILE=)'
+	@echo 'make KUNIT=1         with the KUnit suites, for a kernel that has KUnit'
 	@echo 'make modules_install install them'
 	@echo 'make clean           remove what was built'
 	@echo 'make demo            perf on a modelled Xeon, POWER9 and Arm mesh, from nothing'

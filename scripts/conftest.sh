@@ -52,14 +52,6 @@ compile() { # MACRO DESCRIPTION COMPILER FLAGS...: the snippet is on standard in
 		#include <linux/module.h>
 		MODULE_IMPORT_NS(BARE_WORD);
 	EOT
-
-	compile HAVE_KUNIT_VISIBILITY "KUnit visibility macros, 6.2" "$@" <<-EOT
-		#include <linux/module.h>
-		#include <kunit/visibility.h>
-		VISIBLE_IF_KUNIT int conftest(void);
-		VISIBLE_IF_KUNIT int conftest(void) { return 0; }
-		EXPORT_SYMBOL_IF_KUNIT(conftest);
-	EOT
 } > "$header.new"
 
 grep -q 'define PMU_CONFTEST_WORKS' "$header.new" || {

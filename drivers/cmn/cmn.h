@@ -311,17 +311,17 @@ struct cmn_event_table {
 };
 
 /*
- * Register access. KUnit suites put a register file in the place of the hardware; kernels
- * without KUnit have nothing but the access.
+ * Register access. KUnit suites put a register file in the place of the hardware; modules
+ * that are built without them have nothing but the access.
  */
 struct cmn_bus {
 	u64 (*read)(const void __iomem *reg, unsigned int bytes);
 	void (*write)(void __iomem *reg, unsigned int bytes, u64 value);
 };
 
-#if IS_ENABLED(CONFIG_KUNIT)
-extern const struct cmn_bus *cmn_test_bus;
-#define cmn_bus()	READ_ONCE(cmn_test_bus)
+#if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
+extern const struct cmn_bus *cmn_kunit_bus;
+#define cmn_bus()	READ_ONCE(cmn_kunit_bus)
 #else
 #define cmn_bus()	((const struct cmn_bus *)NULL)
 #endif

@@ -13,9 +13,9 @@
 
 #include "cmn.h"
 
-#if IS_ENABLED(CONFIG_KUNIT)
-const struct cmn_bus *cmn_test_bus;
-EXPORT_SYMBOL_IF_KUNIT(cmn_test_bus);
+#if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
+const struct cmn_bus *cmn_kunit_bus;
+EXPORT_SYMBOL_IF_KUNIT(cmn_kunit_bus);
 #endif
 
 /* What firmware says a device is: the number of the part. */

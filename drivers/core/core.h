@@ -112,7 +112,7 @@ static inline struct pmu_dev *to_pmu_dev(struct pmu *pmu)
 	return container_of(pmu, struct pmu_dev, pmu);
 }
 
-#if IS_ENABLED(CONFIG_KUNIT)
+#if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
 ssize_t pmu_format_text(char *buf, const struct pmu_format *format);
 ssize_t pmu_event_text(char *buf, const struct pmu_desc *desc, const struct pmu_named_event *event);
 #endif

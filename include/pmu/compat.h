@@ -45,10 +45,10 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #endif
 
 /*
- * Functions that only KUnit suites call from outside: static, unless the kernel that is
- * built for has KUnit. 6.2 ("kunit: Introduce KUnit visibility macros").
+ * Functions that only KUnit suites call from outside: static, unless the suites are built.
+ * The kernel's header asks whether the kernel has KUnit, as those of distributions may.
  */
-#ifdef HAVE_KUNIT_VISIBILITY
+#if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
 #include <kunit/visibility.h>
 #else
 #define VISIBLE_IF_KUNIT	static

@@ -10,7 +10,8 @@ import subprocess
 from . import cache, debian
 from .cache import TREE, Error, run, tree_files
 
-DRIVER_SOURCES = ("Kbuild", "Makefile", "drivers", "include", "scripts/conftest.sh", "tests/kunit")
+DRIVER_SOURCES = ("Kbuild", "Makefile", "drivers", "include", "scripts/conftest.sh")
+SUITE_SOURCES = ("tests/kunit",)
 
 
 def _make(*arguments):
@@ -35,29 +36,30 @@ def kbuild(arch):
 
 
 def _copy_sources(directory):
-    for name in tree_files(*DRIVER_SOURCES):
+    for name in tree_files(*DRIVER_SOURCES, *SUITE_SOURCES):
         target = directory / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(TREE / name, target)
 
 
-def make_modules(arch, kernel, directory, *arguments):
+def make_modules(arch, kernel, directory, *arguments, suites=False):
     """Build the modules in @directory, a fresh copy of the sources; returns make's output."""
     _copy_sources(directory)
-    return run(_make("-C", directory, f"KDIR={kernel.kdir}",
+    return run(_make("-C", directory, f"KDIR={kernel.kdir}", f"KUNIT={int(suites)}",
                      *(f"{name}={value}" for name, value in kbuild(arch).items()), *arguments, "modules"),
                f"building the modules for {kernel.release}")
 
 
-def modules(arch, kernel):
-    """The directory of our .ko files for @kernel."""
-    key = cache.key_of(cache.key_of_tree(*DRIVER_SOURCES), kernel.release, kernel.version,
+def modules(arch, kernel, suites=False):
+    """The directory of our .ko files for @kernel: as users build them, or with the KUnit @suites."""
+    sources = DRIVER_SOURCES + (SUITE_SOURCES if suites else ())
+    key = cache.key_of(cache.key_of_tree(*sources), kernel.release, kernel.version, str(suites),
                        str(kernel.kdir), compiler_version(compiler(arch) + "gcc"))
 
     def build(directory):
         cache.say(f"building the modules for {kernel.release}")
         work = directory / "build"
-        make_modules(arch, kernel, work)
+        make_modules(arch, kernel, work, suites=suites)
         for module in work.rglob("*.ko"):
             shutil.copy(module, directory)
         shutil.rmtree(work)

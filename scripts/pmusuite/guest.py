@@ -54,7 +54,11 @@ class Guest:
         """What cannot change while the guest runs: guests of the same machine can share it."""
         built_in = self.arch.twin_initcall and self.driver == "in-tree"
         return (self.arch.name, self.kernel, self.models or (self.arch.default_model,), self.cpus, self.append,
-                self.allow_warn, built_in)
+                self.allow_warn, built_in, self.has_suites())
+
+    def has_suites(self):
+        """A KUnit suite needs all of our modules built for it."""
+        return any(name.endswith("_test") for name in self.modules)
 
 
 @dataclass
@@ -102,7 +106,7 @@ def _shell(guest):
 def _overlay(guests, kernel, token):
     """The files of @guests, which share a machine; @token makes init mark what each says, None: there is one."""
     guest = guests[0]
-    ours = build.modules(guest.arch, kernel)
+    ours = build.modules(guest.arch, kernel, suites=guest.has_suites())
     files = {f"/vm/modules.d/{module.name}": module for module in ours.glob("*.ko")}
     files["/init"] = TREE / "tests/guest/init"
     for source in sorted((TREE / "tests/guest").glob("*.c")):

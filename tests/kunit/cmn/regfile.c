@@ -185,7 +185,7 @@ static void tear_down(void *data)
 	void *page;
 
 	cmn_regfile_undiscover(file);
-	cmn_test_bus = NULL;
+	cmn_kunit_bus = NULL;
 	xa_for_each(&file->pages, index, page)
 		kfree(page);
 	xa_destroy(&file->pages);
@@ -223,7 +223,7 @@ struct cmn_regfile *cmn_regfile(struct kunit *test, const struct cmn_fake_mesh *
 	strscpy(file->cmn.name, "arm_cmn_kunit", sizeof(file->cmn.name));
 	build(file, mesh);
 	current_file = file;
-	cmn_test_bus = &regfile_bus;
+	cmn_kunit_bus = &regfile_bus;
 	KUNIT_ASSERT_NOT_NULL(test, kunit_alloc_resource(test, file_init, file_free, GFP_KERNEL,
 							 file));
 	return file;
