@@ -125,7 +125,6 @@ struct cmn_node {
 struct cmn_xp {
 	void __iomem *base;
 	u16 id, logical;
-	u16 node;			/* its own among the nodes */
 	u16 first_dtm;
 	u8 x, y;
 	u8 nr_ports, nr_dtms;

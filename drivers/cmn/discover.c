@@ -332,7 +332,6 @@ static int cmn_find_children(struct cmn *cmn, struct cmn_survey *survey, unsigne
 
 	if (count < 0)
 		return count;
-	xp->node = cmn->nr_nodes;
 	cmn_add_node(cmn, info, x, xp->base + cmn->part->xp_pmu + CMN_EVENT_SEL);
 	for (int i = 0; i < count; i++) {
 		u32 child;

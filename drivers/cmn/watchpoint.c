@@ -145,6 +145,6 @@ void cmn_wp_unclaim(struct cmn_dtm_claims *claims, const struct cmn_event *ce, u
 	if (pair->first == ce)
 		*pair = (struct cmn_pair){ };
 	else
-		pair->open = pair->first;
+		pair->open = !!pair->first;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_wp_unclaim);
