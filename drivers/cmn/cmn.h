@@ -85,10 +85,13 @@ struct cmn_info_field {
 	u64 mask;
 };
 
+/* As many as CMN_PERIPH_ID_23_REVISION can say. */
+#define CMN_REVISIONS		16
+
 /* A product, or a range of its revisions: what software has to tell apart. */
 struct cmn_part {
 	const char *name;
-	const char * const *revisions;
+	const char * const *revisions;	/* CMN_REVISIONS */
 	u16 number;
 	u8 first_rev, last_rev;
 	u8 events;			/* CMN_600 and so on */
@@ -360,6 +363,7 @@ static inline u64 cmn_field(u64 value, u64 mask)
 /* part.c */
 const struct cmn_part *cmn_part_find(u16 number, u8 rev);
 const char *cmn_part_name(u16 number);
+const char *cmn_revision_name(const struct cmn *cmn);
 u64 cmn_filter_mask(const struct cmn *cmn, u16 type, enum cmn_filter filter);
 unsigned int cmn_selector_bits(const struct cmn *cmn, u16 type);
 

@@ -181,7 +181,7 @@ static int cmn_set_up(struct cmn *cmn, struct platform_device *pdev, unsigned in
 	if (err)
 		return err;
 	dev_info(cmn->dev, "%s %s, %ux%u XPs, %u DTCs: %s\n", cmn->part->name,
-		 cmn->part->revisions[cmn->rev], cmn->width, cmn->height, cmn->nr_dtcs, cmn->name);
+		 cmn_revision_name(cmn), cmn->width, cmn->height, cmn->nr_dtcs, cmn->name);
 	if (cmn->nr_xps == 1)
 		dev_info(cmn->dev, "%s: one XP alone: mxp_p0 to mxp_p5 are its ports, and mxp_e, _w, _n, _s ports 0 to 3\n",
 			 cmn->name);

@@ -171,7 +171,7 @@ static int cmn_map_show(struct seq_file *s, void *unused)
 	for (unsigned int y = 0; y < cmn->height; y++)
 		cmn_row_measure(cmn, y, &width);
 	seq_printf(s, "%s: %s %s, %ux%u, %u DTC%s, %s for each XP\n", cmn->name, cmn->part->name,
-		   cmn->part->revisions[cmn->rev], cmn->width, cmn->height, cmn->nr_dtcs,
+		   cmn_revision_name(cmn), cmn->width, cmn->height, cmn->nr_dtcs,
 		   cmn->nr_dtcs > 1 ? "s" : "", cmn->multi_dtm ? "DTMs by ports" : "one DTM");
 	seq_puts(s, "XPs with node id and DTC domain; ports with what is connected and its node id;\n"
 		 "what counts there, #logical id\n\n");

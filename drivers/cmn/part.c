@@ -10,14 +10,17 @@
 
 #include "cmn.h"
 
-static const char * const cmn_600_revisions[] = {
+static const char * const cmn_600_revisions[CMN_REVISIONS] = {
 	"r1p0", "r1p1", "r1p2", "r1p3", "r2p0", "r3p0", "r3p1", "r3p2",
 };
 
-static const char * const cmn_650_revisions[] = { "r0p0", "r1p0", "r1p1", "r2p0", "r1p2" };
-static const char * const cmn_700_revisions[] = { "r0p0", "r1p0", "r2p0", "r3p0" };
-static const char * const cmn_ci700_revisions[] = { "r0p0", "r1p0", "r2p0" };
-static const char * const cmn_s3_revisions[] = {
+static const char * const cmn_650_revisions[CMN_REVISIONS] = {
+	"r0p0", "r1p0", "r1p1", "r2p0", "r1p2",
+};
+
+static const char * const cmn_700_revisions[CMN_REVISIONS] = { "r0p0", "r1p0", "r2p0", "r3p0" };
+static const char * const cmn_ci700_revisions[CMN_REVISIONS] = { "r0p0", "r1p0", "r2p0" };
+static const char * const cmn_s3_revisions[CMN_REVISIONS] = {
 	"r0p0", "r0p1", "r1p0", "r2p0", "r2p1", "r2p2", "r2p3",
 };
 
@@ -189,6 +192,13 @@ const char *cmn_part_name(u16 number)
 			return cmn_parts[i].name;
 	return NULL;
 }
+
+/* What the mesh's revision is called, or "?". */
+const char *cmn_revision_name(const struct cmn *cmn)
+{
+	return cmn->part->revisions[cmn->rev] ?: "?";
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_revision_name);
 
 /* The bits of a selector that are @filter, for a node of @type; 0 if it has none. */
 u64 cmn_filter_mask(const struct cmn *cmn, u16 type, enum cmn_filter filter)

@@ -98,6 +98,27 @@ static void knows_parts(struct kunit *test)
 	}
 }
 
+/* Every revision that is known has a name, and one without a name is not looked for beyond the table. */
+static void names_revisions(struct kunit *test)
+{
+	static const u16 numbers[] = { 0x434, 0x436, 0x43a, 0x43c, 0x43e };
+	unsigned int known = 0;
+
+	for (int i = 0; i < ARRAY_SIZE(numbers); i++) {
+		struct cmn cmn = { .part = cmn_part_find(numbers[i], 0) };
+
+		KUNIT_ASSERT_NOT_NULL(test, cmn.part);
+		for (cmn.rev = 0; cmn.rev <= 15; cmn.rev++) {
+			bool is_known = cmn_part_find(numbers[i], cmn.rev);
+
+			known += is_known;
+			KUNIT_EXPECT_EQ_MSG(test, cmn_revision_name(&cmn)[0], is_known ? 'r' : '?',
+					    "0x%x revision %u", numbers[i], cmn.rev);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, known, 8U + 5 + 3 + 4 + 7);
+}
+
 /* S3 r2 has its fields of configuration elsewhere. */
 static void moved_fields(struct kunit *test)
 {
@@ -424,6 +445,7 @@ static struct kunit_case cmn_discover_cases[] = {
 	KUNIT_CASE(finds_all),
 	KUNIT_CASE_SLOW(all_sizes),
 	KUNIT_CASE(knows_parts),
+	KUNIT_CASE(names_revisions),
 	KUNIT_CASE(moved_fields),
 	KUNIT_CASE(passes_over),
 	KUNIT_CASE(isolated_nodes),
