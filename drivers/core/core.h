@@ -68,8 +68,7 @@ struct pmu_box {
 	bool frozen;
 	bool migrating;
 	bool dead;			/* the device was removed: no verb is called any more */
-	bool reading;			/* perf reads a group: collect it, read it in one pass */
-	struct list_head to_read;	/* pmu_event.to_read */
+	bool reading;			/* perf reads a group: all of it is one pass */
 	u64 poll_ns;			/* period of the armed timer, or 0 */
 	struct hrtimer timer;
 };

@@ -155,7 +155,6 @@ int pmu_box_init_counting(struct pmu_box *box, const struct pmu_desc *desc)
 			return -ENOMEM;
 	}
 	INIT_LIST_HEAD(&box->active);
-	INIT_LIST_HEAD(&box->to_read);
 	box->frozen = true;
 	hrtimer_setup(&box->timer, pmu_box_poll, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	return 0;
@@ -321,43 +320,39 @@ static void pmu_event_del(struct perf_event *event, int flags)
 static void pmu_event_read(struct perf_event *event)
 {
 	struct pmu_event *ev = pmu_event_of(event);
+	bool alone;
 
 	if (event->hw.state & PERF_HES_STOPPED)
 		return;
-	if (ev->box->reading) {
-		list_add_tail(&ev->to_read, &ev->box->to_read);
-	} else {
+	alone = !ev->box->reading;
+	if (alone)
 		pmu_box_begin_read(ev->box);
-		pmu_event_update(ev);
+	pmu_event_update(ev);
+	if (alone)
 		pmu_box_end_read(ev->box);
-	}
 }
 
 /*
- * A group that is read is collected and then read in one pass, so that its counts are as
- * close together as the bus allows. Adding a group needs nothing here: perf disables the
- * PMU around it, so it is thawed as one.
+ * A group that is read is read in one pass, so that its counts are of one moment, or as close
+ * together as the bus allows. Adding a group needs nothing here: perf disables the PMU around
+ * it, so it is thawed as one.
  */
 static void pmu_start_txn(struct pmu *pmu, unsigned int flags)
 {
 	struct pmu_box *box = *this_cpu_ptr(to_pmu_dev(pmu)->owned);
 
-	if (box && flags & PERF_PMU_TXN_READ)
-		box->reading = true;
+	if (!box || !(flags & PERF_PMU_TXN_READ))
+		return;
+	box->reading = true;
+	pmu_box_begin_read(box);
 }
 
 static int pmu_commit_txn(struct pmu *pmu)
 {
 	struct pmu_box *box = *this_cpu_ptr(to_pmu_dev(pmu)->owned);
-	struct pmu_event *ev, *next;
 
 	if (!box || !box->reading)
 		return 0;
-	pmu_box_begin_read(box);
-	list_for_each_entry_safe(ev, next, &box->to_read, to_read) {
-		list_del(&ev->to_read);
-		pmu_event_update(ev);
-	}
 	pmu_box_end_read(box);
 	box->reading = false;
 	return 0;

@@ -109,7 +109,6 @@ struct pmu_event {
 	struct pmu_dev *pd;
 	struct pmu_box *box;		/* of a task's event: while it is scheduled, else NULL */
 	struct list_head active;	/* in pmu_box.active while it counts */
-	struct list_head to_read;	/* in pmu_box.to_read while perf reads its group */
 	atomic64_t prev;		/* raw value at the last fold */
 	u64 poll_ns;
 	int last_idx;			/* the counter it had, to get the same again */

@@ -73,6 +73,11 @@ static void memory_begin_read(struct pmu_box *box)
 	memory_box_of(box)->begins++;
 }
 
+static void memory_end_read(struct pmu_box *box)
+{
+	memory_box_of(box)->ends++;
+}
+
 static int memory_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
 {
 	struct memory_box *mb = memory_box_of(box);
@@ -100,6 +105,7 @@ struct memory *memory_create(struct kunit *test, enum pmu_scope scope)
 		.event_free = memory_event_free,
 		.owner_changed = memory_owner_changed,
 		.begin_read = memory_begin_read,
+		.end_read = memory_end_read,
 		.read = memory_read,
 	};
 	memory->desc = (struct pmu_desc){

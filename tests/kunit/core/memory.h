@@ -26,7 +26,7 @@ struct memory_box {
 	int power_error, read_error;	/* that the verbs return */
 	unsigned int off_ms;		/* how long power_off takes */
 	unsigned int on, off;		/* calls that took effect */
-	unsigned int begins, reads;
+	unsigned int begins, reads, ends;
 	unsigned int owners;		/* calls of owner_changed */
 	unsigned int between;		/* events that happen while the owner changes */
 };

@@ -86,7 +86,7 @@ static void counters_never_run_out(struct kunit *test)
 /* Two events of a box that are read as perf reads a group: on the owner CPU, interrupts off. */
 struct group_read {
 	struct perf_event *a, *b;
-	unsigned int begins, reads;		/* before the end of it */
+	unsigned int begins, reads, ends;	/* before the end of it */
 };
 
 static void read_group(void *data)
@@ -99,21 +99,24 @@ static void read_group(void *data)
 	pmu->read(group->b);
 	group->begins = box->begins;
 	group->reads = box->reads;
+	group->ends = box->ends;
 	pmu->commit_txn(pmu);
 }
 
-/* A group is a pass: one begin_read, then a read for each member. */
+/* A group is a pass: one begin_read, a read for each member when it is asked for, one end_read. */
 static void group_is_one_pass(struct kunit *test)
 {
 	struct group_read group = { open_one(test), open_one(test) };
-	unsigned int begins = box->begins, reads = box->reads;
+	unsigned int begins = box->begins, reads = box->reads, ends = box->ends;
 
 	box->raw += 3;
 	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, read_group, &group, 1), 0);
-	KUNIT_EXPECT_EQ(test, group.begins, begins);
-	KUNIT_EXPECT_EQ(test, group.reads, reads);
+	KUNIT_EXPECT_EQ(test, group.begins, begins + 1);
+	KUNIT_EXPECT_EQ(test, group.reads, reads + 2);
+	KUNIT_EXPECT_EQ(test, group.ends, ends);
 	KUNIT_EXPECT_EQ(test, box->begins, begins + 1);
 	KUNIT_EXPECT_EQ(test, box->reads, reads + 2);
+	KUNIT_EXPECT_EQ(test, box->ends, ends + 1);
 	KUNIT_EXPECT_EQ(test, local64_read(&group.a->count), 3LL);
 	KUNIT_EXPECT_EQ(test, local64_read(&group.b->count), 3LL);
 	perf_event_release_kernel(group.a);
@@ -124,12 +127,13 @@ static void group_is_one_pass(struct kunit *test)
 static void read_is_a_pass(struct kunit *test)
 {
 	struct perf_event *event = open_one(test);
-	unsigned int begins = box->begins, reads = box->reads;
+	unsigned int begins = box->begins, reads = box->reads, ends = box->ends;
 
 	perf_open_count(event);
 	perf_open_count(event);
 	KUNIT_EXPECT_EQ(test, box->begins, begins + 2);
 	KUNIT_EXPECT_EQ(test, box->reads, reads + 2);
+	KUNIT_EXPECT_EQ(test, box->ends, ends + 2);
 	perf_event_release_kernel(event);
 }
 
