@@ -3,6 +3,7 @@
  * Core, thread and trace units share each core's engine. To let one thread accumulate
  * while another traces can stop a machine for good (checkstop), so the whole system is
  * given to one of the three at a time: to the one that has events open or an engine on.
+ * All threads of a core share TRACE_IMC, so those that trace have to agree on it, too.
  */
 #include <linux/errno.h>
 #include <linux/export.h>
@@ -11,31 +12,42 @@
 
 static DEFINE_SPINLOCK(power_imc_domain_lock);
 static enum power_imc_type power_imc_domain_type;
-static unsigned int power_imc_domain_users;
+static u64 power_imc_domain_trace;
+static unsigned int power_imc_domain_users;	/* open events, and users of engines */
 
 /**
  * power_imc_domain_get() - use the engines for a type of unit.
  * @type: POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD or POWER_IMC_TYPE_TRACE
+ * @scom: what TRACE_IMC is to have for POWER_IMC_TYPE_TRACE, 0 for the others
  *
  * Context: any.
- * Return: 0, or -EBUSY while another type has them.
+ * Return: 0, or -EBUSY while another type has them, or one that traces otherwise.
  */
-int power_imc_domain_get(enum power_imc_type type)
+int power_imc_domain_get(enum power_imc_type type, u64 scom)
 {
 	unsigned long flags;
 	int err = 0;
 
 	spin_lock_irqsave(&power_imc_domain_lock, flags);
-	if (power_imc_domain_users && power_imc_domain_type != type) {
+	if (power_imc_domain_users &&
+	    (power_imc_domain_type != type || power_imc_domain_trace != scom)) {
 		err = -EBUSY;
 	} else {
 		power_imc_domain_type = type;
+		WRITE_ONCE(power_imc_domain_trace, scom);
 		power_imc_domain_users++;
 	}
 	spin_unlock_irqrestore(&power_imc_domain_lock, flags);
 	return err;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_domain_get);
+
+/* What TRACE_IMC is to have, for who traces, as long as the domain is used. Any context. */
+u64 power_imc_domain_scom(void)
+{
+	return READ_ONCE(power_imc_domain_trace);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_domain_scom);
 
 /**
  * power_imc_domain_put() - one user less.

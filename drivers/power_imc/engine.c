@@ -20,7 +20,7 @@ struct power_imc_core *power_imc_core_of(struct power_imc *imc, int cpu)
  * Registers may be lost in deep sleep while the engine is off, so they are always set. The
  * page too when tracing: the core may count there all the same.
  */
-static int power_imc_engine_start(struct power_imc_core *core, enum power_imc_type type)
+static int power_imc_engine_start(struct power_imc_core *core, enum power_imc_type type, u64 scom)
 {
 	const struct power_imc_firmware *firmware = core->imc->firmware;
 	u32 pir = hard_smp_processor_id();
@@ -31,7 +31,7 @@ static int power_imc_engine_start(struct power_imc_core *core, enum power_imc_ty
 		return err;
 	if (type != POWER_IMC_TYPE_TRACE)
 		return firmware->core(pir, true);
-	return firmware->init_trace(pir, core->imc->trace_scom) ?: firmware->trace(pir, true);
+	return firmware->init_trace(pir, scom) ?: firmware->trace(pir, true);
 }
 
 static int power_imc_engine_stop(struct power_imc_core *core)
@@ -54,20 +54,21 @@ static int power_imc_engine_stop(struct power_imc_core *core)
  * power_imc_engine_get() - use the engine of a core.
  * @core: the core; this runs on one of its CPUs
  * @type: what for, POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD or POWER_IMC_TYPE_TRACE
+ * @scom: as for power_imc_domain_get()
  *
  * Context: interrupts off.
  * Return: 0; -EBUSY while the system uses its engines for something else; what the
  * firmware says.
  */
-int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type)
+int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, u64 scom)
 {
-	int err = power_imc_domain_get(type);
+	int err = power_imc_domain_get(type, scom);
 
 	if (err)
 		return err;
 	raw_spin_lock(&core->lock);
 	if (!core->users)
-		err = power_imc_engine_start(core, type);
+		err = power_imc_engine_start(core, type, scom);
 	if (!err) {
 		core->users++;
 		core->type = type;

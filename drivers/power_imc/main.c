@@ -63,7 +63,6 @@ static int power_imc_probe(struct platform_device *pdev)
 		return -ENOMEM;
 	imc->dev = dev;
 	INIT_LIST_HEAD(&imc->chips);
-	spin_lock_init(&imc->trace_lock);
 	platform_set_drvdata(pdev, imc);
 	imc->firmware = power_imc_firmware_find(dev);
 	if (!imc->firmware)

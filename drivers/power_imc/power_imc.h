@@ -11,7 +11,7 @@
  * drained (drain.c) into perf's samples (sample.c).
  *
  * Locks, none of which is held while another is taken: power_imc_core.lock (raw, interrupts
- * off), power_imc_chip.lock (likewise), power_imc_domain_lock, imc.trace_lock.
+ * off), power_imc_chip.lock (likewise), power_imc_domain_lock.
  */
 #ifndef POWER_IMC_H
 #define POWER_IMC_H
@@ -134,10 +134,6 @@ struct power_imc {
 	struct power_imc_core *cores;	/* by cpu_core_index_of_thread() */
 	unsigned int nr_cores;
 	struct power_imc_thread *threads;	/* by CPU number */
-	spinlock_t trace_lock;
-	unsigned int trace_users;	/* open trace events; under trace_lock */
-	u64 trace_scom;			/* how they trace, while there are any */
-	atomic_t trace_engines;		/* threads whose core traces */
 };
 
 static inline struct power_imc_unit *to_imc_unit(const struct pmu_desc *desc)
@@ -157,11 +153,12 @@ int power_imc_core_register(struct power_imc_unit *unit);
 void power_imc_debugfs_create(struct power_imc *imc);
 
 /* domain.c */
-int power_imc_domain_get(enum power_imc_type type);
+int power_imc_domain_get(enum power_imc_type type, u64 scom);
+u64 power_imc_domain_scom(void);
 void power_imc_domain_put(enum power_imc_type type);
 
 /* engine.c */
-int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type);
+int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, u64 scom);
 void power_imc_engine_put(struct power_imc_core *core);
 struct power_imc_core *power_imc_core_of(struct power_imc *imc, int cpu);
 void power_imc_engines_quiesce(struct power_imc *imc);

@@ -23,7 +23,7 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar);
 static int power_imc_thread_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	return power_imc_offset_check(to_imc_unit(desc), ev->event->attr.config) ?:
-	       power_imc_domain_get(POWER_IMC_TYPE_THREAD);
+	       power_imc_domain_get(POWER_IMC_TYPE_THREAD, 0);
 }
 
 static void power_imc_thread_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
@@ -35,7 +35,7 @@ static int power_imc_thread_power_on(struct pmu_box *box)
 {
 	const struct power_imc_thread *thread = pmu_box_priv(box);
 
-	return power_imc_engine_get(thread->core, POWER_IMC_TYPE_THREAD);
+	return power_imc_engine_get(thread->core, POWER_IMC_TYPE_THREAD, 0);
 }
 
 static void power_imc_thread_power_off(struct pmu_box *box)

@@ -71,7 +71,8 @@ static int power_imc_trace_decode(const struct power_imc_unit *unit, u64 config,
 {
 	const struct pmu_desc *desc = &unit->desc;
 
-	*scom = power_imc_generation() == POWER_IMC_P9 ? POWER_IMC_TRACE_SCOM_P9 : POWER_IMC_TRACE_SCOM_P10;
+	*scom = power_imc_generation() == POWER_IMC_P9 ? POWER_IMC_TRACE_SCOM_P9 :
+							 POWER_IMC_TRACE_SCOM_P10;
 	*period = POWER_IMC_TRACE_LOAD;
 	for (unsigned int i = 0; i < desc->nr_events; i++)
 		if (desc->events[i].config[PMU_CONFIG] == config)
@@ -81,36 +82,6 @@ static int power_imc_trace_decode(const struct power_imc_unit *unit, u64 config,
 		return -EINVAL;
 	*period = FIELD_GET(POWER_IMC_CONFIG_CPMC_LOAD, config);
 	return power_imc_trace_scom(power_imc_generation(), config, scom);
-}
-
-/* All threads of a core share the register, so all open events have to agree on it. */
-static int power_imc_trace_claim(struct power_imc *imc, u64 scom)
-{
-	int err = power_imc_domain_get(POWER_IMC_TYPE_TRACE);
-
-	if (err)
-		return err;
-	spin_lock(&imc->trace_lock);
-	/* An engine may still be on for an event that is closed. */
-	if (imc->trace_scom != scom &&
-	    (imc->trace_users || atomic_read(&imc->trace_engines))) {
-		err = -EBUSY;
-	} else {
-		imc->trace_scom = scom;
-		imc->trace_users++;
-	}
-	spin_unlock(&imc->trace_lock);
-	if (err)
-		power_imc_domain_put(POWER_IMC_TYPE_TRACE);
-	return err;
-}
-
-static void power_imc_trace_unclaim(struct power_imc *imc)
-{
-	spin_lock(&imc->trace_lock);
-	imc->trace_users--;
-	spin_unlock(&imc->trace_lock);
-	power_imc_domain_put(POWER_IMC_TYPE_TRACE);
 }
 
 static void power_imc_trace_switched(int cpu)
@@ -165,7 +136,7 @@ static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_ev
 	te = kzalloc(sizeof(*te), GFP_KERNEL);
 	if (!te)
 		return -ENOMEM;
-	err = power_imc_trace_claim(unit->imc, scom);
+	err = power_imc_domain_get(POWER_IMC_TYPE_TRACE, scom);
 	/*
 	 * Events of tasks need it too: between tasks whose events are inherited from the same
 	 * ones perf schedules nothing. An inherited one relies on that which was opened.
@@ -173,7 +144,7 @@ static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_ev
 	if (!err && !event->parent) {
 		err = power_imc_switch_watch(power_imc_trace_switched);
 		if (err)
-			power_imc_trace_unclaim(unit->imc);
+			power_imc_domain_put(POWER_IMC_TYPE_TRACE);
 	}
 	if (err) {
 		kfree(te);
@@ -189,20 +160,16 @@ static void power_imc_trace_event_free(const struct pmu_desc *desc, struct pmu_e
 {
 	if (!ev->event->parent)
 		power_imc_switch_unwatch();
-	power_imc_trace_unclaim(to_imc_unit(desc)->imc);
+	power_imc_domain_put(POWER_IMC_TYPE_TRACE);
 	kfree(ev->priv);
 }
 
 static int power_imc_trace_power_on(struct pmu_box *box)
 {
 	const struct power_imc_trace *trace = pmu_box_priv(box);
-	int err;
 
-	atomic_inc(&trace->imc->trace_engines);
-	err = power_imc_engine_get(trace->core, POWER_IMC_TYPE_TRACE);
-	if (err)
-		atomic_dec(&trace->imc->trace_engines);
-	return err;
+	/* The events that it is powered for have the domain. */
+	return power_imc_engine_get(trace->core, POWER_IMC_TYPE_TRACE, power_imc_domain_scom());
 }
 
 static void power_imc_trace_power_off(struct pmu_box *box)
@@ -210,7 +177,6 @@ static void power_imc_trace_power_off(struct pmu_box *box)
 	const struct power_imc_trace *trace = pmu_box_priv(box);
 
 	power_imc_engine_put(trace->core);
-	atomic_dec(&trace->imc->trace_engines);
 }
 
 static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int idx)
@@ -282,7 +248,6 @@ static struct power_imc_trace *power_imc_trace_create(struct power_imc *imc, int
 	trace->ring.base = page_address(buffer);
 	if (devm_add_action_or_reset(imc->dev, power_imc_trace_buffer_free, trace->ring.base))
 		return NULL;
-	trace->imc = imc;
 	trace->core = power_imc_core_of(imc, cpu);
 	trace->ring.slots = POWER_IMC_TRACE_SIZE / sizeof(struct power_imc_record);
 	trace->ldbar = power_imc_ldbar(__pa(trace->ring.base), POWER_IMC_LDBAR_TRACE);

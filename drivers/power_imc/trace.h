@@ -12,7 +12,6 @@
 
 /* A thread that can trace. Touched on its CPU with interrupts off. */
 struct power_imc_trace {
-	struct power_imc *imc;
 	struct power_imc_core *core;
 	u64 ldbar;
 	struct power_imc_ring ring;

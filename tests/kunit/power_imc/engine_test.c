@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who may use the engines: one kind of unit at a time in the whole system; and a core's
- * engine, which runs while anybody uses it. Each case ends with nothing in use, or the
- * next one would find it.
+ * Who may use the engines: one kind of unit at a time in the whole system, and if it traces
+ * with one TRACE_IMC; and a core's engine, which runs while anybody uses it. Each case ends
+ * with nothing in use, or the next one would find it.
  */
 #include <kunit/test.h>
 #include <linux/smp.h>
@@ -11,7 +11,25 @@
 
 #include "suites.h"
 
-static const enum power_imc_type kinds[] = { POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD, POWER_IMC_TYPE_TRACE };
+/* What TRACE_IMC is set to: as POWER9's firmware does it, and otherwise. */
+#define SCOM		0x7fffffc142020000ULL
+#define OTHER_SCOM	0x7fffe0bfc2020000ULL
+
+/* What engines are used for; no two at a time. */
+struct use {
+	enum power_imc_type type;
+	u64 scom;
+};
+
+static const struct use uses[] = {
+	{ POWER_IMC_TYPE_CORE }, { POWER_IMC_TYPE_THREAD },
+	{ POWER_IMC_TYPE_TRACE, SCOM }, { POWER_IMC_TYPE_TRACE, OTHER_SCOM },
+};
+
+static const struct use core_use = { POWER_IMC_TYPE_CORE };
+static const struct use thread_use = { POWER_IMC_TYPE_THREAD };
+static const struct use trace_use = { POWER_IMC_TYPE_TRACE, SCOM };
+static const struct use other_trace_use = { POWER_IMC_TYPE_TRACE, OTHER_SCOM };
 
 #define ENGINE_CORES	3
 
@@ -35,28 +53,32 @@ static int engine_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Everything is free: each kind may have it. */
-static void expect_all_free(struct kunit *test)
+static int domain_get(struct use use)
 {
-	for (int i = 0; i < ARRAY_SIZE(kinds); i++) {
-		int err = power_imc_domain_get(kinds[i]);
+	return power_imc_domain_get(use.type, use.scom);
+}
 
-		KUNIT_EXPECT_EQ(test, err, 0);
+/* Each of them may have it, or, unless NULL, @only may. */
+static void expect_free_for(struct kunit *test, const struct use *only)
+{
+	for (int i = 0; i < ARRAY_SIZE(uses); i++) {
+		bool may = !only || (only->type == uses[i].type && only->scom == uses[i].scom);
+		int err = domain_get(uses[i]);
+
+		KUNIT_EXPECT_EQ_MSG(test, err, may ? 0 : -EBUSY, "use %d", i);
 		if (!err)
-			power_imc_domain_put(kinds[i]);
+			power_imc_domain_put(uses[i].type);
 	}
 }
 
-/* No kind but @kind may have it. */
-static void expect_only(struct kunit *test, enum power_imc_type kind)
+static void expect_all_free(struct kunit *test)
 {
-	for (int i = 0; i < ARRAY_SIZE(kinds); i++) {
-		int err = power_imc_domain_get(kinds[i]);
+	expect_free_for(test, NULL);
+}
 
-		KUNIT_EXPECT_EQ(test, err, kinds[i] == kind ? 0 : -EBUSY);
-		if (!err)
-			power_imc_domain_put(kinds[i]);
-	}
+static void expect_only(struct kunit *test, struct use use)
+{
+	expect_free_for(test, &use);
 }
 
 static void engine_test_exit(struct kunit *test)
@@ -66,13 +88,13 @@ static void engine_test_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
 }
 
-static int get(unsigned int core, enum power_imc_type kind)
+static int get(unsigned int core, struct use use)
 {
 	int err;
 
 	/* The lock of a core is taken with interrupts off. */
 	local_irq_disable();
-	err = power_imc_engine_get(&imc->cores[core], kind);
+	err = power_imc_engine_get(&imc->cores[core], use.type, use.scom);
 	local_irq_enable();
 	return err;
 }
@@ -87,23 +109,40 @@ static void put(unsigned int core)
 /* Whichever kind comes first keeps the others out, until its last user is gone. */
 static void one_kind_at_a_time(struct kunit *test)
 {
-	for (int i = 0; i < ARRAY_SIZE(kinds); i++) {
+	for (int i = 0; i < ARRAY_SIZE(uses); i++) {
 		for (int users = 0; users < 3; users++)
-			KUNIT_ASSERT_EQ(test, power_imc_domain_get(kinds[i]), 0);
+			KUNIT_ASSERT_EQ(test, domain_get(uses[i]), 0);
 		for (int users = 3; users > 0; users--) {
-			expect_only(test, kinds[i]);
-			power_imc_domain_put(kinds[i]);
+			expect_only(test, uses[i]);
+			power_imc_domain_put(uses[i].type);
 		}
 		expect_all_free(test);
 	}
 }
 
+/* What TRACE_IMC is to have can be asked for as long as anybody traces. */
+static void who_traces_is_told_how(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, domain_get(other_trace_use), 0);
+	KUNIT_EXPECT_EQ(test, domain_get(trace_use), -EBUSY);
+	KUNIT_EXPECT_EQ(test, power_imc_domain_scom(), OTHER_SCOM);
+	KUNIT_EXPECT_EQ(test, get(0, other_trace_use), 0);
+	power_imc_domain_put(POWER_IMC_TYPE_TRACE);
+	/* No event is open any more, but the engine is still on. */
+	KUNIT_EXPECT_EQ(test, domain_get(trace_use), -EBUSY);
+	KUNIT_EXPECT_EQ(test, get(1, trace_use), -EBUSY);
+	put(0);
+	KUNIT_ASSERT_EQ(test, domain_get(trace_use), 0);
+	KUNIT_EXPECT_EQ(test, power_imc_domain_scom(), SCOM);
+	power_imc_domain_put(POWER_IMC_TYPE_TRACE);
+}
+
 /* Who is refused has taken nothing: it does not hinder the one that was there. */
 static void refusal_takes_nothing(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, power_imc_domain_get(POWER_IMC_TYPE_TRACE), 0);
+	KUNIT_ASSERT_EQ(test, domain_get(trace_use), 0);
 	for (int i = 0; i < 10; i++)
-		KUNIT_EXPECT_EQ(test, power_imc_domain_get(POWER_IMC_TYPE_CORE), -EBUSY);
+		KUNIT_EXPECT_EQ(test, domain_get(core_use), -EBUSY);
 	power_imc_domain_put(POWER_IMC_TYPE_TRACE);
 	expect_all_free(test);
 }
@@ -111,15 +150,15 @@ static void refusal_takes_nothing(struct kunit *test)
 /* The first user of a core sets its page up and starts it, and the last stops it. */
 static void first_starts_last_stops(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_CORE), 0);
+	KUNIT_EXPECT_EQ(test, get(0, core_use), 0);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_INIT_CORE], 1U);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_ON], 1U);
 	KUNIT_EXPECT_EQ(test, firmware_log.page, (u64)__pa(imc->cores[0].page));
-	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_CORE), 0);
+	KUNIT_EXPECT_EQ(test, get(0, core_use), 0);
 	put(0);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_ON], 1U);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_OFF], 0U);
-	expect_only(test, POWER_IMC_TYPE_CORE);
+	expect_only(test, core_use);
 	put(0);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_OFF], 1U);
 }
@@ -127,7 +166,7 @@ static void first_starts_last_stops(struct kunit *test)
 /* Threads count by the core's engine in the core's mode, and need its page as well. */
 static void threads_use_the_core(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, get(1, POWER_IMC_TYPE_THREAD), 0);
+	KUNIT_EXPECT_EQ(test, get(1, thread_use), 0);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_INIT_CORE], 1U);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_ON], 1U);
 	KUNIT_EXPECT_EQ(test, firmware_log.page, (u64)__pa(imc->cores[1].page));
@@ -139,9 +178,10 @@ static void threads_use_the_core(struct kunit *test)
 /* Tracing is set up and switched by calls of its own; the core has its page all the same. */
 static void trace_has_its_own_calls(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_TRACE), 0);
+	KUNIT_EXPECT_EQ(test, get(0, trace_use), 0);
 	KUNIT_EXPECT_EQ(test, firmware_log.page, (u64)__pa(imc->cores[0].page));
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_INIT_TRACE], 1U);
+	KUNIT_EXPECT_EQ(test, firmware_log.scom, SCOM);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_TRACE_ON], 1U);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_ON], 0U);
 	put(0);
@@ -158,7 +198,7 @@ static void get_locally(void *data)
 {
 	struct local_get *local = data;
 
-	local->err = power_imc_engine_get(&imc->cores[0], POWER_IMC_TYPE_CORE);
+	local->err = power_imc_engine_get(&imc->cores[0], POWER_IMC_TYPE_CORE, 0);
 	local->pir = hard_smp_processor_id();
 }
 
@@ -190,10 +230,10 @@ static void cores_in_any_order(struct kunit *test)
 	for (int i = 0; i < ARRAY_SIZE(orders); i++) {
 		firmware_forget();
 		for (int core = 0; core < ENGINE_CORES; core++)
-			KUNIT_EXPECT_EQ(test, get(core, POWER_IMC_TYPE_CORE), 0);
+			KUNIT_EXPECT_EQ(test, get(core, core_use), 0);
 		KUNIT_EXPECT_EQ(test, firmware_log.on, (unsigned int)ENGINE_CORES);
 		for (int j = 0; j < ENGINE_CORES; j++) {
-			expect_only(test, POWER_IMC_TYPE_CORE);
+			expect_only(test, core_use);
 			put(orders[i][j]);
 			KUNIT_EXPECT_EQ(test, firmware_log.on, (unsigned int)ENGINE_CORES - 1 - j);
 			KUNIT_EXPECT_EQ(test, imc->cores[orders[i][j]].users, 0U);
@@ -205,13 +245,13 @@ static void cores_in_any_order(struct kunit *test)
 /* The system is one kind's on all cores, not only where it is used. */
 static void exclusion_is_system_wide(struct kunit *test)
 {
-	for (int i = 0; i < ARRAY_SIZE(kinds); i++) {
-		KUNIT_EXPECT_EQ(test, get(0, kinds[i]), 0);
-		for (int j = 0; j < ARRAY_SIZE(kinds); j++) {
+	for (int i = 0; i < ARRAY_SIZE(uses); i++) {
+		KUNIT_EXPECT_EQ(test, get(0, uses[i]), 0);
+		for (int j = 0; j < ARRAY_SIZE(uses); j++) {
 			if (j == i)
 				continue;
-			KUNIT_EXPECT_EQ(test, get(0, kinds[j]), -EBUSY);
-			KUNIT_EXPECT_EQ(test, get(1, kinds[j]), -EBUSY);
+			KUNIT_EXPECT_EQ(test, get(0, uses[j]), -EBUSY);
+			KUNIT_EXPECT_EQ(test, get(1, uses[j]), -EBUSY);
 		}
 		KUNIT_EXPECT_EQ(test, imc->cores[0].users, 1U);
 		KUNIT_EXPECT_EQ(test, imc->cores[1].users, 0U);
@@ -223,23 +263,23 @@ static void exclusion_is_system_wide(struct kunit *test)
 /* Firmware that refuses: its error is passed on, and nothing is taken, nor started. */
 static void failure_takes_nothing(struct kunit *test)
 {
-	static const struct { enum power_imc_type kind; enum firmware_call call; } rows[] = {
-		{ POWER_IMC_TYPE_CORE, CALL_INIT_CORE }, { POWER_IMC_TYPE_CORE, CALL_CORE_ON },
-		{ POWER_IMC_TYPE_THREAD, CALL_INIT_CORE }, { POWER_IMC_TYPE_THREAD, CALL_CORE_ON },
-		{ POWER_IMC_TYPE_TRACE, CALL_INIT_CORE }, { POWER_IMC_TYPE_TRACE, CALL_INIT_TRACE },
-		{ POWER_IMC_TYPE_TRACE, CALL_TRACE_ON },
+	static const struct { struct use use; enum firmware_call call; } rows[] = {
+		{ { POWER_IMC_TYPE_CORE }, CALL_INIT_CORE }, { { POWER_IMC_TYPE_CORE }, CALL_CORE_ON },
+		{ { POWER_IMC_TYPE_THREAD }, CALL_INIT_CORE }, { { POWER_IMC_TYPE_THREAD }, CALL_CORE_ON },
+		{ { POWER_IMC_TYPE_TRACE, SCOM }, CALL_INIT_CORE }, { { POWER_IMC_TYPE_TRACE, SCOM }, CALL_INIT_TRACE },
+		{ { POWER_IMC_TYPE_TRACE, SCOM }, CALL_TRACE_ON },
 	};
 
 	for (int i = 0; i < ARRAY_SIZE(rows); i++) {
 		firmware_forget();
 		firmware_log.error[rows[i].call] = -EIO;
-		KUNIT_EXPECT_EQ(test, get(0, rows[i].kind), -EIO);
+		KUNIT_EXPECT_EQ(test, get(0, rows[i].use), -EIO);
 		KUNIT_EXPECT_EQ(test, firmware_log.last, rows[i].call);
 		KUNIT_EXPECT_EQ(test, imc->cores[0].users, 0U);
 		expect_all_free(test);
 		/* It may work the next time. */
 		firmware_log.error[rows[i].call] = 0;
-		KUNIT_EXPECT_EQ(test, get(0, rows[i].kind), 0);
+		KUNIT_EXPECT_EQ(test, get(0, rows[i].use), 0);
 		put(0);
 	}
 }
@@ -247,40 +287,43 @@ static void failure_takes_nothing(struct kunit *test)
 /* One core that cannot be started does not take the system from those that run. */
 static void failure_spares_the_others(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_THREAD), 0);
+	KUNIT_EXPECT_EQ(test, get(0, thread_use), 0);
 	firmware_log.error[CALL_CORE_ON] = -EIO;
-	KUNIT_EXPECT_EQ(test, get(1, POWER_IMC_TYPE_THREAD), -EIO);
+	KUNIT_EXPECT_EQ(test, get(1, thread_use), -EIO);
 	/* Where it runs nothing has to be started. */
-	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_THREAD), 0);
-	expect_only(test, POWER_IMC_TYPE_THREAD);
+	KUNIT_EXPECT_EQ(test, get(0, thread_use), 0);
+	expect_only(test, thread_use);
 	put(0);
-	expect_only(test, POWER_IMC_TYPE_THREAD);
+	expect_only(test, thread_use);
 	put(0);
 }
 
 /* What could not be stopped may still run: nothing else may start, for good. */
 static void failure_to_stop_keeps_the_others_out(struct kunit *test)
 {
-	static const enum firmware_call off[] = { CALL_CORE_OFF, CALL_CORE_OFF, CALL_TRACE_OFF };
+	static const enum firmware_call off[] = {
+		CALL_CORE_OFF, CALL_CORE_OFF, CALL_TRACE_OFF, CALL_TRACE_OFF,
+	};
 
-	for (int i = 0; i < ARRAY_SIZE(kinds); i++) {
+	for (int i = 0; i < ARRAY_SIZE(uses); i++) {
 		firmware_forget();
-		KUNIT_EXPECT_EQ(test, get(0, kinds[i]), 0);
+		KUNIT_EXPECT_EQ(test, get(0, uses[i]), 0);
 		firmware_log.error[off[i]] = -EIO;
 		put(0);
-		expect_only(test, kinds[i]);
+		expect_only(test, uses[i]);
 		/* Its own kind goes on. */
 		firmware_log.error[off[i]] = 0;
-		KUNIT_EXPECT_EQ(test, get(0, kinds[i]), 0);
+		KUNIT_EXPECT_EQ(test, get(0, uses[i]), 0);
 		put(0);
-		expect_only(test, kinds[i]);
-		power_imc_domain_put(kinds[i]);
+		expect_only(test, uses[i]);
+		power_imc_domain_put(uses[i].type);
 		firmware_log.on = 0;
 	}
 }
 
 static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(one_kind_at_a_time),
+	KUNIT_CASE(who_traces_is_told_how),
 	KUNIT_CASE(refusal_takes_nothing),
 	KUNIT_CASE(first_starts_last_stops),
 	KUNIT_CASE(threads_use_the_core),

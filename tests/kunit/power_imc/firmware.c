@@ -42,6 +42,7 @@ static int fake_init_core(u32 pir, u64 page)
 
 static int fake_init_trace(u32 pir, u64 scom)
 {
+	firmware_log.scom = scom;
 	return firmware_called(CALL_INIT_TRACE, pir);
 }
 

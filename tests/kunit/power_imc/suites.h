@@ -18,6 +18,7 @@ struct firmware_log {
 	enum firmware_call last;
 	u32 pir;			/* of the last call */
 	u64 page;			/* of the last CALL_INIT_CORE */
+	u64 scom;			/* of the last CALL_INIT_TRACE */
 	int error[FIRMWARE_CALLS];	/* what a call is to return */
 	unsigned int misuse;		/* started without being set up, or twice, and so on */
 	unsigned int on;		/* engines and microcodes that run */
