@@ -56,10 +56,10 @@ static bool power_imc_nest_copy(struct power_imc_nest *nest, const __be64 *group
 	__be64 done = READ_ONCE(group[last]);
 
 	/* Updates done, counters, updates begun: the other way round than they are written. */
-	smp_rmb();	/* with the order that the microcode writes in */
+	dma_rmb();	/* with the order that the microcode writes in */
 	for (unsigned int i = 1; i < last; i++)
 		nest->snapshot[i] = READ_ONCE(group[i]);
-	smp_rmb();	/* as above */
+	dma_rmb();	/* as above */
 	return READ_ONCE(group[0]) == done;
 }
 

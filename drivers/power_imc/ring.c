@@ -43,12 +43,12 @@ static bool power_imc_ring_copy(const struct power_imc_ring *ring, u32 slot,
 	const struct power_imc_record *from = power_imc_ring_slot(ring, slot);
 
 	record->tb_low = READ_ONCE(from->tb_low);
-	smp_rmb();	/* with the order that the hardware writes in */
+	dma_rmb();	/* with the order that the hardware writes in */
 	record->ip = READ_ONCE(from->ip);
 	record->state = READ_ONCE(from->state);
 	for (unsigned int i = 0; i < ARRAY_SIZE(from->cpmc); i++)
 		record->cpmc[i] = READ_ONCE(from->cpmc[i]);
-	smp_rmb();	/* likewise */
+	dma_rmb();	/* likewise */
 	record->tb = READ_ONCE(from->tb);
 	return (be64_to_cpu(record->tb) & POWER_IMC_RECORD_TB_LOW) == be64_to_cpu(record->tb_low);
 }
@@ -86,8 +86,10 @@ static void power_imc_ring_advance(struct power_imc_ring *ring, u64 tb)
 		ring->behind--;
 }
 
+/* Has the writer come round since the next slot was copied, or before? */
 static bool power_imc_ring_lapped(const struct power_imc_ring *ring)
 {
+	dma_rmb();	/* it writes the slot before the next one first */
 	return !ring->behind && power_imc_ring_tb(ring, ring->next - 1) != ring->mark;
 }
 
@@ -149,8 +151,11 @@ static bool power_imc_ring_goes_on(const struct power_imc_ring *ring)
  */
 static bool power_imc_ring_find_start(struct power_imc_ring *ring)
 {
-	u64 first = power_imc_ring_tb(ring, 0), other = power_imc_ring_tb(ring, ring->left_off);
+	u64 first, other = power_imc_ring_tb(ring, ring->left_off);
 
+	/* A writer that began at slot 0 wrote that before it came to the other one. */
+	dma_rmb();
+	first = power_imc_ring_tb(ring, 0);
 	if (first <= ring->newest && other <= ring->newest)
 		return false;
 	if (first <= ring->newest || (other > ring->newest && other < first))
@@ -200,7 +205,7 @@ static enum power_imc_slot power_imc_ring_look(struct power_imc_ring *ring,
 	again = power_imc_ring_begins_again(ring);
 	if (on || again) {
 		/* The slot may have been written after it was copied, and before those. */
-		smp_rmb();
+		dma_rmb();
 		whole = power_imc_ring_copy(ring, ring->next, record);
 		tb = be64_to_cpu(record->tb);
 		if (whole && tb > ring->newest)
