@@ -21,6 +21,10 @@ IN_NAME = ("--kernel", "--driver")
 KUNIT_TIMEOUT = 900     # seconds: the checkers are slow, more so where CPUs are emulated two at a time
 # insmod sleeps while a case runs, for which KUnit allows 300 s.
 KUNIT_ARGUMENTS = "sysctl.kernel.hung_task_timeout_secs=360"
+# What the suites of an architecture need, which share a guest: CPUs that go offline, as x86's first cannot, and a
+# core beside the one that stays.
+KUNIT_MACHINES = {"x86_64": {"models": ("snbep,sockets=2",), "cpus": 4}, "arm64": {"cpus": 2},
+                  "ppc64le": {"cpus": 4}}
 LOG_LINES = 25
 TURNS = 12               # at most in one guest
 # What every guest's outcome depends on; a PMU's own folders come to that.
@@ -92,7 +96,7 @@ def kunit():
             yield Job(f"kunit/{arch.name}/{module}", guest=Guest(
                 arch=arch, kernel="kunit", driver="none", timeout=KUNIT_TIMEOUT, append=KUNIT_ARGUMENTS,
                 modules=(module,), copies=("tests/guest/kunit.sh", TEST_LIBRARY, *fragments),
-                command=("sh", "kunit.sh")),
+                command=("sh", "kunit.sh"), **KUNIT_MACHINES[arch.name]),
                 sources=(*GUEST_SOURCES, f"drivers/{arch.pmu}", f"tests/models/{arch.pmu}", "tests/guest/kunit.sh",
                          f"{KUNIT}/Kbuild", f"{KUNIT}/perf_open.h", f"{KUNIT}/{folder}", *fragments),
                 tests=tuple(kunit_cases(folder)))

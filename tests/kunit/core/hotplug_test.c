@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Owners that go offline and come back. Some of this needs CPUs that not every guest has;
- * then it is skipped.
+ * Owners that go offline and come back. This needs a second CPU; and where the first cannot go
+ * offline, as on x86, a package of two without it.
  */
 #include <kunit/test.h>
 #include <linux/cpu.h>
 #include <linux/sched.h>
+#include <linux/topology.h>
 
 #include "suites.h"
 #include "memory.h"
@@ -62,6 +63,17 @@ static int second_cpu(struct kunit *test)
 	if (cpu < 0)
 		kunit_skip(test, "needs two CPUs");
 	return cpu;
+}
+
+/* The first online CPU of a package but @but, or -1. */
+static int first_of_package(int package, int but)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		if (cpu != but && topology_physical_package_id(cpu) == package)
+			return cpu;
+	return -1;
 }
 
 /* A box that loses its last CPU goes off, and on again with the CPU if it is still used. */
@@ -151,14 +163,17 @@ static void device_goes_while_away(struct kunit *test)
  */
 static void heir_counts_on(struct kunit *test)
 {
-	int heir = second_cpu(test), owner = cpumask_first(cpu_online_mask);
+	int package = topology_physical_package_id(cpumask_last(cpu_online_mask));
+	int owner = first_of_package(package, -1), heir = first_of_package(package, owner);
 	struct perf_event *event;
 	struct memory_box *box;
 
-	if (!cpu_is_hotpluggable(owner))
-		kunit_skip(test, "CPU %d cannot go offline", owner);
-	hotplug_create(test, PMU_SCOPE_SYSTEM, PMU_TASKS_NEVER);
-	box = &memory->boxes[0];
+	if (heir < 0 || !cpu_is_hotpluggable(owner))
+		kunit_skip(test, "needs a package of two CPUs, the first hotpluggable");
+	memory = memory_create(test, PMU_SCOPE_PACKAGE);
+	memory_with_power(memory);
+	memory_plug_box(test, memory, package);
+	box = &memory->boxes[package];
 	event = open_one(test, owner, NULL);
 	KUNIT_EXPECT_EQ(test, event->cpu, owner);
 	box->raw += 5;

@@ -26,7 +26,7 @@ static const struct pmu_format event_format = {
 
 static struct power_imc *imc;
 static struct power_imc_unit *units;	/* live as long as the module: PMUs do */
-static int away;			/* a CPU that is offline, or -1 */
+static cpumask_t away;			/* CPUs that are offline */
 
 static void unit_describe(struct power_imc_unit *unit, const char *name, enum power_imc_type type)
 {
@@ -42,7 +42,7 @@ static void unit_describe(struct power_imc_unit *unit, const char *name, enum po
 static int units_test_init(struct kunit *test)
 {
 	firmware_forget();
-	away = -1;
+	cpumask_clear(&away);
 	imc = kunit_kzalloc(test, sizeof(*imc), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, imc);
 	units = kunit_kcalloc(test, 2, sizeof(*units), GFP_KERNEL);
@@ -62,27 +62,30 @@ static int units_test_init(struct kunit *test)
 	return 0;
 }
 
+static void leave(struct kunit *test, int cpu)
+{
+	KUNIT_ASSERT_EQ(test, remove_cpu(cpu), 0);
+	cpumask_set_cpu(cpu, &away);
+}
+
+static void come_back(struct kunit *test)
+{
+	int cpu;
+
+	for_each_cpu(cpu, &away) {
+		cpumask_clear_cpu(cpu, &away);
+		KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
+	}
+}
+
 static void units_test_exit(struct kunit *test)
 {
-	if (away >= 0)
-		KUNIT_EXPECT_EQ(test, add_cpu(away), 0);
+	come_back(test);
 	if (!IS_ERR_OR_NULL(imc->dev))
 		kunit_device_unregister(test, imc->dev);
 	pmu_unregister_all(THIS_MODULE);
 	KUNIT_EXPECT_EQ(test, firmware_log.misuse, 0U);
 	KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
-}
-
-static void leave(struct kunit *test, int cpu)
-{
-	KUNIT_ASSERT_EQ(test, remove_cpu(cpu), 0);
-	away = cpu;
-}
-
-static void come_back(struct kunit *test)
-{
-	KUNIT_ASSERT_EQ(test, add_cpu(away), 0);
-	away = -1;
 }
 
 /* So many events are counted to a page. */
@@ -284,19 +287,26 @@ static void core_keeps_counting(struct kunit *test)
 static void engine_goes_with_the_core(struct kunit *test)
 {
 	int cpu = other_cpu(cpumask_first(cpu_online_mask), false);
+	struct power_imc_core *core = cpu < 0 ? NULL : core_of(cpu);
 	struct perf_event *event;
-	struct power_imc_core *core;
+	unsigned int threads = 0;
 
-	if (cpu < 0 || other_cpu(cpu, true) >= 0)
-		kunit_skip(test, "needs a second core, of one thread");
-	core = core_of(cpu);
+	if (!core)
+		kunit_skip(test, "needs a second core");
 	event = open_thread(test, CCYC);
-	KUNIT_EXPECT_EQ(test, core->users, 1U);
-	leave(test, cpu);
+	for_each_present_cpu(cpu)
+		threads += core_of(cpu) == core;
+	KUNIT_EXPECT_EQ(test, core->users, threads);
+	for_each_present_cpu(cpu) {
+		if (core_of(cpu) != core)
+			continue;
+		KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_OFF], 0U);
+		leave(test, cpu);
+	}
 	KUNIT_EXPECT_EQ(test, core->users, 0U);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_OFF], 1U);
 	come_back(test);
-	KUNIT_EXPECT_EQ(test, core->users, 1U);
+	KUNIT_EXPECT_EQ(test, core->users, threads);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_OFF], 1U);
 	perf_event_release_kernel(event);
 }
