@@ -10,10 +10,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from pmusuite import data
 from pmusuite.cache import TREE
 
 SMALL = TREE / "tests/models/power_imc/catalogs"
-SHIPPED = TREE.parent / "shared/data/ima-catalog"
 
 TYPE_TRACE, TYPE_NEST = 0x2, 0x10
 FORMATS = {"event": "config:0-61", "offset": "config:0-31", "rvalue": "config:32", "mode": "config:33-40"}
@@ -161,8 +161,6 @@ class Catalogs(unittest.TestCase):
     maxDiff = 4000
 
     def check(self, spec, path, least, driver="ours", kernel="6.12"):
-        if not path.exists():
-            self.skipTest(f"{path.name}, a catalog that firmware ships, is not there")
         found = {pmu: (node, rows) for node, pmu, kind, rows in units(path) if kind != TYPE_TRACE}
         # Where QEMU has the nest's counters the in-tree driver's reads are an oops.
         work = [batch for pmu, (_, rows) in found.items() for batch in batches(rows, pmu)
@@ -197,8 +195,11 @@ class Catalogs(unittest.TestCase):
             path.write_text(large_catalog(1800, 1000))
             self.check(f"power9,catalog={path}", path, 2800)
 
+    def shipped(self, name):
+        return data.path(name) or self.skipTest(data.missing(name))
+
     def test_shipped_power9(self):
-        self.check("power9,catalog=real", SHIPPED / "81E00612.4E0200.dts", 470)
+        self.check("power9,catalog=real", self.shipped(data.P9_CATALOG), 470)
 
     def test_shipped_power10(self):
-        self.check("power10,catalog=real", SHIPPED / "81E00612.800200.dts", 200)
+        self.check("power10,catalog=real", self.shipped(data.P10_CATALOG), 200)
