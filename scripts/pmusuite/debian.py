@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Debian packages of any architecture, by scripts/apt: looked up, downloaded, unpacked."""
 import json
+import os
 import re
 import subprocess
 
@@ -29,7 +30,9 @@ def remembered(name, find):
         return json.loads(path.read_text())
     value = find()
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value, indent=1) + "\n")
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.write_text(json.dumps(value, indent=1) + "\n")
+    partial.rename(path)    # half of it would be an error for ever
     return value
 
 
