@@ -4,15 +4,12 @@
 Each row can be counted by its config, and what has a name in sysfs is the same event.
 """
 import json
-import os
 import re
-import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from pmusuite import linux_tools
-from pmusuite.cache import TREE
+from pmusuite import linux_tools, unittests
 
 # The model of each generation, and perf's table for it.
 GENERATIONS = {
@@ -51,15 +48,14 @@ def perf_table(name):
         yield OTHER_NAMES.get(name, name), int(row.get("EventCode", "0"), 0) | int(row.get("UMask", "0"), 0) << 8
 
 
-def in_guest(model, configs):
+def in_guest(test, model, configs):
     """({name: config} of sysfs, {config: "ok" or an errno's name}) as the guest has it."""
     with tempfile.TemporaryDirectory() as directory:
         script, listing = Path(directory) / "script", Path(directory) / "configs"
         script.write_text(IN_GUEST)
         listing.write_text("".join(f"{config:#x}\n" for config in sorted(configs)))
-        done = subprocess.run(["scripts/vm", "--kernel", "6.12", "--model", model, "--copy", script, "--copy", listing,
-                               "--", "sh", "script"], cwd=TREE, capture_output=True, text=True,
-                              env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"})
+        done = unittests.vm(test, "--kernel", "6.12", "--model", model, "--copy", script, "--copy", listing,
+                            "--", "sh", "script")
     if done.returncode:
         raise RuntimeError(done.stderr)
     named = {name: int(event, 16) | int(umask, 16) << 8 for name, event, umask in
@@ -72,7 +68,7 @@ class PerfTables(unittest.TestCase):
     def check(self, model):
         rows = list(perf_table(GENERATIONS[model]))
         self.assertGreater(len(rows), 40)
-        named, opened = in_guest(model, {config for _, config in rows})
+        named, opened = in_guest(self, model, {config for _, config in rows})
         self.assertGreater(len(named), 24)
         refused = {name: opened.get(config) for name, config in rows if opened.get(config) != "ok"}
         self.assertEqual(refused, {}, "rows of perf's table that cannot be opened")

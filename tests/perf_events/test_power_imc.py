@@ -3,14 +3,12 @@
 
 All files in sysfs are what the catalog says, and each event counts what happens at its own place and nothing else.
 """
-import os
 import re
-import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from pmusuite import data
+from pmusuite import data, unittests
 from pmusuite.cache import TREE
 
 SMALL = TREE / "tests/models/power_imc/catalogs"
@@ -142,16 +140,14 @@ core@0 {{ compatible = "ibm,imc-counters"; type = <0x4>; events-prefix = "CPM_";
 """
 
 
-def in_guest(spec, driver, kernel, work):
+def in_guest(test, spec, driver, kernel, work):
     """What IN_GUEST says, with a line of a batch for each of @work."""
     with tempfile.TemporaryDirectory() as directory:
         script, listing = Path(directory) / "script", Path(directory) / "batches"
         script.write_text(IN_GUEST)
         listing.write_text("".join(f"{pmu} {device} {' '.join(map(hex, configs))}\n" for pmu, device, configs in work))
-        done = subprocess.run(["scripts/vm", "--arch", "ppc64le", "--kernel", kernel, "--driver", driver, "--model", spec,
-                               "--copy", "tests/guest/lib.sh", "--copy", script, "--copy", listing, "--", "sh", "script"],
-                              cwd=TREE, capture_output=True, text=True,
-                              env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"})
+        done = unittests.vm(test, "--arch", "ppc64le", "--kernel", kernel, "--driver", driver, "--model", spec,
+                            "--copy", "tests/guest/lib.sh", "--copy", script, "--copy", listing, "--", "sh", "script")
     if done.returncode:
         raise RuntimeError(done.stdout + done.stderr)
     return done.stdout.splitlines()
@@ -165,7 +161,7 @@ class Catalogs(unittest.TestCase):
         # Where QEMU has the nest's counters the in-tree driver's reads are an oops.
         work = [batch for pmu, (_, rows) in found.items() for batch in batches(rows, pmu)
                 if driver == "ours" or not pmu.startswith("nest_")]
-        lines = [line for line in in_guest(spec, driver, kernel, work) if not line.startswith("trace_imc/")]
+        lines = [line for line in in_guest(self, spec, driver, kernel, work) if not line.startswith("trace_imc/")]
         there = {line.split()[1] for line in lines if line.startswith("node ")}
         wanted, opened = {}, 0
         for pmu, (node, rows) in found.items():
