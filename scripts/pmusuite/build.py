@@ -34,7 +34,8 @@ def compiler_version(name):
 
 def kbuild(arch):
     """What kbuild has to be told to build for @arch."""
-    return {"ARCH": arch.kernel, "CROSS_COMPILE": compiler(arch)}
+    # Debian's headers name the compiler of their own suite, such as gcc-12; a later host has its own alone.
+    return {"ARCH": arch.kernel, "CROSS_COMPILE": compiler(arch), "CC": f"{compiler(arch)}gcc"}
 
 
 def _copy_sources(directory):

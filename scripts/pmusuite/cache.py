@@ -5,12 +5,16 @@ An entry is built once, in a temporary directory, and appears under its name onl
 when it is complete; an interrupted build leaves nothing that a later run would trust.
 """
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
+import traceback
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parents[2]
@@ -78,10 +82,6 @@ def entry(kind, key, build):
             partial.mkdir(parents=True)
             build(partial)
             partial.rename(target)
-        except OSError as error:
-            if error.errno == 28:
-                raise Error(f"no space left in {ROOT}; free some, or set XDG_CACHE_HOME to a larger disk") from error
-            raise
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     return target
@@ -97,12 +97,49 @@ def run(command, what, **kwargs):
     return done.stdout
 
 
-def main(function):
-    """Run a script's main function; an Error becomes one message and exit status 125."""
+def _sentence(error):
+    """What happened, for a person who does not know the scripts."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"no space left: free some, or set XDG_CACHE_HOME to a larger disk (the cache is {ROOT})"
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"cannot use {os.fsdecode(error.filename)}: {error.strerror}"
+    if isinstance(error, subprocess.CalledProcessError):
+        command = error.cmd if isinstance(error.cmd, str) else " ".join(map(str, error.cmd))
+        return f"'{command}' failed (exit status {error.returncode})"
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return (f"this should not happen: {type(error).__name__}{': ' * bool(str(error))}{error}, "
+            f"in {Path(where.filename).name}, line {where.lineno}")
+
+
+def _keep_traceback():
+    """Where the details of what is being handled are, to be said after the sentence."""
+    text = traceback.format_exc()
+    if os.environ.get("PMU_DEBUG"):
+        return f"\n{text}"
+    directory = ROOT / "logs" / time.strftime(f"%Y%m%d-%H%M%S-{os.getpid()}-error")
     try:
-        sys.exit(function())
+        directory.mkdir(parents=True)
+        (directory / "traceback").write_text(f"{' '.join(sys.argv)}\n{text}")
+    except OSError:
+        return " (PMU_DEBUG=1 shows where)"
+    return f" (details: {directory}/traceback)"
+
+
+def main(function):
+    """Run a script's main function; whatever goes wrong becomes one message and exit status 125."""
+    try:
+        status = function()
+        sys.stdout.flush()
+        sys.exit(status)
     except Error as error:
-        print(f"{Path(sys.argv[0]).name}: {error}", file=sys.stderr)
-        sys.exit(125)
+        message = str(error)
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(128 + signal.SIGINT)
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; the interpreter is not to complain when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + signal.SIGPIPE)
+    except Exception as error:
+        message = f"{_sentence(error)}{_keep_traceback()}"
+    print(f"{Path(sys.argv[0]).name}: {message}", file=sys.stderr)
+    sys.exit(125)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Debian packages of any architecture, by scripts/apt: looked up, downloaded, unpacked."""
 import json
+import os
 import re
 import subprocess
 
@@ -8,7 +9,7 @@ from . import cache
 from .cache import TREE, Error, run
 
 APT = TREE / "scripts" / "apt"
-HOST = "host"
+HOST = "host"       # the host's own suite; a name of an architecture means guests'
 
 
 def host_arch():
@@ -29,7 +30,9 @@ def remembered(name, find):
         return json.loads(path.read_text())
     value = find()
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value, indent=1) + "\n")
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.write_text(json.dumps(value, indent=1) + "\n")
+    partial.rename(path)    # half of it would be an error for ever
     return value
 
 
@@ -97,7 +100,7 @@ def closure_names(arch, packages):
 def source_tarball(arch, package, upstream):
     """The orig tarball of a source package; the tarball alone, since mirrors drop .dsc files early."""
     def build(directory):
-        update(arch if arch != HOST else host_arch())
+        update(arch)
         listing = subprocess.run([APT, arch, "cache", "showsrc", package], capture_output=True, text=True).stdout
         for stanza in listing.split("\n\n"):
             place = re.search(r"^Directory: (\S+)$", stanza, re.M)
@@ -105,7 +108,7 @@ def source_tarball(arch, package, upstream):
             if place and match:
                 digest, name = match.groups()
                 cache.say(f"downloading {name}")
-                uri = f"{mirror()}{place.group(1)}/{name}"
+                uri = f"{mirror(arch)}{place.group(1)}/{name}"
                 run(["/usr/lib/apt/apt-helper", "download-file", uri, directory / name, f"SHA256:{digest}"],
                     f"downloading {name}")
                 return
@@ -114,7 +117,6 @@ def source_tarball(arch, package, upstream):
     return next(cache.entry("sources", f"{package}-{upstream}", build).iterdir())
 
 
-def mirror():
-    """The URI of the host's Debian mirror."""
-    sources = cache.ROOT / "apt" / host_arch() / "sources.list"
-    return re.search(r"\] (\S+) bookworm main", sources.read_text()).group(1).rstrip("/") + "/"
+def mirror(arch):
+    """The URI of the Debian mirror that @arch's packages come from."""
+    return run([APT, arch, "mirror"], "asking for the Debian mirror").strip()

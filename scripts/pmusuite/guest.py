@@ -165,10 +165,17 @@ def _qemu(guest, kernel, initramfs):
 
 
 def _pump(descriptor, sink):
-    """Pass a pipe on until its other end closes."""
+    """Pass a pipe on until its other end closes, even if nobody wants it: or the guest would wait for ever."""
     def loop():
+        wanted = True
         while data := os.read(descriptor, 65536):
-            sink(data)
+            try:
+                if wanted:
+                    sink(data)
+            except OSError as error:
+                wanted = False
+                if not isinstance(error, BrokenPipeError):
+                    cache.say(f"a guest's output is lost: {error.strerror}")
         os.close(descriptor)
     thread = threading.Thread(target=loop, daemon=True)
     thread.start()

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import json
 
-from . import build, cache, ktap
+from . import build, cache, data, ktap
 from .arch import ARCHES
 
 RESULTS = cache.ROOT / "results"
@@ -27,6 +27,12 @@ def _resolved(pattern):
 
 
 @functools.cache
+def _data():
+    """What others made and a test may compare with."""
+    return cache.key_of(*[part for name in data.NAMES if (path := data.path(name)) for part in (name, path)])
+
+
+@functools.cache
 def _tools(arch):
     return cache.key_of(build.qemu_version(arch), *(build.compiler_version(name) for name in
                                                     ("gcc", build.compiler(arch) + "gcc")))
@@ -35,7 +41,7 @@ def _tools(arch):
 def _path(job):
     arches = [job.guest.arch] if job.guest else ARCHES.values()
     pattern = f"*-{job.guest.arch.name}-*" if job.guest else "*"
-    key = cache.key_of(repr(job), _tree(job.sources), _resolved(pattern), *map(_tools, arches))
+    key = cache.key_of(repr(job), _tree(job.sources), _resolved(pattern), _data(), *map(_tools, arches))
     return RESULTS / f"{key}.json"
 
 

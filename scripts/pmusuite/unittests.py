@@ -8,7 +8,9 @@ whose name has NAME.
 """
 import argparse
 import os
+import subprocess
 import unittest
+from pathlib import Path
 
 from . import arch, build, cache, specs
 
@@ -49,6 +51,17 @@ class Ktap(unittest.TestResult):
 
     def addUnexpectedSuccess(self, test):
         self.problems.append("expected to fail, and did not")
+
+
+def vm(test, *arguments):
+    """scripts/vm for a @test, run to its end; the log of the guest's kernel is kept with the job's, in the test's name."""
+    log = []
+    if logs := os.environ.get("PMU_LOGS"):
+        directory = Path(logs, test.id().rsplit(".", 1)[-1])
+        directory.mkdir(exist_ok=True)
+        log = ["--log", directory / "kernel.log"]
+    return subprocess.run(["scripts/vm", *log, *arguments], cwd=cache.TREE, capture_output=True, text=True,
+                          env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"})
 
 
 def cases(suite):

@@ -3,17 +3,15 @@
 
 All files in sysfs are what the catalog says, and each event counts what happens at its own place and nothing else.
 """
-import os
 import re
-import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
+from pmusuite import data, unittests
 from pmusuite.cache import TREE
 
 SMALL = TREE / "tests/models/power_imc/catalogs"
-SHIPPED = TREE.parent / "shared/data/ima-catalog"
 
 TYPE_TRACE, TYPE_NEST = 0x2, 0x10
 FORMATS = {"event": "config:0-61", "offset": "config:0-31", "rvalue": "config:32", "mode": "config:33-40"}
@@ -140,16 +138,14 @@ many@0 {{ compatible = "ibm,imc-counters"; type = <0x10>; events-prefix = "PM_";
 """
 
 
-def in_guest(spec, driver, kernel, work):
+def in_guest(test, spec, driver, kernel, work):
     """What IN_GUEST says, with a line of a batch for each of @work."""
     with tempfile.TemporaryDirectory() as directory:
         script, listing = Path(directory) / "script", Path(directory) / "batches"
         script.write_text(IN_GUEST)
         listing.write_text("".join(f"{pmu} {device} {' '.join(map(hex, configs))}\n" for pmu, device, configs in work))
-        done = subprocess.run(["scripts/vm", "--arch", "ppc64le", "--kernel", kernel, "--driver", driver, "--model", spec,
-                               "--copy", "tests/guest/lib.sh", "--copy", script, "--copy", listing, "--", "sh", "script"],
-                              cwd=TREE, capture_output=True, text=True,
-                              env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"})
+        done = unittests.vm(test, "--arch", "ppc64le", "--kernel", kernel, "--driver", driver, "--model", spec,
+                            "--copy", "tests/guest/lib.sh", "--copy", script, "--copy", listing, "--", "sh", "script")
     if done.returncode:
         raise RuntimeError(done.stdout + done.stderr)
     return done.stdout.splitlines()
@@ -159,13 +155,11 @@ class Catalogs(unittest.TestCase):
     maxDiff = 4000
 
     def check(self, spec, path, least, driver="ours", kernel="6.12"):
-        if not path.exists():
-            self.skipTest(f"{path.name}, a catalog that firmware ships, is not there")
         found = {pmu: (node, rows) for node, pmu, kind, rows in units(path) if kind != TYPE_TRACE}
         # Where QEMU has the nest's counters the in-tree driver's reads are an oops.
         work = [batch for pmu, (_, rows) in found.items() for batch in batches(rows, pmu)
                 if driver == "ours" or not pmu.startswith("nest_")]
-        lines = [line for line in in_guest(spec, driver, kernel, work) if not line.startswith("trace_imc/")]
+        lines = [line for line in in_guest(self, spec, driver, kernel, work) if not line.startswith("trace_imc/")]
         there = {line.split()[1] for line in lines if line.startswith("node ")}
         wanted, opened = {}, 0
         for pmu, (node, rows) in found.items():
@@ -192,8 +186,11 @@ class Catalogs(unittest.TestCase):
             path.write_text(large_catalog(1800, 1000))
             self.check(f"power9,catalog={path}", path, 2860)
 
+    def shipped(self, name):
+        return data.path(name) or self.skipTest(data.missing(name))
+
     def test_shipped_power9(self):
-        self.check("power9,catalog=real", SHIPPED / "81E00612.4E0200.dts", 470)
+        self.check("power9,catalog=real", self.shipped(data.P9_CATALOG), 470)
 
     def test_shipped_power10(self):
-        self.check("power10,catalog=real", SHIPPED / "81E00612.800200.dts", 200)
+        self.check("power10,catalog=real", self.shipped(data.P10_CATALOG), 200)

@@ -4,9 +4,8 @@ import csv
 import re
 import unittest
 
-from pmusuite import cache
+from pmusuite import cache, data
 
-LIST = cache.TREE.parent / "shared/hardware/cmn-events.csv"
 DRIVER = cache.TREE / "drivers/cmn"
 PRODUCTS = {"cmn600": "CMN_600", "cmn650": "CMN_650", "ci700": "CMN_CI700", "cmn700": "CMN_700", "cmns3": "CMN_S3"}
 # Not in tables: made of parts, as many as a mesh has; guests compare them with the in-tree driver's.
@@ -55,10 +54,9 @@ def tables():
 
 class Events(unittest.TestCase):
     def test_the_tables_are_the_list(self):
-        if not LIST.exists():
-            self.skipTest(f"there is no {LIST.name} beside the tree")
+        path = data.path(data.CMN_EVENTS) or self.skipTest(data.missing(data.CMN_EVENTS))
         listed = {}
-        with LIST.open(newline="") as lines:
+        with path.open(newline="") as lines:
             for row in csv.DictReader(lines):
                 if not row["name"].startswith(MADE):
                     listed[row["name"], int(row["config"], 16)] = {

@@ -6,12 +6,11 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from pmusuite import cache
+from pmusuite import cache, data
 from models.power_imc import pnor
 
 SMALL = {"p9": cache.TREE / "tests/models/power_imc/catalogs/p9.dts", "p10": cache.TREE / "tests/models/power_imc/catalogs/p10.dts"}
-REAL_ONES = cache.TREE.parent / "shared/data/ima-catalog"
-REAL = {"p9": REAL_ONES / "81E00612.4E0200.dts", "p10": REAL_ONES / "81E00612.800200.dts"}
+REAL = {"p9": data.P9_CATALOG, "p10": data.P10_CATALOG}
 SUB_ID = {"p9": 0x4e0200, "p10": 0x800200}
 BLOCK = 4096
 KINDS = {0x10: "nest", 0x4: "core", 0x1: "thread", 0x2: "trace"}
@@ -216,11 +215,14 @@ class Catalogs(unittest.TestCase):
         self.assertEqual({(event.text("scale"), event.text("unit")) for event in events.values()},
                          {(None, None), (None, "commands"), (None, "flits"), ("4.096e3", "flits"), ("4096.0", None)})
 
+    def real(self):
+        """{generation: path}"""
+        return {name: data.path(file) or self.skipTest(data.missing(file)) for name, file in REAL.items()}
+
     def test_like_the_real_ones(self):
-        if not REAL_ONES.is_dir():
-            self.skipTest(f"there is no {REAL_ONES.name} beside the tree")
+        paths = self.real()
         for generation, path in SMALL.items():
-            real = self.units(REAL[generation])[1]
+            real = self.units(paths[generation])[1]
             for name, (node, prefix, events) in self.units(path)[1].items():
                 self.assertIn(name, real)
                 theirs, real_prefix, real_events = real[name]
@@ -231,7 +233,5 @@ class Catalogs(unittest.TestCase):
                     self.assertEqual(event.number("reg"), real_events[event_name].number("reg"), (name, event_name))
 
     def test_the_real_ones_fit(self):
-        if not REAL_ONES.is_dir():
-            self.skipTest(f"there is no {REAL_ONES.name} beside the tree")
-        content = partitions(pnor.image(pnor.read({SUB_ID[name]: path for name, path in REAL.items()})))
+        content = partitions(pnor.image(pnor.read({SUB_ID[name]: path for name, path in self.real().items()})))
         self.assertEqual([sub_id for sub_id, _, _ in triples(content["IMA_CATALOG"][1])], list(SUB_ID.values()))

@@ -170,7 +170,7 @@ class Kept(unittest.TestCase):
         self.addCleanup(directory.cleanup)
         self.root = Path(directory.name)
         for target, name, value in ((kept, "RESULTS", self.root / "results"), (cache, "TREE", self.root),
-                                    (kept, "_tools", lambda arch: "")):
+                                    (kept, "_tools", lambda machine: "")):
             patch = unittest.mock.patch.object(target, name, value)
             patch.start()
             self.addCleanup(patch.stop)

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from models.common.spec import Key, Machine, number
-from pmusuite.cache import TREE
+from pmusuite import data
+from pmusuite.cache import Error
 
 from . import pnor
 
 _CATALOGS = Path(__file__).parent / "catalogs"
-_REAL_CATALOGS = TREE.parent / "shared/data/ima-catalog"
 
 
 class _Generation:
@@ -21,8 +21,8 @@ class _Generation:
 
 
 _GENERATIONS = {
-    "p9": _Generation("POWER9", "powernv9", "81E00612.4E0200.dts"),
-    "p10": _Generation("POWER10", "powernv10", "81E00612.800200.dts"),
+    "p9": _Generation("POWER9", "powernv9", data.P9_CATALOG),
+    "p10": _Generation("POWER10", "powernv10", data.P10_CATALOG),
 }
 
 _KEYS = {
@@ -32,13 +32,20 @@ _KEYS = {
 }
 
 
+def _real(name):
+    path = data.path(name)
+    if not path:
+        raise Error(f"catalog=real: {data.missing(name)}")
+    return path
+
+
 def _catalogs(name, choice):
     """The flash of a machine fits all processors; a file is for this one."""
     if choice == "small":
         return {pnor.SUB_IDS[other]: _CATALOGS / f"{other}.dts"
                 for other in _GENERATIONS}
     if choice == "real":
-        return {pnor.SUB_IDS[other]: _REAL_CATALOGS / generation.real
+        return {pnor.SUB_IDS[other]: _real(generation.real)
                 for other, generation in _GENERATIONS.items()}
     return {pnor.SUB_IDS[name]: choice}
 

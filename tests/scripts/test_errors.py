@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What goes wrong in a script is a sentence with exit status 125; the details are where it says."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from pmusuite import cache
+
+SCRIPTS = cache.TREE / "scripts"
+# How each script is called; anything that makes it begin.
+CALLS = {"vm": ["--", "true"], "test": ["models"], "demo": [], "bench": ["cmn"], "check": ["6.1"],
+         "pnor": ["/dev/null/image", f"p9={cache.TREE}/tests/models/power_imc/catalogs/p9.dts"]}
+
+
+class Errors(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.home = Path(directory.name)
+
+    def start(self, command, home=None, **variables):
+        environment = {key: value for key, value in os.environ.items() if key not in ("LD_PRELOAD", "PMU_DEBUG")}
+        return subprocess.run(command, capture_output=True, text=True, env={
+            **environment, "XDG_CACHE_HOME": str(home or self.home), "PYTHONPATH": str(SCRIPTS), **variables})
+
+    def run_main(self, body, **kwargs):
+        """A script whose main function has that body."""
+        return self.start([sys.executable, "-c", "import json, os, subprocess, sys\nfrom pmusuite import cache\n"
+                           f"def main():\n    {body}\ncache.main(main)"], **kwargs)
+
+    def sentence(self, body, **kwargs):
+        done = self.run_main(body, **kwargs)
+        self.assertEqual(done.returncode, 125)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        return done.stderr
+
+    def test_what_was_expected_is_said_as_it_is(self):
+        self.assertEqual(self.sentence("raise cache.Error('no bread')"), "-c: no bread\n")
+        self.assertEqual(list(self.home.iterdir()), [])
+
+    def test_files_and_programs(self):
+        self.assertIn("cannot use /no/file: No such file or directory", self.sentence("open('/no/file')"))
+        self.assertIn("cannot use no-program: No such file", self.sentence("subprocess.run(['no-program'])"))
+        self.assertIn("'false' failed (exit status 1)", self.sentence("subprocess.run(['false'], check=True)"))
+
+    def test_a_full_disk(self):
+        self.assertIn("no space left: free some, or set XDG_CACHE_HOME",
+                      self.sentence("print('x', file=open('/dev/full', 'w'), flush=True)"))
+
+    def test_what_nobody_thought_of(self):
+        self.assertRegex(self.sentence("{}['Depends']"), r"this should not happen: KeyError: 'Depends', in <string>, line 4")
+        self.assertRegex(self.sentence("json.loads('{')"), r"JSONDecodeError: .*, in decoder\.py, line \d+")
+        self.assertRegex(self.sentence("assert 0"), r"AssertionError, in ")
+
+    def test_the_details_are_kept(self):
+        said = self.sentence("{}['Depends']")
+        details = Path(re.search(r"\(details: (.*)\)$", said)[1])
+        self.assertTrue(details.is_relative_to(self.home), details)
+        self.assertIn("Traceback", details.read_text())
+        self.assertIn("KeyError: 'Depends'", details.read_text())
+
+    def test_no_place_for_details(self):
+        self.assertIn("(PMU_DEBUG=1 shows where)", self.sentence("{}['Depends']", home="/dev/null"))
+
+    def test_details_on_request(self):
+        self.assertIn("Traceback", self.run_main("{}['Depends']", PMU_DEBUG="1").stderr)
+
+    def test_output_that_nobody_reads(self):
+        done = self.start(["bash", "-c", f"{SCRIPTS}/vm --model help | true; echo ${{PIPESTATUS[0]}}"])
+        self.assertEqual(done.stderr, "")
+        self.assertIn(done.stdout.strip(), ("0", "141"))
+        done = self.run_main("sys.stdout.close(); sys.stdout = os.fdopen(os.open('/dev/null', os.O_RDONLY)); "
+                             "raise BrokenPipeError")
+        self.assertEqual((done.returncode, done.stderr), (141, ""))
+
+    def test_every_script_without_a_cache(self):
+        calling = {path.name for path in SCRIPTS.iterdir() if path.is_file() and "cache.main(" in path.read_text()}
+        self.assertEqual(calling, set(CALLS))
+        for name, arguments in CALLS.items():
+            with self.subTest(name):
+                done = self.start([SCRIPTS / name, *arguments], home="/dev/null")
+                self.assertEqual(done.returncode, 125, done.stderr)
+                self.assertNotIn("Traceback", done.stderr)
+                self.assertRegex(done.stderr.splitlines()[-1], rf"^{name}: .+")
+
+
+if __name__ == "__main__":
+    unittest.main()
