@@ -8,6 +8,11 @@
 . ./intel_imc/lib.sh
 trap as_it_was EXIT
 
+# The CPU that counts for the last socket.
+last_owner() {
+	sed 's/.*[-,]//' $PMUS/uncore_imc_0/cpumask
+}
+
 # For pmu-event's -x: moves what counts on socket 1, once with each of its CPUs.
 cat > /tmp/moves <<-'EOT'
 	for cpu in 2 3; do

@@ -8,6 +8,10 @@
 . ./intel_imc/lib.sh
 trap as_it_was EXIT
 
+# A command for pmu-event's -x: until the first event, whose file every child inherits, is in error
+# state. Its read() then says so. That takes some milliseconds; in a minute something is wrong.
+UNTIL_ERROR='for _ in $(seq 6000); do [ "$(head -c 8 <&3 | wc -c)" = 0 ] && exit; sleep 0.01; done; exit 1'
+
 # The registers of imc0 from OFFSET on, COUNT dwords
 registers() {
 	hexdump -v -s $((0x$1)) -n $((4 * $2)) -e '1/4 "%08x "' /sys/bus/pci/devices/0000:3f:10.0/config
