@@ -3,10 +3,14 @@
 #
 # The owner CPU goes offline and comes back while events count: nothing is lost.
 #
-# vm: --kernel '6.1 6.12' --driver ours --model snbep,sockets=2 --cpus 4
-# vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
+# vm: --kernel '6.1 6.12 kunit' --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
 . ./intel_imc/lib.sh
 trap as_it_was EXIT
+
+# The CPU that counts for the last socket.
+last_owner() {
+	sed 's/.*[-,]//' $PMUS/uncore_imc_0/cpumask
+}
 
 # For pmu-event's -x: moves what counts on socket 1, once with each of its CPUs.
 cat > /tmp/moves <<-'EOT'

@@ -59,15 +59,6 @@ cpu_online() { # CPU 0|1
 	echo "$2" > "/sys/devices/system/cpu/cpu$1/online"
 }
 
-# The CPU that counts for the last socket.
-last_owner() {
-	sed 's/.*[-,]//' $PMUS/uncore_imc_0/cpumask
-}
-
-# A command for pmu-event's -x: until the first event, whose file every child inherits, is in error
-# state. Its read() then says so. That takes some milliseconds; in a minute something is wrong.
-UNTIL_ERROR='for _ in $(seq 6000); do [ "$(head -c 8 <&3 | wc -c)" = 0 ] && exit; sleep 0.01; done; exit 1'
-
 # Run a command while the clock of a channel runs, which stands still before and after: clock DEVICE COMMAND...
 # So counters of clocks hold one number, that of the clocks in between, whenever they are read.
 clock() {

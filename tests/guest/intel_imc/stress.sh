@@ -17,9 +17,9 @@ next() {
 	random=$((seed >> 33 & 0x7fffffff))
 }
 
-# rounds N FUNCTION: each has its own sequence
+# rounds N FUNCTION SEQUENCE: each has its own sequence of numbers
 rounds() {
-	seed=$((SEED + $(echo "$2" | cksum | cut -d' ' -f1)))
+	seed=$((SEED + $3))
 	for _ in $(seq "$1"); do
 		"$2" > /dev/null 2>&1 || :
 		echo >> "/tmp/rounds.$2"
@@ -62,9 +62,11 @@ plug_devices() {
 test_all_at_once() {
 	show "SEED=$SEED"
 	rm -f /tmp/rounds.*
+	sequence=0
 	# About as long each
 	while read -r n what; do
-		rounds "$n" "$what" &
+		sequence=$((sequence + 1))
+		rounds "$n" "$what" $sequence &
 	done <<-'EOT'
 		20 open_anything
 		20 open_groups
