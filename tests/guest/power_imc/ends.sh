@@ -4,7 +4,7 @@
 # Loading and unloading: what a predecessor left on is stopped, nothing is left on by us, and both
 # ways of switching engines do so.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9,chips=2 --append nowatchdog
+# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9,chips=2
 . ./power_imc/lib.sh
 
 trap load EXIT

@@ -58,9 +58,11 @@ def _imc(name):
         return ["-drive", f"if=mtd,format=raw,readonly=on,file={flash}",
                 "-device", f"power-imc,generation={name}"]
 
+    # The kernel's watchdog would watch the host: it complains where that stops
+    # a CPU for 10 s.
     return Machine(f"{generation.text}: nest, core, thread and trace counters",
                    "ppc64le", generation.machine, None, _KEYS, device_args,
-                   sockets="chips")
+                   append="nowatchdog", sockets="chips")
 
 
 MACHINES = {generation.machine.replace("powernv", "power"): _imc(name)
