@@ -26,7 +26,7 @@ KUNIT_ARGUMENTS = "sysctl.kernel.hung_task_timeout_secs=360"
 KUNIT_MACHINES = {"x86_64": {"models": ("snbep,sockets=2",), "cpus": 4}, "arm64": {"cpus": 2},
                   "ppc64le": {"cpus": 4}}
 LOG_LINES = 25
-TURNS = 12               # at most in one guest
+TURNS = 6               # at most in one guest
 # What every guest's outcome depends on; a PMU's own folders come to that.
 GUEST_SOURCES = ("Kbuild", "Makefile", "include", "drivers/core", "scripts/conftest.sh", "scripts/vm",
                  "scripts/pmusuite", "tests/guest/init", TEST_LIBRARY, "tests/models/Makefile", "tests/models/common")

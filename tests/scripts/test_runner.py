@@ -89,7 +89,7 @@ class Guests(unittest.TestCase):
 
     def test_a_guest_is_not_shared_by_too_many(self):
         found = self.jobs(*(f"--param m.p={number}" for number in range(jobs.TURNS + 1)))
-        self.assertEqual([len(group) for group in jobs.together(found)], [7, 6])
+        self.assertEqual([len(group) for group in jobs.together(found)], [4, 3])
 
 
 class Selection(unittest.TestCase):
