@@ -75,12 +75,14 @@ def modules(arch, kernel, suites=False):
 def guest_program(arch, name):
     """A static program for guests from tests/guest/NAME.c."""
     source = TREE / "tests" / "guest" / f"{name}.c"
+    headers = sorted(source.parent.glob("*.h"))
     gcc = compiler(arch) + "gcc"
 
     def build(directory):
         run([gcc, "-static", "-O2", "-Wall", "-Wextra", "-o", directory / name, source], f"compiling {name}")
 
-    return cache.entry("programs", f"{arch.name}-{name}-{cache.key_of(source, compiler_version(gcc))}", build) / name
+    key = cache.key_of(source, *headers, compiler_version(gcc))
+    return cache.entry("programs", f"{arch.name}-{name}-{key}", build) / name
 
 
 def qemu_version(arch):

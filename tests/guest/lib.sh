@@ -85,22 +85,27 @@ log_since_mark() {
 	dmesg | sed "1,/$mark/d"
 }
 
+# run_tests [PARAMETER]...: all tests of the file; with parameters all of them for each, which they get as $1
 run_tests() {
 	tests=$(sed -n 's/^\(test_[a-z0-9_]*\)() {$/\1/p' "$0" | grep -F "${TESTS:-test_}")
+	[ $# -gt 0 ] || set -- ''
 	echo "KTAP version 1"
-	echo "1..$(echo "$tests" | wc -l)"
+	echo "1..$(($(echo "$tests" | wc -l) * $#))"
 	number=0 failed=0
-	for test in $tests; do
-		number=$((number + 1))
-		# Not in a condition: there the shell would ignore set -e.
-		(set -e; "$test") > /tmp/diagnostics 2>&1 < /dev/null
-		status=$?
-		sed 's/^/# /' /tmp/diagnostics
-		case $status in
-		0) echo "ok $number ${test#test_}" ;;
-		4) echo "ok $number ${test#test_} # SKIP $(head -n 1 /tmp/diagnostics)" ;;
-		*) echo "not ok $number ${test#test_}"; failed=1 ;;
-		esac
+	for parameter; do
+		for test in $tests; do
+			number=$((number + 1))
+			name="${test#test_}${parameter:+ $parameter}"
+			# Not in a condition: there the shell would ignore set -e.
+			(set -e; "$test" ${parameter:+"$parameter"}) > /tmp/diagnostics 2>&1 < /dev/null
+			status=$?
+			sed 's/^/# /' /tmp/diagnostics
+			case $status in
+			0) echo "ok $number $name" ;;
+			4) echo "ok $number $name # SKIP $(head -n 1 /tmp/diagnostics)" ;;
+			*) echo "not ok $number $name"; failed=1 ;;
+			esac
+		done
 	done
 	exit $failed
 }

@@ -4,7 +4,11 @@
  * explains errors in prose and reads when it likes; tests want the errno and each value.
  *
  *   pmu-event [--cpu N] [--pid N] [--period N] [--group] [--pinned] [--disabled] [--manual]
- *             [--inherit] [--user UID] PMU:CONFIG[,CONFIG1[,CONFIG2]]... [-x COMMAND]...
+ *             [--inherit] [--user UID] EVENT... [-x COMMAND]...
+ *   pmu-event [OPTION]... --lines
+ *
+ * An EVENT is PMU:CONFIG[,CONFIG1[,CONFIG2]], or PMU/TERM[,TERM]/ as perf has it: names of
+ * the PMU's events/ and fields of its format/.
  *
  * --inherit: commands are counted as well, where --pid is 0; --user: as this user, without
  * privileges.
@@ -15,11 +19,16 @@
  *
  *   @enable, @disable	a group by its leader; with --disabled the events start disabled
  *   @read		with --manual the counts are read and printed here, and nowhere else
+ *   @model COMMAND[; COMMAND]...	those of pmu-model, without a process for each
  *
  * Without -x the events are opened and closed. If an event cannot be opened the name of the
  * errno is printed and the exit status is 1.
+ *
+ * --lines: each line of stdin is "EVENT... [-- COMMAND]..."; its events are opened, counted and
+ * closed before those of the next. An errno's name is what is printed of that line, an empty
+ * line if it has no command; the exit status is 0.
  */
-#define _GNU_SOURCE	/* strerrorname_np() */
+#define _GNU_SOURCE	/* strerrorname_np(), program_invocation_short_name */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -31,8 +40,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "pmu-ctl.h"
+
+#define PMUS		"/sys/bus/event_source/devices"
 #define MAX_EVENTS	64
 #define MAX_COMMANDS	64
+#define MAX_TEXT	4096
 
 static void die(const char *what, const char *which)
 {
@@ -40,32 +53,38 @@ static void die(const char *what, const char *which)
 	exit(2);
 }
 
+/* The first line of a PMU's file, if there is that: PMU[/DIRECTORY]/NAME */
+static int read_file(const char *pmu, const char *name, char *text, size_t size)
+{
+	char path[256];
+	FILE *file;
+	int found;
+
+	snprintf(path, sizeof(path), PMUS "/%s/%s", pmu, name);
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	found = !!fgets(text, size, file);
+	fclose(file);
+	text[found ? strcspn(text, "\n") : 0] = '\0';
+	return found;
+}
+
 /* The number that the kernel gave the PMU. */
 static int pmu_type(const char *pmu)
 {
-	char path[256];
-	int type;
-	FILE *file;
+	char text[32];
 
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", pmu);
-	file = fopen(path, "r");
-	if (!file || fscanf(file, "%d", &type) != 1)
+	if (!read_file(pmu, "type", text, sizeof(text)))
 		die("no such PMU:", pmu);
-	fclose(file);
-	return type;
+	return atoi(text);
 }
 
-/* "uncore_imc_0:0x304" */
-static void parse_event(char *text, struct perf_event_attr *attr)
+/* "0x304", with more words behind it */
+static void parse_config(char *config, struct perf_event_attr *attr)
 {
-	char *config = strchr(text, ':'), *end;
+	char *end;
 
-	if (!config)
-		die("not PMU:CONFIG:", text);
-	*config++ = '\0';
-	memset(attr, 0, sizeof(*attr));
-	attr->size = sizeof(*attr);
-	attr->type = pmu_type(text);
 	attr->config = strtoull(config, &end, 0);
 	if (*end == ',')
 		attr->config1 = strtoull(end + 1, &end, 0);
@@ -74,6 +93,77 @@ static void parse_event(char *text, struct perf_event_attr *attr)
 	if (*end)
 		die("not a number:", config);
 }
+
+/* @place is "config1:0-15", or one bit */
+static void set_field(char *place, uint64_t value, struct perf_event_attr *attr)
+{
+	char *bits = strchr(place, ':');
+
+	if (!bits || strchr(bits, ','))
+		die("not a place of one field:", place);
+	*bits++ = '\0';
+	value <<= atoi(bits);
+	if (!strcmp(place, "config"))
+		attr->config |= value;
+	else if (!strcmp(place, "config1"))
+		attr->config1 |= value;
+	else if (!strcmp(place, "config2"))
+		attr->config2 |= value;
+	else
+		die("no word of an event:", place);
+}
+
+/* "hnf_mc_reqs,bynodeid=1,nodeid=0x24" */
+static void parse_terms(const char *pmu, char *terms, struct perf_event_attr *attr)
+{
+	char name[128], text[MAX_TEXT];
+
+	for (char *term; (term = strsep(&terms, ","));) {
+		char *value = strchr(term, '=');
+
+		if (value)
+			*value++ = '\0';
+		snprintf(name, sizeof(name), "format/%s", term);
+		if (read_file(pmu, name, text, sizeof(text))) {
+			/* In events/, "nodeid=?" is for the user to say. */
+			if (!value || *value != '?')
+				set_field(text, value ? strtoull(value, NULL, 0) : 1, attr);
+			continue;
+		}
+		snprintf(name, sizeof(name), "events/%s", term);
+		if (value || !read_file(pmu, name, text, sizeof(text)))
+			die("neither an event nor a field of the PMU:", term);
+		parse_terms(pmu, text, attr);
+	}
+}
+
+/* "uncore_imc_0:0x304", "arm_cmn_0/hnf_cache_miss/" */
+static void parse_event(char *text, struct perf_event_attr *attr)
+{
+	char *rest = strpbrk(text, ":/"), by;
+
+	if (!rest)
+		die("neither PMU:CONFIG nor PMU/TERMS/:", text);
+	by = *rest;
+	*rest++ = '\0';
+	memset(attr, 0, sizeof(*attr));
+	attr->size = sizeof(*attr);
+	attr->type = pmu_type(text);
+	if (by == ':') {
+		parse_config(rest, attr);
+		return;
+	}
+	if (!*rest || rest[strlen(rest) - 1] != '/')
+		die("no / at the end:", rest);
+	rest[strlen(rest) - 1] = '\0';
+	parse_terms(text, rest, attr);
+}
+
+/* How events are opened. */
+struct options {
+	int cpu, pid, pinned, disabled, inherit;
+	unsigned long long period;
+};
 
 struct events {
 	int fd[MAX_EVENTS];
@@ -121,9 +211,27 @@ static void become(uid_t user)
 		die("cannot become another user:", strerror(errno));
 }
 
+/* Commands of the models, separated by semicolons. */
+static void run_model(const char *commands)
+{
+	static struct ctl ctl;
+	char *copy = strdup(commands), *rest = copy;
+
+	if (!ctl.bar)
+		ctl = ctl_open();
+	for (char *command; (command = strsep(&rest, ";"));) {
+		command += strspn(command, " \t\n");
+		if (*command && ctl_command(&ctl, command, stdout))
+			die("failed:", command);
+	}
+	free(copy);
+}
+
 static void run(const struct events *events, const char *command)
 {
-	if (!strcmp(command, "@enable"))
+	if (!strncmp(command, "@model", 6))
+		run_model(command + 6);
+	else if (!strcmp(command, "@enable"))
 		control(events, PERF_EVENT_IOC_ENABLE);
 	else if (!strcmp(command, "@disable"))
 		control(events, PERF_EVENT_IOC_DISABLE);
@@ -133,6 +241,70 @@ static void run(const struct events *events, const char *command)
 		print_counts(events);
 }
 
+/* Open an event, and say why not. */
+static int open_event(struct events *events, char *text, const struct options *options)
+{
+	int sibling = events->group && events->n, fd;
+	struct perf_event_attr attr;
+
+	if (events->n == MAX_EVENTS)
+		die("too many events:", text);
+	parse_event(text, &attr);
+	attr.sample_period = options->period;
+	attr.pinned = options->pinned && !sibling;
+	attr.disabled = options->disabled && !sibling;
+	attr.inherit = options->inherit;
+	attr.read_format = events->group ? PERF_FORMAT_GROUP : 0;
+	fd = syscall(SYS_perf_event_open, &attr, options->pid, options->cpu,
+		     sibling ? events->fd[0] : -1, 0);
+	if (fd < 0) {
+		puts(strerrorname_np(errno));
+		return 0;
+	}
+	events->fd[events->n++] = fd;
+	return 1;
+}
+
+/* The next part of a line, up to "--" or its end. */
+static char *next_part(char **line)
+{
+	char *part = *line, *end = part ? strstr(part, " -- ") : NULL;
+
+	if (end)
+		*end = '\0';
+	*line = end ? end + 4 : NULL;
+	return part;
+}
+
+static void run_line(char *line, struct events *events, const struct options *options)
+{
+	char *names = next_part(&line), *name;
+	int good = 1, commands = 0;
+
+	events->n = 0;
+	while (good && (name = strsep(&names, " ")))
+		good = !*name || open_event(events, name, options);
+	for (char *command; good && (command = next_part(&line)); commands++)
+		run(events, command);
+	if (good && !commands)
+		putchar('\n');
+	while (events->n)
+		close(events->fd[--events->n]);
+}
+
+static int run_lines(struct events *events, const struct options *options)
+{
+	static char line[8 * MAX_TEXT];
+
+	while (fgets(line, sizeof(line), stdin)) {
+		if (!strchr(line, '\n'))
+			die("a line is too long, or has no end:", line);
+		line[strcspn(line, "\n")] = '\0';
+		run_line(line, events, options);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -140,24 +312,26 @@ int main(int argc, char **argv)
 		{ "period", required_argument, NULL, 's' }, { "group", no_argument, NULL, 'g' },
 		{ "pinned", no_argument, NULL, 'i' }, { "disabled", no_argument, NULL, 'd' },
 		{ "manual", no_argument, NULL, 'm' }, { "inherit", no_argument, NULL, 'h' },
-		{ "user", required_argument, NULL, 'u' }, { 0 },
+		{ "user", required_argument, NULL, 'u' }, { "lines", no_argument, NULL, 'l' },
+		{ 0 },
 	};
-	int commands = 0, cpu = 0, pid = -1, pinned = 0, disabled = 0, inherit = 0, c;
+	struct options how = { .pid = -1 };
 	const char *command[MAX_COMMANDS];
-	unsigned long long period = 0;
+	int commands = 0, lines = 0, c;
 	struct events events = { 0 };
 
 	while ((c = getopt_long(argc, argv, "x:", options, NULL)) != -1) {
 		switch (c) {
-		case 'c': cpu = atoi(optarg); break;
-		case 'p': pid = atoi(optarg); break;
-		case 's': period = strtoull(optarg, NULL, 0); break;
+		case 'c': how.cpu = atoi(optarg); break;
+		case 'p': how.pid = atoi(optarg); break;
+		case 's': how.period = strtoull(optarg, NULL, 0); break;
 		case 'g': events.group = 1; break;
-		case 'i': pinned = 1; break;
-		case 'd': disabled = 1; break;
+		case 'i': how.pinned = 1; break;
+		case 'd': how.disabled = 1; break;
 		case 'm': events.manual = 1; break;
-		case 'h': inherit = 1; break;
+		case 'h': how.inherit = 1; break;
 		case 'u': become(atoi(optarg)); break;
+		case 'l': lines = 1; break;
 		case 'x':
 			if (commands == MAX_COMMANDS)
 				die("too many commands:", optarg);
@@ -166,25 +340,11 @@ int main(int argc, char **argv)
 		default: return 2;
 		}
 	}
-	for (; optind < argc; optind++, events.n++) {
-		struct perf_event_attr attr;
-		int sibling = events.group && events.n;
-
-		if (events.n == MAX_EVENTS)
-			die("too many events:", argv[optind]);
-		parse_event(argv[optind], &attr);
-		attr.sample_period = period;
-		attr.pinned = pinned && !sibling;
-		attr.disabled = disabled && !sibling;
-		attr.inherit = inherit;
-		attr.read_format = events.group ? PERF_FORMAT_GROUP : 0;
-		c = syscall(SYS_perf_event_open, &attr, pid, cpu, sibling ? events.fd[0] : -1, 0);
-		if (c < 0) {
-			puts(strerrorname_np(errno));
+	if (lines)
+		return run_lines(&events, &how);
+	for (; optind < argc; optind++)
+		if (!open_event(&events, argv[optind], &how))
 			return 1;
-		}
-		events.fd[events.n] = c;
-	}
 	for (int i = 0; i < commands; i++)
 		run(&events, command[i]);
 	return 0;

@@ -27,7 +27,6 @@
  *    others have the same one or the next ones (192, 196, ...)
  *  + property "isolation": device isolation is configured (off)
  *  + property "spniden": watchpoints see secure flits (on)
- *  + property "dirty": as a kernel leaves it that does not clean up (off)
  *  + property "corrupt": how discovery is broken, see corrupt.c
  *  + control keys: see control.c
  */
@@ -169,22 +168,7 @@ static void cmn_update_irqs(void *opaque)
     }
 }
 
-static void cmn_snapshot(void *opaque)
-{
-    Cmn *s = opaque;
-    unsigned i, j;
-
-    for (i = 0; i < s->mesh.ndtcs; i++) {
-        cmn_dtc_take_snapshot(&s->mesh.dtc[i]);
-    }
-    for (i = 0; i < s->mesh.nxps; i++) {
-        for (j = 0; j < s->mesh.xps[i].ndtms; j++) {
-            cmn_dtm_take_snapshot(&s->mesh.xps[i].dtm[j]);
-        }
-    }
-}
-
-static void make_dirty(Cmn *s)
+void cmn_make_dirty(Cmn *s)
 {
     unsigned i, j;
 
@@ -196,6 +180,7 @@ static void make_dirty(Cmn *s)
             cmn_dtm_make_dirty(&s->mesh.xps[i].dtm[j]);
         }
     }
+    cmn_update_irqs(s);
 }
 
 static void cmn_reset_hold(Object *obj, ResetType type)
@@ -203,9 +188,6 @@ static void cmn_reset_hold(Object *obj, ResetType type)
     Cmn *s = CMN(obj);
 
     cmn_mesh_reset(&s->mesh);
-    if (s->dirty) {
-        make_dirty(s);
-    }
 }
 
 /* After the interrupt controller has been reset: a line may stay high. */
@@ -277,7 +259,6 @@ static void start_dtcs(Cmn *s)
         cmn_dtc_init(dtc, &s->mesh.dtc[0], s->mesh.product, s->mesh.layout,
                      s->clock);
         dtc->changed = cmn_update_irqs;
-        dtc->snapshot = cmn_snapshot;
         dtc->opaque = s;
     }
     for (i = 0; i < s->mesh.nxps; i++) {
@@ -392,7 +373,6 @@ static const Property cmn_properties[] = {
     DEFINE_PROP_UINT32("dat-vcs", Cmn, vcs[CMN_DAT], 2),
     DEFINE_PROP_BOOL("isolation", Cmn, isolation, false),
     DEFINE_PROP_BOOL("spniden", Cmn, spniden, true),
-    DEFINE_PROP_BOOL("dirty", Cmn, dirty, false),
     DEFINE_PROP_STRING("corrupt", Cmn, corrupt),
 };
 

@@ -85,8 +85,6 @@ _KEYS = {
                       "off"),
     "spniden": Key(None, "off: watchpoints do not see secure flits", switch,
                    "on"),
-    "dirty": Key(None, "on: counters run and have overflowed, as after kexec",
-                 switch, "off"),
     "acpi": Key(None, "on: UEFI firmware and an ACPI table instead of a device"
                       " tree", switch, "off"),
     "corrupt": Key(None, "how discovery is broken, several joined by +; the"
