@@ -50,15 +50,16 @@ def make_modules(arch, kernel, directory, *arguments):
                f"building the modules for {kernel.release}")
 
 
-def modules(arch, kernel):
-    """The directory of our .ko files for @kernel."""
+def modules(arch, kernel, debug=False):
+    """The directory of our .ko files for @kernel; with @debug they name their sources as the tree does."""
+    flags = ["-g", arch.debug_flags] if debug else []
     key = cache.key_of(cache.key_of_tree(*DRIVER_SOURCES), kernel.release, kernel.version,
-                       str(kernel.kdir), compiler_version(compiler(arch) + "gcc"))
+                       str(kernel.kdir), compiler_version(compiler(arch) + "gcc"), *flags)
 
     def build(directory):
         cache.say(f"building the modules for {kernel.release}")
         work = directory / "build"
-        make_modules(arch, kernel, work)
+        make_modules(arch, kernel, work, *[f"KCFLAGS={' '.join(flags)} -fdebug-prefix-map={work}/="] * debug)
         for module in work.rglob("*.ko"):
             shutil.copy(module, directory)
         shutil.rmtree(work)

@@ -42,6 +42,7 @@ class Guest:
     modules: tuple = ()                 # more modules to load, after the driver
     parameters: tuple = ()              # of our modules, "MODULE.NAME=VALUE"
     command: tuple = ()
+    gdb: object = None                  # a debugger.Session: the guest stops for it before anything runs
 
 
 @dataclass
@@ -77,7 +78,7 @@ def _modules_to_load(guest, ours):
 
 
 def _overlay(guest, kernel):
-    ours = build.modules(guest.arch, kernel)
+    ours = build.modules(guest.arch, kernel, debug=bool(guest.gdb))
     files = {f"/vm/modules.d/{module.name}": module for module in ours.glob("*.ko")}
     files["/init"] = TREE / "tests/guest/init"
     files["/vm/modules"] = _modules_to_load(guest, ours)
@@ -131,6 +132,8 @@ def _qemu(guest, kernel, initramfs):
         command += ["-cpu", first.cpu]
     for spec in guest.models:
         command += specs.qemu_args(spec)
+    if guest.gdb:
+        command += guest.gdb.qemu_args()
     return [str(c) for c in command + specs.control_args()]
 
 
@@ -211,7 +214,7 @@ def run(guest, out=None, err=None):
         initrd.with_overlay(base, _overlay(guest, kernel), initramfs)
         for last in (False, True):
             code, timed_out = _run(_qemu(guest, kernel, initramfs), preload, guest.timeout, sinks, guest.shell)
-            if last or guest.shell or not _firmware_gave_up(log, code, timed_out):
+            if last or guest.shell or guest.gdb or not _firmware_gave_up(log, code, timed_out):
                 break
             cache.say("the firmware gave up before the kernel began: once more")
             log.clear()
