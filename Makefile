@@ -5,7 +5,7 @@
 #   make                       the modules, for the running kernel
 #   make KDIR=/path/to/build   for another kernel (ARCH= and CROSS_COMPILE= as in the kernel)
 #   make KUNIT=1               the KUnit suites, too, and modules that let them in
-#   make demo                  one command from a fresh Debian 12 machine to perf stat
+#   make demo                  one command from a fresh Debian 12 or 13 machine to perf stat
 #   make test                  every test; make help lists the rest
 
 KDIR ?= /lib/modules/$(shell uname -r)/build

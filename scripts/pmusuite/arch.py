@@ -26,7 +26,12 @@ class Arch:
     default_model: str
     pmu: str                # of ours that it has: the name of its folders, and of its driver before _pmu
     twins: tuple            # the in-tree drivers that are modules
+    elf_machine: int        # of the architecture's ELF files
+    first_argument: str     # the register of a function's first argument
     twin_initcall: str = "" # of an in-tree driver that is built in
+    elf_flags: int = 0
+    debug_flags: str = ""   # of the compiler, for modules that gdb debugs
+    entries: tuple = (0,)   # where a function may be entered, in bytes from its symbol
 
     @property
     def driver(self):
@@ -38,17 +43,22 @@ ARCHES = {a.name: a for a in (
     Arch(name="x86_64", debian="amd64", kernel="x86", flavour="amd64", cross="x86_64-linux-gnu-",
          qemu="x86_64", qemu_package="qemu-system-x86", machine=("-nodefaults",), serial_bus="pcie.0", threads=1,
          memory="1G", image="arch/x86/boot/bzImage", console="ttyS0",
-         default_model="snbep", pmu="intel_imc", twins=("intel-uncore",)),
+         default_model="snbep", pmu="intel_imc", twins=("intel-uncore",),
+         elf_machine=62, first_argument="rdi"),
     Arch(name="arm64", debian="arm64", kernel="arm64", flavour="arm64", cross="aarch64-linux-gnu-",
          qemu="aarch64", qemu_package="qemu-system-arm", machine=("-nodefaults",), serial_bus="pcie.0", threads=1,
          memory="1G", image="arch/arm64/boot/Image", console="ttyAMA0",
-         default_model="cmn600", pmu="cmn", twins=("arm-cmn",)),
+         default_model="cmn600", pmu="cmn", twins=("arm-cmn",),
+         elf_machine=183, first_argument="x0",
+         # Where room for ftrace begins a function, GCC's debug information begins behind it, and gdb stops twice.
+         debug_flags="-fpatchable-function-entry=0"),
     # With -nodefaults there would be no root ports, and nothing that powers the machine off. A
     # port has one slot: pcie.0 is the first one's.
     Arch(name="ppc64le", debian="ppc64el", kernel="powerpc", flavour="powerpc64le", cross="powerpc64le-linux-gnu-",
          qemu="ppc64", qemu_package="qemu-system-ppc", machine=("-vga", "none", "-net", "none", "-monitor", "none"),
          serial_bus="pcie.1", threads=2, memory="2G", image="vmlinux", console="hvc0",
-         default_model="power9", pmu="power_imc", twins=(), twin_initcall="opal_imc_driver_init"),
+         default_model="power9", pmu="power_imc", twins=(), twin_initcall="opal_imc_driver_init",
+         elf_machine=21, elf_flags=2, first_argument="r3", entries=(0, 8)),
 )}
 
 

@@ -45,23 +45,27 @@ def _copy_sources(directory):
         shutil.copy(TREE / name, target)
 
 
-def modules(arch, kernel, suites=False):
-    """The directory of our .ko files for @kernel: as users build them, or with the KUnit @suites.
+def modules(arch, kernel, suites=False, debug=False):
+    """The directory of our .ko files for @kernel: as users build them, or with the KUnit @suites, or for gdb to @debug.
 
     BUILD_LOG beside them is what the build said, with all that the compiler can warn of, and sparse, where it is
     installed: scripts/check reads it, so nothing is compiled for that alone.
     """
     sources = DRIVER_SOURCES + (SUITE_SOURCES if suites else ())
-    sparse = shutil.which("sparse")
+    flags = ["-g", arch.debug_flags] if debug else []
+    sparse = None if debug else shutil.which("sparse")
     key = cache.key_of(cache.key_of_tree(*sources), kernel.release, kernel.version, str(suites), str(kernel.kdir),
-                       compiler_version(compiler(arch) + "gcc"), SPARSE, compiler_version(sparse) if sparse else "")
+                       compiler_version(compiler(arch) + "gcc"), SPARSE, compiler_version(sparse) if sparse else "",
+                       *flags)
 
     def build(directory):
         cache.say(f"building the modules for {kernel.release}")
         work = directory / "build"
         _copy_sources(work)
-        checks = ("C=1", f"CHECK={SPARSE}", "CF=-D__CHECK_ENDIAN__") if sparse else ()
-        said = run(_make("-C", work, f"KDIR={kernel.kdir}", f"KUNIT={int(suites)}", "W=1", *checks,
+        extra = ["C=1", f"CHECK={SPARSE}", "CF=-D__CHECK_ENDIAN__"] if sparse else []
+        # gdb is to find the sources in the tree.
+        extra += [f"KCFLAGS={' '.join(flags)} -fdebug-prefix-map={work}/="] if debug else []
+        said = run(_make("-C", work, f"KDIR={kernel.kdir}", f"KUNIT={int(suites)}", "W=1", *extra,
                          *(f"{name}={value}" for name, value in kbuild(arch).items()), "modules"),
                    f"building the modules for {kernel.release}")
         (directory / BUILD_LOG).write_text(said.replace(f"{work}/", ""))

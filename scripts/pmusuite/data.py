@@ -20,8 +20,8 @@ _OPEN_POWER = "it is in github.com/open-power/ima-catalog"
 _ORIGINS = {
     P9_CATALOG: _OPEN_POWER,
     P10_CATALOG: _OPEN_POWER,
-    CMN_EVENTS: "nobody publishes it, and it can be made of the event lists in Arm's reference manuals or in Linux'"
-                " drivers/perf/arm-cmn.c: a line for each event, columns name, config, cmn600, cmn650, ci700, cmn700, cmns3",
+    CMN_EVENTS: "nobody publishes it; it can be made of the event lists in Arm's reference manuals or in Linux'"
+                " drivers/perf/arm-cmn.c, with the columns that Documentation/testing.md names",
 }
 
 NAMES = tuple(_ORIGINS)

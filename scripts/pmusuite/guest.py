@@ -49,6 +49,7 @@ class Guest:
     modules: tuple = ()                 # more modules to load, after the driver
     parameters: tuple = ()              # of our modules, "MODULE.NAME=VALUE"
     command: tuple = ()
+    gdb: object = None                  # a debugger.Session: the guest stops for it before anything runs
 
     def machine(self):
         """What cannot change while the guest runs: guests of the same machine can share it."""
@@ -106,7 +107,7 @@ def _shell(guest):
 def _overlay(guests, kernel, token):
     """The files of @guests, which share a machine; @token makes init mark what each says, None: there is one."""
     guest = guests[0]
-    ours = build.modules(guest.arch, kernel, suites=guest.has_suites())
+    ours = build.modules(guest.arch, kernel, suites=guest.has_suites(), debug=bool(guest.gdb))
     files = {f"/vm/modules.d/{module.name}": module for module in ours.glob("*.ko")}
     files["/init"] = TREE / "tests/guest/init"
     for source in sorted((TREE / "tests/guest").glob("*.c")):
@@ -161,6 +162,8 @@ def _qemu(guest, kernel, initramfs):
         command += ["-cpu", first.cpu]
     for spec in guest.models:
         command += specs.qemu_args(spec)
+    if guest.gdb:
+        command += guest.gdb.qemu_args()
     return [str(c) for c in command + specs.control_args()]
 
 
@@ -255,7 +258,7 @@ def _start(guests, sinks, time_left, token=None):
             begin = time.monotonic()
             code, timed_out = _run(_qemu(guest, kernel, initramfs), preload, lambda: time_left(begin),
                                    {"console": log.extend, **sinks}, guest.shell)
-            if last or guest.shell or not _firmware_gave_up(log, code, timed_out):
+            if last or guest.shell or guest.gdb or not _firmware_gave_up(log, code, timed_out):
                 break
             cache.say("the firmware gave up before the kernel began: once more")
             log.clear()
@@ -273,8 +276,8 @@ def run(guest, out=None, err=None):
     guest, status = _with_model(guest), bytearray()
     sinks = {"status": status.extend, "out": out or (lambda data: _write(sys.stdout, data)),
              "err": err or (lambda data: _write(sys.stderr, data))}
-    log, timed_out = _start([guest], sinks, lambda begin: 1 if guest.shell else
-                            begin + guest.timeout - time.monotonic())
+    patient = guest.shell or guest.gdb      # a person is at work there
+    log, timed_out = _start([guest], sinks, lambda begin: 1 if patient else begin + guest.timeout - time.monotonic())
     status = int(status) if status.strip().isdigit() else None
     return _judge(guest, log.decode(errors="replace"), status, timed_out)
 

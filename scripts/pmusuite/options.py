@@ -37,6 +37,7 @@ def parser():
                        help="parameter of one of our modules")
     found.add_argument("--append", default="", metavar="ARGS", help="add to the kernel command line")
     found.add_argument("--allow-warn", action="store_true", help="a kernel warning does not make the run fail")
+    found.add_argument("--gdb", action="store_true", help="wait for gdb, and say how to start it; no timeout")
     found.add_argument("--shell", action="store_true", help="a shell on the terminal instead of CMD")
     return found
 

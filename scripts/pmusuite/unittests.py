@@ -53,14 +53,18 @@ class Ktap(unittest.TestResult):
         self.problems.append("expected to fail, and did not")
 
 
+def keep_log(test):
+    """Options of scripts/vm for a @test's guest: its kernel's log is kept with the job's, under the test's name."""
+    if "PMU_LOGS" not in os.environ:
+        return []
+    directory = Path(os.environ["PMU_LOGS"], test.id().rsplit(".", 1)[-1])
+    directory.mkdir(exist_ok=True)
+    return ["--log", directory / "kernel.log"]
+
+
 def vm(test, *arguments):
-    """scripts/vm for a @test, run to its end; the log of the guest's kernel is kept with the job's, in the test's name."""
-    log = []
-    if logs := os.environ.get("PMU_LOGS"):
-        directory = Path(logs, test.id().rsplit(".", 1)[-1])
-        directory.mkdir(exist_ok=True)
-        log = ["--log", directory / "kernel.log"]
-    return subprocess.run(["scripts/vm", *log, *arguments], cwd=cache.TREE, capture_output=True, text=True,
+    """scripts/vm for a @test, run to its end."""
+    return subprocess.run(["scripts/vm", *keep_log(test), *arguments], cwd=cache.TREE, capture_output=True, text=True,
                           env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"})
 
 

@@ -49,10 +49,11 @@ class Errors(unittest.TestCase):
 
     def test_a_full_disk(self):
         self.assertIn("no space left: free some, or set XDG_CACHE_HOME",
-                      self.sentence("print('x', file=open('/dev/full', 'w'), flush=True)"))
+                      self.sentence("raise OSError(28, 'No space left on device')"))
 
     def test_what_nobody_thought_of(self):
-        self.assertRegex(self.sentence("{}['Depends']"), r"this should not happen: KeyError: 'Depends', in <string>, line 4")
+        self.assertIn("this should not happen: KeyError: 'Depends', in <string>, line 4",
+                      self.sentence("{}['Depends']"))
         self.assertRegex(self.sentence("json.loads('{')"), r"JSONDecodeError: .*, in decoder\.py, line \d+")
         self.assertRegex(self.sentence("assert 0"), r"AssertionError, in ")
 
