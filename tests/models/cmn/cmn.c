@@ -20,14 +20,12 @@
  *  + property "multi-dtm": a DTM for every two ports (as the product)
  *  + properties "req-vcs", "rsp-vcs", "snp-vcs", "dat-vcs": virtual channels
  *    of each channel (2)
- *  + property "clock": of the DTCs, in Hz (2 GHz)
  *  + property "base": physical address (4 GiB, 8 GiB, ... in the order of
  *    devices), of a region whose size is the product's and the mesh's
  *  + properties "spi", "shared-irq": interrupt of DTC 0, and whether the
  *    others have the same one or the next ones (192, 196, ...)
  *  + property "isolation": device isolation is configured (off)
  *  + property "spniden": watchpoints see secure flits (on)
- *  + property "dirty": as a kernel leaves it that does not clean up (off)
  *  + property "corrupt": how discovery is broken, see corrupt.c
  *  + control keys: see control.c
  */
@@ -41,6 +39,7 @@
 
 #define BASE_STEP       (4 * GiB)   /* above any RAM that tests give */
 #define FIRST_SPI       192         /* those below have owners on "virt" */
+#define CLOCK_HZ        2000000000  /* of the DTCs, until told otherwise */
 #define DEFAULT_REV     UINT32_MAX  /* the product's row says which */
 
 uint64_t cmn_peek(Cmn *s, uint64_t addr)
@@ -169,22 +168,7 @@ static void cmn_update_irqs(void *opaque)
     }
 }
 
-static void cmn_snapshot(void *opaque)
-{
-    Cmn *s = opaque;
-    unsigned i, j;
-
-    for (i = 0; i < s->mesh.ndtcs; i++) {
-        cmn_dtc_take_snapshot(&s->mesh.dtc[i]);
-    }
-    for (i = 0; i < s->mesh.nxps; i++) {
-        for (j = 0; j < s->mesh.xps[i].ndtms; j++) {
-            cmn_dtm_take_snapshot(&s->mesh.xps[i].dtm[j]);
-        }
-    }
-}
-
-static void make_dirty(Cmn *s)
+void cmn_make_dirty(Cmn *s)
 {
     unsigned i, j;
 
@@ -196,6 +180,7 @@ static void make_dirty(Cmn *s)
             cmn_dtm_make_dirty(&s->mesh.xps[i].dtm[j]);
         }
     }
+    cmn_update_irqs(s);
 }
 
 static void cmn_reset_hold(Object *obj, ResetType type)
@@ -203,9 +188,6 @@ static void cmn_reset_hold(Object *obj, ResetType type)
     Cmn *s = CMN(obj);
 
     cmn_mesh_reset(&s->mesh);
-    if (s->dirty) {
-        make_dirty(s);
-    }
 }
 
 /* After the interrupt controller has been reset: a line may stay high. */
@@ -245,10 +227,6 @@ static bool check_properties(Cmn *s, Error **errp)
         }
         s->mesh.vcs[i] = s->vcs[i];
     }
-    if (s->clock < 1 || s->clock > MODEL_CLOCK_HZ_MAX) {
-        error_setg(errp, "clock is 1 to %llu Hz", MODEL_CLOCK_HZ_MAX);
-        return false;
-    }
     return !s->corrupt || cmn_corrupt_parse(s->corrupt, &s->corruptions, errp);
 }
 
@@ -275,9 +253,8 @@ static void start_dtcs(Cmn *s)
         CmnDtc *dtc = &s->mesh.dtc[i];
 
         cmn_dtc_init(dtc, &s->mesh.dtc[0], s->mesh.product, s->mesh.layout,
-                     s->clock);
+                     CLOCK_HZ);
         dtc->changed = cmn_update_irqs;
-        dtc->snapshot = cmn_snapshot;
         dtc->opaque = s;
     }
     for (i = 0; i < s->mesh.nxps; i++) {
@@ -384,7 +361,6 @@ static const Property cmn_properties[] = {
     DEFINE_PROP_UINT32("spi", Cmn, spi, 0),
     DEFINE_PROP_BOOL("shared-irq", Cmn, shared_irq, false),
     DEFINE_PROP_UINT32("rev", Cmn, rev, DEFAULT_REV),
-    DEFINE_PROP_UINT64("clock", Cmn, clock, 2000000000),
     DEFINE_PROP_ON_OFF_AUTO("multi-dtm", Cmn, multi_dtm, ON_OFF_AUTO_AUTO),
     DEFINE_PROP_UINT32("req-vcs", Cmn, vcs[CMN_REQ], 2),
     DEFINE_PROP_UINT32("rsp-vcs", Cmn, vcs[CMN_RSP], 2),
@@ -392,7 +368,6 @@ static const Property cmn_properties[] = {
     DEFINE_PROP_UINT32("dat-vcs", Cmn, vcs[CMN_DAT], 2),
     DEFINE_PROP_BOOL("isolation", Cmn, isolation, false),
     DEFINE_PROP_BOOL("spniden", Cmn, spniden, true),
-    DEFINE_PROP_BOOL("dirty", Cmn, dirty, false),
     DEFINE_PROP_STRING("corrupt", Cmn, corrupt),
 };
 

@@ -33,12 +33,10 @@ struct Cmn {
     uint32_t spi;               /* of DTC 0 */
     bool shared_irq;            /* all DTCs on that one */
     uint32_t rev;
-    uint64_t clock;
     OnOffAuto multi_dtm;
     uint32_t vcs[CMN_NCHANNELS];
     bool isolation;
     bool spniden;
-    bool dirty;
     char *corrupt;
 
     CmnMesh mesh;
@@ -59,6 +57,9 @@ struct Cmn {
 /* What software would read, without counting the access */
 uint64_t cmn_peek(Cmn *s, uint64_t addr);
 void cmn_poke(Cmn *s, uint64_t addr, uint64_t mask, uint64_t value);
+
+/* As a kernel leaves it that does not clean up */
+void cmn_make_dirty(Cmn *s);
 
 /* control.c: how tests reach it. False: no name was left */
 bool cmn_control_start(Cmn *s, Error **errp);

@@ -11,7 +11,7 @@
 #include "qapi/error.h"
 #include "qemu/cutils.h"
 
-#define MAX_MESHES 8
+#define MAX_MESHES 16   /* as there are interrupts for */
 
 static Cmn *cmn_of(PmuModel *model)
 {
@@ -204,8 +204,8 @@ static bool cmn_add(PmuModel *model, const char *text, uint64_t n,
 }
 
 /* Keys of the mesh */
-enum { KEY_GONE, KEY_CLOCK, KEY_HIDE, KEY_SNAPSHOT, KEY_TEAR_DTM,
-       KEY_TEAR_DTC, KEY_ADDRESS, KEY_WORD };
+enum { KEY_GONE, KEY_CLOCK, KEY_HIDE, KEY_DIRTY, KEY_TEAR_DTM, KEY_TEAR_DTC,
+       KEY_ADDRESS, KEY_WORD };
 
 static uint64_t get_mesh(PmuModel *model, unsigned arg)
 {
@@ -218,8 +218,8 @@ static uint64_t get_mesh(PmuModel *model, unsigned arg)
         return s->mesh.dtc[0].clk.hz;
     case KEY_HIDE:
         return s->mesh.dtc[0].hide_overflows;
-    case KEY_SNAPSHOT:
-        return s->mesh.dtc[0].snapshot_ns;
+    case KEY_DIRTY:
+        return 0;
     case KEY_TEAR_DTM:
         return s->tear_dtm;
     case KEY_TEAR_DTC:
@@ -240,10 +240,8 @@ static void set_dtcs(Cmn *s, unsigned arg, uint64_t value)
 
         if (arg == KEY_CLOCK) {
             cmn_dtc_set_hz(dtc, value);
-        } else if (arg == KEY_HIDE) {
-            dtc->hide_overflows = value;
         } else {
-            dtc->snapshot_ns = value;
+            dtc->hide_overflows = value;
         }
     }
 }
@@ -267,6 +265,11 @@ static bool set_mesh(PmuModel *model, unsigned arg, uint64_t value,
     switch (arg) {
     case KEY_GONE:
         s->gone = value;
+        return true;
+    case KEY_DIRTY:
+        if (value) {
+            cmn_make_dirty(s);
+        }
         return true;
     case KEY_TEAR_DTM:
         s->tear_dtm = value;
@@ -298,8 +301,8 @@ static const PmuKey mesh_keys[] = {
       get_mesh, set_mesh },
     { "hide_overflow", "1: PMOVSR reads 0 while a DTC is not enabled", 1,
       KEY_HIDE, get_mesh, set_mesh },
-    { "snapshot_ns", "what a snapshot takes", UINT32_MAX, KEY_SNAPSHOT,
-      get_mesh, set_mesh },
+    { "dirty", "1: counters run and have overflowed, as after kexec", 1,
+      KEY_DIRTY, get_mesh, set_mesh },
     { "tear_dtm", "counts in each paired counter of a DTM after the next read "
       "of its counters, once; 0: none in wait", PMU_ADD_MAX, KEY_TEAR_DTM,
       get_mesh, set_mesh },
@@ -313,7 +316,7 @@ static const PmuKey mesh_keys[] = {
 
 /* Keys of a DTC: counters by their number, and these */
 enum { KEY_CYCLES = CMN_DTC_NCOUNTERS, KEY_OVERFLOW, KEY_CONTROL, KEY_PMCR,
-       KEY_INTERRUPT, NDTC_KEYS };
+       KEY_INTERRUPT, KEY_TICKS, NDTC_KEYS };
 
 #define DTC_KEY(dtc, key)   ((dtc) * NDTC_KEYS + (key))
 
@@ -333,6 +336,8 @@ static uint64_t get_dtc(PmuModel *model, unsigned arg)
         return dtc->pmcr;
     case KEY_INTERRUPT:
         return cmn_dtc_interrupts(dtc);
+    case KEY_TICKS:
+        return model_clock_ticks(&dtc->clk);
     default:
         return dtc->counter[arg % NDTC_KEYS];
     }
@@ -368,6 +373,7 @@ static const PmuKey dtc_keys[NDTC_KEYS] = {
     { "control", "DTC_CTL", 0, KEY_CONTROL, get_dtc, NULL },
     { "pmcr", "PMCR", 0, KEY_PMCR, get_dtc, NULL },
     { "interrupt", "does it interrupt?", 0, KEY_INTERRUPT, get_dtc, NULL },
+    { "ticks", "of its clock, since ever", 0, KEY_TICKS, get_dtc, NULL },
 };
 
 static void make_keys(Cmn *s)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The ways in which discovery can be broken, one row each. Those that are not
- * the root's befall one XP in the middle of the mesh, its first child, or all
- * DTCs.
+ * the root's befall the second XP of the mesh, its first child, or all DTCs.
  */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
@@ -36,28 +35,21 @@ static const struct {
     uint64_t value;
 } corruptions[] = {
     { "loop", AT_XP, CMN_CHILD(0), POINTER, OWN_FRAME, 0 },
-    { "root-loop", AT_XP, CMN_CHILD(0), POINTER, ROOT_FRAME, 0 },
     { "xp-loop", AT_ROOT, CMN_CHILD(0), POINTER, ROOT_FRAME, 0 },
     { "range", AT_XP, CMN_CHILD(0), POINTER, OUT_OF_RANGE, 0 },
     { "xp-range", AT_ROOT, CMN_CHILD(0), POINTER, OUT_OF_RANGE, 0 },
     { "count", AT_XP, CMN_CHILD_INFO, LOW16, VALUE, 0xffff },
-    { "xp-count", AT_ROOT, CMN_CHILD_INFO, LOW16, VALUE, 0xffff },
-    { "no-xp", AT_ROOT, CMN_CHILD_INFO, LOW16, VALUE, 0 },
     { "array", AT_XP, CMN_CHILD_INFO, FIELD16(16), VALUE, 0xfff8ull << 16 },
-    { "xp-array", AT_ROOT, CMN_CHILD_INFO, FIELD16(16), VALUE,
-      0xfff8ull << 16 },
     { "zero", AT_XP, CMN_CHILD_INFO, LOW16, TWO_MORE, 0 },
     { "hidden", AT_XP, CMN_CHILD_INFO, LOW16, ONE_LESS, 0 },
     { "twice", AT_XP, CMN_CHILD(1), POINTER, PREVIOUS_CHILD, 0 },
     { "xp-twice", AT_ROOT, CMN_CHILD(1), POINTER, PREVIOUS_CHILD, 0 },
     { "type", AT_CHILD, CMN_NODE_INFO, LOW16, VALUE, 0x0abc },
     { "xp-type", AT_XP, CMN_NODE_INFO, LOW16, VALUE, CMN_NODE_HNF },
-    { "root-type", AT_ROOT, CMN_NODE_INFO, LOW16, VALUE, 0 },
     { "id", AT_CHILD, CMN_NODE_INFO, FIELD16(16), VALUE, 0xfff8ull << 16 },
     { "logical", AT_XP, CMN_NODE_INFO, FIELD16(32), VALUE, 0x1ffull << 32 },
     { "dtc", AT_DTC, CMN_NODE_INFO, FIELD16(32), VALUE, 3ull << 32 },
     { "domain", AT_XP, ANY_UNIT_INFO, LOW16, VALUE, CMN_MAX_DTCS - 1 },
-    { "part", AT_ROOT, CMN_PERIPH_ID_01, MAKE_64BIT_MASK(0, 8), VALUE, 0x7e },
 };
 
 QEMU_BUILD_BUG_ON(ARRAY_SIZE(corruptions) > 32);
@@ -100,7 +92,7 @@ bool cmn_corrupt_parse(const char *text, CmnCorruptions *set, Error **errp)
 static bool is_target(const CmnMesh *mesh, CorruptTarget target,
                       const CmnNode *node)
 {
-    const CmnXp *victim = &mesh->xps[mesh->nxps / 2];
+    const CmnXp *victim = &mesh->xps[MIN(1, mesh->nxps - 1)];
 
     switch (target) {
     case AT_ROOT:

@@ -8,11 +8,9 @@
  * flags can be cleared only while the DTC is enabled.
  *
  * Where the sources leave it open: in a pair of counters that forms one of 64
- * bits the even one's increments count, and it overflows as the odd one; what
- * clears counters on a snapshot clears the cycle counter as well; a snapshot
- * needs an enabled DTC 0, and other DTCs ignore requests.
+ * bits the even one's increments count, and it overflows as the odd one.
  *
- * Left out: trace, triggers, and what only secure accesses reach.
+ * Left out: snapshots, trace, triggers, and what only secure accesses reach.
  */
 #include "qemu/osdep.h"
 #include "dtc.h"
@@ -39,22 +37,13 @@
 #define PMEVCNT_AB          0x000   /* CD, EF and GH follow at 0x10 each */
 #define PMEVCNT_GH          0x030
 #define PMCCNTR             0x040
-#define PMEVCNTSR_AB        0x050
-#define PMEVCNTSR_GH        0x080
-#define PMCCNTRSR           0x090
 #define PMCR                0x100
 #define   PMCR_PMU_EN           (1u << 0)
 #define   PMCR_CNTCFG(pair)     (1u << (1 + (pair)))
-#define   PMCR_CNTR_RST         (1u << 5)
 #define   PMCR_OVFL_INTR_EN     (1u << 6)
 #define   PMCR_WRITABLE         0x7f
 #define PMOVSR              0x118
 #define PMOVSR_CLR          0x120
-#define PMSSR               0x128
-#define   PMSSR_STATUS          0x1ff
-#define   PMSSR_CFG_ACTIVE      (1u << 15)
-#define PMSRR               0x130
-#define   PMSRR_SS_REQ          (1u << 0)
 #define PMU_SIZE            0x138
 
 #define CYCLES_MASK         MAKE_64BIT_MASK(0, 40)
@@ -113,12 +102,13 @@ void cmn_dtc_count(CmnDtc *dtc, unsigned index, uint64_t n)
     }
 }
 
-/* ns until the cycle counter wraps, rounded up */
+/* ns until the cycle counter wraps, rounded up; at a slow clock: a long time */
 static int64_t time_to_wrap(const CmnDtc *dtc)
 {
     unsigned __int128 ticks = CYCLES_MASK + 1 - dtc->cycles;
 
-    return (ticks * NANOSECONDS_PER_SECOND + dtc->clk.hz - 1) / dtc->clk.hz;
+    return MIN((ticks * NANOSECONDS_PER_SECOND + dtc->clk.hz - 1) / dtc->clk.hz,
+               INT64_MAX / 2);
 }
 
 void cmn_dtc_sync(CmnDtc *dtc)
@@ -159,28 +149,6 @@ void cmn_dtc_set_hz(CmnDtc *dtc, uint64_t hz)
     cmn_dtc_update(dtc);
 }
 
-void cmn_dtc_take_snapshot(CmnDtc *dtc)
-{
-    memcpy(dtc->shadow, dtc->counter, sizeof(dtc->shadow));
-    dtc->cycles_shadow = dtc->cycles;
-    if (dtc->pmcr & PMCR_CNTR_RST) {
-        memset(dtc->counter, 0, sizeof(dtc->counter));
-        dtc->cycles = 0;
-    }
-    dtc->snapshot_done = true;
-    dtc->snapshot_end = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
-                        dtc->snapshot_ns;
-}
-
-static uint64_t snapshot_status(const CmnDtc *dtc)
-{
-    if (!dtc->snapshot_done) {
-        return 0;
-    }
-    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) < dtc->snapshot_end ?
-           PMSSR_CFG_ACTIVE : PMSSR_STATUS;
-}
-
 static uint64_t pair_of(const uint32_t *counters, uint32_t offset)
 {
     const uint32_t *even = &counters[offset / 0x10 * 2];
@@ -219,17 +187,11 @@ static uint64_t pmu_read(CmnDtc *dtc, uint32_t offset)
         return pair_of(dtc->counter, offset - PMEVCNT_AB);
     case PMCCNTR:
         return dtc->cycles;
-    case PMEVCNTSR_AB ... PMEVCNTSR_GH:
-        return pair_of(dtc->shadow, offset - PMEVCNTSR_AB);
-    case PMCCNTRSR:
-        return dtc->cycles_shadow;
     case PMCR:
         return dtc->pmcr;
     case PMOVSR:
         return dtc->hide_overflows && !cmn_dtc_enabled(dtc) ? 0 :
                dtc->overflowed;
-    case PMSSR:
-        return snapshot_status(dtc);
     default:
         return 0;
     }
@@ -245,24 +207,12 @@ static void pmu_write(CmnDtc *dtc, uint32_t offset, uint64_t mask,
     case PMCCNTR:
         set_cycles(&dtc->cycles, mask, value);
         break;
-    case PMEVCNTSR_AB ... PMEVCNTSR_GH:
-        set_pair(dtc->shadow, offset - PMEVCNTSR_AB, mask, value);
-        break;
-    case PMCCNTRSR:
-        set_cycles(&dtc->cycles_shadow, mask, value);
-        break;
     case PMCR:
         set_field(&dtc->pmcr, mask, value, PMCR_WRITABLE);
         break;
     case PMOVSR_CLR:
         if (cmn_dtc_enabled(dtc)) {
             dtc->overflowed &= ~(value & mask);
-        }
-        break;
-    case PMSRR:
-        if (value & mask & PMSRR_SS_REQ && dtc == dtc->first &&
-            cmn_dtc_enabled(dtc)) {
-            dtc->snapshot(dtc->opaque);
         }
         break;
     }
@@ -353,13 +303,10 @@ void cmn_dtc_reset(CmnDtc *dtc)
     dtc->pmcr = 0;
     dtc->overflowed = 0;
     memset(dtc->counter, 0, sizeof(dtc->counter));
-    memset(dtc->shadow, 0, sizeof(dtc->shadow));
     dtc->cycles = 0;
-    dtc->cycles_shadow = 0;
     dtc->trace_control = 0;
     dtc->traceid = 0;
     dtc->claim = 0;
-    dtc->snapshot_done = false;
     cmn_dtc_update(dtc);
 }
 

@@ -20,16 +20,13 @@ struct CmnDtc {
     const CmnLayout *layout;
     CmnDtc *first;              /* DTC 0: it starts and stops the mesh */
     void (*changed)(void *opaque);  /* the interrupt may have */
-    void (*snapshot)(void *opaque); /* of everything, by DTC 0 */
     void *opaque;
 
     uint32_t control;
     uint32_t pmcr;
     uint32_t overflowed;        /* bit n: counter n, bit 8: cycles */
     uint32_t counter[CMN_DTC_NCOUNTERS];
-    uint32_t shadow[CMN_DTC_NCOUNTERS];
     uint64_t cycles;
-    uint64_t cycles_shadow;
     uint32_t trace_control;
     uint32_t traceid;
     uint32_t claim;
@@ -40,9 +37,6 @@ struct CmnDtc {
     QEMUTimer *wrap;            /* fires when the cycle counter wraps */
 
     bool hide_overflows;        /* PMOVSR reads 0 while not enabled */
-    uint32_t snapshot_ns;       /* what one takes */
-    int64_t snapshot_end;
-    bool snapshot_done;
 };
 
 /* @first is DTC 0 of the mesh, or itself. */
@@ -65,7 +59,6 @@ void cmn_dtc_sync(CmnDtc *dtc);
 /* After a change in DTC 0: does the cycle counter run now? */
 void cmn_dtc_update(CmnDtc *dtc);
 
-void cmn_dtc_take_snapshot(CmnDtc *dtc);
 bool cmn_dtc_interrupts(const CmnDtc *dtc);
 void cmn_dtc_set_hz(CmnDtc *dtc, uint64_t hz);
 

@@ -7,7 +7,8 @@
  * Where the sources leave it open: of combined counters only the highest can
  * be paired.
  *
- * Left out: trace (the FIFO stays empty, packets are not made), sampling.
+ * Left out: snapshots, trace (the FIFO stays empty, packets are not made),
+ * sampling.
  */
 #include "qemu/osdep.h"
 #include "dtm.h"
@@ -29,11 +30,9 @@
 #define   PMU_CONFIG_23         (1ull << 2)
 #define   PMU_CONFIG_ALL        (1ull << 3)
 #define   PMU_CONFIG_PAIRED(k)  (1ull << (4 + (k)))
-#define   PMU_CONFIG_CNTR_RST   (1ull << 8)
 #define   PMU_CONFIG_GLOBAL(k)  (16 + 4 * (k))  /* 3 bits from there */
 #define   PMU_CONFIG_INPUT(k)   (32 + 8 * (k))  /* 8 bits from there */
 #define PMEVCNT             0x220
-#define PMEVCNTSR           0x240
 
 #define COUNTER_BITS        16
 
@@ -114,14 +113,6 @@ void cmn_dtm_flits(CmnDtm *dtm, const CmnFlit *flit, uint64_t n)
     }
 }
 
-void cmn_dtm_take_snapshot(CmnDtm *dtm)
-{
-    dtm->shadow = dtm->count;
-    if (dtm->config & PMU_CONFIG_CNTR_RST) {
-        dtm->count = 0;
-    }
-}
-
 /* The register at @offset, and which of its bits can be written */
 static uint64_t *wp_register(CmnDtm *dtm, uint32_t offset, uint64_t *writable)
 {
@@ -163,8 +154,6 @@ static uint64_t *dtm_register(CmnDtm *dtm, uint32_t offset, uint64_t *writable)
         return &dtm->config;
     case PMEVCNT:
         return &dtm->count;
-    case PMEVCNTSR:
-        return &dtm->shadow;
     default:
         return NULL;
     }
@@ -212,7 +201,6 @@ void cmn_dtm_reset(CmnDtm *dtm)
     dtm->sample_reload = 0;
     dtm->config = 0;
     dtm->count = 0;
-    dtm->shadow = 0;
 }
 
 void cmn_dtm_make_dirty(CmnDtm *dtm)

@@ -39,7 +39,6 @@ typedef struct CmnDtm {
     uint64_t sample_reload;
     uint64_t config;            /* PMU_CONFIG */
     uint64_t count;             /* PMEVCNT, four times 16 bits */
-    uint64_t shadow;
 } CmnDtm;
 
 void cmn_dtm_reset(CmnDtm *dtm);
@@ -55,8 +54,6 @@ bool cmn_dtm_bump(CmnDtm *dtm, uint64_t n);
 
 /* @n flits pass. Their port is relative to what the DTM serves. */
 void cmn_dtm_flits(CmnDtm *dtm, const CmnFlit *flit, uint64_t n);
-
-void cmn_dtm_take_snapshot(CmnDtm *dtm);
 
 /* Registers, by their offset in the PMU block less the DTM's stride */
 uint64_t cmn_dtm_read(CmnDtm *dtm, uint32_t offset);

@@ -194,7 +194,7 @@ class Mesh:
 class Dtm:
     """DTM number n of an XP."""
 
-    CONFIG, COUNT, SHADOW = 0x210, 0x220, 0x240
+    CONFIG, COUNT = 0x210, 0x220
 
     def __init__(self, xp, n=0):
         self.xp = xp
@@ -230,8 +230,7 @@ class Dtc:
     CTL = 0xa00
     EN, CG_DISABLE = 1, 1 << 10
     COUNTERS = (0x00, 0x04, 0x10, 0x14, 0x20, 0x24, 0x30, 0x34)
-    CYCLES, PMCR, OVS, OVS_CLR, SSR, SRR = (0x40, 0x100, 0x118, 0x120, 0x128,
-                                            0x130)
+    CYCLES, PMCR, OVS, OVS_CLR = 0x40, 0x100, 0x118, 0x120
     PMU_EN, INTR_EN = 1, 1 << 6
 
     def __init__(self, node):

@@ -128,11 +128,10 @@ class Statistics(CountTest):
         self.mesh.xps[0x20].write32(0x2210, 1)
         dtm.watch(3, 0)
         dtm.read(Dtm.COUNT)
-        dtm.read(Dtm.SHADOW)
         dtm.write(0x100, 1)
         self.assertStats(dtm_config64=(0, 1), dtm_config32=(0, 1),
                          dtm_watchpoint64=(0, 3), dtm_count64=(1, 0),
-                         dtm_other64=(1, 1))
+                         dtm_other64=(0, 1))
 
     def test_dtcs(self):
         dtc = self.dtcs[0]
@@ -142,7 +141,7 @@ class Statistics(CountTest):
         dtc.read(Dtc.CYCLES)
         dtc.read32(Dtc.OVS)
         dtc.write32(Dtc.OVS_CLR, 1)
-        dtc.read(Dtc.SSR)
+        dtc.read(0x128)
         dtc.node.read(0)
         self.assertStats(dtc_control32=(0, 2), dtc_count32=(1, 1),
                          dtc_count64=(1, 0), dtc_overflow32=(1, 1),
@@ -204,6 +203,9 @@ class Keys(CountTest):
         self.assertEqual(self.get("dtc0_control"), 1)
         self.assertEqual(self.get("dtc0_pmcr"), 0x41)
         self.assertEqual(self.get("dtc0_interrupt"), 0)
+        ticks = self.get("dtc0_ticks")
+        self.machine.step(1000)
+        self.assertEqual(self.get("dtc0_ticks"), ticks + 2000)
         self.select(self.mesh.nodes[HNF, 0x24], 1)
         self.dtm(0x20).count(device(1, 0, 0), paired=[3])
         self.set("dtc0_d", 0xffffffff)

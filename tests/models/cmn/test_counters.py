@@ -175,7 +175,7 @@ class DtmRegisters:
     def test_registers_keep_what_they_have(self):
         kept = {0x100: 0xf, 0x118: 0, 0x120: 0, 0x178: 0, 0x200: 0xffffffff,
                 0x208: 0xffffff00, 0x210: self.config_bits, 0x218: 0,
-                0x220: ALL_ONES, 0x240: ALL_ONES, 0x228: 0}
+                0x220: ALL_ONES, 0x228: 0}
         for n in range(4):
             kept[0x1a0 + 0x18 * n] = self.wp_bits[n % 2]
             kept[0x1a8 + 0x18 * n] = kept[0x1b0 + 0x18 * n] = ALL_ONES
