@@ -171,23 +171,16 @@ static void try_all(struct kunit *test, const struct cmn_fake_mesh *mesh)
 {
 	struct search *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
 	struct cmn_event *held[DEPTH];
-	size_t size;
 
 	KUNIT_ASSERT_NOT_NULL(test, s);
 	s->file = cmn_regfile_ready(test, mesh);
-	size = cmn_claims_size(&s->file->cmn);
-	s->claims = kunit_kzalloc(test, size, GFP_KERNEL);
-	s->trial = kunit_kzalloc(test, size, GFP_KERNEL);
+	s->claims = cmn_regfile_claims(test, s->file);
+	s->trial = cmn_regfile_claims(test, s->file);
 	for (unsigned int n = 0; n <= DEPTH; n++)
-		s->before[n] = kunit_kzalloc(test, size, GFP_KERNEL);
-	for (unsigned int n = 0; n < DEPTH; n++) {
-		for (unsigned int k = 0; k < ARRAY_SIZE(kinds); k++) {
-			const u64 config[] = { kinds[k], 0, 0 };
-
-			s->event[n][k] = cmn_event_create(&s->file->cmn, config);
-			KUNIT_ASSERT_NOT_ERR_OR_NULL(test, s->event[n][k]);
-		}
-	}
+		s->before[n] = cmn_regfile_claims(test, s->file);
+	for (unsigned int n = 0; n < DEPTH; n++)
+		for (unsigned int k = 0; k < ARRAY_SIZE(kinds); k++)
+			s->event[n][k] = cmn_regfile_event(test, s->file, kinds[k], 0, 0);
 	search(s, held, 0);
 	KUNIT_EXPECT_EQ(test, s->broken, 0U);
 	KUNIT_EXPECT_GT(test, s->claimed, 1000U);
@@ -212,16 +205,13 @@ static void letters_run_out(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &small_600);
 	struct cmn *cmn = &file->cmn;
-	struct cmn_claims *claims = kunit_kzalloc(test, cmn_claims_size(cmn), GFP_KERNEL);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
 	/* Four events of one XP, four of the other, and one more. */
 	static const u64 config[] = { 0x0080110006, 0x2080110006 };
 	struct cmn_event *ce[9];
 
 	for (int i = 0; i < 9; i++) {
-		const u64 words[] = { i == 8 ? 0x3 : config[i / 4], 0, 0 };
-
-		ce[i] = cmn_event_create(cmn, words);
-		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ce[i]);
+		ce[i] = cmn_regfile_event(test, file, i == 8 ? 0x3 : config[i / 4], 0, 0);
 		KUNIT_EXPECT_NULL(test, cmn_claim(cmn, claims, ce[i], false));
 		if (i < 8)
 			KUNIT_EXPECT_EQ(test, ce[i]->letter[0], i);
@@ -260,23 +250,15 @@ static const struct { u64 differs; bool pair; const char *what; } pair_cases[] =
 	{ WP_GROUP_1 | WP_CHANNEL_1, false, "another virtual channel" },
 };
 
-static struct cmn_event *event_of(struct kunit *test, struct cmn_regfile *file, u64 config)
-{
-	const u64 words[] = { config, 0, 0 };
-	struct cmn_event *ce = cmn_event_create(&file->cmn, words);
-
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ce);
-	return ce;
-}
-
 /* Two watchpoints are a pair if they see the same flits, of the same XPs, through two groups. */
 static void pairs(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
-	struct cmn_event *one = event_of(test, file, WP_BASE);
+	struct cmn_event *one = cmn_regfile_event(test, file, WP_BASE, 0, 0);
 
 	for (int i = 0; i < ARRAY_SIZE(pair_cases); i++) {
-		struct cmn_event *other = event_of(test, file, WP_BASE ^ pair_cases[i].differs);
+		struct cmn_event *other = cmn_regfile_event(test, file,
+							    WP_BASE ^ pair_cases[i].differs, 0, 0);
 
 		KUNIT_EXPECT_EQ_MSG(test, cmn_wp_makes_pair(one, other), pair_cases[i].pair, "%s",
 				    pair_cases[i].what);
@@ -291,10 +273,11 @@ static void pairs(struct kunit *test)
 static void pairs_are_kept_together(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
-	struct cmn_event *one = event_of(test, file, WP_BASE);
-	struct cmn_event *other = event_of(test, file, WP_BASE ^ WP_GROUP_1);
-	struct cmn_event *all = event_of(test, file, WP_BASE ^ (WP_GROUP_1 | WP_EVERYWHERE));
-	struct cmn_event *single = event_of(test, file, WP_BASE ^ WP_TAG_3);
+	struct cmn_event *one = cmn_regfile_event(test, file, WP_BASE, 0, 0);
+	struct cmn_event *other = cmn_regfile_event(test, file, WP_BASE ^ WP_GROUP_1, 0, 0);
+	struct cmn_event *all = cmn_regfile_event(test, file,
+						  WP_BASE ^ (WP_GROUP_1 | WP_EVERYWHERE), 0, 0);
+	struct cmn_event *single = cmn_regfile_event(test, file, WP_BASE ^ WP_TAG_3, 0, 0);
 	struct cmn_dtm_claims claims = { };
 
 	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one), 0);

@@ -3,10 +3,16 @@
  * cmn: discovery, of meshes of all sizes, and of trees that are not what they should be.
  */
 #include <kunit/test.h>
+#include <linux/module.h>
+#include <linux/prandom.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 
 #include "regfile.h"
+
+static unsigned long seed;
+module_param(seed, ulong, 0444);
+MODULE_PARM_DESC(seed, "of what is random; 0: another one each time, which is printed");
 
 static unsigned int sets_of(const struct cmn *cmn, u16 type)
 {
@@ -40,10 +46,9 @@ static void finds_all(struct kunit *test)
 /* Meshes of every size, with ids as wide as they are there, and of 2x2 with narrow ones too. */
 static void all_sizes(struct kunit *test)
 {
-	static const struct cmn_fake_node dtc[] = { { 0, 0, 0x0003, 0x00, 0 } };
 	struct cmn_fake_mesh mesh = {
 		.part = 0x43c, .rev = 2, .info = 0x4028000003303008, .domains = 1, .ports = 2,
-		.connect = { 0x0e }, .nodes = dtc, .nr = 1,
+		.connect = { 0x0e }, .nodes = cmn_fake_dtc, .nr = 1,
 	};
 
 	for (unsigned int width = 1; width <= 12; width++) {
@@ -84,12 +89,11 @@ static const struct { u16 part; u8 rev; u64 info; int err; const char *what; } p
 /* What it is: known parts, known revisions, and none that would hang the system. */
 static void knows_parts(struct kunit *test)
 {
-	static const struct cmn_fake_node dtc[] = { { 0, 0, 0x0003, 0x00, 0 } };
-
 	for (int i = 0; i < ARRAY_SIZE(parts); i++) {
 		struct cmn_fake_mesh mesh = {
 			.part = parts[i].part, .rev = parts[i].rev, .info = parts[i].info,
-			.width = 2, .height = 1, .id_bits = 2, .domains = 1, .nodes = dtc, .nr = 1,
+			.width = 2, .height = 1, .id_bits = 2, .domains = 1,
+			.nodes = cmn_fake_dtc, .nr = 1,
 		};
 		struct cmn_regfile *file = cmn_regfile(test, &mesh);
 
@@ -101,10 +105,9 @@ static void knows_parts(struct kunit *test)
 /* S3 r2 has its fields of configuration elsewhere. */
 static void moved_fields(struct kunit *test)
 {
-	static const struct cmn_fake_node dtc[] = { { 0, 0, 0x0003, 0x00, 0 } };
 	struct cmn_fake_mesh mesh = {
 		.part = 0x43e, .rev = 3, .width = 2, .height = 1, .id_bits = 2, .domains = 1,
-		.nodes = dtc, .nr = 1,
+		.nodes = cmn_fake_dtc, .nr = 1,
 		/* Multiple DTMs; 3 REQ, 2 SNP, 1 DAT and 4 RSP channels. */
 		.info = 0x0c00000003303008, .info1 = 3 | 2 << 3 | 1 << 6 | 4 << 9,
 	};
@@ -248,24 +251,33 @@ static void root_beyond_the_region(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, file->outside, 0U);
 }
 
+static u64 random_u64(struct rnd_state *random)
+{
+	return (u64)prandom_u32_state(random) << 32 | prandom_u32_state(random);
+}
+
 /* A word of the tree: those that are not 0. */
-static u64 random_word(struct cmn_regfile *file)
+static u64 random_word(struct cmn_regfile *file, struct rnd_state *random)
 {
 	static const u16 words[] = { 0x00, 0x08, 0x10, 0x80, 0x100, 0x108, 0x900, 0x908, 0x960 };
-	u32 frame = file->frame * get_random_u32_below(file->frames);
+	u32 frame = file->frame * (prandom_u32_state(random) % file->frames);
 
-	return frame + words[get_random_u32_below(ARRAY_SIZE(words))];
+	return frame + words[prandom_u32_state(random) % ARRAY_SIZE(words)];
 }
 
 /* Whatever is in the tree, nothing outside of the region is touched, and nothing hangs. */
 static void survives_anything(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile(test, &cmn_fake_700);
+	unsigned long this_seed = seed ?: get_random_u32();
 	unsigned int good = 0;
+	struct rnd_state random;
 
+	kunit_info(test, "seed=%lu\n", this_seed);
+	prandom_seed_state(&random, this_seed);
 	for (int i = 0; i < 500; i++) {
-		u64 at = random_word(file), was = cmn_regfile_get(file, at);
-		u64 value = get_random_u64();
+		u64 at = random_word(file, &random), was = cmn_regfile_get(file, at);
+		u64 value = random_u64(&random);
 
 		/* Not too far from the truth, or nothing but the first check is tried. */
 		if (i % 4)

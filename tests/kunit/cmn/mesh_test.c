@@ -204,11 +204,10 @@ static void ports_without_a_device(struct kunit *test)
 /* Alone, an XP has ports where others have links, and no more than six of them. */
 static void ports_of_an_xp_alone(struct kunit *test)
 {
-	static const struct cmn_fake_node dtc[] = { { 0, 0, 0x0003, 0x00, 0 } };
 	static const struct cmn_fake_mesh mesh = {
 		.part = 0x43c, .rev = 2, .width = 1, .height = 1, .id_bits = 2, .ports = 6,
 		.info = 0x4014000003303008, .info1 = 0x24205, .domains = 1,
-		.connect = { 0x0e, 0, 0x0e, 0x0e, 0x0e }, .nodes = dtc, .nr = 1,
+		.connect = { 0x0e, 0, 0x0e, 0x0e, 0x0e }, .nodes = cmn_fake_dtc, .nr = 1,
 	};
 	struct cmn_regfile *file = cmn_regfile_ready(test, &mesh);
 
@@ -282,22 +281,12 @@ static void watchpoint_images(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cmn_wp_config(&file->cmn, &all, true), 0x77U);
 }
 
-/* Claims of a whole mesh, and events that take from them. */
-static struct cmn_claims *claims_of(struct kunit *test, struct cmn_regfile *file)
-{
-	struct cmn_claims *claims = kunit_kzalloc(test, cmn_claims_size(&file->cmn), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, claims);
-	return claims;
-}
-
+/* An event that counts, in the name of @claims. */
 static struct cmn_event *start(struct kunit *test, struct cmn_regfile *file,
 			       struct cmn_claims *claims, u64 config, u64 config1, u64 config2)
 {
-	const u64 words[] = { config, config1, config2 };
-	struct cmn_event *ce = cmn_event_create(&file->cmn, words);
+	struct cmn_event *ce = cmn_regfile_event(test, file, config, config1, config2);
 
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ce);
 	KUNIT_ASSERT_NULL(test, cmn_claim(&file->cmn, claims, ce, false));
 	cmn_event_start(&file->cmn, ce);
 	return ce;
@@ -307,7 +296,7 @@ static struct cmn_event *start(struct kunit *test, struct cmn_regfile *file,
 static void dtm_images(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
-	struct cmn_claims *claims = claims_of(test, file);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
 	u32 xp = file->xp[1];		/* id 0x20 */
 	u64 reset = cmn_regfile_get(file, xp + PMU_CONFIG);
 	struct cmn_event *one, *two, *three;
@@ -359,7 +348,7 @@ static void the_last_of_all(struct kunit *test)
 	mesh.nodes = nodes;
 	mesh.nr = ARRAY_SIZE(nodes);
 	file = cmn_regfile_ready(test, &mesh);
-	claims = claims_of(test, file);
+	claims = cmn_regfile_claims(test, file);
 	for (int i = 0; i < ARRAY_SIZE(config); i++)
 		ce[i] = start(test, file, claims, config[i], 0, 0);
 	cmn_flush(&file->cmn);
@@ -374,7 +363,7 @@ static void narrow_selectors(struct kunit *test)
 {
 	static const u64 config[] = { 0x2080750006, 0x2080010005, 0x2480010005, 0x2080160006 };
 	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
-	struct cmn_claims *claims = claims_of(test, file);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
 	struct cmn_event *ce[ARRAY_SIZE(config)];
 
 	for (int i = 0; i < ARRAY_SIZE(config); i++)
@@ -396,7 +385,7 @@ static void wide_selectors(struct kunit *test)
 
 	mesh.info1 = 0x2420a;		/* two SNP channels */
 	file = cmn_regfile_ready(test, &mesh);
-	claims = claims_of(test, file);
+	claims = cmn_regfile_claims(test, file);
 	xp = file->xp[1];
 	one = start(test, file, claims, 0x2080750006, 0, 0);
 	two = start(test, file, claims, 0x2081010006, 0, 0);
@@ -411,7 +400,7 @@ static void wide_selectors(struct kunit *test)
 static void second_dtm_and_second_set(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
-	struct cmn_claims *claims = claims_of(test, file);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
 	u32 xp = file->xp[6];		/* id 0x48 */
 	struct cmn_event *ccla = start(test, file, claims, 0x4e80210105, 0, 0);
 	struct cmn_event *rni = start(test, file, claims, 0x4e8005000a, 0, 0);
@@ -432,7 +421,7 @@ static void second_dtm_and_second_set(struct kunit *test)
 static void filters(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
-	struct cmn_claims *claims = claims_of(test, file);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
 	u32 node = file->node[3];	/* id 0x20 */
 	struct cmn_event *one = start(test, file, claims, 0x20b02b0005, 0, 0);
 	struct cmn_event *two;
@@ -486,7 +475,7 @@ static void takes_over(struct kunit *test)
 static void leaves_nothing(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
-	struct cmn_claims *claims = claims_of(test, file);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
 	u32 xp = file->xp[1], hnf = file->node[3], ccla = file->node[7];
 	struct cmn_event *ce[] = {
 		start(test, file, claims, 0x20b02b0005, 0, 0),
@@ -514,7 +503,7 @@ static void leaves_nothing(struct kunit *test)
 static void local_wraps(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
-	struct cmn_claims *claims = claims_of(test, file);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
 	u32 xp = file->xp[1], dtc0 = file->node[3];
 	struct cmn_event *ce;
 	u64 before;
@@ -535,7 +524,7 @@ static void local_wraps(struct kunit *test)
 static void letters_wrap(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
-	struct cmn_claims *claims = claims_of(test, file);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
 	u32 dtc0 = file->node[3], dtc1 = file->node[4];
 	struct cmn_event *one = start(test, file, claims, 0x10005, 0, 0);
 	struct cmn_event *two = start(test, file, claims, 0x5000a, 0, 0);
@@ -560,7 +549,7 @@ static void letters_wrap(struct kunit *test)
 static void all_letters_wrap(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
-	struct cmn_claims *claims = claims_of(test, file);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
 	u32 dtc0 = file->node[3], dtc1 = file->node[4];
 	struct cmn_event *ce[8];
 	u64 before[8];
@@ -598,7 +587,7 @@ static void all_letters_wrap(struct kunit *test)
 static void cycles(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
-	struct cmn_claims *claims = claims_of(test, file);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
 	u32 dtc0 = file->node[3];
 	struct cmn_event *ce = start(test, file, claims, 0x3, 0, 0);
 	u64 before = cmn_event_value(&file->cmn, ce);
@@ -619,7 +608,7 @@ static void cycles(struct kunit *test)
 static void a_pass_is_cheap(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
-	struct cmn_claims *claims = claims_of(test, file);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
 	struct cmn_event *one = start(test, file, claims, 0x10005, 0, 0);
 	struct cmn_event *two = start(test, file, claims, 0x20005, 0, 0);
 

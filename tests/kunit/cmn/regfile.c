@@ -262,6 +262,28 @@ struct cmn_regfile *cmn_regfile_ready(struct kunit *test, const struct cmn_fake_
 	return file;
 }
 
+/* What events claim of a whole mesh: nothing yet. */
+struct cmn_claims *cmn_regfile_claims(struct kunit *test, struct cmn_regfile *file)
+{
+	struct cmn_claims *claims = kunit_kzalloc(test, cmn_claims_size(&file->cmn), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, claims);
+	return claims;
+}
+
+/* An event, which the caller gives back by kvfree(). */
+struct cmn_event *cmn_regfile_event(struct kunit *test, struct cmn_regfile *file, u64 config,
+				    u64 config1, u64 config2)
+{
+	const u64 words[] = { config, config1, config2 };
+	struct cmn_event *ce = cmn_event_create(&file->cmn, words);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ce);
+	return ce;
+}
+
+const struct cmn_fake_node cmn_fake_dtc[1] = { { 0, 0, 0x0003, 0x00, 0 } };
+
 static const struct cmn_fake_node nodes_600[] = {
 	{ 0, 1, 0x0002, 0x0c, 0 }, { 0, 1, 0x0004, 0x0c, 0 }, { 0, 1, 0x0001, 0x0c, 0 },
 	{ 0, 1, 0x0003, 0x0c, 0 }, { 3, 1, 0x0003, 0x68, 1 }, { 3, 1, 0x0004, 0x68, 1 },

@@ -55,8 +55,14 @@ void cmn_regfile_forget(struct cmn_regfile *file);
 u64 cmn_regfile_get(struct cmn_regfile *file, u64 offset);
 void cmn_regfile_set(struct cmn_regfile *file, u64 offset, u64 value);
 unsigned int cmn_regfile_count(const struct cmn_regfile *file, bool write, u64 offset);
+struct cmn_claims *cmn_regfile_claims(struct kunit *test, struct cmn_regfile *file);
+struct cmn_event *cmn_regfile_event(struct kunit *test, struct cmn_regfile *file, u64 config,
+				    u64 config1, u64 config2);
 int cmn_regfile_discover(struct cmn_regfile *file);
 void cmn_regfile_undiscover(struct cmn_regfile *file);
+
+/* All that a mesh needs which counts nothing but at its XPs: DTC 0, at the first XP. */
+extern const struct cmn_fake_node cmn_fake_dtc[1];
 
 /* Meshes: 4x2 CMN-600 with two domains, 4x2 CMN-700 with an HN-P and a CCLA_RNI. */
 extern const struct cmn_fake_mesh cmn_fake_600, cmn_fake_700;
