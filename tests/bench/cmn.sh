@@ -9,14 +9,16 @@ set -e
 
 classes cmn0 '(discovery|selector|dtm_[a-z]+|dtc_[a-z]+)(64|32)'
 load "$1" cmn_pmu arm-cmn
+find_meshes
+use_mesh cmn0
 
-node=$(pmu-model list cmn0 | sed -n 's/^node hnf \(0x[0-9a-f]*\) .*/\1/p' | head -n 1)
+node=$(nodes hnf | head -n 1)
 group=''
 for name in hnf_cache_miss hnf_mc_reqs hnf_seq_hit hnf_snp_sent; do
-	group="$group $(cmn_event $name)"
+	group="$group $PMU/$name/"
 done
 
-life node "$(cmn_event "hnf_cache_miss,bynodeid=1,nodeid=$node")"
-life all "$(cmn_event hnf_cache_miss)"
+life node "$PMU/hnf_cache_miss,bynodeid=1,nodeid=$node/"
+life all "$PMU/hnf_cache_miss/"
 # shellcheck disable=SC2086 # a list
 life group $group

@@ -1,32 +1,42 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Our driver where the in-tree module is loaded, and the mesh is kept from that.
+# Our driver where the in-tree module is loaded, and the meshes are kept from that.
 #
-# vm: --arch arm64 --kernel '6.1 6.12' --driver none --model cmn700
+# vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,mesh=12x12,ports=1,dtc=4,hnf=130,rni=2,hnv=1 --model cmn700,mesh=1x1,ports=6,hnf=4
+# vm: --arch arm64 --kernel 6.1 --driver none --model cmn600,mesh=8x8,ports=1,dtc=4,hnf=56,rni=1,cxra=1,cxha=1 --model cmn700,mesh=1x1,ports=6,hnf=4
 . ./cmn/lib.sh
+
+# all DRIVER: which driver is to have the meshes, or none but by their names
+all() {
+	for device in /sys/bus/platform/devices/*.pmu; do
+		echo "$1" > "$device/driver_override"
+	done
+}
 
 # It counts, but the map's place is the other one's: the log says so, and what to do.
 test_kept_from_the_in_tree_driver() {
-	echo cmn_pmu > /sys/bus/platform/devices/100000000.pmu/driver_override
+	all cmn_pmu
 	modprobe arm-cmn
 	[ ! -e $PMUS/arm_cmn_0 ]
-	insmod /vm/modules.d/pmu_core.ko
 	log_mark
-	insmod /vm/modules.d/cmn_pmu.ko
-	n=$(pmu-model list cmn0 | grep -c '^node hnf ')
-	equal "misses" "$(pmu-event "$(cmn_event hnf_cache_miss)" -x 'pmu-model add cmn0 hnf_cache_miss 70000')" $((70000 * n))
+	load_ours
+	find_meshes
+	use_mesh cmn0
+	expect $((70000 * $(nodes hnf | wc -l))) hnf_cache_miss -- "add cmn0 hnf_cache_miss 70000"
+	counted
 	contains "log" "$(log_since_mark)" 'cmn_pmu: .*arm-cmn.* map .*unload'
-	rmmod cmn_pmu
+	unload_ours
 }
 
 # What the sentence says to do.
 test_after_the_in_tree_module() {
 	rmmod arm_cmn
-	insmod /vm/modules.d/cmn_pmu.ko
-	contains "map" "$(cat /sys/kernel/debug/arm-cmn/map)" '^arm_cmn_[0-9]: CMN-700'
-	rmmod cmn_pmu
+	load_ours
+	contains "map" "$(cat /sys/kernel/debug/arm-cmn/map)" '^arm_cmn_[0-9]: CMN-[67]00'
+	unload_ours
 	[ ! -e /sys/kernel/debug/arm-cmn ]
+	all ''
 }
 
 run_tests

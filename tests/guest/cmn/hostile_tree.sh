@@ -1,49 +1,86 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Trees of nodes that cannot be: no crash, a sentence, and the mesh is refused or what is left of it counts.
+# Trees of nodes that cannot be: no crash, a sentence, and the mesh is refused or what is left of it counts. One
+# mesh for each way in which a tree is broken, all at once.
 #
-# vm: --arch arm64 --kernel 6.12 --driver none --model 'cmn700,corrupt=loop cmn700,corrupt=range cmn700,corrupt=count cmn600,corrupt=xp-loop cmn700,corrupt=xp-range cmn700,mesh=4x2,dtc=2,hnd=0.1.1,hnt=3.1.0,hnf=0.0.1+0.1.0,corrupt=type'
-#
-# Where the first device counts, it is one that the driver looks at: an HN-F.
+# vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,corrupt=loop --model cmn600,corrupt=xp-loop --model cmn700,corrupt=range --model cmn700,corrupt=xp-range --model cmn700,corrupt=count --model cmn700,corrupt=array --model cmn700,corrupt=zero --model cmn700,corrupt=hidden --model cmn700,corrupt=twice --model cmn700,corrupt=xp-twice --model cmn700,corrupt=type --model cmn700,corrupt=xp-type --model cmn700,corrupt=id --model cmn700,corrupt=logical --model cmn700,corrupt=dtc --model cmn700,corrupt=domain
 . ./cmn/lib.sh
 
-MESH=$PMUS/arm_cmn_0
-insmod /vm/modules.d/pmu_core.ko
+# How the meshes are broken, in their order.
+KINDS=$(sed -n 's/^# vm: //p' "$0" | grep -o 'corrupt=[a-z-]*' | cut -d= -f2)
+
+# What is said of a tree: "counts" with what is passed over, or "refused" with why.
+verdict() {
+	case $1 in
+	loop) echo "counts: child 0 of the node at .* as another is: ignored" ;;
+	twice) echo "counts: child 1 of the node at .* as another is: ignored" ;;
+	zero|hidden) echo "counts: 4x2 XPs, 2 DTCs" ;;
+	type) echo "counts: 1 nodes of unknown type ignored; the first, type 0xabc, is at XP 0x20" ;;
+	range) echo "refused: child 0 of the node at .* not in the region" ;;
+	xp-range) echo "refused: child 0 of the node at 0x0 .* not in the region" ;;
+	xp-loop) echo "refused: child 0 of the root, at .* is of type 0x2, not an XP" ;;
+	xp-type) echo "refused: child 1 of the root, at .* is of type 0x5, not an XP" ;;
+	xp-twice|logical) echo "refused: the XPs are numbered badly" ;;
+	count) echo "refused: the XP at .* says that it has 65535 children" ;;
+	array) echo "refused: the XP at .* its children are listed at 0xfff8, which cannot be" ;;
+	id) echo "counts: node 0xfff8 is listed by XP 0x20, where it is not by its id" ;;
+	dtc) echo "refused: the DTC at .* is number 3, which another is" ;;
+	domain) echo "refused: XP 0x20 is in the domain of DTC 3, and there are 2" ;;
+	esac
+}
+
+# What the driver said of the n-th mesh; what the kernel itself says when a probe fails is the same for all.
+said() {
+	grep "cmn_pmu $(printf '%x' $((($1 + 1) << 32))).pmu: " /tmp/log | grep -v 'failed with error'
+}
+
 log_mark
-insmod /vm/modules.d/cmn_pmu.ko
-# What the kernel itself says when a probe fails is the same for all.
-log_since_mark | grep 'cmn_pmu [0-9a-f]*\.pmu: ' | grep -v 'failed with error' > /tmp/said
+load_ours
+log_since_mark > /tmp/log
+find_meshes
 
 # A mesh that is refused says why, once, and is no PMU.
-test_one_sentence() {
-	cat /tmp/said
-	if [ -e "$MESH" ]; then
-		contains "log" "$(cat /tmp/said)" 'XPs, 2 DTCs: arm_cmn_0'
-	else
-		equal "sentences" "$(grep -Ec ': error -E(INVAL|NODEV): .{15}' /tmp/said)" 1
-	fi
-}
-
-# What is left counts exactly: HN-Fs of the first XP, which nothing happened to.
-test_the_rest_counts() {
-	[ -e "$MESH" ] || skip "the mesh was refused"
-	got=$(pmu-event "$(cmn_event hnf_cache_miss,bynodeid=1,nodeid=0x4)" -x 'pmu-model add cmn0 hnf_cache_miss@0x4 70000')
-	equal "misses at 0x4" "$got" 70000
-}
-
-# The model says when something was touched that must not be.
-test_nothing_outside_was_touched() {
-	for class in external isolated hole; do
-		equal "$class" "$(pmu-model stats cmn0 | grep -c "^${class}[0-9]* 0 0$")" 2
+test_each_has_its_sentence() {
+	n=0
+	for kind in $KINDS; do
+		verdict=$(verdict "$kind")
+		contains "$kind" "$(said $n)" "${verdict#*: }"
+		pmu=$(grep -c "^cmn$n " /tmp/meshes || true)
+		case $verdict in
+		counts*)
+			equal "$kind: PMUs" "$pmu" 1 ;;
+		*)
+			equal "$kind: sentences" "$(said $n | grep -Ec ': error -E(INVAL|NODEV): .{15}')" 1
+			equal "$kind: PMUs" "$pmu" 0 ;;
+		esac
+		n=$((n + 1))
 	done
+	equal "meshes" $n 16
 }
 
-# The modules go as if nothing had been.
+# What is left counts exactly: an HN-F of the first XP, which nothing happened to.
+test_the_rest_counts() {
+	n=0
+	for mesh in $(meshes); do
+		use_mesh "$mesh"
+		expect 70000 hnf_cache_miss,bynodeid=1,nodeid=0x4 -- "add $mesh hnf_cache_miss@0x4 70000"
+		counted
+		n=$((n + 1))
+	done
+	equal "meshes" $n 6
+}
+
 test_unload() {
-	rmmod cmn_pmu
-	rmmod pmu_core
-	[ ! -e "$MESH" ]
+	unload_ours
+	equal "PMUs" "$(echo $PMUS/arm_cmn_*)" "$PMUS/arm_cmn_*"
+}
+
+# The model says when something was touched that must not be, from load to unload.
+test_nothing_outside_was_touched() {
+	pmu-model stats 'cmn*' | grep -E ' (external|isolated|hole)(64|32) ' > /tmp/outside
+	equal "classes" "$(wc -l < /tmp/outside)" $((6 * 16))
+	equal "touched" "$(grep -v ' 0 0$' /tmp/outside)" ""
 }
 
 run_tests
