@@ -20,7 +20,6 @@
  *  + property "multi-dtm": a DTM for every two ports (as the product)
  *  + properties "req-vcs", "rsp-vcs", "snp-vcs", "dat-vcs": virtual channels
  *    of each channel (2)
- *  + property "clock": of the DTCs, in Hz (2 GHz)
  *  + property "base": physical address (4 GiB, 8 GiB, ... in the order of
  *    devices), of a region whose size is the product's and the mesh's
  *  + properties "spi", "shared-irq": interrupt of DTC 0, and whether the
@@ -40,6 +39,7 @@
 
 #define BASE_STEP       (4 * GiB)   /* above any RAM that tests give */
 #define FIRST_SPI       192         /* those below have owners on "virt" */
+#define CLOCK_HZ        2000000000  /* of the DTCs, until told otherwise */
 #define DEFAULT_REV     UINT32_MAX  /* the product's row says which */
 
 uint64_t cmn_peek(Cmn *s, uint64_t addr)
@@ -227,10 +227,6 @@ static bool check_properties(Cmn *s, Error **errp)
         }
         s->mesh.vcs[i] = s->vcs[i];
     }
-    if (s->clock < 1 || s->clock > MODEL_CLOCK_HZ_MAX) {
-        error_setg(errp, "clock is 1 to %llu Hz", MODEL_CLOCK_HZ_MAX);
-        return false;
-    }
     return !s->corrupt || cmn_corrupt_parse(s->corrupt, &s->corruptions, errp);
 }
 
@@ -257,7 +253,7 @@ static void start_dtcs(Cmn *s)
         CmnDtc *dtc = &s->mesh.dtc[i];
 
         cmn_dtc_init(dtc, &s->mesh.dtc[0], s->mesh.product, s->mesh.layout,
-                     s->clock);
+                     CLOCK_HZ);
         dtc->changed = cmn_update_irqs;
         dtc->opaque = s;
     }
@@ -365,7 +361,6 @@ static const Property cmn_properties[] = {
     DEFINE_PROP_UINT32("spi", Cmn, spi, 0),
     DEFINE_PROP_BOOL("shared-irq", Cmn, shared_irq, false),
     DEFINE_PROP_UINT32("rev", Cmn, rev, DEFAULT_REV),
-    DEFINE_PROP_UINT64("clock", Cmn, clock, 2000000000),
     DEFINE_PROP_ON_OFF_AUTO("multi-dtm", Cmn, multi_dtm, ON_OFF_AUTO_AUTO),
     DEFINE_PROP_UINT32("req-vcs", Cmn, vcs[CMN_REQ], 2),
     DEFINE_PROP_UINT32("rsp-vcs", Cmn, vcs[CMN_RSP], 2),

@@ -33,7 +33,6 @@ struct Cmn {
     uint32_t spi;               /* of DTC 0 */
     bool shared_irq;            /* all DTCs on that one */
     uint32_t rev;
-    uint64_t clock;
     OnOffAuto multi_dtm;
     uint32_t vcs[CMN_NCHANNELS];
     bool isolation;

@@ -79,8 +79,6 @@ _KEYS = {
     **{f"{channel}-vcs": Key(None, f"virtual channels of {channel.upper()}",
                              number(1, 2), "2 where possible")
        for channel in ("req", "rsp", "snp", "dat")},
-    "clock": Key(None, "clock of the DTCs in Hz", number(1, 2000000000),
-                 "2000000000"),
     "shared-irq": Key(None, "on: all DTCs have the same interrupt", switch,
                       "off"),
     "spniden": Key(None, "off: watchpoints do not see secure flits", switch,
