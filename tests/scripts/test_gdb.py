@@ -55,7 +55,8 @@ class Session(unittest.TestCase):
             said += line
             self.assertTrue(line, said)
         done = subprocess.run([*line.split(), "-batch", *(word for command in commands for word in ("-ex", command))],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60 * MINUTES)
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60 * MINUTES,
+                              start_new_session=True)    # no terminal, which gdb would look for
         said = "".join([done.stdout, done.stderr])
         self.assertEqual(guest.wait(60 * MINUTES), 0, said)
         return said
