@@ -76,7 +76,7 @@ test_bandwidth_metric() {
 test_latency_metric() {
 	said=$(perf stat -x, -a -M tma_info_system_mem_dram_read_latency -- \
 		sh -c 'pmu-model add imc0 rpq_inserts 20; pmu-model add imc0 rpq_occupancy 100 20' 2>&1 || :)
-	if grep -q '^model\t*: 85$' /proc/cpuinfo; then
+	if grep -q '^model[[:space:]]*: 85$' /proc/cpuinfo; then
 		contains "inserts" "$said" '^20,,UNC_M_RPQ_INSERTS'
 		contains "occupancy" "$said" '^2000,,UNC_M_RPQ_OCCUPANCY'
 		contains "metric" "$said" ',[0-9]+\.[0-9]+,tma_info_system_mem_dram_read_latency'
