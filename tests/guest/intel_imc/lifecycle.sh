@@ -60,7 +60,7 @@ test_clears_counters_and_leaves_nothing() {
 # Often: the debug kernel looks for what was forgotten. Its checks make a round take some seconds, and
 # find in one what without them shows when something is used up.
 test_load_and_unload() {
-	[ -e /sys/kernel/debug/kmemleak ] && rounds=5 || rounds=100
+	[ -e /sys/kernel/debug/kmemleak ] && rounds=5 || rounds=20
 	for _ in $(seq $rounds); do
 		unload
 		load
