@@ -216,7 +216,7 @@ static void nest_groups(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, 0xfffffff8), -1);
 }
 
-/* Of POWER10's nothing is published but the units' offsets: none is guarded. */
+/* POWER10's groups (3.2) are not guarded yet. */
 static void nest_groups_of_others(struct kunit *test)
 {
 	for (u32 offset = 0; offset < 0x800; offset += 8) {

@@ -407,7 +407,7 @@ class Chips(NestTest):
 
 
 class Power10(NestTest):
-    """The layout is not documented: counters, without update counts."""
+    """POWER10's groups (3.2) are not modelled: counters, no update counts."""
 
     spec = "power10"
 
