@@ -139,9 +139,9 @@ def guest_jobs(name, file, text, group="guest"):
     pmu = os.path.basename(folder)
     for row in rows:
         named = [dict(row)[option] for option in IN_NAME]
-        # What else tells this guest from the file's others.
-        named += [value or option for option, value in row if option not in IN_NAME and
-                  not all((option, value) in other for other in rows)]
+        # What else tells this guest from the file's others with that kernel and driver.
+        alike = [other for other in rows if all(dict(other)[option] == dict(row)[option] for option in IN_NAME)]
+        named += [value or option for option, value in row if not all((option, value) in other for other in alike)]
         words = [word for pair in row for word in pair if word is not None]
         found = options.parser().parse_args([*words, "--copy", TEST_LIBRARY, "--copy", folder])
         yield Job("/".join([group, name, *named]), guest=options.guest(found, ("sh", f"{name}.sh")),
