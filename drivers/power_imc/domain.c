@@ -10,7 +10,7 @@
 
 #include "power_imc.h"
 
-static DEFINE_SPINLOCK(power_imc_domain_lock);
+static DEFINE_RAW_SPINLOCK(power_imc_domain_lock);	/* taken in IPIs */
 static enum power_imc_type power_imc_domain_type;
 static u64 power_imc_domain_trace;
 static unsigned int power_imc_domain_users;	/* open events, and users of engines */
@@ -25,19 +25,22 @@ static unsigned int power_imc_domain_users;	/* open events, and users of engines
  */
 int power_imc_domain_get(enum power_imc_type type, u64 scom)
 {
+	bool trace = type == POWER_IMC_TYPE_TRACE;
 	unsigned long flags;
 	int err = 0;
 
-	spin_lock_irqsave(&power_imc_domain_lock, flags);
+	raw_spin_lock_irqsave(&power_imc_domain_lock, flags);
 	if (power_imc_domain_users &&
-	    (power_imc_domain_type != type || power_imc_domain_trace != scom)) {
+	    (power_imc_domain_type != type || (trace && power_imc_domain_trace != scom))) {
 		err = -EBUSY;
 	} else {
 		power_imc_domain_type = type;
-		WRITE_ONCE(power_imc_domain_trace, scom);
+		/* Who does not trace leaves it alone: a box may just be on its way to it. */
+		if (trace)
+			WRITE_ONCE(power_imc_domain_trace, scom);
 		power_imc_domain_users++;
 	}
-	spin_unlock_irqrestore(&power_imc_domain_lock, flags);
+	raw_spin_unlock_irqrestore(&power_imc_domain_lock, flags);
 	return err;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_domain_get);
@@ -59,9 +62,9 @@ void power_imc_domain_put(enum power_imc_type type)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&power_imc_domain_lock, flags);
+	raw_spin_lock_irqsave(&power_imc_domain_lock, flags);
 	if (!WARN_ON_ONCE(!power_imc_domain_users || power_imc_domain_type != type))
 		power_imc_domain_users--;
-	spin_unlock_irqrestore(&power_imc_domain_lock, flags);
+	raw_spin_unlock_irqrestore(&power_imc_domain_lock, flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_domain_put);

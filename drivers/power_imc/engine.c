@@ -45,7 +45,7 @@ static int power_imc_engine_stop(struct power_imc_core *core)
 	else
 		err = firmware->core(pir, false);
 	if (err)
-		dev_warn(core->imc->dev, "the engine of CPU %d's core could not be stopped (%pe): no other kind of unit can be used any more\n",
+		dev_warn(core->imc->dev, "the engine of CPU %d's core could not be stopped (%pe): no other kind of unit, nor another trace configuration, can be used any more\n",
 			 core->first_cpu, ERR_PTR(err));
 	return err;
 }

@@ -11,7 +11,7 @@
  * drained (drain.c) into perf's samples (sample.c).
  *
  * Locks, none of which is held while another is taken: power_imc_core.lock (raw, interrupts
- * off), power_imc_chip.lock (likewise), power_imc_domain_lock.
+ * off), power_imc_chip.lock (likewise), power_imc_domain_lock (likewise).
  */
 #ifndef POWER_IMC_H
 #define POWER_IMC_H
