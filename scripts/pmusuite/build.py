@@ -6,6 +6,7 @@ Everything is built out of the tree, into the cache, under a key of what went in
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 from . import cache, debian
 from .cache import TREE, Error, run, tree_files
@@ -14,6 +15,7 @@ DRIVER_SOURCES = ("Kbuild", "Makefile", "drivers", "include", "scripts/conftest.
 SUITE_SOURCES = ("tests/kunit",)
 SPARSE = TREE / "scripts" / "sparse"     # for kbuild: marks what sparse says
 BUILD_LOG = "build.log"
+RECIPE = Path(__file__)      # how things are built is part of their keys
 
 
 def _make(*arguments):
@@ -54,7 +56,7 @@ def modules(arch, kernel, suites=False, debug=False):
     sources = DRIVER_SOURCES + (SUITE_SOURCES if suites else ())
     flags = ["-g", arch.debug_flags] if debug else []
     sparse = None if debug else shutil.which("sparse")
-    key = cache.key_of(cache.key_of_tree(*sources), kernel.release, kernel.version, str(suites), str(kernel.kdir),
+    key = cache.key_of(RECIPE, cache.key_of_tree(*sources), kernel.release, kernel.version, str(suites), str(kernel.kdir),
                        compiler_version(compiler(arch) + "gcc"), SPARSE, compiler_version(sparse) if sparse else "",
                        *flags)
 
@@ -85,7 +87,7 @@ def guest_program(arch, name):
     def build(directory):
         run([gcc, "-static", "-O2", "-Wall", "-Wextra", "-o", directory / name, source], f"compiling {name}")
 
-    key = cache.key_of(source, *headers, compiler_version(gcc))
+    key = cache.key_of(RECIPE, source, *headers, compiler_version(gcc))
     return cache.entry("programs", f"{arch.name}-{name}-{key}", build) / name
 
 
@@ -119,7 +121,7 @@ def _qemu_headers(arch):
 def models(arch):
     """The shared object of device models to preload into the stock QEMU of @arch."""
     headers = _qemu_headers(arch)
-    key = cache.key_of(cache.key_of_tree("tests/models"), qemu_version(arch), compiler_version("gcc"))
+    key = cache.key_of(RECIPE, cache.key_of_tree("tests/models"), qemu_version(arch), compiler_version("gcc"))
 
     def build(directory):
         cache.say("compiling the device models")

@@ -229,16 +229,14 @@ def _firmware_gave_up(log, code, timed_out):
     return not code and not timed_out and b"Linux version" not in log
 
 
-def _judge(guest, log, status, timed_out):
-    """The Outcome of a command; @status is what init said of it, None: nothing."""
+def _judge(guest, log, status):
+    """The Outcome of a command; @status is what init said of it, or how the guest ended."""
     complaints = [line for line in log.splitlines() if COMPLAINTS.search(line)]
-    if status is None:
-        status = TIMEOUT if timed_out else DIED
     return Outcome(UNSOUND if complaints and not guest.allow_warn else status, log, complaints)
 
 
 def _start(guests, sinks, time_left, token=None):
-    """Run a guest for @guests, which share its machine: (the kernel's log, whether the time was over)."""
+    """Run a guest for @guests, which share its machine: (the kernel's log, DIED or TIMEOUT if it did not power off)."""
     guest = guests[0]
     try:
         for spec in guest.models:
@@ -264,7 +262,8 @@ def _start(guests, sinks, time_left, token=None):
             log.clear()
     if code:
         log += b"\nQEMU exited with status %d\n" % code
-    return bytes(log).replace(b"\r", b""), timed_out
+    end = TIMEOUT if timed_out else DIED if code else None
+    return bytes(log).replace(b"\r", b""), end
 
 
 def _with_model(guest):
@@ -277,9 +276,10 @@ def run(guest, out=None, err=None):
     sinks = {"status": status.extend, "out": out or (lambda data: _write(sys.stdout, data)),
              "err": err or (lambda data: _write(sys.stderr, data))}
     patient = guest.shell or guest.gdb      # a person is at work there
-    log, timed_out = _start([guest], sinks, lambda begin: 1 if patient else begin + guest.timeout - time.monotonic())
-    status = int(status) if status.strip().isdigit() else None
-    return _judge(guest, log.decode(errors="replace"), status, timed_out)
+    log, end = _start([guest], sinks, lambda begin: 1 if patient else begin + guest.timeout - time.monotonic())
+    status = int(status) if status.strip().isdigit() else DIED
+    # A machine that dies behind the command has not run it well.
+    return _judge(guest, log.decode(errors="replace"), end or status)
 
 
 def run_in_turn(guests):
@@ -290,10 +290,13 @@ def run_in_turn(guests):
     """
     guests = [_with_model(guest) for guest in guests]
     turns = Turns([guest.timeout for guest in guests])
-    log, timed_out = _start(guests, turns.sinks(), lambda begin: turns.time_left(), turns.token)
-    outcomes = []
-    for guest, turn in zip(guests, turns.ended(log)):
-        outcome = _judge(guest, turn.log, turn.status, timed_out)
+    log, end = _start(guests, turns.sinks(), lambda begin: turns.time_left(), turns.token)
+    outcomes, ended = [], turns.ended(log)
+    # A machine that dies behind a turn, or has no next one, has not survived that.
+    if end or len(ended) < len(guests):
+        ended[-1].status = end or DIED
+    for guest, turn in zip(guests, ended):
+        outcome = _judge(guest, turn.log, DIED if turn.status is None else turn.status)
         outcome.out, outcome.err, outcome.seconds = turn.out, turn.err, turn.seconds
         outcomes.append(outcome)
         if outcome.status in LOST:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Results of jobs that are kept by the content of all that they depend on, and how long jobs took.
 
-Kept are the results of jobs in which nothing failed: a failure is to be seen again.
+Kept are the results of jobs that passed as a whole: a failure is to be seen again.
 """
 import dataclasses
 import functools
@@ -14,15 +14,9 @@ RESULTS = cache.ROOT / "results"
 SECONDS = RESULTS / "seconds.json"
 
 
-@functools.cache
-def _tree(sources):
-    return cache.key_of_tree(*sources)
-
-
-@functools.cache
 def _resolved(pattern):
     """Which packages guests are made of, as far as they have been looked up."""
-    return cache.key_of(*[part for path in sorted((cache.ROOT / "resolved").glob(pattern))
+    return cache.key_of(*[part for path in sorted((cache.ROOT / "resolved").glob(pattern)) if path.name[0] != "."
                           for part in (path.name, path)])
 
 
@@ -38,29 +32,35 @@ def _tools(arch):
                                                     ("gcc", build.compiler(arch) + "gcc")))
 
 
-def _path(job):
-    arches = [job.guest.arch] if job.guest else ARCHES.values()
-    pattern = f"*-{job.guest.arch.name}-*" if job.guest else "*"
-    key = cache.key_of(repr(job), _tree(job.sources), _resolved(pattern), _data(), *map(_tools, arches))
-    return RESULTS / f"{key}.json"
+def keys(jobs):
+    """{job: a key of all that it depends on as it is now}"""
+    trees = {sources: cache.key_of_tree(*sources) for sources in {job.sources for job in jobs}}
+
+    def key(job):
+        arches = [job.guest.arch] if job.guest else ARCHES.values()
+        pattern = f"*-{job.guest.arch.name}-*" if job.guest else "*"
+        return cache.key_of(repr(job), trees[job.sources], _resolved(pattern), _data(), *map(_tools, arches))
+
+    return {job: key(job) for job in jobs}
 
 
-def get(job):
-    """(seconds that it took, results) of @job when it last ran on the same content, or None."""
+def get(key):
+    """(seconds that it took, results) of the job with @key when it last ran, or None."""
     try:
-        found = json.loads(_path(job).read_text())
+        found = json.loads((RESULTS / f"{key}.json").read_text())
         return found["seconds"], [ktap.Result(**result) for result in found["results"]]
     except (FileNotFoundError, ValueError, KeyError):
         return None
 
 
-def put(job, seconds, results):
-    if any(result.status == ktap.FAILED for result in results):
+def put(job, key, seconds, results):
+    """Keep the results of @job, whose key was @key when it began: unless something has changed since."""
+    # What was skipped may be there the next time.
+    if any(result.status != ktap.OK for result in results) or keys([job])[job] != key:
         return
-    path = _path(job)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"job": job.name, "seconds": seconds,
-                                "results": [dataclasses.asdict(result) for result in results]}))
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    (RESULTS / f"{key}.json").write_text(json.dumps({
+        "job": job.name, "seconds": seconds, "results": [dataclasses.asdict(result) for result in results]}))
 
 
 def seconds():

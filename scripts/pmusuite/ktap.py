@@ -4,6 +4,7 @@ import importlib
 import re
 import sys
 import textwrap
+import threading
 import types
 from dataclasses import dataclass, field
 
@@ -39,6 +40,7 @@ class _Printer:
 
 
 _printer = _Printer()
+_parsing = threading.Lock()     # the parser's printer is one for all
 
 
 def _parser():
@@ -93,7 +95,8 @@ def _document(parser, text):
 
 def results(text):
     """All results in @text, which may hold several KTAP documents one after the other."""
-    parser = _parser()
     documents = re.split(r"^(?=KTAP version )", text, flags=re.M)[1:]
-    found = [result for document in documents for result in _document(parser, document)]
+    with _parsing:
+        parser = _parser()
+        found = [result for document in documents for result in _document(parser, document)]
     return found or [Result(FAILED, "KTAP", ["there are no results"])]

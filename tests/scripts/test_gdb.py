@@ -49,7 +49,7 @@ class Session(unittest.TestCase):
                                  cwd=cache.TREE, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE)
         self.addCleanup(guest.communicate)
-        self.addCleanup(guest.kill)
+        self.addCleanup(guest.terminate)       # which ends QEMU, too
         said = ""
         while " -x " not in (line := guest.stderr.readline()):
             said += line

@@ -175,17 +175,18 @@ class Kept(unittest.TestCase):
             patch.start()
             self.addCleanup(patch.stop)
         (self.root / "source").write_text("1")
-        self.addCleanup(kept._tree.cache_clear)
         self.job = jobs.Job("job", ("true",), sources=("source",))
 
+    def key(self, job):
+        return kept.keys([job])[job]
+
     def get(self, job):
-        kept._tree.cache_clear()
-        return kept.get(job)
+        return kept.get(self.key(job))
 
     def test_until_something_changes(self):
-        results = [ktap.Result(ktap.OK, "a", ["note"]), ktap.Result(ktap.SKIPPED, "b", ["why"])]
+        results = [ktap.Result(ktap.OK, "a", ["note"]), ktap.Result(ktap.OK, "b")]
         self.assertIsNone(self.get(self.job))
-        kept.put(self.job, 1.5, results)
+        kept.put(self.job, self.key(self.job), 1.5, results)
         self.assertEqual(self.get(self.job), (1.5, results))
         self.assertIsNone(self.get(dataclasses.replace(self.job, command=("false",))))
         (self.root / "other").write_text("2")
@@ -193,9 +194,46 @@ class Kept(unittest.TestCase):
         (self.root / "source").write_text("2")
         self.assertIsNone(self.get(self.job))
 
-    def test_a_failure_is_not_kept(self):
-        kept.put(self.job, 1.5, [ktap.Result(ktap.OK, "a"), ktap.Result(ktap.FAILED, "b")])
+    def test_what_did_not_pass_is_not_kept(self):
+        for status in (ktap.FAILED, ktap.SKIPPED):
+            kept.put(self.job, self.key(self.job), 1.5, [ktap.Result(ktap.OK, "a"), ktap.Result(status, "b")])
+            self.assertIsNone(self.get(self.job))
+
+    def test_what_changed_while_it_ran_is_not_kept(self):
+        key = self.key(self.job)
+        (self.root / "source").write_text("2")
+        kept.put(self.job, key, 1.5, [ktap.Result(ktap.OK, "a")])
+        self.assertIsNone(kept.get(key))
         self.assertIsNone(self.get(self.job))
+
+
+class Ends(unittest.TestCase):
+    """How a guest ends is the last turn's affair"""
+
+    def outcomes(self, statuses, end, turns_begun=None):
+        machine = guest.Guest(arch=arch.get("arm64"))
+
+        def start(guests, sinks, time_left, token):
+            for number in range(1, 1 + (turns_begun or len(statuses))):
+                sinks["out"](f"\n{token} {number}\n".encode())
+                sinks["status"](b"".join(f"{status}\n".encode() for status in statuses[number - 1:number]))
+            return b"", end
+
+        with unittest.mock.patch.object(guest, "_start", start):
+            return [outcome.status for outcome in guest.run_in_turn([machine] * 3)]
+
+    def test_all_had_their_turn(self):
+        self.assertEqual(self.outcomes([0, 1, 0], None), [0, 1, 0])
+
+    def test_a_machine_that_dies_behind_a_turn(self):
+        self.assertEqual(self.outcomes([0, 0, 0], guest.DIED), [0, 0, guest.DIED])
+        self.assertEqual(self.outcomes([0, 0, 0], guest.TIMEOUT), [0, 0, guest.TIMEOUT])
+
+    def test_a_machine_that_has_no_next_turn(self):
+        self.assertEqual(self.outcomes([0, 0], None), [0, guest.DIED])
+
+    def test_a_turn_that_does_not_end(self):
+        self.assertEqual(self.outcomes([0], guest.TIMEOUT, turns_begun=2), [0, guest.TIMEOUT])
 
 
 class Results(unittest.TestCase):
