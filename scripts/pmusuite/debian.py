@@ -17,7 +17,9 @@ def host_arch():
 
 
 def update(arch):
-    done = subprocess.run([APT, arch, "update"], stdout=subprocess.DEVNULL)
+    # Several guests may be the first to ask, and apt fails where it finds its lists locked.
+    with cache.lock("apt-lists"):
+        done = subprocess.run([APT, arch, "update"], stdout=subprocess.DEVNULL)
     if done.returncode:
         raise Error("cannot fetch Debian's package lists; see above. A network and a Debian mirror are needed "
                     "the first time")
