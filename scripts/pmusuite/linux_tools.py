@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Scripts and tables of the kernel's source that we use: taken from Debian's source package, once."""
+"""Scripts of the kernel's source that we use: taken from Debian's source package, once."""
 from . import cache, debug_kernel
 from .arch import ARCHES
 
 CHECKPATCH = "scripts/checkpatch.pl"
 KUNIT_PARSER = "tools/testing/kunit/kunit_parser.py"
-PMU_EVENTS = "tools/perf/pmu-events/arch/x86/{}/uncore-memory.json"
-_TABLES = ("jaketown", "ivytown", "haswellx", "broadwellx", "broadwellde", "skylakex", "cascadelakex")
-_MEMBERS = (CHECKPATCH, "scripts/spelling.txt", "scripts/const_structs.checkpatch", KUNIT_PARSER,
-            *(PMU_EVENTS.format(table) for table in _TABLES))
+_MEMBERS = (CHECKPATCH, "scripts/spelling.txt", "scripts/const_structs.checkpatch", KUNIT_PARSER)
 
 
 def directory():
