@@ -35,8 +35,8 @@ struct power_imc_nest {
  * @generation: the processor's
  * @offset: in the nest area, in bytes
  *
- * Return: its number, or -1 if it is in none. The offset of its count of updates begun is
- * the number times POWER_IMC_NEST_GROUP_SIZE.
+ * Return: its number, or -1 if it is in none whose updates can be told from. The offset of
+ * its count of updates begun is the number times POWER_IMC_NEST_GROUP_SIZE.
  */
 int power_imc_nest_group(enum power_imc_generation generation, u32 offset)
 {

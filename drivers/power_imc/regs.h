@@ -74,10 +74,11 @@ enum power_imc_nest_command {
 
 /*
  * POWER9's microcode posts counters in groups. Each begins with a count of updates begun
- * and ends with one of updates done: they differ while it posts.
+ * and ends with one of updates done: they differ while it posts. Of the two groups behind
+ * these, G6 and G7, they always do: a post of G7 counts up what G6 begins with.
  */
 #define POWER_IMC_NEST_GROUP_SIZE	0x110
-#define POWER_IMC_NEST_GROUPS		7
+#define POWER_IMC_NEST_GROUPS		5
 #define POWER_IMC_NEST_GROUP_TAIL	(POWER_IMC_NEST_GROUP_SIZE - sizeof(u64))
 
 #endif /* POWER_IMC_REGS_H */

@@ -200,7 +200,7 @@ static void nest_groups(struct kunit *test)
 {
 	static const struct { u32 head, tail; } rows[] = {
 		{ 0x000, 0x108 }, { 0x110, 0x218 }, { 0x220, 0x328 }, { 0x330, 0x438 },
-		{ 0x440, 0x548 }, { 0x550, 0x658 }, { 0x660, 0x768 },
+		{ 0x440, 0x548 },
 	};
 
 	for (int i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -210,8 +210,9 @@ static void nest_groups(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, rows[i].tail), -1);
 		KUNIT_EXPECT_EQ(test, POWER_IMC_NEST_GROUP_SIZE * i, rows[i].head);
 	}
-	KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, 0x770), -1);
-	KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, 0x778), -1);
+	/* G6 and G7 have counts that never agree, and what is behind them has none. */
+	for (u32 offset = 0x550; offset < 0x1000; offset += 8)
+		KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, offset), -1);
 	KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, 0x3fff8), -1);
 	KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, 0xfffffff8), -1);
 }

@@ -64,6 +64,7 @@ typedef struct PowerImcGroup {
     uint16_t end;       /* after the tail count, if framed */
     bool framed;
     uint8_t every;      /* which of the posts are this group's */
+    uint16_t begun;     /* where a post's begin is counted, if not at start */
 } PowerImcGroup;
 
 /* What differs between POWER9 and POWER10 */

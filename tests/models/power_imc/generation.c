@@ -115,7 +115,8 @@ static const PowerImcGeneration generations[] = {
             { "G4", 0x330, 0x440, true, 8 },
             { "G5", 0x440, 0x550, true, 8 },
             { "G6", 0x550, 0x660, true, 8 },
-            { "G7", 0x660, 0x770, true, 8 },
+            /* The microcode counts up the head of G6 for this one, too. */
+            { "G7", 0x660, 0x770, true, 8, 0x550 },
         },
     },
     {

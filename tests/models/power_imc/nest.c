@@ -141,7 +141,7 @@ static void nest_open_group(PowerImcNest *nest, unsigned i)
 
     nest_add_traffic(nest, i);
     if (group->framed) {
-        power_imc_add(nest->counters + group->start, 1);
+        power_imc_add(nest->counters + (group->begun ?: group->start), 1);
     }
     nest_write(nest, first_counter(group), middle(group));
     nest->open |= 1 << i;
