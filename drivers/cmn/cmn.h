@@ -154,7 +154,7 @@ struct cmn_dtm {
 /* A DTC, and what its counters have counted, beyond their widths. */
 struct cmn_dtc {
 	void __iomem *base, *pmu;
-	u16 id;
+	u16 id, xp;
 	u32 offset;			/* of its frame in the region */
 	u32 last[CMN_DTC_COUNTERS];
 	u64 total[CMN_DTC_COUNTERS];
@@ -211,7 +211,7 @@ struct cmn {
 	const struct attribute_group *groups[2];
 	char name[16];
 	int number;
-	struct dentry *map;
+	struct dentry *map, *drawing;
 	struct list_head list;
 };
 
@@ -369,6 +369,7 @@ unsigned int cmn_selector_bits(const struct cmn *cmn, u16 type);
 
 /* id.c */
 u8 cmn_id_bits(unsigned int width, unsigned int height);
+unsigned int cmn_id_dev_bits(const struct cmn *cmn, unsigned int ports);
 struct cmn_place cmn_id_place(const struct cmn *cmn, u16 id, unsigned int ports);
 
 /* discover.c */
@@ -451,9 +452,15 @@ void cmn_reset(struct cmn *cmn);
 void cmn_quiesce(struct cmn *cmn);
 
 /* map.c */
+const char *cmn_connected_name(u8 code);
 void cmn_map_init(void);
 void cmn_map_exit(void);
 void cmn_map_create(struct cmn *cmn);
 void cmn_map_remove(struct cmn *cmn);
+
+/* drawing.c */
+void cmn_drawing_init(void);
+void cmn_drawing_exit(void);
+struct dentry *cmn_drawing_create(struct cmn *cmn);
 
 #endif /* CMN_H */

@@ -261,7 +261,7 @@ static int cmn_add_device(struct cmn *cmn, u64 info, unsigned int x, void __iome
 }
 
 /* DTCs are numbered by the domain that they control; on CMN-600 that is the logical id. */
-static int cmn_add_dtc(struct cmn *cmn, u64 info, u32 offset)
+static int cmn_add_dtc(struct cmn *cmn, u64 info, unsigned int x, u32 offset)
 {
 	unsigned int number = FIELD_GET(CMN_NODE_INFO_LOGICAL, info);
 	struct cmn_dtc *dtc;
@@ -277,6 +277,7 @@ static int cmn_add_dtc(struct cmn *cmn, u64 info, u32 offset)
 	dtc->pmu = dtc->base + cmn->part->pmu;
 	dtc->offset = offset;
 	dtc->id = FIELD_GET(CMN_NODE_INFO_ID, info);
+	dtc->xp = x;
 	return 0;
 }
 
@@ -288,7 +289,7 @@ static int cmn_add_child(struct cmn *cmn, struct cmn_survey *survey, unsigned in
 
 	switch (type) {
 	case CMN_TYPE_DTC:
-		return cmn_add_dtc(cmn, info, offset);
+		return cmn_add_dtc(cmn, info, x, offset);
 	case CMN_TYPE_DN:
 	case CMN_TYPE_HNI:
 	case CMN_TYPE_HNF:

@@ -20,15 +20,20 @@ u8 cmn_id_bits(unsigned int width, unsigned int height)
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_id_bits);
 
+/* Bits for the device at a port of an XP that has @ports of them. */
+unsigned int cmn_id_dev_bits(const struct cmn *cmn, unsigned int ports)
+{
+	return cmn->nr_xps == 1 || ports <= 2 ? 2 : 1;
+}
+
 /*
  * Where @id is, if the XP there has @ports ports. That is each XP's own: devices of an XP
  * with two ports have two bits for the device even if the next XP has three ports.
  */
 struct cmn_place cmn_id_place(const struct cmn *cmn, u16 id, unsigned int ports)
 {
-	bool alone = cmn->width == 1 && cmn->height == 1;
-	unsigned int dev_bits = alone || ports <= 2 ? 2 : 1;
-	unsigned int low_bits = alone ? CMN_ID_LOW_BITS_1X1 : CMN_ID_LOW_BITS;
+	unsigned int dev_bits = cmn_id_dev_bits(cmn, ports);
+	unsigned int low_bits = cmn->nr_xps == 1 ? CMN_ID_LOW_BITS_1X1 : CMN_ID_LOW_BITS;
 	unsigned int low = id & (BIT(low_bits) - 1);
 	unsigned int high = id >> low_bits;
 

@@ -1,207 +1,180 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A drawing of the mesh for people, in debugfs: arm-cmn/map, and map_N for arm_cmn_N.
+ * The map in debugfs, for programs: arm-cmn/map, and map_N for arm_cmn_N, byte for byte as the
+ * in-tree driver has it, which Arm's tools read. People have a better one in drawing.c.
  */
+#include <linux/bitops.h>
 #include <linux/debugfs.h>
 #include <linux/kernel.h>
 #include <linux/seq_file.h>
+#include <linux/string.h>
 
 #include "cmn.h"
 
-/* Columns of a cell: as many as the longest line needs. */
-#define CMN_CELL_LEAST	26
-#define CMN_CELL_MOST	120
+#define CMN_MAP_CELL	8	/* columns */
+#define CMN_MAP_DEVICES	2	/* of a port that have a line */
 
-/* What can be connected to a port, by the code in its connect info. */
+/* What can be connected to a port, by the code in its connect info, as the map spells it. */
 static const char * const cmn_connected[] = {
-	[0x01] = "RN-I", [0x02] = "RN-D", [0x04] = "RN-F", [0x05] = "RN-F", [0x06] = "RN-F",
-	[0x07] = "RN-F", [0x08] = "HN-T", [0x09] = "HN-I", [0x0a] = "HN-D", [0x0b] = "HN-P",
-	[0x0c] = "SN-F", [0x0d] = "SBSX", [0x0e] = "HN-F", [0x0f] = "SN-F", [0x10] = "SN-F",
-	[0x11] = "CXHA", [0x12] = "CXRA", [0x13] = "CXRH", [0x14] = "RN-F", [0x15] = "RN-F",
-	[0x16] = "RN-F", [0x17] = "RN-F", [0x18] = "RN-F", [0x19] = "RN-F", [0x1a] = "HN-S",
-	[0x1b] = "LCN", [0x1c] = "MTSX", [0x1d] = "HN-V", [0x1e] = "CCG", [0x1f] = "CCG",
-	[0x20] = "RN-F", [0x21] = "RN-F", [0x22] = "SN-F", [0x23] = "RN-F", [0x24] = "RN-F",
-	[0x25] = "SN-F",
+	[0x00] = "", [0x01] = "RN-I", [0x02] = "RN-D", [0x04] = "RN-F_B", [0x05] = "RN-F_B_E",
+	[0x06] = "RN-F_A", [0x07] = "RN-F_A_E", [0x08] = "HN-T", [0x09] = "HN-I", [0x0a] = "HN-D",
+	[0x0b] = "HN-P", [0x0c] = "SN-F", [0x0d] = "SBSX", [0x0e] = "HN-F", [0x0f] = "SN-F_E",
+	[0x10] = "SN-F_D", [0x11] = "CXHA", [0x12] = "CXRA", [0x13] = "CXRH", [0x14] = "RN-F_D",
+	[0x15] = "RN-F_D_E", [0x16] = "RN-F_C", [0x17] = "RN-F_C_E", [0x18] = "RN-F_E",
+	[0x19] = "RN-F_E_E", [0x1a] = "HN-S", [0x1b] = "LCN", [0x1c] = "MTSX", [0x1d] = "HN-V",
+	[0x1e] = "CCG", [0x20] = "RN-F_F", [0x21] = "RN-F_F_E", [0x22] = "SN-F_F",
 };
 
-/*
- * Lines of a cell go to @text, one after the other; only number @wanted is kept. Beyond the last
- * one there is none to keep, and the lines are measured.
- */
-#define CMN_CELL_MEASURE	UINT_MAX
-
-struct cmn_cell {
-	char text[CMN_CELL_MOST + 1];
-	unsigned int wanted, nr, width;
-};
-
-static void cmn_cell_line(struct cmn_cell *cell, const char *fmt, ...) __printf(2, 3);
-
-static void cmn_cell_line(struct cmn_cell *cell, const char *fmt, ...)
-{
-	va_list args;
-
-	if (cell->nr++ != cell->wanted && cell->wanted != CMN_CELL_MEASURE)
-		return;
-	va_start(args, fmt);
-	cell->width = max_t(unsigned int, cell->width,
-			    vscnprintf(cell->text, sizeof(cell->text), fmt, args));
-	va_end(args);
-}
-
-static const char *cmn_connected_name(u8 code)
+/* What @code says is connected to a port; "" for nothing. */
+const char *cmn_connected_name(u8 code)
 {
 	const char *name = code < ARRAY_SIZE(cmn_connected) ? cmn_connected[code] : NULL;
 
-	return name ?: "?";
+	return name ?: "????";
 }
 
-/* A second line for the nodes of a device: "HN-I#1 DN#0 DTC#1". */
-static void cmn_cell_nodes(struct cmn_cell *cell, const struct cmn *cmn, unsigned int x, u16 id)
+static void cmn_map_port(struct seq_file *s, u8 code)
 {
-	char text[CMN_CELL_MOST + 1] = "";
-	unsigned int len = 0;
+	const char *name = cmn_connected_name(code);
+	int before = (CMN_MAP_CELL - strlen(name)) / 2;
+
+	seq_printf(s, "%*s%-*s|", before, "", CMN_MAP_CELL - before, name);
+}
+
+/*
+ * The logical id of a device: of its nodes that of the lowest type, but for those that others
+ * have with them. Ids are looked for in the whole mesh, since that is what the in-tree driver
+ * does: at a port that an XP lacks it can be a device of a neighbour.
+ */
+static void cmn_map_device(struct seq_file *s, const struct cmn *cmn, u16 id)
+{
+	const struct cmn_node *found = NULL;
+	int before;
 
 	for (unsigned int i = 0; i < cmn->nr_nodes; i++) {
 		const struct cmn_node *node = &cmn->nodes[i];
 
-		if (node->xp == x && node->id == id && node->type != CMN_TYPE_XP)
-			len += scnprintf(text + len, sizeof(text) - len, " %s#%u",
-					 cmn_type_name(node->type), node->logical);
+		if (node->id != id || node->type < CMN_TYPE_HNI || node->type == CMN_TYPE_XP)
+			continue;
+		if (!found || node->type < found->type ||
+		    (node->type == found->type && node->logical < found->logical))
+			found = node;
 	}
-	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
-		if (cmn->dtc[i].id == id)
-			len += scnprintf(text + len, sizeof(text) - len, " DTC#%u", i);
-	cmn_cell_line(cell, "    %s", text);
-}
-
-static void cmn_cell_port(struct cmn_cell *cell, const struct cmn *cmn, unsigned int x,
-			  unsigned int port)
-{
-	const struct cmn_xp *xp = &cmn->xps[x];
-	const char *name = cmn_connected_name(xp->connect[port]);
-	unsigned int devices = 0;
-	int last = -1;
-
-	for (unsigned int dev = 0; dev < 4; dev++) {
-		for (unsigned int i = 0; i < cmn->nr_nodes; i++) {
-			const struct cmn_node *node = &cmn->nodes[i];
-
-			if (node->xp != x || node->type == CMN_TYPE_XP || node->port != port ||
-			    node->dev != dev || node->id == last)
-				continue;
-			last = node->id;
-			cmn_cell_line(cell, " p%u %s 0x%03x", port, name, node->id);
-			cmn_cell_nodes(cell, cmn, x, node->id);
-			devices++;
-		}
+	if (!found) {
+		seq_printf(s, "%*s|", CMN_MAP_CELL, "");
+		return;
 	}
-	/* A processor, or memory: nodes that are not the mesh's own. */
-	if (!devices && xp->connect[port])
-		cmn_cell_line(cell, " p%u %s", port, name);
+	before = found->logical < 10 ? 3 : 2;
+	seq_printf(s, "%*s#%-*u|", before, "", CMN_MAP_CELL - 1 - before, found->logical);
 }
 
-/* The line that @cell wants of an XP; the number of lines that there are. */
-static unsigned int cmn_cell_fill(struct cmn_cell *cell, const struct cmn *cmn, unsigned int x)
+/* The domain of an XP. On CMN-600 those are known that have the DTC, if there are several. */
+static int cmn_map_domain(const struct cmn *cmn, const struct cmn_xp *xp)
 {
-	const struct cmn_xp *xp = &cmn->xps[x];
-	char domains[16] = "";
-	unsigned int len = 0;
-
-	/* On CMN-600 the domain cannot be known. */
-	for (unsigned int i = 0; cmn->part->unit_info && i < xp->nr_dtms; i++)
-		len += scnprintf(domains + len, sizeof(domains) - len, "%s%u", i ? "," : " DTC ",
-				 cmn->dtms[xp->first_dtm + i].dtc);
-	cell->nr = 0;
-	cmn_cell_line(cell, "XP 0x%03x%s", xp->id, domains);
-	for (unsigned int port = 0; port < CMN_MAX_PORTS; port++)
-		cmn_cell_port(cell, cmn, x, port);
-	return cell->nr;
+	if (cmn->part->unit_info)
+		return cmn->dtms[xp->first_dtm].dtc;
+	for (unsigned int i = cmn->nr_dtcs; cmn->nr_dtcs > 1 && i--; )
+		if (cmn->dtc[i].xp == xp - cmn->xps)
+			return i;
+	return -1;
 }
 
-/* The number of lines of a row of XPs; @width becomes what the longest one needs. */
-static unsigned int cmn_row_measure(const struct cmn *cmn, unsigned int y, unsigned int *width)
+/* As many ports as it takes to have all that are in use. */
+static unsigned int cmn_map_ports(const struct cmn_xp *xp)
 {
-	struct cmn_cell cell = { .wanted = CMN_CELL_MEASURE, .width = *width };
-	unsigned int most = 0;
+	unsigned int ports = CMN_MAX_PORTS;
 
+	while (ports && !xp->connect[ports - 1])
+		ports--;
+	return ports;
+}
+
+static u16 cmn_map_id(const struct cmn *cmn, const struct cmn_xp *xp, unsigned int port,
+		      unsigned int dev)
+{
+	return xp->id | port << cmn_id_dev_bits(cmn, cmn_map_ports(xp)) | dev;
+}
+
+static void cmn_map_line(struct seq_file *s, const struct cmn *cmn)
+{
 	for (unsigned int x = 0; x < cmn->width; x++)
-		most = max(most, cmn_cell_fill(&cell, cmn, y * cmn->width + x));
-	*width = cell.width;
-	return most;
-}
-
-static void cmn_map_rule(struct seq_file *s, const struct cmn *cmn, unsigned int width)
-{
-	seq_puts(s, "     ");
-	for (unsigned int x = 0; x < cmn->width; x++) {
-		seq_putc(s, '+');
-		for (unsigned int i = 0; i < width + 2; i++)
-			seq_putc(s, '-');
-	}
-	seq_puts(s, "+\n");
+		seq_puts(s, "--------+");
+	seq_putc(s, '\n');
 }
 
 static void cmn_map_row(struct seq_file *s, const struct cmn *cmn, unsigned int y,
-			unsigned int width)
+			unsigned int ports)
 {
-	unsigned int lines = cmn_row_measure(cmn, y, &width);
+	const struct cmn_xp *xps = &cmn->xps[y * cmn->width];
 
-	cmn_map_rule(s, cmn, width);
-	for (unsigned int line = 0; line < lines; line++) {
-		if (line)
-			seq_puts(s, "     ");
+	seq_printf(s, "%-2d   |", y);
+	for (unsigned int x = 0; x < cmn->width; x++)
+		seq_printf(s, " XP #%-3u|", y * cmn->width + x);
+	seq_puts(s, "\n     |");
+	for (unsigned int x = 0; x < cmn->width; x++) {
+		int domain = cmn_map_domain(cmn, &xps[x]);
+
+		if (domain < 0)
+			seq_puts(s, " DTC ?? |");
 		else
-			seq_printf(s, "y=%-2u ", y);
-		for (unsigned int x = 0; x < cmn->width; x++) {
-			struct cmn_cell cell = { .wanted = line };
-
-			cmn_cell_fill(&cell, cmn, y * cmn->width + x);
-			seq_printf(s, "| %-*s ", width, cell.text);
-		}
-		seq_puts(s, "|\n");
+			seq_printf(s, " DTC %d  |", domain);
 	}
+	seq_puts(s, "\n     |");
+	for (unsigned int x = 0; x < cmn->width; x++)
+		seq_puts(s, "........|");
+	for (unsigned int port = 0; port < ports; port++) {
+		seq_printf(s, "\n  %u  |", port);
+		for (unsigned int x = 0; x < cmn->width; x++)
+			cmn_map_port(s, xps[x].connect[port]);
+		for (unsigned int dev = 0; dev < CMN_MAP_DEVICES; dev++) {
+			seq_printf(s, "\n    %u|", dev);
+			for (unsigned int x = 0; x < cmn->width; x++)
+				cmn_map_device(s, cmn, cmn_map_id(cmn, &xps[x], port, dev));
+		}
+	}
+	seq_putc(s, '\n');
 }
 
 static int cmn_map_show(struct seq_file *s, void *unused)
 {
 	const struct cmn *cmn = s->private;
-	unsigned int width = CMN_CELL_LEAST;
+	unsigned int ports = 0;
 
-	for (unsigned int y = 0; y < cmn->height; y++)
-		cmn_row_measure(cmn, y, &width);
-	seq_printf(s, "%s: %s %s, %ux%u, %u DTC%s, %s for each XP\n", cmn->name, cmn->part->name,
-		   cmn_revision_name(cmn), cmn->width, cmn->height, cmn->nr_dtcs,
-		   cmn->nr_dtcs > 1 ? "s" : "", cmn->multi_dtm ? "DTMs by ports" : "one DTM");
-	seq_puts(s, "XPs with node id and DTC domain; ports with what is connected and its node id;\n"
-		 "what counts there, #logical id\n\n");
-	for (unsigned int y = cmn->height; y--; )
-		cmn_map_row(s, cmn, y, width);
-	cmn_map_rule(s, cmn, width);
-	seq_puts(s, "     ");
+	for (unsigned int i = 0; i < cmn->nr_xps; i++)
+		ports = max(ports, cmn_map_ports(&cmn->xps[i]));
+	seq_puts(s, "     X");
 	for (unsigned int x = 0; x < cmn->width; x++)
-		seq_printf(s, "  x=%-*u", width - 1, x);
-	seq_putc(s, '\n');
+		seq_printf(s, "    %-2u   ", x);
+	seq_puts(s, "\nY P D+");
+	for (unsigned int y = cmn->height; y--; ) {
+		cmn_map_line(s, cmn);
+		cmn_map_row(s, cmn, y, ports);
+		seq_puts(s, "-----+");
+	}
+	cmn_map_line(s, cmn);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(cmn_map);
 
-static struct dentry *cmn_map_dir;
+static struct dentry *cmn_maps;
 
 /*
  * The in-tree module has a directory of the same name as long as it is loaded. Ours are no files
- * for it: they would go with it, at any time.
+ * for it: they would go with it, at any time. debugfs takes the error for a parent, and makes
+ * none.
  */
 void cmn_map_init(void)
 {
-	cmn_map_dir = debugfs_create_dir("arm-cmn", NULL);
-	if (cmn_map_dir == ERR_PTR(-EEXIST))
-		pr_notice("cmn_pmu: debugfs has arm-cmn of the in-tree driver already: to see the map unload both modules, and load this one\n");
+	cmn_maps = debugfs_create_dir("arm-cmn", NULL);
+	if (cmn_maps == ERR_PTR(-EEXIST))
+		pr_notice("cmn_pmu: arm-cmn/map in debugfs is the in-tree driver's, and not of these meshes: they are in cmn_pmu\n");
+	cmn_drawing_init();
 }
 
 void cmn_map_exit(void)
 {
-	debugfs_remove(cmn_map_dir);
+	cmn_drawing_exit();
+	debugfs_remove(cmn_maps);
 }
 
 void cmn_map_create(struct cmn *cmn)
@@ -210,10 +183,12 @@ void cmn_map_create(struct cmn *cmn)
 
 	if (cmn->number)
 		snprintf(name, sizeof(name), "map_%d", cmn->number);
-	cmn->map = debugfs_create_file(name, 0444, cmn_map_dir, cmn, &cmn_map_fops);
+	cmn->map = debugfs_create_file(name, 0444, cmn_maps, cmn, &cmn_map_fops);
+	cmn->drawing = cmn_drawing_create(cmn);
 }
 
 void cmn_map_remove(struct cmn *cmn)
 {
+	debugfs_remove(cmn->drawing);
 	debugfs_remove(cmn->map);
 }

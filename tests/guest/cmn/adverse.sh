@@ -62,7 +62,7 @@ test_isolated_devices() {
 		expect $((7 * (all - 1))) $name -- "add cmn3 $name 7"
 	done
 	counted
-	cat /sys/kernel/debug/arm-cmn/map > /dev/null
+	cat /sys/kernel/debug/arm-cmn/map /sys/kernel/debug/cmn_pmu/* > /dev/null
 	rmmod cmn_pmu
 	insmod /vm/modules.d/cmn_pmu.ko
 	find_meshes

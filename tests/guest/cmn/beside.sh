@@ -14,7 +14,7 @@ all() {
 	done
 }
 
-# It counts, but the map's place is the other one's: the log says so, and what to do.
+# It counts, but the map's place is the other one's: the log says where ours is.
 test_kept_from_the_in_tree_driver() {
 	all cmn_pmu
 	modprobe arm-cmn
@@ -25,15 +25,17 @@ test_kept_from_the_in_tree_driver() {
 	use_mesh cmn0
 	expect $((70000 * $(nodes hnf | wc -l))) hnf_cache_miss -- "add cmn0 hnf_cache_miss 70000"
 	counted
-	contains "log" "$(log_since_mark)" 'cmn_pmu: .*arm-cmn.* map .*unload'
+	contains "log" "$(log_since_mark)" 'cmn_pmu: arm-cmn/map .* in-tree driver.s'
+	[ ! -e /sys/kernel/debug/arm-cmn/map ]
+	contains "drawing" "$(cat /sys/kernel/debug/cmn_pmu/"$PMU")" "^$PMU: CMN-[67]00"
 	unload_ours
+	[ ! -e /sys/kernel/debug/cmn_pmu ]
 }
 
-# What the sentence says to do.
 test_after_the_in_tree_module() {
 	rmmod arm_cmn
 	load_ours
-	contains "map" "$(cat /sys/kernel/debug/arm-cmn/map)" '^arm_cmn_[0-9]: CMN-[67]00'
+	contains "map" "$(cat /sys/kernel/debug/arm-cmn/map)" '^Y P D[+]'
 	unload_ours
 	[ ! -e /sys/kernel/debug/arm-cmn ]
 	all ''

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The life of a mesh's PMU: overflow interrupts, CPUs that go, modules that come and go, the map.
+# The life of a mesh's PMU: overflow interrupts, CPUs that go, modules that come and go, the drawing.
 #
 # vm: --arch arm64 --kernel '6.1 6.12' --driver ours --cpus 2 --model cmn700,snp-vcs=1 --model cmn700,shared-irq=on --model cmn700,shared-irq=on,multi-dtm=off --model cmns3,rev=3,isolation=on,isolated=1.0.0+2.0.1 --model cmns3,rev=2,isolation=on,isolated=1.0.0 --model cmn700,spniden=off
 . ./cmn/lib.sh
@@ -102,6 +102,7 @@ test_ten_times_in_and_out() {
 		rmmod cmn_pmu
 		[ ! -e "$MESH" ]
 		[ ! -e /sys/kernel/debug/arm-cmn ]
+		[ ! -e /sys/kernel/debug/cmn_pmu ]
 		insmod /vm/modules.d/cmn_pmu.ko
 		find_meshes
 		use_mesh cmn0
@@ -117,14 +118,14 @@ test_busy_while_counting() {
 	equal "misses later" "$(count_misses)" $((70000 * HOME_NODES))
 }
 
-# The cells of the map, each in a line after its coordinates: "X Y TEXT"
+# The cells of the drawing, each in a line after its coordinates: "X Y TEXT"
 cells() {
 	awk -F'|' '/^y=/ { y = substr($1, 3) + 0; row = 1 } /^ *[+]/ { row = 0 }
 		row || /^ *[|]/ { for (i = 2; i < NF; i++) cell[i - 2 " " y] = cell[i - 2 " " y] " " $i }
-		END { for (at in cell) { gsub(/ +/, " ", cell[at]); print at, cell[at] } }' /tmp/map
+		END { for (at in cell) { gsub(/ +/, " ", cell[at]); print at, cell[at] } }' /tmp/drawing
 }
 
-# What a kind of node is called in the map, with its own events: title TYPE
+# What a kind of node is called in the drawing, with its own events: title TYPE
 title() {
 	case $1 in
 	hnf) echo HN-F ;;
@@ -136,12 +137,10 @@ title() {
 	esac
 }
 
-# The map has every XP where it is, with its domain, and there each device with its ports and numbers.
-test_map() {
-	number=${PMU#arm_cmn_}
-	[ "$number" = 0 ] && number='' || number=_$number
-	cat "/sys/kernel/debug/arm-cmn/map$number" > /tmp/map
-	contains "map" "$(head -n 1 /tmp/map)" "^$PMU: CMN-700 r[0-9]p[0-9], 4x2, 2 DTCs"
+# The drawing has every XP where it is, with its domain, and there each device with its ports and numbers.
+test_drawing() {
+	cat "/sys/kernel/debug/cmn_pmu/$PMU" > /tmp/drawing
+	contains "drawing" "$(head -n 1 /tmp/drawing)" "^$PMU: CMN-700 r[0-9]p[0-9], 4x2, 2 DTCs"
 	cells > /tmp/cells
 	equal "cells" "$(wc -l < /tmp/cells)" 8
 	sed -n 's/^node //p' "$LIST" > /tmp/nodes
@@ -154,7 +153,7 @@ test_map() {
 		if [ "$type" = mxp ]; then
 			contains "cell of XP $id" "$cell" "XP $id DTC ${xp#dtc=}"
 		elif [ -n "$(title "$type")" ]; then
-			contains "cell of $type $id" "$cell" " p${port#port=} [-A-Z]* $id .*$(title "$type")#${logical#logical=} "
+			contains "cell of $type $id" "$cell" " p${port#port=} [-A-Z_]* $id .*$(title "$type")#${logical#logical=} "
 		fi
 		checked=$((checked + 1))
 	done < /tmp/nodes

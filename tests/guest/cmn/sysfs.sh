@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What perf finds in sysfs is what the in-tree driver shows of the same mesh, and what is more is listed here.
+# What perf finds in sysfs, and tools in debugfs, is what the in-tree driver shows of the same mesh, and what is more
+# is listed here.
 # That of 6.1 has other formats for watchpoints and no identifier; ours is as 6.12 has it on every kernel.
 #
 # vm: --arch arm64 --kernel 6.12 --driver none --model cmn600 --model cmn600,rev=0 --model cmn600,rev=4 --model cmn650 --model cmn650,rev=4 --model ci700 --model cmn700 --model cmn700,rev=3 --model cmns3 --model cmns3,rev=2 --model cmn700,req-vcs=1,rsp-vcs=1,snp-vcs=1,dat-vcs=1
@@ -21,6 +22,8 @@ keep() {
 		lines "$pmu/events" > "$1/$mesh/events"
 		lines "$pmu/format" > "$1/$mesh/format"
 		cat "$pmu/identifier" "$pmu/cpumask" > "$1/$mesh/identifier_and_cpumask"
+		number=${pmu##*_}
+		cat "/sys/kernel/debug/arm-cmn/map$([ "$number" = 0 ] || echo "_$number")" > "$1/$mesh/map"
 	done
 }
 
@@ -72,6 +75,13 @@ test_identifier_and_cpumask() {
 	setup "$1"
 	[ "$(wc -l < "$OURS/identifier_and_cpumask")" = 2 ]
 	equal "identifier and cpumask" "$(cat "$OURS/identifier_and_cpumask")" "$(cat "$THEIRS/identifier_and_cpumask")"
+}
+
+# Arm's tools parse it.
+test_map() {
+	setup "$1"
+	[ "$(wc -l < "$OURS/map")" -ge 10 ]
+	cmp "$THEIRS/map" "$OURS/map"
 }
 
 # pmu-event makes an event of every name, watchpoints with the rest filled in.

@@ -47,6 +47,7 @@ static void ids_to_places(struct kunit *test)
 
 		cmn->width = places[i].width;
 		cmn->height = places[i].height;
+		cmn->nr_xps = cmn->width * cmn->height;
 		cmn->id_bits = cmn_id_bits(cmn->width, cmn->height);
 		at = cmn_id_place(cmn, places[i].id, places[i].ports);
 		KUNIT_EXPECT_EQ_MSG(test, at.x, places[i].at.x, "id 0x%x", places[i].id);
