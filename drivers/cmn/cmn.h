@@ -60,7 +60,8 @@ enum cmn_type {
 #define CMN_CI700		BIT(2)
 #define CMN_700			BIT(3)
 #define CMN_S3			BIT(4)
-#define CMN_600_R2		BIT(5)	/* CMN-600 r2p0 and later have DVM events like CMN-650 */
+#define CMN_600_R1		BIT(5)	/* CMN-600 before r2p0 numbers DVM events otherwise, */
+#define CMN_600_R2		BIT(6)	/* then they are like those of CMN-650 */
 #define CMN_ANY			(CMN_600 | CMN_650 | CMN_CI700 | CMN_700 | CMN_S3)
 
 /* Flit channels that can be watched, and may have several virtual ones. */
@@ -91,17 +92,19 @@ struct cmn_info_field {
 /* A product, or a range of its revisions: what software has to tell apart. */
 struct cmn_part {
 	const char *name;
-	const char * const *revisions;	/* CMN_REVISIONS */
-	u16 number;
+	const char * const *revisions;	/* CMN_REVISIONS, or NULL if nobody tells their names */
+	u16 number;			/* that firmware and perf know it by */
+	u16 code;			/* in the hardware's id, or 0 for the same */
 	u8 first_rev, last_rev;
-	u8 events;			/* CMN_600 and so on */
+	u16 events;			/* CMN_600 and so on */
 	bool rooted;			/* the root's place is not 0, and firmware's to say */
 	u32 frame;			/* size of a node's registers, bytes */
 	u32 pointer;			/* bits of a child pointer that are an offset */
 	bool isolates;			/* CMN_CHILD_ISOLATED */
+	bool may_hang;			/* if a revision's registers are not as assumed */
 	u16 pmu, xp_pmu;		/* PMU block in a node's frame, and in an XP's */
 	const u16 *connect;		/* offsets of a port's connect info, CMN_MAX_PORTS */
-	const u16 *unit_info;		/* of a DTM's, or NULL: domains cannot be discovered */
+	u16 unit_info;			/* of an XP's domain, or 0: it cannot be discovered */
 	bool counts_ports;		/* CMN_NODE_INFO_PORTS */
 	enum cmn_layout layout;		/* of selectors */
 	u8 wp_groups;
@@ -178,8 +181,9 @@ struct cmn_line {
 struct cmn {
 	struct device *dev;
 	const struct cmn_part *part;
-	u8 rev;
-	u8 events;			/* which sets of events: a part's, and by revision */
+	u8 code;			/* of the revision, in the hardware's id */
+	u8 rev;				/* and that which it is taken for */
+	u16 events;			/* which sets of events: a part's, and by revision */
 	void __iomem *base;
 	resource_size_t start, size;
 	u32 root;			/* offset of the root's frame */
@@ -295,7 +299,7 @@ struct cmn_claims {
 struct cmn_event_row {
 	const char *name;
 	u8 id;
-	u8 events;
+	u16 events;
 	const struct cmn_filter_names *filter;
 };
 
@@ -362,7 +366,8 @@ static inline u64 cmn_field(u64 value, u64 mask)
 
 /* part.c */
 const struct cmn_part *cmn_part_find(u16 number, u8 rev);
-const char *cmn_part_name(u16 number);
+const struct cmn_part *cmn_part_newest(u16 number);
+const struct cmn_part *cmn_part_named(u16 number, const char *revision, u8 *rev);
 const char *cmn_revision_name(const struct cmn *cmn);
 u64 cmn_filter_mask(const struct cmn *cmn, u16 type, enum cmn_filter filter);
 unsigned int cmn_selector_bits(const struct cmn *cmn, u16 type);
@@ -371,8 +376,10 @@ unsigned int cmn_selector_bits(const struct cmn *cmn, u16 type);
 u8 cmn_id_bits(unsigned int width, unsigned int height);
 unsigned int cmn_id_dev_bits(const struct cmn *cmn, unsigned int ports);
 struct cmn_place cmn_id_place(const struct cmn *cmn, u16 id, unsigned int ports);
+bool cmn_id_is_at(const struct cmn *cmn, u16 id, const struct cmn_xp *xp);
 
 /* discover.c */
+extern char *cmn_assume_revision;
 int cmn_discover(struct cmn *cmn);
 void cmn_undiscover(struct cmn *cmn);
 
@@ -435,8 +442,7 @@ extern const unsigned int cmn_nr_event_tables;
 int cmn_events_build(struct cmn *cmn);
 void cmn_events_free(struct cmn *cmn);
 const char *cmn_type_name(u16 type);
-const struct cmn_event_row *cmn_event_row_find(const struct cmn *cmn, u16 type, u16 id,
-					       unsigned int occupid);
+const struct cmn_event_row *cmn_event_row_find(const struct cmn *cmn, u16 type, u16 id);
 int cmn_xp_event_port(const struct cmn *cmn, u16 id);
 bool cmn_xp_event_fits(const struct cmn *cmn, u16 id);
 

@@ -112,8 +112,7 @@ static bool cmn_id_fits(const struct cmn *cmn, const u64 *config, struct cmn_eve
 {
 	unsigned int bits = cmn_selector_bits(cmn, ce->type);
 	unsigned int occupid = FIELD_GET(CMN_CONFIG_OCCUPID, config[PMU_CONFIG]);
-	const struct cmn_event_row *row = cmn_event_row_find(cmn, ce->type, ce->id,
-								    occupid);
+	const struct cmn_event_row *row = cmn_event_row_find(cmn, ce->type, ce->id);
 	u64 mask;
 
 	if (row && row->filter)

@@ -6,8 +6,10 @@
 #include <linux/device.h>
 #include <linux/export.h>
 #include <linux/kernel.h>
+#include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <linux/string.h>
 
 #include "cmn.h"
 
@@ -27,26 +29,72 @@ static unsigned int cmn_info(struct cmn *cmn, const struct cmn_info_field *field
 	return cmn_field(cmn_read64(cmn->base + cmn->root + field->reg), field->mask);
 }
 
-static int cmn_identify(struct cmn *cmn)
-{
-	u64 low, number;
-	int err = cmn_root_check(cmn);
+char *cmn_assume_revision = "";
+EXPORT_SYMBOL_IF_KUNIT(cmn_assume_revision);
+module_param_named(assume_revision, cmn_assume_revision, charp, 0444);
+MODULE_PARM_DESC(assume_revision, "revision to take every mesh for, such as r3p0, whatever it says; \"no\": none for one that is not known");
 
-	if (err)
-		return err;
-	low = cmn_read64(cmn->base + cmn->root + CMN_PERIPH_ID_01);
-	number = FIELD_GET(CMN_PERIPH_ID_01_PART_HIGH, low) << 8 |
-		 FIELD_GET(CMN_PERIPH_ID_01_PART_LOW, low);
-	cmn->rev = FIELD_GET(CMN_PERIPH_ID_23_REVISION,
-			     cmn_read64(cmn->base + cmn->root + CMN_PERIPH_ID_23));
-	cmn->part = cmn_part_find(number, cmn->rev);
-	if (!cmn->part && cmn_part_name(number))
-		return dev_err_probe(cmn->dev, -ENODEV,
-			"revision %u of %s is unknown to this driver; its registers may have moved\n",
-			cmn->rev, cmn_part_name(number));
+/* The revision that whoever loaded the module says it is. */
+static int cmn_assume_named(struct cmn *cmn, u16 number)
+{
+	cmn->part = cmn_part_named(number, cmn_assume_revision, &cmn->rev);
 	if (!cmn->part)
 		return dev_err_probe(cmn->dev, -ENODEV,
-			"part 0x%03llx is none that this driver knows\n", number);
+			"%s has no revision %s that could be assumed\n",
+			cmn_part_newest(number)->name, cmn_assume_revision);
+	if (cmn->rev != cmn->code)
+		dev_warn(cmn->dev, "revision code %u of %s is taken for %s, as assume_revision says\n",
+			 cmn->code, cmn->part->name, cmn_assume_revision);
+	return 0;
+}
+
+/*
+ * A revision that came after this driver: most have their registers where the one before has
+ * them. Where those decide what may be touched at all, a guess is not good enough.
+ */
+static int cmn_assume_newest(struct cmn *cmn, u16 number)
+{
+	const struct cmn_part *part = cmn_part_newest(number);
+
+	if (part->may_hang || !strcmp(cmn_assume_revision, "no"))
+		return dev_err_probe(cmn->dev, -ENODEV,
+			"revision code %u of %s is unknown to this driver, and registers may have moved%s: to take it for another, load the module with assume_revision=%s\n",
+			cmn->code, part->name,
+			part->may_hang ? ", among them what must not be touched" : "",
+			part->revisions[part->last_rev]);
+	cmn->part = part;
+	cmn->rev = part->last_rev;
+	dev_warn(cmn->dev, "revision code %u of %s is unknown to this driver and taken for %s; please report this line, and whether counts are right, to the maintainers of pmu-suite. assume_revision= says otherwise\n",
+		 cmn->code, part->name, cmn_revision_name(cmn));
+	return 0;
+}
+
+/* Which row describes the mesh. */
+static int cmn_find_part(struct cmn *cmn)
+{
+	u64 low = cmn_read64(cmn->base + cmn->root + CMN_PERIPH_ID_01);
+	u16 number = FIELD_GET(CMN_PERIPH_ID_01_PART_HIGH, low) << 8 |
+		     FIELD_GET(CMN_PERIPH_ID_01_PART_LOW, low);
+
+	cmn->code = FIELD_GET(CMN_PERIPH_ID_23_REVISION,
+			      cmn_read64(cmn->base + cmn->root + CMN_PERIPH_ID_23));
+	if (!cmn_part_newest(number))
+		return dev_err_probe(cmn->dev, -ENODEV,
+			"part 0x%03x is none that this driver knows\n", number);
+	if (*cmn_assume_revision && strcmp(cmn_assume_revision, "no"))
+		return cmn_assume_named(cmn, number);
+	cmn->part = cmn_part_find(number, cmn->code);
+	cmn->rev = cmn->code;
+	return cmn->part ? 0 : cmn_assume_newest(cmn, number);
+}
+
+static int cmn_identify(struct cmn *cmn)
+{
+	int err = cmn_root_check(cmn);
+
+	err = err ?: cmn_find_part(cmn);
+	if (err)
+		return err;
 	err = cmn_root_fits(cmn);
 	if (err)
 		return err;
@@ -119,43 +167,47 @@ static bool cmn_ids_fit(const struct cmn *cmn, unsigned int bits)
  * How wide X and Y are is nowhere to be read, and of meshes up to 2x2 sources disagree; the
  * XPs' ids have to fit their logical ones, so they tell.
  */
-static int cmn_find_id_bits(struct cmn *cmn)
+static bool cmn_find_id_bits(struct cmn *cmn)
 {
-	cmn->id_bits = cmn_id_bits(cmn->width, cmn->height);
+	u8 expected = cmn_id_bits(cmn->width, cmn->height);
+
+	cmn->id_bits = expected;
 	if (cmn_ids_fit(cmn, cmn->id_bits))
-		return 0;
+		return true;
 	for (cmn->id_bits = 1; cmn->id_bits <= 4; cmn->id_bits++)
 		if (max(cmn->width, cmn->height) <= BIT(cmn->id_bits) &&
 		    cmn_ids_fit(cmn, cmn->id_bits))
-			return 0;
-	return dev_err_probe(cmn->dev, -EINVAL,
-		"the ids of the %u XPs do not make a grid of %ux%u\n",
-		cmn->nr_xps, cmn->width, cmn->height);
+			return true;
+	cmn->id_bits = expected;
+	return false;
 }
 
-/* Logical ids go row by row, and the first XP of the second row has id 8. */
-static int cmn_find_grid(struct cmn *cmn)
+/*
+ * Logical ids go row by row, and the first XP of the second row has id 8. Only the map and the
+ * drawing depend on that: who is at which XP, and in which domain, the XPs say.
+ */
+static void cmn_find_grid(struct cmn *cmn)
 {
-	cmn->width = min_t(unsigned int, cmn->nr_xps, U8_MAX);
+	bool fits = true;
+
+	cmn->width = cmn->nr_xps;
 	for (unsigned int i = 0; i < cmn->nr_xps; i++) {
-		if (cmn->xps[i].logical != i)
-			return dev_err_probe(cmn->dev, -EINVAL,
-				"the XPs are numbered badly: 0x%x is number %u, and there are %u\n",
-				cmn->xps[i].id, cmn->xps[i].logical, cmn->nr_xps);
+		fits = fits && cmn->xps[i].logical == i;
 		if (cmn->xps[i].id == 8 && i)
 			cmn->width = i;
 	}
+	if (cmn->nr_xps % cmn->width) {
+		fits = false;
+		cmn->width = cmn->nr_xps;
+	}
 	cmn->height = cmn->nr_xps / cmn->width;
-	if (cmn->width > CMN_MAX_COLUMNS || cmn->height > CMN_MAX_COLUMNS ||
-	    cmn->nr_xps % cmn->width)
-		return dev_err_probe(cmn->dev, -EINVAL,
-			"%u XPs in rows of %u are no mesh of at most %ux%u\n",
-			cmn->nr_xps, cmn->width, CMN_MAX_COLUMNS, CMN_MAX_COLUMNS);
 	for (unsigned int i = 0; i < cmn->nr_xps; i++) {
 		cmn->xps[i].x = i % cmn->width;
 		cmn->xps[i].y = i / cmn->width;
 	}
-	return cmn_find_id_bits(cmn);
+	if (!cmn_find_id_bits(cmn) || !fits)
+		dev_warn(cmn->dev, "the numbers and ids of the %u XPs make no grid of %ux%u: the map is not what the mesh looks like\n",
+			 cmn->nr_xps, cmn->width, cmn->height);
 }
 
 /*
@@ -181,18 +233,24 @@ static int cmn_find_ports(struct cmn *cmn, struct cmn_xp *xp)
 	return 0;
 }
 
+/*
+ * All DTMs of an XP are in one domain. Each has a register that says so, but for one parameter
+ * of the hardware, so only the first is asked.
+ */
 static void cmn_add_dtms(struct cmn *cmn, unsigned int x)
 {
 	struct cmn_xp *xp = &cmn->xps[x];
+	u8 domain = 0;
 
+	if (cmn->part->unit_info)
+		domain = FIELD_GET(CMN_UNIT_INFO_DOMAIN,
+				   cmn_read32(xp->base + cmn->part->unit_info));
 	for (unsigned int i = 0; i < xp->nr_dtms; i++) {
 		struct cmn_dtm *dtm = &cmn->dtms[xp->first_dtm + i];
 
 		dtm->base = xp->base + cmn->part->xp_pmu + i * CMN_DTM_STRIDE;
 		dtm->xp = x;
-		if (cmn->part->unit_info && cmn->part->unit_info[i])
-			dtm->dtc = FIELD_GET(CMN_UNIT_INFO_DOMAIN,
-					     cmn_read32(xp->base + cmn->part->unit_info[i]));
+		dtm->dtc = domain;
 	}
 }
 
@@ -239,7 +297,7 @@ static int cmn_add_device(struct cmn *cmn, u64 info, unsigned int x, void __iome
 	struct cmn_node *node;
 
 	/* Who lists a node is right about where it is. */
-	if (place.x != xp->x || place.y != xp->y)
+	if (!cmn_id_is_at(cmn, FIELD_GET(CMN_NODE_INFO_ID, info), xp))
 		dev_warn_once(cmn->dev, "node 0x%llx is listed by XP 0x%x, where it is not by its id\n",
 			      FIELD_GET(CMN_NODE_INFO_ID, info), xp->id);
 	if (cmn->multi_dtm && place.port / 2 >= xp->nr_dtms)
@@ -394,8 +452,10 @@ static int cmn_survey(struct cmn *cmn, struct cmn_survey *survey)
 {
 	int err = cmn_find_xps(cmn, survey);
 
-	err = err ?: cmn_find_grid(cmn);
-	err = err ?: cmn_find_dtms(cmn);
+	if (err)
+		return err;
+	cmn_find_grid(cmn);
+	err = cmn_find_dtms(cmn);
 	err = err ?: cmn_find_nodes(cmn, survey);
 	return err ?: cmn_check_domains(cmn);
 }

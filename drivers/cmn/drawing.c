@@ -86,15 +86,13 @@ static void cmn_cell_port(struct cmn_cell *cell, const struct cmn *cmn, unsigned
 static unsigned int cmn_cell_fill(struct cmn_cell *cell, const struct cmn *cmn, unsigned int x)
 {
 	const struct cmn_xp *xp = &cmn->xps[x];
-	char domains[16] = "";
-	unsigned int len = 0;
+	char domain[16] = "";
 
 	/* On CMN-600 the domain cannot be known. */
-	for (unsigned int i = 0; cmn->part->unit_info && i < xp->nr_dtms; i++)
-		len += scnprintf(domains + len, sizeof(domains) - len, "%s%u", i ? "," : " DTC ",
-				 cmn->dtms[xp->first_dtm + i].dtc);
+	if (cmn->part->unit_info)
+		snprintf(domain, sizeof(domain), " DTC %u", cmn->dtms[xp->first_dtm].dtc);
 	cell->nr = 0;
-	cmn_cell_line(cell, "XP 0x%03x%s", xp->id, domains);
+	cmn_cell_line(cell, "XP 0x%03x%s", xp->id, domain);
 	for (unsigned int port = 0; port < CMN_MAX_PORTS; port++)
 		cmn_cell_port(cell, cmn, x, port);
 	return cell->nr;

@@ -33,11 +33,11 @@ CMN_FILTER_NAMES(throttle, CMN_FILTER_THROTTLE,
 		 "write");
 
 static const struct cmn_event_row dn_rows[] = {
-	{ "rxreq_dvmop", 0x01, CMN_600 },
-	{ "rxreq_dvmsync", 0x02, CMN_600 },
-	{ "rxreq_dvmop_vmid_filtered", 0x03, CMN_600 },
-	{ "rxreq_retried", 0x04, CMN_600 },
-	{ "rxreq_trk_occupancy", 0x05, CMN_600, &dn_occup },
+	{ "rxreq_dvmop", 0x01, CMN_600_R1 },
+	{ "rxreq_dvmsync", 0x02, CMN_600_R1 },
+	{ "rxreq_dvmop_vmid_filtered", 0x03, CMN_600_R1 },
+	{ "rxreq_retried", 0x04, CMN_600_R1 },
+	{ "rxreq_trk_occupancy", 0x05, CMN_600_R1, &dn_occup },
 	{ "dvmop_tlbi", 0x01, CMN_DVM },
 	{ "dvmop_bpi", 0x02, CMN_DVM },
 	{ "dvmop_pici", 0x03, CMN_DVM },

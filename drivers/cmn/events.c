@@ -10,7 +10,7 @@
 
 /* Events that a product got later than its first revision. */
 struct cmn_missing {
-	u8 events;
+	u16 events;
 	u8 revs;			/* bit per revision that lacks them */
 	enum cmn_type type;
 	u8 first, last;			/* ids */
@@ -18,10 +18,10 @@ struct cmn_missing {
 
 static const struct cmn_missing cmn_missing[] = {
 	/* CMN-600 r1p0 to r1p2, r1p0 to r1p1 */
-	{ CMN_600, GENMASK(2, 0), CMN_TYPE_CXRA, 0x11, 0xff },
-	{ CMN_600, GENMASK(1, 0), CMN_TYPE_CXRA, 0x00, 0xff },
-	{ CMN_600, GENMASK(1, 0), CMN_TYPE_CXHA, 0x00, 0xff },
-	{ CMN_600, GENMASK(1, 0), CMN_TYPE_HNF, 0x1b, 0x1b },
+	{ CMN_600_R1, GENMASK(2, 0), CMN_TYPE_CXRA, 0x11, 0xff },
+	{ CMN_600_R1, GENMASK(1, 0), CMN_TYPE_CXRA, 0x00, 0xff },
+	{ CMN_600_R1, GENMASK(1, 0), CMN_TYPE_CXHA, 0x00, 0xff },
+	{ CMN_600_R1, GENMASK(1, 0), CMN_TYPE_HNF, 0x1b, 0x1b },
 	/* CMN-650 before r2p0, and r1p2, which came after it and has a higher number */
 	{ CMN_650, GENMASK(2, 0) | BIT(4), CMN_TYPE_HNF, 0x23, 0xff },
 	{ CMN_650, GENMASK(2, 0) | BIT(4), CMN_TYPE_SBSX, 0x17, 0x17 },
@@ -125,15 +125,9 @@ static bool cmn_is_missing(const struct cmn *cmn, u16 type, u8 id)
 	return false;
 }
 
-/*
- * The row of an event id, to know its filter; NULL for ids without a name. Where revisions
- * number events otherwise an id can have two: without @occupid it is the one without a filter.
- */
-const struct cmn_event_row *cmn_event_row_find(const struct cmn *cmn, u16 type, u16 id,
-					       unsigned int occupid)
+/* The row of an event id, to know its filter; NULL for ids without a name. */
+const struct cmn_event_row *cmn_event_row_find(const struct cmn *cmn, u16 type, u16 id)
 {
-	const struct cmn_event_row *found = NULL;
-
 	for (unsigned int t = 0; t < cmn_nr_event_tables; t++) {
 		const struct cmn_event_table *table = &cmn_event_tables[t];
 
@@ -142,12 +136,11 @@ const struct cmn_event_row *cmn_event_row_find(const struct cmn *cmn, u16 type, 
 		for (unsigned int i = 0; i < table->nr; i++) {
 			const struct cmn_event_row *row = &table->rows[i];
 
-			if (row->id == id && row->events & cmn->events &&
-			    (!found || !row->filter == !occupid))
-				found = row;
+			if (row->id == id && row->events & cmn->events)
+				return row;
 		}
 	}
-	return found;
+	return NULL;
 }
 
 /* The port that an XP's event is of, by its id; -1 if it is of a link to a neighbour. */

@@ -20,6 +20,17 @@ u8 cmn_id_bits(unsigned int width, unsigned int height)
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_id_bits);
 
+static unsigned int cmn_id_low_bits(const struct cmn *cmn)
+{
+	return cmn->nr_xps == 1 ? CMN_ID_LOW_BITS_1X1 : CMN_ID_LOW_BITS;
+}
+
+/* Is a node of this id at that XP? */
+bool cmn_id_is_at(const struct cmn *cmn, u16 id, const struct cmn_xp *xp)
+{
+	return !((id ^ xp->id) >> cmn_id_low_bits(cmn));
+}
+
 /* Bits for the device at a port of an XP that has @ports of them. */
 unsigned int cmn_id_dev_bits(const struct cmn *cmn, unsigned int ports)
 {
@@ -33,7 +44,7 @@ unsigned int cmn_id_dev_bits(const struct cmn *cmn, unsigned int ports)
 struct cmn_place cmn_id_place(const struct cmn *cmn, u16 id, unsigned int ports)
 {
 	unsigned int dev_bits = cmn_id_dev_bits(cmn, ports);
-	unsigned int low_bits = cmn->nr_xps == 1 ? CMN_ID_LOW_BITS_1X1 : CMN_ID_LOW_BITS;
+	unsigned int low_bits = cmn_id_low_bits(cmn);
 	unsigned int low = id & (BIT(low_bits) - 1);
 	unsigned int high = id >> low_bits;
 

@@ -7,6 +7,7 @@
  */
 #include <linux/export.h>
 #include <linux/kernel.h>
+#include <linux/string.h>
 
 #include "cmn.h"
 
@@ -21,7 +22,7 @@ static const char * const cmn_650_revisions[CMN_REVISIONS] = {
 static const char * const cmn_700_revisions[CMN_REVISIONS] = { "r0p0", "r1p0", "r2p0", "r3p0" };
 static const char * const cmn_ci700_revisions[CMN_REVISIONS] = { "r0p0", "r1p0", "r2p0" };
 static const char * const cmn_s3_revisions[CMN_REVISIONS] = {
-	"r0p0", "r0p1", "r1p0", "r2p0", "r2p1", "r2p2", "r2p3",
+	"r0p0", "r0p1", "r1p0", "r2p0", "r2p1", "r2p2", "r2p5",
 };
 
 static const u16 cmn_connect_600[CMN_MAX_PORTS] = { 0x08, 0x10 };
@@ -30,9 +31,6 @@ static const u16 cmn_connect_700[CMN_MAX_PORTS] = { 0x08, 0x10, 0x18, 0x20, 0x28
 static const u16 cmn_connect_s3_r2[CMN_MAX_PORTS] = {
 	0x08, 0x10, 0x18, 0x20, 0x28, 0x30, 0xe70, 0xe78,
 };
-
-static const u16 cmn_unit_info_650[CMN_MAX_DTMS] = { 0x910, 0x918, 0x920 };
-static const u16 cmn_unit_info_700[CMN_MAX_DTMS] = { 0x960, 0x968, 0x970, 0x978 };
 
 /* What HN-F and HN-S can filter; fields that a product lacks have no events to use them. */
 static const u64 cmn_home_filters[CMN_FILTERS] = {
@@ -85,7 +83,7 @@ static const struct { enum cmn_type type; u8 bits[CMN_LAYOUTS]; } cmn_selectors[
 	CMN_COMMON,						\
 	.pmu = 0x2000, .xp_pmu = 0x2000,			\
 	.connect = cmn_connect_650,				\
-	.unit_info = cmn_unit_info_650,				\
+	.unit_info = 0x910,				\
 	.layout = CMN_LAYOUT_650,				\
 	.multi_dtm = CMN_INFO(BIT_ULL(63)),			\
 	.vcs = {						\
@@ -97,7 +95,7 @@ static const struct { enum cmn_type type; u8 bits[CMN_LAYOUTS]; } cmn_selectors[
 #define CMN_700_COMMON						\
 	CMN_COMMON,						\
 	.connect = cmn_connect_700,				\
-	.unit_info = cmn_unit_info_700,				\
+	.unit_info = 0x960,				\
 	.counts_ports = true,					\
 	.wp_chn_num = CMN_WP_CONFIG_CHN_NUM,			\
 	.multi_dtm = CMN_INFO(BIT_ULL(63)),			\
@@ -110,7 +108,7 @@ static const struct { enum cmn_type type; u8 bits[CMN_LAYOUTS]; } cmn_selectors[
 	.home_filters = cmn_home_filters
 
 #define CMN_600_COMMON						\
-	.name = "CMN-600", .revisions = cmn_600_revisions,	\
+	.number = 0x434,					\
 	.rooted = true,						\
 	.frame = 0x4000,					\
 	.pointer = GENMASK(27, 0),				\
@@ -122,6 +120,8 @@ static const struct { enum cmn_type type; u8 bits[CMN_LAYOUTS]; } cmn_selectors[
 	.wp_combine = CMN_WP_CONFIG_COMBINE_600,		\
 	.home_filters = cmn_home_filters
 
+#define CMN_600_NAMES	.name = "CMN-600", .revisions = cmn_600_revisions
+
 #define CMN_700_NAMES						\
 	.name = "CMN-700", .revisions = cmn_700_revisions,	\
 	.number = 0x43c, .events = CMN_700,			\
@@ -130,13 +130,17 @@ static const struct { enum cmn_type type; u8 bits[CMN_LAYOUTS]; } cmn_selectors[
 #define CMN_S3_COMMON						\
 	.name = "CMN S3", .revisions = cmn_s3_revisions,	\
 	.number = 0x43e, .events = CMN_S3,			\
-	.pmu = 0xd900,						\
+	.pmu = 0xd900, .may_hang = true,			\
 	.isolation = CMN_INFO(BIT_ULL(44))
 
 static const struct cmn_part cmn_parts[] = {
-	{ CMN_600_COMMON, .number = 0x434, .first_rev = 0, .last_rev = 3, .events = CMN_600 },
-	{ CMN_600_COMMON, .number = 0x434, .first_rev = 4, .last_rev = 7,
+	{ CMN_600_COMMON, CMN_600_NAMES, .first_rev = 0, .last_rev = 3,
+	  .events = CMN_600 | CMN_600_R1 },
+	{ CMN_600_COMMON, CMN_600_NAMES, .first_rev = 4, .last_rev = 7,
 	  .events = CMN_600 | CMN_600_R2 },
+	/* Made from CMN-600 r2 and later, with revisions of its own, whose names are not public. */
+	{ CMN_600_COMMON, .name = "CMN-600AE", .code = 0x438,
+	  .first_rev = 0, .last_rev = CMN_REVISIONS - 1, .events = CMN_600 | CMN_600_R2 },
 	{ CMN_650_COMMON, .name = "CMN-650", .revisions = cmn_650_revisions,
 	  .number = 0x436, .first_rev = 0, .last_rev = 4, .events = CMN_650 },
 	{ CMN_650_COMMON, .name = "CI-700", .revisions = cmn_ci700_revisions,
@@ -153,7 +157,7 @@ static const struct cmn_part cmn_parts[] = {
 	{ CMN_COMMON, CMN_S3_COMMON, .first_rev = 3, .last_rev = 6, .xp_pmu = 0xa000,
 	  .isolates = true,
 	  .connect = cmn_connect_s3_r2,
-	  .unit_info = cmn_unit_info_700,
+	  .unit_info = 0x960,
 	  .counts_ports = true,
 	  .layout = CMN_LAYOUT_S3_R2,
 	  .wp_chn_num = CMN_WP_CONFIG_CHN_NUM,
@@ -167,36 +171,49 @@ static const struct cmn_part cmn_parts[] = {
 	  .home_filters = cmn_home_filters_s3_r2 },
 };
 
-/* CMN-600AE is CMN-600 with another number, which users never see. */
-#define CMN_600AE_NUMBER	0x438
-#define CMN_600_NUMBER		0x434
+static bool cmn_part_is(const struct cmn_part *part, u16 number)
+{
+	return number == (part->code ?: part->number);
+}
 
 /* The row of a part and revision, or NULL for one that is not known. */
 const struct cmn_part *cmn_part_find(u16 number, u8 rev)
 {
-	if (number == CMN_600AE_NUMBER)
-		number = CMN_600_NUMBER;
 	for (unsigned int i = 0; i < ARRAY_SIZE(cmn_parts); i++)
-		if (cmn_parts[i].number == number && cmn_parts[i].first_rev <= rev &&
+		if (cmn_part_is(&cmn_parts[i], number) && cmn_parts[i].first_rev <= rev &&
 		    rev <= cmn_parts[i].last_rev)
 			return &cmn_parts[i];
 	return NULL;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_part_find);
 
-/* What a part is called, whatever its revision; NULL for one that is not known. */
-const char *cmn_part_name(u16 number)
+/* The row with a part's newest revision; NULL for a part that is not known. */
+const struct cmn_part *cmn_part_newest(u16 number)
 {
+	const struct cmn_part *newest = NULL;
+
 	for (unsigned int i = 0; i < ARRAY_SIZE(cmn_parts); i++)
-		if (cmn_parts[i].number == number)
-			return cmn_parts[i].name;
+		if (cmn_part_is(&cmn_parts[i], number))
+			newest = &cmn_parts[i];
+	return newest;
+}
+
+/* The row of a part's revision by name, whose code becomes @rev; NULL if there is none. */
+const struct cmn_part *cmn_part_named(u16 number, const char *revision, u8 *rev)
+{
+	for (*rev = 0; *rev < CMN_REVISIONS; ++*rev) {
+		const struct cmn_part *part = cmn_part_find(number, *rev);
+
+		if (part && part->revisions && !strcmp(part->revisions[*rev], revision))
+			return part;
+	}
 	return NULL;
 }
 
-/* What the mesh's revision is called, or "?". */
+/* What the mesh's revision, or that which it is taken for, is called, or "?". */
 const char *cmn_revision_name(const struct cmn *cmn)
 {
-	return cmn->part->revisions[cmn->rev] ?: "?";
+	return (cmn->part->revisions ? cmn->part->revisions[cmn->rev] : NULL) ?: "?";
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_revision_name);
 

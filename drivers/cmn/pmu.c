@@ -248,7 +248,7 @@ static ssize_t identifier_show(struct device *dev, struct device_attribute *attr
 {
 	const struct cmn *cmn = container_of(attr, struct cmn, identifier);
 
-	return sysfs_emit(buf, "%03x%02x\n", cmn->part->number, cmn->rev);
+	return sysfs_emit(buf, "%03x%02x\n", cmn->part->number, cmn->code);
 }
 
 /* All of the description but the events. */

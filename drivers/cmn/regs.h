@@ -10,8 +10,8 @@
 
 #include <linux/bits.h>
 
-/* The largest mesh of any product. */
-#define CMN_MAX_COLUMNS		12	/* and rows */
+/* The largest mesh of any product is of 12x12; somebody has built one with 14 rows. */
+#define CMN_MAX_COLUMNS		14	/* and rows */
 #define CMN_MAX_XPS		(CMN_MAX_COLUMNS * CMN_MAX_COLUMNS)
 #define CMN_MAX_PORTS		8	/* of an XP */
 #define CMN_MAX_DTMS		(CMN_MAX_PORTS / 2)	/* of an XP, one for two ports */

@@ -204,9 +204,9 @@ static bool check_properties(Cmn *s, Error **errp)
     if (s->rev == DEFAULT_REV) {
         s->rev = product->default_rev;
     }
-    if (s->rev >= product->nrevs) {
+    if (s->rev > CMN_MAX_REV) {
         error_setg(errp, "%s has revision codes 0 to %u, not %u",
-                   product->title, product->nrevs - 1, s->rev);
+                   product->title, CMN_MAX_REV, s->rev);
         return false;
     }
     s->mesh.rev = s->rev;

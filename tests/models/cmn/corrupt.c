@@ -9,7 +9,7 @@
 #include "info.h"
 
 typedef enum CorruptTarget {
-    AT_ROOT, AT_XP, AT_CHILD, AT_DTC,
+    AT_ROOT, AT_XP, AT_ALL_XPS, AT_CHILD, AT_DTC,
 } CorruptTarget;
 
 typedef enum CorruptValue {
@@ -25,6 +25,7 @@ typedef enum CorruptValue {
 #define FIELD16(shift)  MAKE_64BIT_MASK(shift, 16)
 #define POINTER         MAKE_64BIT_MASK(0, 32)
 #define ANY_UNIT_INFO   UINT32_MAX      /* it moves from product to product */
+#define ANY_UNIT_INFO_1 (UINT32_MAX - 1)        /* that of the second DTM */
 
 static const struct {
     const char *name;
@@ -49,7 +50,9 @@ static const struct {
     { "id", AT_CHILD, CMN_NODE_INFO, FIELD16(16), VALUE, 0xfff8ull << 16 },
     { "logical", AT_XP, CMN_NODE_INFO, FIELD16(32), VALUE, 0x1ffull << 32 },
     { "dtc", AT_DTC, CMN_NODE_INFO, FIELD16(32), VALUE, 3ull << 32 },
+    { "xp-id", AT_XP, CMN_NODE_INFO, FIELD16(16), VALUE, 0x3f8ull << 16 },
     { "domain", AT_XP, ANY_UNIT_INFO, LOW16, VALUE, CMN_MAX_DTCS - 1 },
+    { "dtm-domain", AT_ALL_XPS, ANY_UNIT_INFO_1, LOW16, VALUE, 0 },
 };
 
 QEMU_BUILD_BUG_ON(ARRAY_SIZE(corruptions) > 32);
@@ -99,6 +102,8 @@ static bool is_target(const CmnMesh *mesh, CorruptTarget target,
         return node == mesh->root;
     case AT_XP:
         return node == &victim->node;
+    case AT_ALL_XPS:
+        return node->type == CMN_NODE_XP;
     case AT_DTC:
         return node->type == CMN_NODE_DTC;
     default:
@@ -108,9 +113,10 @@ static bool is_target(const CmnMesh *mesh, CorruptTarget target,
 
 static bool is_offset(const CmnMesh *mesh, uint32_t at, uint32_t offset)
 {
-    if (at == ANY_UNIT_INFO) {
-        at = mesh->product->xp->unit_info;
-        return at && offset == at;
+    uint32_t unit_info = mesh->product->xp->unit_info;
+
+    if (at == ANY_UNIT_INFO || at == ANY_UNIT_INFO_1) {
+        return unit_info && offset == unit_info + (at == ANY_UNIT_INFO ? 0 : 8);
     }
     return offset == at;
 }

@@ -139,6 +139,12 @@ static const CmnLayout layouts_600[] = {
       .mesh = mesh_600 },
 };
 
+static const CmnLayout layouts_600ae[] = {
+    { .column = CMN_COL_600, .events = CMN_EVENTS_600_R2,
+      .pmu = 0x2000, .xp_pmu = 0x2000, .wp = &wp_600, .global = &global_600,
+      .mesh = mesh_600 },
+};
+
 static const CmnLayout layouts_650[] = {
     { .column = CMN_COL_650, .events = CMN_EVENTS_650,
       .pmu = 0x2000, .xp_pmu = 0x2000, .wp = &wp_650, .global = &global_650,
@@ -180,15 +186,24 @@ static const CmnLayout layouts_s3[] = {
 static const CmnProduct products[] = {
     {
         .name = "cmn600", .title = "CMN-600", .compatible = "arm,cmn-600",
-        .part = 0x434, .nrevs = 8, .default_rev = 3,
+        .part = 0x434, .default_rev = 3,
         .frame_shift = 14, .block_shift = 20, .max_ports = 2, .max_cal = 2,
         .has_root_node = true, .rnf_connect = 0x05, .snf_connect = 0x0c,
         .ns_bit = { 40, 24 }, .coresight = 0x2da0,
         .pmu_config = 0x3f3f3f3f777701ff, .pointer_mask = 0x0fffffff,
         .xp = &xp_600, LAYOUTS(layouts_600),
     }, {
+        /* revisions of its own, all with the events of CMN-600 r2p0 */
+        .name = "cmn600ae", .title = "CMN-600AE", .compatible = "arm,cmn-600",
+        .part = 0x438, .default_rev = 0,
+        .frame_shift = 14, .block_shift = 20, .max_ports = 2, .max_cal = 2,
+        .has_root_node = true, .rnf_connect = 0x05, .snf_connect = 0x0c,
+        .ns_bit = { 40, 24 }, .coresight = 0x2da0,
+        .pmu_config = 0x3f3f3f3f777701ff, .pointer_mask = 0x0fffffff,
+        .xp = &xp_600, LAYOUTS(layouts_600ae),
+    }, {
         .name = "cmn650", .title = "CMN-650", .compatible = "arm,cmn-650",
-        .part = 0x436, .nrevs = 5, .default_rev = 3,
+        .part = 0x436, .default_rev = 3,
         .frame_shift = 16, .block_shift = 22, .max_ports = 6, .max_cal = 2,
         .rnf_connect = 0x15, .snf_connect = 0x10,
         .ns_bit = { 39, 35 }, .coresight = 0xfa0,
@@ -196,7 +211,7 @@ static const CmnProduct products[] = {
         .xp = &xp_650, LAYOUTS(layouts_650),
     }, {
         .name = "ci700", .title = "CI-700", .compatible = "arm,ci-700",
-        .part = 0x43a, .nrevs = 3, .default_rev = 2,
+        .part = 0x43a, .default_rev = 2,
         .frame_shift = 16, .block_shift = 22, .max_ports = 6, .max_cal = 4,
         .rnf_connect = 0x19, .snf_connect = 0x0f,
         .ns_bit = { 39, 35 }, .coresight = 0xfa0,
@@ -204,7 +219,7 @@ static const CmnProduct products[] = {
         .xp = &xp_650, LAYOUTS(layouts_ci700),
     }, {
         .name = "cmn700", .title = "CMN-700", .compatible = "arm,cmn-700",
-        .part = 0x43c, .nrevs = 4, .default_rev = 2,
+        .part = 0x43c, .default_rev = 2,
         .frame_shift = 16, .block_shift = 22, .max_ports = 6, .max_cal = 4,
         .multi_dtm = true, .rnf_connect = 0x19, .snf_connect = 0x0f,
         .ns_bit = { 39, 35 }, .coresight = 0xfa0,
@@ -212,7 +227,7 @@ static const CmnProduct products[] = {
         .xp = &xp_700, LAYOUTS(layouts_700),
     }, {
         .name = "cmns3", .title = "CMN S3", .compatible = "arm,cmn-s3",
-        .part = 0x43e, .nrevs = 7, .default_rev = 1,
+        .part = 0x43e, .default_rev = 1,
         .frame_shift = 16, .block_shift = 22, .max_ports = 6, .max_cal = 4,
         .multi_dtm = true, .rnf_connect = 0x21, .snf_connect = 0x22,
         .ns_bit = { 39, 35 }, .coresight = 0xfa0,

@@ -15,6 +15,7 @@
 #define CMN_MAX_PORTS   6       /* of an XP; 4 where it is not the only one */
 #define CMN_MAX_DTMS    3       /* of an XP, one for two ports */
 #define CMN_MAX_DTCS    4
+#define CMN_MAX_REV     15      /* a code that nobody knows is as the last */
 
 /* The columns of the manuals' tables of event selectors */
 typedef enum CmnColumn {
@@ -81,7 +82,6 @@ typedef struct CmnProduct {
     const char *title;
     const char *compatible;     /* in a device tree */
     uint16_t part;
-    uint8_t nrevs;
     uint8_t default_rev;
     uint8_t frame_shift;
     uint8_t block_shift;        /* of an XP's and its devices' frames */

@@ -146,6 +146,7 @@ class Mesh:
     # Product: root frame, PMU block of an XP and of other nodes, pointer mask
     PRODUCTS = {
         "cmn600": (0x104000, 0x2000, 0x2000, (1 << 28) - 1),
+        "cmn600ae": (0x104000, 0x2000, 0x2000, (1 << 28) - 1),
         "cmn650": (0, 0x2000, 0x2000, (1 << 30) - 1),
         "ci700": (0, 0x2000, 0x2000, (1 << 30) - 1),
         "cmn700": (0, 0x2000, 0x2000, (1 << 30) - 1),

@@ -20,14 +20,17 @@ class _Product:
     """hid is its name in ACPI, None: it has none; block_shift the size of the
     frames of one XP and its devices, of which region() is made."""
 
-    def __init__(self, text, hid, block_shift=22):
+    def __init__(self, text, hid, block_shift=22, rooted=False):
         self.text = text
         self.hid = hid
+        self.rooted = rooted    # firmware says where the root is
         self.block_shift = block_shift
 
 
 _PRODUCTS = {
-    "cmn600": _Product("CMN-600", "ARMHC600", block_shift=20),
+    "cmn600": _Product("CMN-600", "ARMHC600", block_shift=20, rooted=True),
+    "cmn600ae": _Product("CMN-600AE", "ARMHC600", block_shift=20,
+                         rooted=True),
     "cmn650": _Product("CMN-650", "ARMHC650"),
     "ci700": _Product("CI-700", None),
     "cmn700": _Product("CMN-700", "ARMHC700"),
@@ -106,7 +109,7 @@ def _size(values):
 def _region(name, values):
     """How many bytes of address space the mesh has."""
     columns, rows, bits = _size(values)
-    if name == "cmn600":
+    if _PRODUCTS[name].rooted:
         return 64 * MiB if max(columns, rows) <= 4 else 256 * MiB
     shift = _PRODUCTS[name].block_shift
     end = (columns - 1 << shift + bits | rows - 1 << shift) + (1 << shift)
@@ -127,7 +130,7 @@ def _root_node(name, values):
 def _resources(name, values, index):
     base = BASE_STEP * (index + 1)
     region = [ssdt.memory(base, _region(name, values))]
-    if name == "cmn600":
+    if _PRODUCTS[name].rooted:
         region.append(ssdt.memory(base + _root_node(name, values), 1 << 14))
     first = FIRST_INTERRUPT + INTERRUPTS * index
     count = values["dtc"] or (2 if _is_own(values) else 1)

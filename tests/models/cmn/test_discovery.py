@@ -159,7 +159,7 @@ class Cmn600(CmnTest):
 class Identity(MeshTest):
     PARTS = {"cmn600": 0xb400000034, "cmn650": 0xb400000036,
              "cmn700": 0xb40000003c, "ci700": 0xb40000003a,
-             "cmns3": 0xb40000003e}
+             "cmns3": 0xb40000003e, "cmn600ae": 0xb400000038}
 
     def test_part_numbers_of_section_9_2_1(self):
         for product, part in self.PARTS.items():
@@ -175,12 +175,19 @@ class Identity(MeshTest):
     def test_revision(self):
         for product, last in (("cmn600", 7), ("cmn650", 4), ("ci700", 2),
                               ("cmn700", 3), ("cmns3", 6)):
-            for rev in {0, 2, last}:
+            for rev in {0, 2, last, 15}:
                 mesh = self.mesh(f"{product},rev={rev}")
                 self.assertEqual(mesh.read32(mesh.root_frame + 0x10),
                                  rev << 4 | 0xb)
-            with self.assertRaisesRegex(RuntimeError, "revision codes"):
-                self.machine(f"{product},rev={last + 1}")
+
+    def test_unknown_revisions_are_as_the_last_one(self):
+        for product, last in (("cmn600", 7), ("cmn700", 3), ("cmns3", 6)):
+            known, unknown = (self.discovered(f"{product},rev={rev}")
+                              for rev in (last, 15))
+            self.assertEqual(known.nodes.keys(), unknown.nodes.keys())
+            for offset in (0x900, 0x908):
+                self.assertEqual(known.root.read(offset),
+                                 unknown.root.read(offset))
 
     def test_every_type_with_events_is_in_the_mesh_of_the_product(self):
         common = {DN, DTC, HNI, HNF, SBSX, RNI, RND, HNP}
@@ -483,6 +490,18 @@ class Corrupt(MeshTest):
     def test_nodes_that_are_not_what_they_should_be(self):
         self.assertEqual(self.victim(self.corrupt("xp-type")).type, HNF)
         self.assertEqual(self.victim(self.corrupt("logical")).logical, 0x1ff)
+
+    def test_an_xp_that_fits_no_grid(self):
+        self.assertEqual(self.victim(self.corrupt("xp-id")).id, 0x3f8)
+
+    def test_a_second_dtm_without_a_domain(self):
+        """1.8: each DTM has the register, all say the same; here they do not.
+        XP 0x48 is in domain 1."""
+        for how, second in (("xp-id", 1), ("dtm-domain", 0)):
+            mesh = self.corrupt(how)
+            xp = Node(mesh, mesh.root.read(0x130) & mesh.mask)
+            self.assertEqual((xp.id, xp.read(0x960), xp.read(0x968)),
+                             (0x48, 1, second))
 
     def test_first_child(self):
         mesh = self.mesh("cmn700,mesh=2x2,rni=1.0.0,corrupt=type+id")

@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Meshes that the driver does not know: of a revision that came later, with numbers that make no grid, with DTMs that
+# do not say their domain. They count as what they come closest to, and the log says so; where a wrong guess could hang
+# the system, somebody has to say what they are.
+#
+# vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,rev=5 --model cmn600ae,rev=0 --model cmns3,rev=7 --model cmns3,rev=6,isolation=on,isolated=1.0.0 --model cmn700,corrupt=xp-id --model cmn700,corrupt=dtm-domain --model cmn600,rev=4 --model cmns3,rev=7,isolation=on,isolated=1.0.0
+. ./cmn/lib.sh
+
+# load [PARAMETER]: what was said is in /tmp/log
+load() {
+	[ ! -e /sys/module/cmn_pmu ] || unload_ours
+	log_mark
+	insmod /vm/modules.d/pmu_core.ko
+	insmod /vm/modules.d/cmn_pmu.ko "$@"
+	log_since_mark > /tmp/log
+	find_meshes
+}
+
+# said NUMBER PATTERN: of the mesh of this number
+said() {
+	contains "log of cmn$1" "$(grep "cmn_pmu $(($1 + 1))00000000.pmu: " /tmp/log)" "$2"
+}
+
+load
+
+test_later_revision_is_taken_for_the_last_one() {
+	said 0 'revision code 5 of CMN-700 is unknown .* taken for r3p0; please report'
+	use_mesh cmn0
+	equal "identifier" "$(cat "$MESH/identifier")" 43c05
+	expect $((70000 * $(nodes hns | wc -l))) hns_seq_hit -- "add cmn0 hns_seq_hit 70000"
+	expect $((70000 * $(nodes ccha | wc -l))) ccha_pb_rhu_pcie_dat_occ -- "add cmn0 ccha_pb_rhu_pcie_dat_occ 70000"
+	counted
+}
+
+# Its revisions start from 0 again, but its events are those of the CMN-600 that it was made of.
+test_cmn_600ae() {
+	use_mesh cmn1
+	equal "said to be unknown" "$(grep -c '200000000.pmu: .*unknown' /tmp/log)" 0
+	equal "identifier" "$(cat "$MESH/identifier")" 43400
+	expect "9 8" dn_dvmsync cxra_external_chirsp_stalls -- "add cmn1 dn_dvmsync 9; add cmn1 cxra_external_chirsp_stalls 8"
+	counted
+	[ ! -e "$MESH/events/dn_rxreq_dvmop" ]
+}
+
+# A name stands for what the manual says that it counts.
+test_names_of_dvm_events() {
+	use_mesh cmn6
+	[ ! -e "$MESH/events/dn_rxreq_dvmop" ]
+	expect 9 dn_dvmop_tlbi -- "add cmn6 dn_dvmop_tlbi 9"
+	counted
+}
+
+# From r2p0 on it says which devices are isolated; a revision that nobody knows may say so elsewhere.
+test_s3_by_guess_is_refused() {
+	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn0 cmn1 cmn3 cmn4 cmn5 cmn6 "
+	for n in 2 7; do
+		said $n 'error -ENODEV: revision code 7 of CMN S3 is unknown .* must not be touched: .* assume_revision=r2p5'
+	done
+	use_mesh cmn3
+	expect 7 hnf_seq_hit,bynodeid=1,nodeid=0x4 -- "add cmn3 hnf_seq_hit 7"
+	counted
+}
+
+# The numbers of the XPs decide what the map looks like, and nothing else.
+test_numbers_without_a_grid() {
+	said 4 'ids of the 8 XPs make no grid'
+	use_mesh cmn4
+	expect $((70000 * $(nodes hnf | wc -l))) hnf_cache_miss -- "add cmn4 hnf_cache_miss 70000"
+	for id in $(nodes hnf); do
+		expect 9 "hnf_cache_miss,bynodeid=1,nodeid=$id" -- "add cmn4 hnf_cache_miss@$id 9"
+	done
+	counted
+	[ "$(wc -l < "/sys/kernel/debug/cmn_pmu/$PMU")" -ge 10 ]
+}
+
+# Carries of ports 2 and up go where those of ports 0 and 1 do, or they would be lost.
+test_one_domain_of_an_xp() {
+	use_mesh cmn5
+	id=$(nodes ccra | head -n 1)
+	contains "place" "$(grep "^node ccra $id " "$LIST")" 'port=2 .*dtc=1'
+	expect 200000 "ccra_rht_occ,bynodeid=1,nodeid=$id" -- "add cmn5 ccra_rht_occ@$id 200000"
+	counted
+}
+
+test_no_guess_at_all() {
+	load assume_revision=no
+	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn1 cmn3 cmn4 cmn5 cmn6 "
+	said 0 'error -ENODEV: revision code 5 of CMN-700 is unknown'
+}
+
+# Who says what it is takes the risk; what is isolated is not touched as long as that is true.
+test_revision_by_order() {
+	pmu-model stats 'cmn*' --reset > /dev/null
+	load assume_revision=r2p0
+	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn0 cmn2 cmn3 cmn4 cmn5 cmn6 cmn7 "
+	said 1 'error -ENODEV: CMN-600AE has no revision r2p0'
+	said 7 'revision code 7 of CMN S3 is taken for r2p0, as assume_revision says'
+	use_mesh cmn7
+	expect 70000 hnf_seq_hit,bynodeid=1,nodeid=0x4 -- "add cmn7 hnf_seq_hit@0x4 70000"
+	counted
+	equal "isolated nodes that were touched" \
+		"$(pmu-model stats 'cmn*' | awk '$2 ~ /^isolated/ { n += $3 + $4 } END { print n + 0 }')" 0
+}
+
+test_unload() {
+	unload_ours
+}
+
+run_tests
