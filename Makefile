@@ -47,6 +47,10 @@ check:
 	@scripts/setup test
 	@scripts/check
 
+mutate:
+	@scripts/setup test
+	@scripts/mutate
+
 bench:
 	@scripts/setup demo
 	@scripts/bench
@@ -60,7 +64,8 @@ help:
 	@echo 'make test            static checks, models, KUnit, end-to-end tests (TESTFLAGS= for scripts/test)'
 	@echo 'make soak            long runs, and tests that watch the clock: for a host with nothing else to do'
 	@echo 'make check           static checks alone: warnings, sparse, checkpatch'
+	@echo 'make mutate          breaks the suite on purpose, and sees that tests notice'
 	@echo 'make bench           what operations cost, ours beside the in-tree driver'
 	@echo 'scripts/vm --help    a guest with the models, for anything else'
 
-.PHONY: modules modules_install clean demo test soak check bench help
+.PHONY: modules modules_install clean demo test soak check mutate bench help

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""scripts/mutate: what a breakage is, and what counts as a test that noticed it."""
+import io
+import tempfile
+import unittest
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+from pmusuite import mutation
+from pmusuite.cache import Error
+
+PATCH = """Tests: kunit/x86_64 models -k poll
+Why it matters.
+
+--- a/number
++++ b/number
+@@ -1 +1 @@
+-1
++2
+"""
+RESULTS = """<testsuites><testsuite name="job">
+<testcase classname="job" name="good"/>
+<testcase classname="job" name="bad"><failure message="it is 3">it is 3</failure></testcase>
+<testcase classname="job" name="left out"><skipped message="why"/></testcase>
+</testsuite></testsuites>"""
+
+
+class Mutations(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.tree = Path(directory.name) / "tree"
+        self.tree.mkdir()
+        (self.tree / "number").write_text("1\n")
+
+    def patch(self, text=PATCH):
+        path = self.tree.parent / "area-what.patch"
+        path.write_text(text)
+        return mutation.read(path)
+
+    def test_first_line_names_tests(self):
+        self.assertEqual(self.patch().tests, ("kunit/x86_64", "models", "-k", "poll"))
+        self.assertEqual(self.patch().selection(), (["kunit/x86_64", "models"], "poll"))
+
+    def test_without_tests_it_is_refused(self):
+        with self.assertRaisesRegex(Error, "first line"):
+            self.patch("Why it matters.\n")
+
+    def test_it_is_applied_to_the_tree_that_is_named(self):
+        self.patch().apply(self.tree, "--check")
+        self.assertEqual((self.tree / "number").read_text(), "1\n")
+        self.patch().apply(self.tree)
+        self.assertEqual((self.tree / "number").read_text(), "2\n")
+
+    def test_what_has_changed_is_told(self):
+        (self.tree / "number").write_text("7\n")
+        with self.assertRaisesRegex(Error, "renew it"):
+            self.patch().apply(self.tree)
+
+    def test_failures_alone_count(self):
+        self.assertEqual(mutation.failures(xml.parse(io.StringIO(RESULTS))), {"job: bad": "it is 3"})
+
+    def test_a_failed_build_is_no_verdict(self):
+        self.assertTrue(mutation.is_verdict("job: bad", "it is 3"))
+        self.assertTrue(mutation.is_verdict("job: guest", "exit status 99"))
+        self.assertFalse(mutation.is_verdict("job: guest", "building modules failed (exit status 2):"))
+        self.assertFalse(mutation.is_verdict("job: guest", "exit status 125"))
