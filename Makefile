@@ -39,6 +39,10 @@ test:
 	@scripts/setup test
 	@scripts/test $(TESTFLAGS)
 
+test-kernels:
+	@scripts/setup test
+	@scripts/test $(TESTFLAGS) kernels
+
 soak:
 	@scripts/setup test
 	@scripts/test $(TESTFLAGS) soak
@@ -62,10 +66,11 @@ help:
 	@echo 'make clean           remove what was built'
 	@echo 'make demo            perf on a modelled Xeon, POWER9 and Arm mesh, from nothing'
 	@echo 'make test            static checks, models, KUnit, end-to-end tests (TESTFLAGS= for scripts/test)'
+	@echo 'make test-kernels    the same guests on the oldest and the newest kernel that Debian has'
 	@echo 'make soak            long runs, and tests that watch the clock: for a host with nothing else to do'
 	@echo 'make check           static checks alone: warnings, sparse, checkpatch'
 	@echo 'make mutate          breaks the suite on purpose, and sees that tests notice'
 	@echo 'make bench           what operations cost, ours beside the in-tree driver'
 	@echo 'scripts/vm --help    a guest with the models, for anything else'
 
-.PHONY: modules modules_install clean demo test soak check mutate bench help
+.PHONY: modules modules_install clean demo test test-kernels soak check mutate bench help

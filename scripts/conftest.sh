@@ -42,6 +42,13 @@ compile() { # MACRO DESCRIPTION COMPILER FLAGS...: the snippet is on standard in
 		{ hrtimer_setup(t, f, CLOCK_MONOTONIC, HRTIMER_MODE_REL); }
 	EOT
 
+	compile HAVE_IRQ_SET_AFFINITY "irq_set_affinity_and_hint(), 5.17" "$@" <<-EOT
+		#include <linux/interrupt.h>
+		int conftest(unsigned int irq, const struct cpumask *m);
+		int conftest(unsigned int irq, const struct cpumask *m)
+		{ return irq_set_affinity_and_hint(irq, m); }
+	EOT
+
 	compile HAVE_PMU_PARENT "pmu.parent, 6.7" "$@" <<-EOT
 		#include <linux/perf_event.h>
 		void conftest(struct pmu *pmu, struct device *dev);

@@ -84,7 +84,7 @@ VISIBLE_IF_KUNIT ssize_t pmu_event_text(char *buf, const struct pmu_desc *desc,
 			len += sysfs_emit_at(buf, len, "%s%s=?", len ? "," : "", format->name);
 		else if (!format->alias && (value || format->always || event->shown & BIT(i)))
 			len += sysfs_emit_at(buf, len, "%s%s=0x%0*llx", len ? "," : "",
-					     format->name, max(format->digits, 1), value);
+					     format->name, max_t(int, format->digits, 1), value);
 	}
 	return len + sysfs_emit_at(buf, len, "\n");
 }

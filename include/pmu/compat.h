@@ -8,7 +8,12 @@
 #define PMU_COMPAT_H
 
 #include <linux/bitfield.h>
+#include <linux/dev_printk.h>
 #include <linux/hrtimer.h>
+#include <linux/interrupt.h>
+#include <linux/pci-ecam.h>
+#include <linux/pci.h>
+#include <linux/smp.h>
 
 #include "pmu_conftest.h"
 
@@ -24,6 +29,43 @@
 /* 6.3 ("bitfield: add FIELD_PREP_CONST()"): FIELD_PREP() for initialisers of static data. */
 #ifndef FIELD_PREP_CONST
 #define FIELD_PREP_CONST(mask, value)	(((typeof(mask))(value) << __bf_shf(mask)) & (mask))
+#endif
+
+/* 6.12 ("dev_printk: Add dev_err_ptr_probe()"). */
+#ifndef dev_err_ptr_probe
+#define dev_err_ptr_probe(dev, err, ...)	ERR_PTR(dev_err_probe(dev, err, __VA_ARGS__))
+#endif
+
+/* 5.11 ("PCI: Unify ECAM constants in native PCI Express drivers"). */
+#ifndef PCIE_ECAM_OFFSET
+#define PCIE_ECAM_OFFSET(bus, devfn, where)	((bus) << 20 | (devfn) << 12 | (where))
+#endif
+
+/* 5.17 ("PCI: Add PCI_ERROR_RESPONSE and related definitions"). */
+#ifndef PCI_POSSIBLE_ERROR
+#define PCI_POSSIBLE_ERROR(value)	((value) == (typeof(value))~0ULL)
+#endif
+
+/* 5.15 ("smp: Introduce INIT_CSD()", of which the name is this). */
+#ifndef INIT_CSD
+#define INIT_CSD(csd, function, data) \
+	(*(csd) = (call_single_data_t){ .func = (function), .info = (data) })
+#endif
+
+/*
+ * 5.14 ("genirq: Export affinity setter for modules"), told by what came with 5.17. Before, a
+ * hint is how a module says it; one that is left would warn when the interrupt is freed.
+ */
+#ifndef HAVE_IRQ_SET_AFFINITY
+static inline int pmu_irq_set_affinity(unsigned int irq, const struct cpumask *cpus)
+{
+	int err = irq_set_affinity_hint(irq, cpus);
+
+	irq_set_affinity_hint(irq, NULL);
+	return err;
+}
+
+#define irq_set_affinity	pmu_irq_set_affinity
 #endif
 
 /* 6.13 ("hrtimers: Introduce hrtimer_setup() to replace hrtimer_init()"). */

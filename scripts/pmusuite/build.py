@@ -40,6 +40,24 @@ def kbuild(arch):
     return {"ARCH": arch.kernel, "CROSS_COMPILE": compiler(arch), "CC": f"{compiler(arch)}gcc"}
 
 
+def _in_root(root, work, command):
+    """@command, which sees @root as / with @work as /work, and the host's devices and processes."""
+    namespaces = ["unshare", "--mount", *(["--map-root-user"] if os.geteuid() else [])]
+    return [*namespaces, "sh", "-ec", 'root=$1 work=$2; shift 2; '
+            'for name in dev proc; do mount --rbind "/$name" "$root/$name"; done; mount --bind "$work" "$root/work"; '
+            'exec chroot "$root" env -i PATH=/usr/bin:/bin LC_ALL=C "$@"', "sh", root, work, *command]
+
+
+def _make_modules(arch, kernel, work, arguments):
+    """The command that builds the modules in @work, and what it has to be given for that compiler."""
+    if not kernel.root:
+        return _make("-C", work, f"KDIR={kernel.kdir}", *arguments,
+                     *(f"{name}={value}" for name, value in kbuild(arch).items()), "modules")
+    cross = "" if debian.host_arch() == arch.debian else arch.cross
+    return _in_root(kernel.root, work, _make("-C", "/work", f"KDIR={kernel.kdir}", *arguments, f"ARCH={arch.kernel}",
+                                             f"CROSS_COMPILE={cross}", "modules"))
+
+
 def _copy_sources(directory):
     for name in tree_files(*DRIVER_SOURCES, *SUITE_SOURCES):
         target = directory / name
@@ -55,8 +73,9 @@ def modules(arch, kernel, suites=False, debug=False):
     """
     sources = DRIVER_SOURCES + (SUITE_SOURCES if suites else ())
     flags = ["-g", arch.debug_flags] if debug else []
-    sparse = None if debug else shutil.which("sparse")
-    key = cache.key_of(RECIPE, cache.key_of_tree(*sources), kernel.release, kernel.version, str(suites), str(kernel.kdir),
+    sparse = None if debug or kernel.root else shutil.which("sparse")
+    key = cache.key_of(RECIPE, cache.key_of_tree(*sources), kernel.release, kernel.version, str(suites),
+                       str(kernel.kdir), str(kernel.root),
                        compiler_version(compiler(arch) + "gcc"), SPARSE, compiler_version(sparse) if sparse else "",
                        *flags)
 
@@ -67,8 +86,7 @@ def modules(arch, kernel, suites=False, debug=False):
         extra = ["C=1", f"CHECK={SPARSE}", "CF=-D__CHECK_ENDIAN__"] if sparse else []
         # gdb is to find the sources in the tree.
         extra += [f"KCFLAGS={' '.join(flags)} -fdebug-prefix-map={work}/="] if debug else []
-        said = run(_make("-C", work, f"KDIR={kernel.kdir}", f"KUNIT={int(suites)}", "W=1", *extra,
-                         *(f"{name}={value}" for name, value in kbuild(arch).items()), "modules"),
+        said = run(_make_modules(arch, kernel, work, [f"KUNIT={int(suites)}", "W=1", *extra]),
                    f"building the modules for {kernel.release}")
         (directory / BUILD_LOG).write_text(said.replace(f"{work}/", ""))
         for module in work.rglob("*.ko"):

@@ -71,7 +71,7 @@ def download(arch, packages):
     def have(package):
         return next(store.glob(f"{_deb(package)}*.deb"), None)
 
-    with cache.lock(f"debs-{arch}"):
+    with cache.lock(f"debs-{arch.replace('/', '-')}"):
         missing = [package for package in packages if not have(package)]
         if missing:
             cache.say("downloading " + (missing[0] if len(missing) == 1 else

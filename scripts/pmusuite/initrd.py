@@ -12,6 +12,7 @@ from pathlib import Path
 
 from . import cache, debian
 from .cache import Error, run
+from .kernel import STOCK
 
 # Debian's programs that guests have beside perf: PAPI, which finds events through libpfm4.
 CLIENTS = {"papi-tools": ("usr/bin/papi_command_line",)}
@@ -85,7 +86,7 @@ def _copy_modules(kernel, root, names):
 
 def _packages(arch, kernel):
     """Busybox, the clients and perf, of the kernel's own version or of the newest stock kernel's."""
-    series = kernel.series if kernel.modules else "6.12"
+    series = kernel.series if kernel.series in STOCK else STOCK[-1]
     return debian.remembered(f"guest-{arch.name}-{series}", lambda: debian.closure_names(
         arch.debian, [f"linux-perf={debian.newest(arch.debian, 'linux-perf', series + '.')['Version']}",
                       "busybox-static", *CLIENTS]))

@@ -8,7 +8,7 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from . import cache, guest, ktap, options
+from . import cache, guest, kernel, ktap, options
 from .arch import ARCHES
 from .cache import TREE, Error
 from .guest import Guest
@@ -169,9 +169,20 @@ def soak():
     yield from guests("soak")
 
 
+def kernels():
+    """The guests with our driver on the newest stock kernel that is tested every day, on the others."""
+    yield Job("kernels/check", ("scripts/check", "kernels"), sources=EVERYTHING)
+    for job in guests():
+        if job.guest.kernel == kernel.STOCK[-1] and job.guest.driver != "in-tree":
+            for series in kernel.others(job.guest.arch):
+                _, *words = [series if word == kernel.STOCK[-1] else word for word in job.name.split("/")]
+                yield dataclasses.replace(job, name="/".join(["kernels", *words]),
+                                          guest=dataclasses.replace(job.guest, kernel=series))
+
+
 GROUPS = {"scripts": scripts, "check": check, "models": models, "kunit": kunit,
-          "perf_events": perf_events, "guest": guests, "soak": soak}
-ON_DEMAND = ("soak",)       # not among all jobs, only where a pattern names the group
+          "perf_events": perf_events, "guest": guests, "soak": soak, "kernels": kernels}
+ON_DEMAND = ("soak", "kernels")     # not among all jobs, only where a pattern names the group
 
 
 def matches(name, pattern):

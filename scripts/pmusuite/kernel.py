@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Kernels for guests: Debian's stock ones, unpacked, with the headers to build modules."""
+"""Kernels for guests: Debian's stock ones, unpacked, with the headers to build modules.
+
+Two are tested every day. The others, the oldest and the newest that Debian has, are of other suites, whose
+libraries and compilers are not the host's: their modules are built in a root of their own suite.
+"""
 import lzma
 import re
 import shutil
@@ -10,6 +14,12 @@ from . import cache, debian
 from .cache import Error, run
 
 STOCK = ("6.1", "6.12")
+NEWEST = "newest"
+# Of which suite, with its backports; of several the first of which the mirror has all for the architecture.
+OTHERS = {"5.10": ("bullseye",), NEWEST: ("trixie", "sid")}
+NOWHERE = {("5.10", "ppc64le")}                     # no longer on mirrors
+# What a suite's kernels are built with, beside the compiler that their headers ask for.
+TOOLS = ("bash", "binutils", "coreutils", "dash", "diffutils", "findutils", "gawk", "grep", "make", "sed")
 
 # Most of a kernel's modules are for what no guest has.
 UNUSED = ("drivers/gpu", "drivers/infiniband", "drivers/media", "drivers/net", "drivers/scsi", "drivers/staging",
@@ -18,40 +28,65 @@ UNUSED = ("drivers/gpu", "drivers/infiniband", "drivers/media", "drivers/net", "
 
 @dataclass(frozen=True)
 class Kernel:
-    series: str         # "6.1", "6.12" or "kunit"
+    series: str         # one of STOCK or of OTHERS, or "kunit"
     release: str        # uname -r
     image: Path
     modules: Path       # .../lib/modules/RELEASE, or None where all is built in
     kdir: Path          # what to give kbuild as KDIR
     version: str        # identifies the build
+    root: Path = None   # in which it is to be built, where that is not the host's; kdir is a path in it
+
+
+def others(arch):
+    """The series beside STOCK that there is for @arch."""
+    return [series for series in OTHERS if (series, arch.name) not in NOWHERE]
+
+
+def _in_suite(arch, suite):
+    """What scripts/apt takes for @arch; @suite is None for that of the kernels that are tested every day."""
+    return f"{arch}/{suite}" if suite else arch
 
 
 def packages(arch, series):
     """Which packages make up the stock kernel @series: found once, then remembered."""
     def find():
-        meta = debian.newest(arch.debian, f"linux-image-{arch.flavour}", f"{series}.")
-        image = re.match(r"(\S+)", meta["Depends"]).group(1)
+        errors = []
+        for suite in OTHERS.get(series, [None]):
+            try:
+                return find_in(suite)
+            except Error as error:
+                errors.append(str(error))
+        raise Error("; ".join(errors))
+
+    def find_in(name):
+        suite = _in_suite(arch.debian, name)
+        meta = debian.newest(suite, f"linux-image-{arch.flavour}", "" if series == NEWEST else f"{series}.")
+        image = re.search(r"linux-image-\S+", meta["Depends"]).group()
         release = image.removeprefix("linux-image-")
         version = meta["Version"]
-        headers = debian.newest(arch.debian, f"linux-headers-{release}", version)
-        needed = re.findall(r"(linux-headers-\S+-common|linux-kbuild-\S+)", headers["Depends"])
-        common = next(n for n in needed if n.endswith("-common"))
-        kbuild = next(n for n in needed if n.startswith("linux-kbuild")).rstrip(",")
-        return {"release": release, "version": version, "image": image,
-                "headers": [f"linux-headers-{release}", common], "kbuild": kbuild}
+        # From 7.x on the image's package is empty, and depends on those of the kernel and of its modules.
+        parts = re.findall(rf"linux-(?:base|binary|modules)-{re.escape(release)}",
+                           debian.newest(suite, image, version)["Depends"])
+        headers = debian.newest(suite, f"linux-headers-{release}", version)["Depends"]
+        return {"release": release, "version": version, "image": image, "parts": parts,
+                "headers": [f"linux-headers-{release}", re.search(r"linux-headers-\S+-common", headers).group()],
+                "kbuild": re.search(r"linux-kbuild-[^\s,]+", headers).group(),
+                "suite": name, "compiler": re.search(r"gcc-\d+", headers).group()}
     return debian.remembered(f"kernel-{arch.name}-{series}", find)
 
 
 def _unpack_headers(arch, found, directory):
-    """The headers, made to work where they lie: Debian's Makefile includes an absolute path."""
-    version = found["version"]
-    debs = debian.download(arch.debian, [f"{name}={version}" for name in found["headers"]])
-    debs += debian.download(debian.host_arch(), [f"{found['kbuild']}={version}"])
-    debian.unpack(debs, directory)
-    src = directory / "usr" / "src"
-    kdir = src / f"linux-headers-{found['release']}"
+    debian.unpack(debian.download(_in_suite(arch.debian, found.get("suite")),
+                                  [f"{name}={found['version']}" for name in found["headers"]]), directory)
     # Type information for modules would need pahole; without vmlinux kbuild leaves it out.
-    (kdir / "vmlinux").unlink(missing_ok=True)
+    (directory / "usr/src" / f"linux-headers-{found['release']}" / "vmlinux").unlink(missing_ok=True)
+
+
+def _unpack_for_host(arch, found, directory):
+    """The headers, to be used by the host where they lie: Debian's Makefile includes an absolute path."""
+    _unpack_headers(arch, found, directory)
+    debian.unpack(debian.download(debian.host_arch(), [f"{found['kbuild']}={found['version']}"]), directory)
+    kdir = directory / "usr/src" / f"linux-headers-{found['release']}"
     common = next(n for n in found["headers"] if n.endswith("-common"))
     (kdir / "Makefile").write_text(f"include $(dir $(lastword $(MAKEFILE_LIST)))../{common}/Makefile\n")
 
@@ -63,29 +98,66 @@ def _unpack_modules(directory):
         packed.unlink()
 
 
+def _build_root(arch, series, found):
+    """A root of the kernel's own suite, for the host's processor: compiler, make, shell, headers."""
+    host = debian.host_arch()
+    suite = _in_suite(host, found["suite"])
+    compiler = found["compiler"]
+    if host != arch.debian:
+        compiler += f"-{arch.cross.rstrip('-').replace('_', '-')}"
+    packages = debian.remembered(f"build-{arch.name}-{series}", lambda: debian.closure_names(
+        suite, [*TOOLS, compiler, found["kbuild"]]))
+
+    def build(directory):
+        cache.say(f"unpacking what builds modules for {found['release']}")
+        # Where these are links no package that is merely unpacked makes them.
+        for name in ("bin", "sbin", "lib", "lib64"):
+            (directory / "usr" / name).mkdir(parents=True)
+            (directory / name).symlink_to(f"usr/{name}")
+        debian.unpack(debian.download(suite, packages), directory)
+        for name in ("dev", "proc", "tmp", "work"):
+            (directory / name).mkdir(exist_ok=True)
+        (directory / "usr/bin/awk").symlink_to("gawk")
+        _unpack_headers(arch, found, directory)
+
+    return cache.entry("build-root", f"{arch.name}-{cache.key_of(*packages, found['version'], Path(__file__))}", build)
+
+
 def stock(arch, series):
     found = packages(arch, series)
 
     def build(directory):
         cache.say(f"unpacking Debian's {found['release']} kernel and headers")
-        image = debian.download(arch.debian, [f"{found['image']}={found['version']}"])
+        image = debian.download(_in_suite(arch.debian, found.get("suite")), [
+            f"{name}={found['version']}" for name in found.get("parts") or [found["image"]]])
         debian.unpack(image, directory)
+        if not (directory / "lib").exists():
+            (directory / "usr/lib").rename(directory / "lib")
         for unused in UNUSED:
             shutil.rmtree(directory / "lib/modules" / found["release"] / "kernel" / unused, ignore_errors=True)
         _unpack_modules(directory / "lib/modules")
         run(["/sbin/depmod", "-b", directory, found["release"]], "depmod")
-        _unpack_headers(arch, found, directory)
+        if series in STOCK:
+            _unpack_for_host(arch, found, directory)
 
     root = cache.entry("kernel", f"{arch.name}-{found['release']}-{found['version']}", build)
     release = found["release"]
-    return Kernel(series, release, next((root / "boot").glob("vmlinu[xz]-*")), root / "lib/modules" / release,
-                  root / f"usr/src/linux-headers-{release}", found["version"])
+    kdir = root / f"usr/src/linux-headers-{release}"
+    modules = root / "lib/modules" / release
+    build_root = None
+    if series in OTHERS:
+        build_root = _build_root(arch, series, found)
+        kdir = Path(f"/usr/src/linux-headers-{release}")
+    return Kernel(series, release, next(root.glob("boot/vmlinu[xz]-*"), modules / "vmlinuz"), modules, kdir,
+                  found["version"], build_root)
 
 
 def get(arch, series):
-    if series in STOCK:
+    if (series, arch.name) in NOWHERE:
+        raise Error(f"Debian's mirrors no longer have kernel {series} for {arch.name}")
+    if series in (*STOCK, *OTHERS):
         return stock(arch, series)
     if series == "kunit":
         from . import debug_kernel
         return debug_kernel.get(arch)
-    raise Error(f"unknown kernel {series}; there is {', '.join(STOCK)} and kunit")
+    raise Error(f"unknown kernel {series}; there is {', '.join((*STOCK, *OTHERS))} and kunit")

@@ -11,7 +11,7 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from pmusuite import arch, cache, guest, jobs, kept, ktap, turns, unittests
+from pmusuite import arch, cache, guest, jobs, kept, kernel, ktap, turns, unittests
 
 GOOD = "KTAP version 1\n1..2\nok 1 a\nok 2 b\n"
 COMMAND = jobs.Job("job", ("true",))
@@ -101,6 +101,16 @@ class Selection(unittest.TestCase):
     def test_a_pattern_that_matches_nothing_is_a_mistake(self):
         with self.assertRaisesRegex(cache.Error, "no job matches 'guest/nowhere'"):
             jobs.select(["guest/nowhere"])
+
+    def test_other_kernels_are_run_on_demand_alone(self):
+        self.assertFalse([job for job in jobs.select([]) if job.name.startswith("kernels")])
+        found = {job.name: job for job in jobs.select(["kernels"])}
+        for series in kernel.OTHERS:
+            self.assertEqual(found[f"kernels/cmn/counts/{series}/ours"].guest.kernel, series)
+        self.assertFalse([name for name in found if "in-tree" in name])
+        for series, name in kernel.NOWHERE:
+            self.assertFalse([job for job in found.values() if job.guest and job.guest.kernel == series and
+                              job.guest.arch.name == name])
 
     def test_soak_is_run_on_demand_alone(self):
         self.assertFalse([job for job in jobs.select([]) if job.name.startswith("soak")])
