@@ -55,6 +55,12 @@ compile() { # MACRO DESCRIPTION COMPILER FLAGS...: the snippet is on standard in
 		void conftest(struct pmu *pmu, struct device *dev) { pmu->parent = dev; }
 	EOT
 
+	# As an inline function it uses what is not exported, and this would be its second body.
+	compile HAVE_PERF_ALLOW_CPU "perf_allow_cpu() is exported, 7.x" "$@" <<-EOT
+		#include <linux/perf_event.h>
+		int perf_allow_cpu(void) { return 0; }
+	EOT
+
 	compile HAVE_BARE_NAMESPACES "symbol namespaces are bare words, until 6.12" "$@" <<-EOT
 		#include <linux/module.h>
 		MODULE_IMPORT_NS(BARE_WORD);

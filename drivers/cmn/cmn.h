@@ -270,6 +270,7 @@ struct cmn_event {
 	struct cmn_wp wp;
 	u64 wp_val, wp_mask;
 	bool alone, counted;		/* of a pair: tried without the other; ever claimed */
+	bool may_log;			/* as pmu_may_log() said of who opened it */
 	u16 nr;
 	struct cmn_member member[];
 };

@@ -18,7 +18,7 @@ void cmn_refuse(const struct cmn *cmn, const char *fmt, ...)
 	struct va_format vaf;
 	va_list args;
 
-	if (!__ratelimit(&limit))
+	if (!pmu_may_log() || !__ratelimit(&limit))
 		return;
 	va_start(args, fmt);
 	vaf.fmt = fmt;

@@ -57,6 +57,7 @@ static int cmn_op_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 
 	if (IS_ERR(ce))
 		return PTR_ERR(ce);
+	ce->may_log = pmu_may_log();
 	ev->max_rate = ce->type == CMN_TYPE_DTC ? CMN_CYCLES_RATE : CMN_EVENT_RATE * ce->nr;
 	ev->priv = ce;
 	return 0;
@@ -69,7 +70,7 @@ static void cmn_op_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
 	struct cmn_event *ce = ev->priv;
 
 	/* The device may have gone, its name is the mesh's. */
-	if (ce->alone && !ce->counted)
+	if (ce->alone && !ce->counted && ce->may_log)
 		pr_notice_ratelimited("%s: event not counted: wp_combine=%u: no other watchpoint of the group fits to it\n",
 				      cmn->name, ce->wp.tag);
 	kvfree(ce);

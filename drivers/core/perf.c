@@ -482,9 +482,28 @@ static int pmu_refuse(const struct pmu_dev *pd, const char *why)
 {
 	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 200);
 
-	if (__ratelimit(&limit))
+	if (pmu_may_log() && __ratelimit(&limit))
 		pr_notice("%s: event refused: %s\n", pd->name, why);
 	return -EINVAL;
+}
+
+/*
+ * May the event switch boxes on? perf asks who opens it only when event_init is over; but who will
+ * not get the event must not switch on anything for a moment, nor be in the way of who may.
+ */
+static int pmu_event_check_power(const struct pmu_desc *desc, struct perf_event *event)
+{
+	const struct perf_event *leader = event->group_leader;
+
+	if (!desc->ops->power_on)
+		return 0;
+	/* All boxes, that is. */
+	if (pmu_event_is_task(event))
+		return perfmon_capable() ? 0 : -EACCES;
+	/* For a sibling perf holds its leader's context. Who has a leader was allowed to have it. */
+	if (leader != event)
+		return pmu_event_is_task(leader) ? -EINVAL : 0;
+	return pmu_allow_cpu();
 }
 
 static int pmu_event_check(const struct pmu_dev *pd, struct perf_event *event)
@@ -494,8 +513,14 @@ static int pmu_event_check(const struct pmu_dev *pd, struct perf_event *event)
 
 	if (attr->type != pd->pmu.type)
 		return -ENOENT;
+	/* An inherited one is as that which was opened, by who had the right to; not who forks. */
+	if (event->parent)
+		return 0;
 	if (desc->privileged && !perfmon_capable())
 		return -EACCES;
+	/* perf would say so, too, but only once the event was taken. */
+	if (!desc->excludes && event_has_any_exclude_flag(event))
+		return -EINVAL;
 	if (desc->sampling && !is_sampling_event(event))
 		return -ENOENT;
 	if (!desc->sampling && is_sampling_event(event))
@@ -507,7 +532,7 @@ static int pmu_event_check(const struct pmu_dev *pd, struct perf_event *event)
 	    pmu_reserved_bits(desc, PMU_CONFIG1, attr->config1) ||
 	    pmu_reserved_bits(desc, PMU_CONFIG2, attr->config2))
 		return pmu_refuse(pd, "the config has bits that no format describes");
-	return 0;
+	return pmu_event_check_power(desc, event);
 }
 
 /*

@@ -8,11 +8,14 @@
 #define PMU_COMPAT_H
 
 #include <linux/bitfield.h>
+#include <linux/capability.h>
 #include <linux/dev_printk.h>
+#include <linux/err.h>
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/pci-ecam.h>
 #include <linux/pci.h>
+#include <linux/perf_event.h>
 #include <linux/smp.h>
 
 #include "pmu_conftest.h"
@@ -84,6 +87,33 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #define pmu_set_parent(pmu, device)	((pmu)->parent = (device))
 #else
 #define pmu_set_parent(pmu, device)	((void)(pmu), (void)(device))
+#endif
+
+/*
+ * 7.x exports perf_allow_cpu(). Before, a module cannot call it, nor read perf_event_paranoid;
+ * but perf asks it for every event on a CPU that it creates, as this one of its own.
+ */
+#ifdef HAVE_PERF_ALLOW_CPU
+#define pmu_allow_cpu()		perf_allow_cpu()
+#else
+static inline int pmu_allow_cpu(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.size = sizeof(attr),
+		.disabled = 1,
+	};
+	struct perf_event *event;
+
+	if (perfmon_capable())
+		return 0;
+	event = perf_event_create_kernel_counter(&attr, raw_smp_processor_id(), NULL, NULL, NULL);
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	perf_event_release_kernel(event);
+	return 0;
+}
 #endif
 
 /*

@@ -16,6 +16,8 @@
 
 #include <linux/atomic.h>
 #include <linux/bits.h>
+#include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/irq_work.h>
 #include <linux/perf_event.h>
 #include <linux/types.h>
@@ -125,6 +127,20 @@ static inline struct pmu_event *pmu_event_of(const struct perf_event *event)
 }
 
 /**
+ * pmu_may_log() - does the log say why an event is refused?
+ *
+ * To who may profile the system. Others only get the errno, or anybody could fill the log; nor
+ * does a system's audit hear of the question.
+ *
+ * Context: event_init.
+ */
+static inline bool pmu_may_log(void)
+{
+	return ns_capable_noaudit(&init_user_ns, CAP_PERFMON) ||
+	       ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
+}
+
+/**
  * struct pmu_box_ops - the hardware verbs of one kind of box.
  *
  * event_init, event_free and counters know no box, only the kind of PMU: they are called
@@ -210,7 +226,8 @@ struct pmu_box_ops {
  *	-ENOENT, so that perf stat says that they are not supported. Otherwise events count
  * @excludes: the driver's event_init looks at attr.exclude_*; otherwise events that set
  *	one are refused
- * @privileged: events are only for who has CAP_PERFMON, others get -EACCES
+ * @privileged: events are only for who has CAP_PERFMON, others get -EACCES. Those of tasks
+ *	are so anyway if boxes have a power_on, since they switch on all of them
  * @width: width of the counters in bits, 1 to 64
  * @state_size: for pmu_box_ops.claim, in bytes
  * @formats: user ABI

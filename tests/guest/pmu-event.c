@@ -4,14 +4,14 @@
  * explains errors in prose and reads when it likes; tests want the errno and each value.
  *
  *   pmu-event [--cpu N] [--pid N] [--period N] [--group] [--pinned] [--disabled] [--manual]
- *             [--inherit] [--user UID] EVENT... [-x COMMAND]...
+ *             [--inherit] [--exclude-kernel] [--user UID [--perfmon]] EVENT... [-x COMMAND]...
  *   pmu-event [OPTION]... --lines
  *
  * An EVENT is PMU:CONFIG[,CONFIG1[,CONFIG2]], or PMU/TERM[,TERM]/ as perf has it: names of
  * the PMU's events/ and fields of its format/.
  *
  * --inherit: commands are counted as well, where --pid is 0; --user: as this user, without
- * privileges.
+ * privileges, or with CAP_PERFMON alone.
  *
  * Opens the events, then runs each command and after it prints one line with the count of
  * every event: a number, or "error" for an event in error state. A group is read in one go.
@@ -32,11 +32,13 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -161,7 +163,7 @@ static void parse_event(char *text, struct perf_event_attr *attr)
 
 /* How events are opened. */
 struct options {
-	int cpu, pid, pinned, disabled, inherit;
+	int cpu, pid, pinned, disabled, inherit, exclude_kernel;
 	unsigned long long period;
 };
 
@@ -204,11 +206,20 @@ static void control(const struct events *events, unsigned long request)
 			die("cannot control an event:", strerror(errno));
 }
 
-/* Whom a privileged user turns into has no capability left. */
-static void become(uid_t user)
+/* Whom a privileged user turns into has no capability left, or CAP_PERFMON alone. */
+static void become(uid_t user, int perfmon)
 {
-	if (setgid(user) || setuid(user))
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (prctl(PR_SET_KEEPCAPS, perfmon) || setgid(user) || setuid(user))
 		die("cannot become another user:", strerror(errno));
+	if (!perfmon)
+		return;
+	data[CAP_TO_INDEX(CAP_PERFMON)].permitted = CAP_TO_MASK(CAP_PERFMON);
+	data[CAP_TO_INDEX(CAP_PERFMON)].effective = CAP_TO_MASK(CAP_PERFMON);
+	if (syscall(SYS_capset, &header, data))
+		die("cannot keep CAP_PERFMON:", strerror(errno));
 }
 
 /* Commands of the models, separated by semicolons. */
@@ -254,6 +265,7 @@ static int open_event(struct events *events, char *text, const struct options *o
 	attr.pinned = options->pinned && !sibling;
 	attr.disabled = options->disabled && !sibling;
 	attr.inherit = options->inherit;
+	attr.exclude_kernel = options->exclude_kernel;
 	attr.read_format = events->group ? PERF_FORMAT_GROUP : 0;
 	fd = syscall(SYS_perf_event_open, &attr, options->pid, options->cpu,
 		     sibling ? events->fd[0] : -1, 0);
@@ -312,12 +324,13 @@ int main(int argc, char **argv)
 		{ "period", required_argument, NULL, 's' }, { "group", no_argument, NULL, 'g' },
 		{ "pinned", no_argument, NULL, 'i' }, { "disabled", no_argument, NULL, 'd' },
 		{ "manual", no_argument, NULL, 'm' }, { "inherit", no_argument, NULL, 'h' },
-		{ "user", required_argument, NULL, 'u' }, { "lines", no_argument, NULL, 'l' },
+		{ "user", required_argument, NULL, 'u' }, { "perfmon", no_argument, NULL, 'f' },
+		{ "exclude-kernel", no_argument, NULL, 'k' }, { "lines", no_argument, NULL, 'l' },
 		{ 0 },
 	};
 	struct options how = { .pid = -1 };
 	const char *command[MAX_COMMANDS];
-	int commands = 0, lines = 0, c;
+	int commands = 0, lines = 0, user = -1, perfmon = 0, c;
 	struct events events = { 0 };
 
 	while ((c = getopt_long(argc, argv, "x:", options, NULL)) != -1) {
@@ -330,7 +343,9 @@ int main(int argc, char **argv)
 		case 'd': how.disabled = 1; break;
 		case 'm': events.manual = 1; break;
 		case 'h': how.inherit = 1; break;
-		case 'u': become(atoi(optarg)); break;
+		case 'u': user = atoi(optarg); break;
+		case 'f': perfmon = 1; break;
+		case 'k': how.exclude_kernel = 1; break;
 		case 'l': lines = 1; break;
 		case 'x':
 			if (commands == MAX_COMMANDS)
@@ -340,6 +355,8 @@ int main(int argc, char **argv)
 		default: return 2;
 		}
 	}
+	if (user >= 0)
+		become(user, perfmon);
 	if (lines)
 		return run_lines(&events, &how);
 	for (; optind < argc; optind++)
