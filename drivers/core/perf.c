@@ -500,7 +500,7 @@ static int pmu_event_check_power(const struct pmu_desc *desc, struct perf_event 
 	/* All boxes, that is. */
 	if (pmu_event_is_task(event))
 		return perfmon_capable() ? 0 : -EACCES;
-	/* For a sibling perf holds its leader's context. Who has a leader was allowed to have it. */
+	/* For a sibling perf holds its leader's context. Who has a leader was allowed to. */
 	if (leader != event)
 		return pmu_event_is_task(leader) ? -EINVAL : 0;
 	return pmu_allow_cpu();
