@@ -61,6 +61,20 @@ compile() { # MACRO DESCRIPTION COMPILER FLAGS...: the snippet is on standard in
 		int perf_allow_cpu(void) { return 0; }
 	EOT
 
+	compile HAVE_CPU_PMU_CONTEXT_POINTER "pmu.cpu_pmu_context of pointers, 6.15" "$@" <<-EOT
+		#include <linux/perf_event.h>
+		int conftest(struct pmu *pmu, int cpu);
+		int conftest(struct pmu *pmu, int cpu)
+		{ return (*per_cpu_ptr(pmu->cpu_pmu_context, cpu))->epc.nr_events; }
+	EOT
+
+	compile HAVE_CPU_PMU_CONTEXT "pmu.cpu_pmu_context, 6.2" "$@" <<-EOT
+		#include <linux/perf_event.h>
+		int conftest(struct pmu *pmu, int cpu);
+		int conftest(struct pmu *pmu, int cpu)
+		{ return per_cpu_ptr(pmu->cpu_pmu_context, cpu)->epc.nr_events; }
+	EOT
+
 	compile HAVE_BARE_NAMESPACES "symbol namespaces are bare words, until 6.12" "$@" <<-EOT
 		#include <linux/module.h>
 		MODULE_IMPORT_NS(BARE_WORD);

@@ -706,6 +706,8 @@ static void pmu_box_settle(void *data)
  */
 void pmu_box_migrate(struct pmu_box *box, int from, int to)
 {
+	struct pmu *pmu = &box->pd->pmu;
+
 	hrtimer_cancel(&box->timer);
 	if (to < 0) {
 		box->poll_ns = 0;
@@ -716,11 +718,15 @@ void pmu_box_migrate(struct pmu_box *box, int from, int to)
 	box->migrating = true;
 	pmu_box_own(box, to);
 	/*
-	 * Since 6.2 ("perf: Rewrite core context handling") a call moves one group only: the
-	 * next is looked for from the one that was just taken out of the tree. A call that
-	 * finds none is cheap.
+	 * Since 6.2 ("perf: Rewrite core context handling") until that was mended a call moves
+	 * one group: the next is looked for from the one that was just taken out of the tree.
+	 * Before and since it moves all, but may wait for a grace period if there is none. So
+	 * ask how many there are, which those of a box that died before are among.
 	 */
-	for (int events = atomic_read(&box->users); events > 0; events--)
-		perf_pmu_migrate_context(&box->pd->pmu, from, to);
+	for (int most = pmu_context_events(pmu, from); most > 0; most--) {
+		perf_pmu_migrate_context(pmu, from, to);
+		if (!pmu_context_events(pmu, from))
+			break;
+	}
 	smp_call_function_single(to, pmu_box_settle, box, 1);
 }

@@ -15,6 +15,7 @@
 #include <linux/interrupt.h>
 #include <linux/pci-ecam.h>
 #include <linux/pci.h>
+#include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/smp.h>
 
@@ -115,6 +116,22 @@ static inline int pmu_allow_cpu(void)
 	return 0;
 }
 #endif
+
+/*
+ * How many events of @pmu, for all of a CPU, are in the context of @cpu: 6.2 ("perf: Rewrite core
+ * context handling") and 6.15 ("perf/core: Detach 'struct perf_cpu_pmu_context' and 'struct pmu'
+ * lifetimes") changed where perf counts them.
+ */
+static inline int pmu_context_events(struct pmu *pmu, int cpu)
+{
+#if defined(HAVE_CPU_PMU_CONTEXT_POINTER)
+	return READ_ONCE((*per_cpu_ptr(pmu->cpu_pmu_context, cpu))->epc.nr_events);
+#elif defined(HAVE_CPU_PMU_CONTEXT)
+	return READ_ONCE(per_cpu_ptr(pmu->cpu_pmu_context, cpu)->epc.nr_events);
+#else
+	return READ_ONCE(per_cpu_ptr(pmu->pmu_cpu_context, cpu)->ctx.nr_events);
+#endif
+}
 
 /*
  * Functions that only KUnit suites call from outside: static, unless the suites are built.

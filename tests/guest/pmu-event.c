@@ -3,15 +3,20 @@
  * pmu-event: open perf events exactly as asked, and read them exactly when asked. perf
  * explains errors in prose and reads when it likes; tests want the errno and each value.
  *
- *   pmu-event [--cpu N] [--pid N] [--period N] [--group] [--pinned] [--disabled] [--manual]
- *             [--inherit] [--exclude-kernel] [--user UID [--perfmon]] EVENT... [-x COMMAND]...
+ *   pmu-event [--cpu N] [--pid N] [--period N] [--group] [--groups-of N] [--pinned]
+ *             [--disabled] [--manual] [--inherit] [--exclude-kernel] [--user UID [--perfmon]]
+ *             [--readers N] EVENT... [-x COMMAND]...
  *   pmu-event [OPTION]... --lines
  *
  * An EVENT is PMU:CONFIG[,CONFIG1[,CONFIG2]], or PMU/TERM[,TERM]/ as perf has it: names of
  * the PMU's events/ and fields of its format/.
  *
  * --inherit: commands are counted as well, where --pid is 0; --user: as this user, without
- * privileges, or with CAP_PERFMON alone.
+ * privileges, or with CAP_PERFMON alone; --group: all events are one group; --groups-of: N
+ * each are.
+ *
+ * --readers: while commands run so many processes read the events, again and again. A count
+ * that goes down, or that cannot be read, is an error.
  *
  * Opens the events, then runs each command and after it prints one line with the count of
  * every event: a number, or "error" for an event in error state. A group is read in one go.
@@ -38,8 +43,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "pmu-ctl.h"
@@ -170,7 +177,7 @@ struct options {
 struct events {
 	int fd[MAX_EVENTS];
 	int n;
-	int group;	/* all are siblings of the first */
+	int group;	/* so many are a group: siblings of its first. 0: none are */
 	int manual;	/* no reads but by @read */
 };
 
@@ -180,18 +187,48 @@ static int read_counts(int fd, uint64_t *counts, int n)
 	return read(fd, counts, n * sizeof(*counts)) == (ssize_t)(n * sizeof(*counts));
 }
 
-static void print_counts(const struct events *events)
+static int is_sibling(const struct events *events, int i)
 {
-	uint64_t counts[1 + MAX_EVENTS];	/* of a group: their number comes first */
-	int good = events->group && read_counts(events->fd[0], counts, 1 + events->n);
+	return events->group && i % events->group;
+}
+
+/* Each event's count, and whether it could be read. */
+struct counts {
+	uint64_t count[MAX_EVENTS];
+	int good[MAX_EVENTS];
+};
+
+static void read_events(const struct events *events, struct counts *counts)
+{
+	uint64_t values[1 + MAX_EVENTS];	/* of a group: their number comes first */
+	int good = 0, first = 0;
 
 	for (int i = 0; i < events->n; i++) {
-		if (!events->group)
-			good = read_counts(events->fd[i], &counts[1 + i], 1);
+		if (!events->group) {
+			good = read_counts(events->fd[i], &values[1], 1);
+			first = i;
+		} else if (!is_sibling(events, i)) {
+			int left = events->n - i;
+
+			good = read_counts(events->fd[i], values,
+					   1 + (left < events->group ? left : events->group));
+			first = i;
+		}
+		counts->good[i] = good;
+		counts->count[i] = values[1 + i - first];
+	}
+}
+
+static void print_counts(const struct events *events)
+{
+	struct counts counts;
+
+	read_events(events, &counts);
+	for (int i = 0; i < events->n; i++) {
 		if (i)
 			putchar(' ');
-		if (good)
-			printf("%" PRIu64, counts[1 + i]);
+		if (counts.good[i])
+			printf("%" PRIu64, counts.count[i]);
 		else
 			fputs("error", stdout);
 	}
@@ -201,9 +238,56 @@ static void print_counts(const struct events *events)
 
 static void control(const struct events *events, unsigned long request)
 {
-	for (int i = 0; i < (events->group ? 1 : events->n); i++)
-		if (ioctl(events->fd[i], request, 0))
+	for (int i = 0; i < events->n; i++)
+		if (!is_sibling(events, i) && ioctl(events->fd[i], request, 0))
 			die("cannot control an event:", strerror(errno));
+}
+
+/* Processes that read the events until they are told to stop. */
+struct readers {
+	int n;
+	volatile int *stop;
+};
+
+static int read_until(const struct events *events, const volatile int *stop)
+{
+	struct counts last = { 0 }, now;
+
+	while (!*stop) {
+		read_events(events, &now);
+		for (int i = 0; i < events->n; i++)
+			if (!now.good[i] || now.count[i] < last.count[i])
+				return 1;
+		last = now;
+	}
+	return 0;
+}
+
+static void start_readers(const struct events *events, struct readers *readers)
+{
+	readers->stop = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (readers->stop == MAP_FAILED)
+		die("no memory:", strerror(errno));
+	for (int i = 0; i < readers->n; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("cannot fork:", strerror(errno));
+		if (!pid)
+			_exit(read_until(events, readers->stop));
+	}
+}
+
+static void stop_readers(struct readers *readers)
+{
+	int status, bad = 0;
+
+	*readers->stop = 1;
+	for (int i = 0; i < readers->n; i++)
+		bad |= wait(&status) < 0 || status;
+	if (bad)
+		die("a count went down, or", "could not be read");
 }
 
 /* Whom a privileged user turns into has no capability left, or CAP_PERFMON alone. */
@@ -255,7 +339,7 @@ static void run(const struct events *events, const char *command)
 /* Open an event, and say why not. */
 static int open_event(struct events *events, char *text, const struct options *options)
 {
-	int sibling = events->group && events->n, fd;
+	int sibling = is_sibling(events, events->n), fd;
 	struct perf_event_attr attr;
 
 	if (events->n == MAX_EVENTS)
@@ -268,7 +352,7 @@ static int open_event(struct events *events, char *text, const struct options *o
 	attr.exclude_kernel = options->exclude_kernel;
 	attr.read_format = events->group ? PERF_FORMAT_GROUP : 0;
 	fd = syscall(SYS_perf_event_open, &attr, options->pid, options->cpu,
-		     sibling ? events->fd[0] : -1, 0);
+		     sibling ? events->fd[events->n - events->n % events->group] : -1, 0);
 	if (fd < 0) {
 		puts(strerrorname_np(errno));
 		return 0;
@@ -326,11 +410,14 @@ int main(int argc, char **argv)
 		{ "manual", no_argument, NULL, 'm' }, { "inherit", no_argument, NULL, 'h' },
 		{ "user", required_argument, NULL, 'u' }, { "perfmon", no_argument, NULL, 'f' },
 		{ "exclude-kernel", no_argument, NULL, 'k' }, { "lines", no_argument, NULL, 'l' },
+		{ "groups-of", required_argument, NULL, 'o' },
+		{ "readers", required_argument, NULL, 'r' },
 		{ 0 },
 	};
 	struct options how = { .pid = -1 };
 	const char *command[MAX_COMMANDS];
 	int commands = 0, lines = 0, user = -1, perfmon = 0, c;
+	struct readers readers = { 0 };
 	struct events events = { 0 };
 
 	while ((c = getopt_long(argc, argv, "x:", options, NULL)) != -1) {
@@ -338,7 +425,9 @@ int main(int argc, char **argv)
 		case 'c': how.cpu = atoi(optarg); break;
 		case 'p': how.pid = atoi(optarg); break;
 		case 's': how.period = strtoull(optarg, NULL, 0); break;
-		case 'g': events.group = 1; break;
+		case 'g': events.group = MAX_EVENTS; break;
+		case 'o': events.group = atoi(optarg); break;
+		case 'r': readers.n = atoi(optarg); break;
 		case 'i': how.pinned = 1; break;
 		case 'd': how.disabled = 1; break;
 		case 'm': events.manual = 1; break;
@@ -362,7 +451,11 @@ int main(int argc, char **argv)
 	for (; optind < argc; optind++)
 		if (!open_event(&events, argv[optind], &how))
 			return 1;
+	if (readers.n)
+		start_readers(&events, &readers);
 	for (int i = 0; i < commands; i++)
 		run(&events, command[i]);
+	if (readers.n)
+		stop_readers(&readers);
 	return 0;
 }

@@ -53,6 +53,47 @@ test_nothing_is_lost() {
 	equal "reads, activates" "$got" "0 0 $((1000 * n)) $((7 * n)) $((1000 * n)) $((7 * n)) "
 }
 
+# Groups that take turns are read all the time by two processes while they move, on whichever CPU they
+# are just then: nothing goes down, and all of them are where the owner is in the end.
+test_groups_are_read_while_they_move() {
+	owner=$(last_owner)
+	# shellcheck disable=SC2046 # a list
+	pmu-event --cpu "$owner" --groups-of 2 --readers 2 $(printf 'uncore_imc_0:0x304 uncore_imc_0:0xc04 %.0s' $(seq 8)) \
+		-x 'sh /tmp/moves; sh /tmp/moves' > /tmp/counts
+	equal "counts" "$(wc -w < /tmp/counts)" 16
+	# No counter was lost: there is room for two such groups at once.
+	got=$(pmu-event --cpu "$(last_owner)" --groups-of 2 uncore_imc_0:0x304 uncore_imc_0:0xc04 \
+		uncore_imc_0:0x304 uncore_imc_0:0xc04 -x 'pmu-model add imc0@1 cas_rd 7; pmu-model add imc0@1 cas_wr 8')
+	equal "counts behind the moves" "$got" "7 8 7 8"
+}
+
+# perf is called as often as there are events to move, and not at all where there is none: until 6.2 and
+# since the latest kernels once for all of a PMU, in between once for each group.
+test_no_move_for_nothing() {
+	cd /sys/kernel/tracing || cd /sys/kernel/debug/tracing
+	echo 'p:moves perf_pmu_migrate_context' > kprobe_events
+	echo 1 > events/kprobes/moves/enable
+	moved() { # EVENT...: how often perf was called for these
+		cpu=$(last_owner)
+		before=$(awk '{ print $2 }' kprobe_profile)
+		# shellcheck disable=SC2086 # $1 may be empty
+		pmu-event --cpu "$cpu" --groups-of 2 $1 -x "echo 0 > /sys/devices/system/cpu/cpu$cpu/online" > /dev/null
+		after=$(awk '{ print $2 }' kprobe_profile)
+		cpu_online "$cpu" 1
+		echo $((after - before))
+	}
+	none=$(moved "")
+	one=$(moved "uncore_imc_0:0x304 uncore_imc_0:0xc04")
+	three=$(moved "uncore_imc_0:0x304 uncore_imc_0:0xc04 uncore_imc_0:0x10 uncore_imc_0:0x11 uncore_imc_1:0x304")
+	echo 0 > events/kprobes/moves/enable
+	echo > kprobe_events
+	case $(uname -r) in
+	6.12.*) groups=3 ;;
+	*) groups=2 ;;
+	esac
+	equal "moves of no event, of a group, of two of a PMU and one of another" "$none $one $three" "0 1 $groups"
+}
+
 # A clock that never stands still during the moves: what it counted is what passed.
 test_clock_over_moves() {
 	pmu-model set imc0@1 dead 1
