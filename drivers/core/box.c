@@ -155,7 +155,6 @@ static void pmu_box_remove(void *data)
 	list_del(&box->node);
 	spin_unlock(&pd->lock);
 	pmu_box_kill(box);
-	pmu_box_own(box, -1);
 	/*
 	 * An event that is open, or that perf is still taking apart, holds a reference on
 	 * the module; events of a sister PMU do as well, and merely postpone this.
@@ -190,7 +189,8 @@ static void pmu_box_remove(void *data)
 int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 			  const char *name, int scope_id, void *priv)
 {
-	struct pmu_box *box = kzalloc(sizeof(*box), GFP_KERNEL);
+	struct pmu_box *box = kzalloc(struct_size(box, state, DIV_ROUND_UP(desc->state_size, 8)),
+				      GFP_KERNEL);
 	int err;
 
 	if (!box)
@@ -199,11 +199,7 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 	box->scope_id = scope_id;
 	box->cpu = -1;
 	box->priv = priv;
-	err = pmu_box_init_counting(box, desc);
-	if (err) {
-		pmu_box_put(box);
-		return err;
-	}
+	pmu_box_init_counting(box);
 
 	mutex_lock(&pmu_register_mutex);
 	cpus_read_lock();
@@ -278,12 +274,18 @@ struct pmu_box *pmu_box_get(struct pmu_dev *pd, int cpu)
 	return found;
 }
 
+static void pmu_box_free(struct rcu_head *rcu)
+{
+	kfree(container_of(rcu, struct pmu_box, rcu));
+}
+
+/*
+ * The last may be a task's event that perf takes from its CPU: with raw locks held and interrupts
+ * off, where a PREEMPT_RT kernel cannot free memory.
+ */
 static void pmu_box_release(struct kref *kref)
 {
-	struct pmu_box *box = container_of(kref, struct pmu_box, kref);
-
-	kfree(box->state);
-	kfree(box);
+	call_rcu(&container_of(kref, struct pmu_box, kref)->rcu, pmu_box_free);
 }
 
 void pmu_box_put(struct pmu_box *box)
@@ -301,6 +303,8 @@ static void __exit pmu_core_exit(void)
 {
 	pmu_hotplug_exit();
 	pmu_power_flush();
+	/* pmu_box_free() is code of this module. */
+	rcu_barrier();
 }
 module_exit(pmu_core_exit);
 

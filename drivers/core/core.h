@@ -25,6 +25,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
+#include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 
 #include <pmu/core.h>
@@ -43,7 +44,7 @@ struct pmu_dev {
 	struct list_head boxes;		/* written under pmu_core_mutex and lock */
 	cpumask_t owners;		/* written under pmu_core_mutex */
 	atomic_t users;			/* open events of tasks, which may use any box */
-	struct pmu_box * __percpu *owned;	/* the box that a CPU owns, or NULL */
+	struct pmu_box * __percpu *owned;	/* a CPU's box or NULL; written on that CPU */
 	struct pmu_attrs *attrs;
 	char name[];
 };
@@ -51,6 +52,7 @@ struct pmu_dev {
 /* A set of counters that is frozen, owned and moved together. */
 struct pmu_box {
 	struct kref kref;		/* one for the device, one for each event */
+	struct rcu_head rcu;
 	struct pmu_dev *pd;
 	struct list_head node;		/* pmu_dev.boxes */
 	int scope_id;
@@ -61,16 +63,16 @@ struct pmu_box {
 
 	/* Only on the owner CPU with interrupts off: */
 	struct list_head active;	/* pmu_event.active */
-	u64 used;			/* allocated counters, or */
-	void *state;			/* what pmu_box_ops.claim says */
+	u64 used;			/* allocated counters; or see state */
 	unsigned int running;		/* started counters */
 	bool disabled;			/* between perf's pmu_disable and pmu_enable */
 	bool frozen;
-	bool migrating;
+	bool migrating;			/* events are parked, not stopped */
 	bool dead;			/* the device was removed: no verb is called any more */
 	bool reading;			/* perf reads a group: all of it is one pass */
 	u64 poll_ns;			/* period of the armed timer, or 0 */
 	struct hrtimer timer;
+	u64 state[];			/* what pmu_box_ops.claim says */
 };
 
 extern struct mutex pmu_core_mutex;
@@ -102,7 +104,8 @@ void pmu_power_flush(void);
 
 /* perf.c */
 void pmu_perf_init(struct pmu_dev *pd);
-int pmu_box_init_counting(struct pmu_box *box, const struct pmu_desc *desc);
+void pmu_box_init_counting(struct pmu_box *box);
+void pmu_box_arrive(void *box);
 void pmu_box_kill(struct pmu_box *box);
 void pmu_box_migrate(struct pmu_box *box, int from, int to);
 

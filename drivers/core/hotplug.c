@@ -6,6 +6,7 @@
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/device.h>
+#include <linux/smp.h>
 #include <linux/topology.h>
 
 #include "core.h"
@@ -32,23 +33,24 @@ int pmu_scope_id(enum pmu_scope scope, int cpu)
 	return 0;
 }
 
-/* Make @cpu, or none if -1, the owner. Called with pmu_core_mutex. */
+/*
+ * Make @cpu, or none if -1, the owner of a box that has left the one before. Called with
+ * cpu_hotplug_lock and pmu_core_mutex.
+ */
 void pmu_box_own(struct pmu_box *box, int cpu)
 {
 	struct pmu_dev *pd = box->pd;
 
 	lockdep_assert_held(&pmu_core_mutex);
-	if (box->cpu >= 0) {
-		WRITE_ONCE(*per_cpu_ptr(pd->owned, box->cpu), NULL);
+	if (box->cpu >= 0)
 		cpumask_clear_cpu(box->cpu, &pd->owners);
-	}
 	WRITE_ONCE(box->cpu, cpu);
-	if (cpu >= 0) {
-		WRITE_ONCE(*per_cpu_ptr(pd->owned, cpu), box);
-		cpumask_set_cpu(cpu, &pd->owners);
-		if (pd->desc->ops->owner_changed && !box->dead)
-			pd->desc->ops->owner_changed(box, cpu);
-	}
+	if (cpu < 0)
+		return;
+	cpumask_set_cpu(cpu, &pd->owners);
+	if (pd->desc->ops->owner_changed)
+		pd->desc->ops->owner_changed(box, cpu);
+	smp_call_function_single(cpu, pmu_box_arrive, box, 1);
 }
 
 /* An owner for the box other than @leaving, near its device if that is possible; or -1. */

@@ -7,7 +7,8 @@
  *
  * All of this except event_init and destruction runs on the box's owner CPU with
  * interrupts off: perf calls there, the poll timer is pinned there, and removal and
- * hotplug go there by IPI.
+ * hotplug go there by IPI. While the box moves, perf still calls on the old owner for
+ * events that it has not moved yet: there nothing is touched, see pmu_box_is_here().
  *
  * The box is frozen whenever nothing counts. It is frozen late, at the first start or
  * stop between perf's pmu_disable and pmu_enable, so that a pair that changes nothing
@@ -28,6 +29,15 @@ static bool pmu_event_is_task(const struct perf_event *event)
 static const struct pmu_box_ops *box_ops(const struct pmu_box *box)
 {
 	return box->pd->desc->ops;
+}
+
+/*
+ * Does this CPU own the box? Interrupts are off, and owned is written by this CPU alone, so
+ * what is here stays so.
+ */
+static bool pmu_box_is_here(const struct pmu_box *box)
+{
+	return *this_cpu_ptr(box->pd->owned) == box;
 }
 
 static void pmu_box_begin_read(struct pmu_box *box)
@@ -94,13 +104,14 @@ static int pmu_event_read_raw(void *context, u64 *now)
 	return box_ops(ev->box)->read(ev->box, ev, ev->event->hw.idx, now);
 }
 
-/* Bring event->count up to date. */
+/* Bring event->count up to date. Where the box has left this CPU that was done by its leave. */
 static void pmu_event_update(struct pmu_event *ev)
 {
 	u64 delta;
 
-	if (ev->box->dead ||
-	    pmu_fold(&ev->prev, ev->box->pd->desc->width, pmu_event_read_raw, ev, &delta))
+	if (!pmu_box_is_here(ev->box))
+		return;
+	if (pmu_fold(&ev->prev, ev->box->pd->desc->width, pmu_event_read_raw, ev, &delta))
 		pmu_event_fail(ev);
 	else
 		local64_add(delta, &ev->event->count);
@@ -147,17 +158,11 @@ static void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev)
 	hrtimer_start(&box->timer, ns_to_ktime(box->poll_ns), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-int pmu_box_init_counting(struct pmu_box *box, const struct pmu_desc *desc)
+void pmu_box_init_counting(struct pmu_box *box)
 {
-	if (desc->state_size) {
-		box->state = kzalloc(desc->state_size, GFP_KERNEL);
-		if (!box->state)
-			return -ENOMEM;
-	}
 	INIT_LIST_HEAD(&box->active);
 	box->frozen = true;
 	hrtimer_setup(&box->timer, pmu_box_poll, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	return 0;
 }
 
 /*
@@ -223,7 +228,7 @@ static void pmu_event_start(struct perf_event *event, int flags)
 	struct pmu_event *ev = pmu_event_of(event);
 	struct pmu_box *box = ev->box;
 
-	if (!(event->hw.state & PERF_HES_STOPPED) || box->dead)
+	if (!(event->hw.state & PERF_HES_STOPPED) || !pmu_box_is_here(box))
 		return;
 	pmu_box_freeze(box);
 	ev->failed = false;
@@ -273,8 +278,7 @@ static void pmu_event_unbind(struct pmu_event *ev)
 
 static bool pmu_box_usable(const struct pmu_box *box)
 {
-	return box && !box->dead && box->cpu == smp_processor_id() &&
-	       (box->powered || !box_ops(box)->power_on);
+	return box && pmu_box_is_here(box) && (box->powered || !box_ops(box)->power_on);
 }
 
 static int pmu_event_add(struct perf_event *event, int flags)
@@ -322,7 +326,7 @@ static void pmu_event_read(struct perf_event *event)
 	struct pmu_event *ev = pmu_event_of(event);
 	bool alone;
 
-	if (event->hw.state & PERF_HES_STOPPED)
+	if (event->hw.state & PERF_HES_STOPPED || !pmu_box_is_here(ev->box))
 		return;
 	alone = !ev->box->reading;
 	if (alone)
@@ -468,7 +472,7 @@ static int pmu_group_check(struct pmu_box *box, struct perf_event *event)
 	struct pmu_trial trial = { 0 };
 	bool fits;
 
-	if (box->state) {
+	if (box->pd->desc->state_size) {
 		trial.state = kzalloc(box->pd->desc->state_size, GFP_KERNEL);
 		if (!trial.state)
 			return -ENOMEM;
@@ -655,6 +659,33 @@ void pmu_perf_init(struct pmu_dev *pd)
 		pmu->check_period = pmu_event_check_period;
 }
 
+/*
+ * On the owner, which is so no more: owned is written here alone, with interrupts off, so what
+ * perf does on this CPU sees one owner from its begin to its end. Counts are brought up to date;
+ * events that perf still has here keep them until they are where the box is.
+ */
+static void pmu_box_leave(void *data)
+{
+	struct pmu_box *box = data;
+
+	if (!box->dead)
+		pmu_box_fold(box);
+	hrtimer_try_to_cancel(&box->timer);
+	*this_cpu_ptr(box->pd->owned) = NULL;
+}
+
+/* On the new owner. */
+void pmu_box_arrive(void *data)
+{
+	struct pmu_box *box = data;
+
+	*this_cpu_ptr(box->pd->owned) = box;
+	if (list_empty(&box->active))
+		box->poll_ns = 0;
+	if (box->poll_ns)
+		hrtimer_start(&box->timer, ns_to_ktime(box->poll_ns), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
 static void pmu_box_kill_local(void *data)
 {
 	struct pmu_box *box = data;
@@ -666,6 +697,8 @@ static void pmu_box_kill_local(void *data)
 	box->dead = true;
 	list_for_each_entry(ev, &box->active, active)
 		pmu_event_fail(ev);
+	if (box->cpu >= 0)
+		pmu_box_leave(box);
 }
 
 /*
@@ -678,7 +711,7 @@ void pmu_box_kill(struct pmu_box *box)
 		smp_call_function_single(box->cpu, pmu_box_kill_local, box, 1);
 	else
 		pmu_box_kill_local(box);
-	hrtimer_cancel(&box->timer);
+	pmu_box_own(box, -1);
 }
 
 /* On the new owner, at the end of a migration. */
@@ -695,27 +728,24 @@ static void pmu_box_settle(void *data)
 			ev->parked = false;
 		}
 	}
-	if (box->poll_ns)
-		hrtimer_start(&box->timer, ns_to_ktime(box->poll_ns), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 /*
- * Hand the box and its events from CPU @from, which runs this and is about to go
- * offline, to CPU @to. The counters count on: what happens in between is counted.
- * With no @to the events stop when perf takes the CPU's context down.
+ * Hand the box and its events from CPU @from to CPU @to, both online. The counters count on:
+ * what happens in between is counted. With no @to the events stop when perf takes the
+ * context of @from down.
  */
 void pmu_box_migrate(struct pmu_box *box, int from, int to)
 {
 	struct pmu *pmu = &box->pd->pmu;
 
-	hrtimer_cancel(&box->timer);
+	WRITE_ONCE(box->migrating, to >= 0);
+	smp_call_function_single(from, pmu_box_leave, box, 1);
 	if (to < 0) {
-		box->poll_ns = 0;
 		pmu_box_power(box, false);
 		pmu_box_own(box, -1);
 		return;
 	}
-	box->migrating = true;
 	pmu_box_own(box, to);
 	/*
 	 * Since 6.2 ("perf: Rewrite core context handling") until that was mended a call moves

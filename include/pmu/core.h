@@ -115,7 +115,7 @@ struct pmu_event {
 	u64 poll_ns;
 	int last_idx;			/* the counter it had, to get the same again */
 	bool parked;			/* counts on while its context moves to another CPU */
-	bool failed;			/* the device is gone */
+	bool failed;			/* the device was gone: counts no more */
 	struct irq_work fail_irq;
 	struct work_struct fail_work;
 };
@@ -167,7 +167,10 @@ struct pmu_box_ops {
 	int (*power_on)(struct pmu_box *box);
 	/** @power_off: no event is open any more, or the last CPU of the scope leaves. */
 	void (*power_off)(struct pmu_box *box);
-	/** @owner_changed: @cpu owns the box from now on. Holds cpu_hotplug_lock. */
+	/**
+	 * @owner_changed: @cpu will own the box when this returns; until then nobody does.
+	 * Holds cpu_hotplug_lock.
+	 */
 	void (*owner_changed)(struct pmu_box *box, int cpu);
 	/**
 	 * @counters: the counters (bits 0 to 63) of which any one can count the event.

@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 #include <linux/cpu.h>
 #include <linux/sched.h>
+#include <linux/smp.h>
 #include <linux/topology.h>
 
 #include "suites.h"
@@ -157,29 +158,47 @@ static void device_goes_while_away(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
+/* A box that two CPUs may own, and the event that is open on it: on the first of them. */
+struct pair {
+	int owner, heir;
+	struct memory_box *box;
+	struct perf_event *event;
+};
+
+static struct pair open_on_a_pair(struct kunit *test)
+{
+	int package = topology_physical_package_id(cpumask_last(cpu_online_mask));
+	struct pair pair = { .owner = first_of_package(package, -1) };
+
+	pair.heir = first_of_package(package, pair.owner);
+	if (pair.heir < 0 || !cpu_is_hotpluggable(pair.owner))
+		kunit_skip(test, "needs a package of two CPUs, the first hotpluggable");
+	memory = memory_create(test, PMU_SCOPE_PACKAGE);
+	memory_with_power(memory);
+	/* Folded every 50 ms */
+	memory->desc.width = 32;
+	memory->max_rate = (1ULL << 32) * 10;
+	memory_plug_box(test, memory, package);
+	pair.box = &memory->boxes[package];
+	pair.event = open_one(test, pair.owner, NULL);
+	KUNIT_EXPECT_EQ(test, pair.event->cpu, pair.owner);
+	return pair;
+}
+
 /*
  * Another CPU of the scope takes over: it stays powered, events count on, and what
  * happens in the midst of it is theirs as well.
  */
 static void heir_counts_on(struct kunit *test)
 {
-	int package = topology_physical_package_id(cpumask_last(cpu_online_mask));
-	int owner = first_of_package(package, -1), heir = first_of_package(package, owner);
-	struct perf_event *event;
-	struct memory_box *box;
+	struct pair pair = open_on_a_pair(test);
+	struct perf_event *event = pair.event;
+	struct memory_box *box = pair.box;
 
-	if (heir < 0 || !cpu_is_hotpluggable(owner))
-		kunit_skip(test, "needs a package of two CPUs, the first hotpluggable");
-	memory = memory_create(test, PMU_SCOPE_PACKAGE);
-	memory_with_power(memory);
-	memory_plug_box(test, memory, package);
-	box = &memory->boxes[package];
-	event = open_one(test, owner, NULL);
-	KUNIT_EXPECT_EQ(test, event->cpu, owner);
 	box->raw += 5;
 	box->between = 70;
-	leave(test, owner);
-	KUNIT_EXPECT_EQ(test, event->cpu, heir);
+	leave(test, pair.owner);
+	KUNIT_EXPECT_EQ(test, event->cpu, pair.heir);
 	box->raw += 600;
 	KUNIT_EXPECT_EQ(test, perf_open_count(event), 675ULL);
 	come_back(test);
@@ -191,6 +210,87 @@ static void heir_counts_on(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(box->off) == 1));
 }
 
+/* It goes on to be folded before it wraps, where it is now. */
+static void heir_polls(struct kunit *test)
+{
+	struct pair pair = open_on_a_pair(test);
+	unsigned int reads;
+
+	leave(test, pair.owner);
+	reads = READ_ONCE(pair.box->reads);
+	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(pair.box->reads) >= reads + 2));
+	perf_event_release_kernel(pair.event);
+}
+
+/* An event, and as a group of one, read in the midst of a move: on the CPU that it is to leave. */
+static struct {
+	struct perf_event *event;
+	int owner;
+	u64 count;
+	unsigned int touched;		/* verbs called meanwhile */
+} midst;
+
+static void read_as_group(void *data)
+{
+	struct pmu *pmu = midst.event->pmu;
+
+	pmu->start_txn(pmu, PERF_PMU_TXN_READ);
+	pmu->read(midst.event);
+	pmu->commit_txn(pmu);
+}
+
+static void read_in_the_midst(struct memory_box *box)
+{
+	unsigned int before = box->begins + box->reads + box->ends;
+
+	box->raw += 70;
+	midst.count = perf_open_count(midst.event);
+	smp_call_function_single(midst.owner, read_as_group, NULL, 1);
+	midst.touched = box->begins + box->reads + box->ends - before;
+}
+
+/* In between two owners a box is nobody's: who reads gets what was counted until then. */
+static void untouched_in_between(struct kunit *test)
+{
+	struct pair pair = open_on_a_pair(test);
+
+	midst.event = pair.event;
+	midst.owner = pair.owner;
+	midst.touched = UINT_MAX;
+	local_irq_disable();
+	pair.box->raw += 5;
+	local_irq_enable();
+	pair.box->moving = read_in_the_midst;
+	leave(test, pair.owner);
+	KUNIT_EXPECT_EQ(test, midst.touched, 0U);
+	KUNIT_EXPECT_EQ(test, midst.count, 5ULL);
+	pair.box->moving = NULL;
+	pair.box->raw += 600;
+	KUNIT_EXPECT_EQ(test, perf_open_count(pair.event), 675ULL);
+	perf_event_release_kernel(pair.event);
+}
+
+/* Events of a device that is gone, still open when it is back, do not keep the new from moving. */
+static void moves_behind_the_dead(struct kunit *test)
+{
+	struct pair pair = open_on_a_pair(test);
+	struct perf_event *dead = open_one(test, pair.owner, NULL), *event;
+
+	memory_unplug(memory);
+	KUNIT_EXPECT_TRUE(test, perf_open_fails_soon(pair.event));
+	KUNIT_EXPECT_TRUE(test, perf_open_fails_soon(dead));
+	memory_plug_box(test, memory, pair.box - memory->boxes);
+	event = open_one(test, pair.owner, NULL);
+	pair.box->raw += 5;
+	leave(test, pair.owner);
+	KUNIT_EXPECT_EQ(test, event->cpu, pair.heir);
+	pair.box->raw += 70;
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 75ULL);
+	perf_event_release_kernel(event);
+	perf_event_release_kernel(dead);
+	perf_event_release_kernel(pair.event);
+}
+
 static struct kunit_case hotplug_cases[] = {
 	KUNIT_CASE_SLOW(power_goes_with_the_cpu),
 	KUNIT_CASE_SLOW(idle_box_stays_off),
@@ -198,6 +298,9 @@ static struct kunit_case hotplug_cases[] = {
 	KUNIT_CASE_SLOW(opened_while_away),
 	KUNIT_CASE_SLOW(device_goes_while_away),
 	KUNIT_CASE_SLOW(heir_counts_on),
+	KUNIT_CASE_SLOW(heir_polls),
+	KUNIT_CASE_SLOW(untouched_in_between),
+	KUNIT_CASE_SLOW(moves_behind_the_dead),
 	{ }
 };
 

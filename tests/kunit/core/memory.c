@@ -27,13 +27,18 @@ static int memory_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 	memory->powered_at_init = 0;
 	for (unsigned int i = 0; i < nr_cpu_ids; i++)
 		memory->powered_at_init += memory->boxes[i].powered;
-	memory->inits += !memory->init_error;
+	ev->max_rate = memory->max_rate;
+	atomic_add(!memory->init_error, &memory->inits);
 	return memory->init_error;
 }
 
 static void memory_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
 {
-	container_of(desc, struct memory, desc)->frees++;
+	struct memory *memory = container_of(desc, struct memory, desc);
+
+	if (memory->free_ms)
+		msleep(memory->free_ms);
+	atomic_inc(&memory->frees);
 }
 
 static int memory_power_on(struct pmu_box *box)
@@ -54,6 +59,8 @@ static void memory_power_off(struct pmu_box *box)
 
 	mb->memory->misuse += !mb->powered;
 	mdelay(mb->off_ms);
+	if (mb->switching_off)
+		mb->switching_off();
 	mb->powered = false;
 	mb->off++;
 }
@@ -64,8 +71,9 @@ static void memory_owner_changed(struct pmu_box *box, int cpu)
 
 	mb->owners++;
 	mb->raw += mb->between;
-	if (mb->memory->desc.scope == PMU_SCOPE_CPU)
-		mb->cpu = cpu;
+	mb->cpu = cpu;
+	if (mb->moving)
+		mb->moving(mb);
 }
 
 static void memory_begin_read(struct pmu_box *box)
@@ -170,7 +178,7 @@ void memory_destroy(struct kunit *test, struct memory *memory)
 		memory_unplug(memory);
 	pmu_unregister_all(THIS_MODULE);
 	KUNIT_EXPECT_EQ(test, memory->misuse, 0U);
-	KUNIT_EXPECT_EQ(test, memory->inits, memory->frees);
+	KUNIT_EXPECT_EQ(test, atomic_read(&memory->inits), atomic_read(&memory->frees));
 	for (unsigned int i = 0; i < nr_cpu_ids; i++)
 		KUNIT_EXPECT_EQ_MSG(test, memory->boxes[i].on, memory->boxes[i].off,
 				    "of box %u", i);

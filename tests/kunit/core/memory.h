@@ -28,7 +28,9 @@ struct memory_box {
 	unsigned int on, off;		/* calls that took effect */
 	unsigned int begins, reads, ends;
 	unsigned int owners;		/* calls of owner_changed */
-	unsigned int between;		/* events that happen while the owner changes */
+	unsigned int between;		/* events that happen while the owner changes, and */
+	void (*moving)(struct memory_box *box);	/* what else does then */
+	void (*switching_off)(void);	/* what power_off does, too */
 };
 
 struct memory {
@@ -37,7 +39,9 @@ struct memory {
 	struct pmu_desc desc;
 	struct memory_box *boxes;	/* by scope id */
 	int init_error;			/* that event_init returns */
-	unsigned int inits, frees;
+	atomic_t inits, frees;
+	unsigned int free_ms;		/* how long event_free takes */
+	u64 max_rate;
 	unsigned int powered_at_init;	/* boxes that were on when an event came */
 	bool gone;
 	unsigned int misuse;		/* verbs called when they must not be */

@@ -192,10 +192,10 @@ static void refused_by_the_driver(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, perf_open_error(MEMORY_PMU, 0, 0, NULL), -EINVAL);
 	memory->init_error = -EBUSY;
 	KUNIT_EXPECT_EQ(test, perf_open_error(MEMORY_PMU, 0, 0, NULL), -EBUSY);
-	KUNIT_EXPECT_EQ(test, memory->frees, 0U);
+	KUNIT_EXPECT_EQ(test, atomic_read(&memory->frees), 0);
 	memory->init_error = 0;
 	KUNIT_EXPECT_EQ(test, perf_open_error(MEMORY_PMU, 0, 0, NULL), 0);
-	KUNIT_EXPECT_EQ(test, memory->frees, 1U);
+	KUNIT_EXPECT_EQ(test, atomic_read(&memory->frees), 1);
 }
 
 static struct kunit_case memory_cases[] = {

@@ -4,7 +4,10 @@
  * is never switched on or off twice, and off in the end.
  */
 #include <kunit/test.h>
+#include <linux/irq_work.h>
 #include <linux/sched.h>
+
+#include <core/core.h>
 
 #include "suites.h"
 #include "memory.h"
@@ -105,8 +108,8 @@ static void power_on_fails(struct kunit *test)
 	box = &memory->boxes[0];
 	box->power_error = -EBUSY;
 	KUNIT_EXPECT_EQ(test, perf_open_error(MEMORY_PMU, 0, 0, NULL), -EBUSY);
-	KUNIT_EXPECT_EQ(test, memory->inits, 1U);
-	KUNIT_EXPECT_EQ(test, memory->frees, 1U);
+	KUNIT_EXPECT_EQ(test, atomic_read(&memory->inits), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&memory->frees), 1);
 	box->power_error = -EIO;
 	KUNIT_EXPECT_EQ(test, perf_open_error(MEMORY_PMU, 0, 0, NULL), -EIO);
 	box->power_error = 0;
@@ -169,7 +172,7 @@ static void power_on_fails_for_one(struct kunit *test)
 	memory_plug(test, memory);
 	memory->boxes[bad].power_error = -EIO;
 	KUNIT_EXPECT_EQ(test, perf_open_error(MEMORY_PMU, 0, -1, current), -EIO);
-	KUNIT_EXPECT_EQ(test, memory->inits, memory->frees);
+	KUNIT_EXPECT_EQ(test, atomic_read(&memory->inits), atomic_read(&memory->frees));
 	KUNIT_EXPECT_TRUE(test, perf_open_soon(!READ_ONCE(memory->boxes[0].powered)));
 	KUNIT_EXPECT_EQ(test, memory->boxes[bad].on, 0U);
 }
@@ -206,6 +209,42 @@ static void off_with_the_device(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
+/* What comes in on the owner CPU right after it has switched the box off for good. */
+static struct pmu_dev *killed;
+static bool killed_is_owned;
+
+static void look_for_the_killed(struct irq_work *work)
+{
+	killed_is_owned = *this_cpu_ptr(killed->owned);
+}
+
+static DEFINE_IRQ_WORK(after_the_kill, look_for_the_killed);
+
+static void look_after_the_kill(void)
+{
+	irq_work_queue(&after_the_kill);
+}
+
+/* A device that goes is off its owner at once: nothing that perf does there still sees it. */
+static void owner_forgets_at_once(struct kunit *test)
+{
+	struct perf_event *event;
+
+	power_create(test, PMU_SCOPE_SYSTEM);
+	memory_plug(test, memory);
+	event = open_one(test, 0, NULL);
+	killed = to_pmu_dev(event->pmu);
+	killed_is_owned = true;
+	memory->boxes[0].switching_off = look_after_the_kill;
+	/* From the owner itself: nothing else can come in between. */
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
+	memory_unplug(memory);
+	irq_work_sync(&after_the_kill);
+	KUNIT_EXPECT_EQ(test, memory->boxes[0].off, 1U);
+	KUNIT_EXPECT_FALSE(test, killed_is_owned);
+	perf_event_release_kernel(event);
+}
+
 static struct kunit_case power_cases[] = {
 	KUNIT_CASE(first_on_last_off),
 	KUNIT_CASE(on_while_disabled),
@@ -216,6 +255,7 @@ static struct kunit_case power_cases[] = {
 	KUNIT_CASE(power_on_fails_for_one),
 	KUNIT_CASE(late_box_is_powered),
 	KUNIT_CASE(off_with_the_device),
+	KUNIT_CASE(owner_forgets_at_once),
 	{ }
 };
 
