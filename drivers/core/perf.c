@@ -72,14 +72,18 @@ static void pmu_box_thaw(struct pmu_box *box)
 	box->frozen = false;
 }
 
-/* The device is gone: tell the user, from where perf_event_disable() may be called. */
+/*
+ * The device is gone: the event counts no more, whatever becomes of the device. A CPU's event
+ * goes to error state, from where perf_event_disable() may be called. A task's does not: perf
+ * holds its context's lock when the task exits, and would wait there for the work item that
+ * wants the same lock.
+ */
 static void pmu_event_fail(struct pmu_event *ev)
 {
-	if (ev->failed)
-		return;
 	ev->failed = true;
 	/* A work item cannot be queued here: perf's context lock nests inside the scheduler's. */
-	irq_work_queue(&ev->fail_irq);
+	if (!pmu_event_is_task(ev->event))
+		irq_work_queue(&ev->fail_irq);
 }
 
 static void pmu_event_fail_irq(struct irq_work *work)
@@ -87,14 +91,23 @@ static void pmu_event_fail_irq(struct irq_work *work)
 	schedule_work(&container_of(work, struct pmu_event, fail_irq)->fail_work);
 }
 
+/*
+ * As perf does for a pinned event that cannot be scheduled: read() returns end of file. Where
+ * somebody enables the event in between, or the CPU's events move, add refuses it and this
+ * comes again.
+ */
 static void pmu_event_fail_work(struct work_struct *work)
 {
 	struct perf_event *event = container_of(work, struct pmu_event, fail_work)->event;
+	struct perf_event_context *ctx;
 
 	perf_event_disable(event);
-	/* As perf does for a pinned event that cannot be scheduled: read() returns end of file. */
-	if (READ_ONCE(event->state) == PERF_EVENT_STATE_OFF)
+	/* Of a CPU, so it outlives the event. */
+	ctx = READ_ONCE(event->ctx);
+	raw_spin_lock_irq(&ctx->lock);
+	if (event->ctx == ctx && event->state == PERF_EVENT_STATE_OFF)
 		WRITE_ONCE(event->state, PERF_EVENT_STATE_ERROR);
+	raw_spin_unlock_irq(&ctx->lock);
 }
 
 static int pmu_event_read_raw(void *context, u64 *now)
@@ -109,7 +122,7 @@ static void pmu_event_update(struct pmu_event *ev)
 {
 	u64 delta;
 
-	if (!pmu_box_is_here(ev->box))
+	if (ev->failed || !pmu_box_is_here(ev->box))
 		return;
 	if (pmu_fold(&ev->prev, ev->box->pd->desc->width, pmu_event_read_raw, ev, &delta))
 		pmu_event_fail(ev);
@@ -231,7 +244,6 @@ static void pmu_event_start(struct perf_event *event, int flags)
 	if (!(event->hw.state & PERF_HES_STOPPED) || !pmu_box_is_here(box))
 		return;
 	pmu_box_freeze(box);
-	ev->failed = false;
 	atomic64_set(&ev->prev, pmu_event_start_value(box, ev));
 	event->hw.state = 0;
 	list_add_tail(&ev->active, &box->active);
@@ -288,7 +300,9 @@ static int pmu_event_add(struct perf_event *event, int flags)
 
 	if (pmu_event_is_task(event))
 		pmu_event_bind(ev);
-	if (pmu_box_usable(ev->box)) {
+	if (ev->failed || (ev->box && ev->box->dead)) {
+		pmu_event_fail(ev);
+	} else if (pmu_box_usable(ev->box)) {
 		if (ev->parked) {
 			ev->parked = false;
 			return 0;
@@ -412,8 +426,11 @@ static void pmu_event_destroy(struct perf_event *event)
 		mutex_lock(&pmu_core_mutex);
 		mutex_unlock(&pmu_core_mutex);
 	}
-	irq_work_sync(&ev->fail_irq);
-	cancel_work_sync(&ev->fail_work);
+	/* perf may free a task's with its context's lock held: there is nobody to wait for. */
+	if (ev->failed && !pmu_event_is_task(event)) {
+		irq_work_sync(&ev->fail_irq);
+		cancel_work_sync(&ev->fail_work);
+	}
 	/* An inherited event goes before the one it was made from, which uses the box for both. */
 	if (!event->parent)
 		pmu_power_unuse(ev->pd, ev->box);
@@ -695,8 +712,10 @@ static void pmu_box_kill_local(void *data)
 		box_ops(box)->power_off(box);
 	box->powered = false;
 	box->dead = true;
+	/* A task's event goes on in the box of another CPU, if that is not dead. */
 	list_for_each_entry(ev, &box->active, active)
-		pmu_event_fail(ev);
+		if (!pmu_event_is_task(ev->event))
+			pmu_event_fail(ev);
 	if (box->cpu >= 0)
 		pmu_box_leave(box);
 }

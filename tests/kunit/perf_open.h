@@ -48,6 +48,15 @@ static inline struct perf_event *perf_open_attr(const char *pmu, struct perf_eve
 	return perf_event_create_kernel_counter(&attr, cpu, task, NULL, NULL);
 }
 
+/* As perf_open_attr(), and for the children that the task will have. */
+static inline struct perf_event *perf_open_inherit(const char *pmu, u64 config,
+						   struct task_struct *task)
+{
+	struct perf_event_attr attr = { .config = config, .inherit = 1 };
+
+	return perf_open_attr(pmu, attr, -1, task);
+}
+
 static inline struct perf_event *perf_open(const char *pmu, u64 config, int cpu,
 					   struct task_struct *task)
 {

@@ -5,6 +5,7 @@
 #include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/device.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/smp.h>
 
@@ -310,6 +311,73 @@ static void read_errors(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
+/* An event that has failed does not count again, though it is enabled and the device answers. */
+static void fails_for_good(struct kunit *test)
+{
+	struct perf_event *event = open_event(1);
+	unsigned int reads;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	fake->gone = true;
+	perf_open_count(event);
+	KUNIT_ASSERT_TRUE(test, perf_open_fails_soon(event));
+	fake->gone = false;
+	reads = fake->reads;
+	for (int i = 0; i < 3; i++) {
+		perf_event_enable(event);
+		KUNIT_EXPECT_TRUE(test, perf_open_fails_soon(event));
+		KUNIT_EXPECT_FALSE(test, fake->on[0]);
+	}
+	KUNIT_EXPECT_EQ(test, fake->reads, reads);
+	perf_event_release_kernel(event);
+}
+
+/* Who enables an event all the time while it fails does not bring it back, nor break anything. */
+static int enable_all_the_time(void *event)
+{
+	while (!kthread_should_stop()) {
+		perf_event_enable(event);
+		cond_resched();
+	}
+	return 0;
+}
+
+static void fails_while_it_is_enabled(struct kunit *test)
+{
+	for (int i = 0; i < 20; i++) {
+		struct perf_event *event = open_event(1);
+		struct task_struct *other;
+
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+		other = kthread_run(enable_all_the_time, event, "pmu_core_enable");
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other);
+		fake->gone = true;
+		perf_open_count(event);
+		msleep(20);
+		fake->gone = false;
+		kthread_stop(other);
+		KUNIT_EXPECT_TRUE(test, perf_open_fails_soon(event));
+		KUNIT_EXPECT_FALSE(test, fake->on[0]);
+		perf_event_release_kernel(event);
+	}
+}
+
+/* The device goes while an event waits for a counter: it fails as those that count. */
+static void fails_while_it_waits(struct kunit *test)
+{
+	struct perf_event *event[3];
+
+	for (int i = 0; i < 3; i++) {
+		event[i] = open_event(1);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event[i]);
+	}
+	fake_unplug();
+	for (int i = 0; i < 3; i++)
+		KUNIT_EXPECT_TRUE_MSG(test, perf_open_fails_soon(event[i]), "event %d", i);
+	for (int i = 0; i < 3; i++)
+		perf_event_release_kernel(event[i]);
+}
+
 /*
  * The device is unbound while an event is open: the event fails, no verb is called any
  * more, no event can be opened; a device that comes back joins the PMU that stayed.
@@ -365,6 +433,9 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE(refusals),
 	KUNIT_CASE(timer_folds),
 	KUNIT_CASE(read_errors),
+	KUNIT_CASE(fails_for_good),
+	KUNIT_CASE_SLOW(fails_while_it_is_enabled),
+	KUNIT_CASE(fails_while_it_waits),
 	KUNIT_CASE(unplugged_while_open),
 	KUNIT_CASE(refuses_a_second_box),
 	{ }

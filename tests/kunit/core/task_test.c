@@ -7,7 +7,11 @@
 #include <linux/cred.h>
 #include <linux/kthread.h>
 #include <linux/preempt.h>
+#include <linux/sched/task.h>
+#include <linux/smp.h>
 #include <linux/workqueue.h>
+
+#include <core/core.h>
 
 #include "suites.h"
 #include "memory.h"
@@ -197,6 +201,151 @@ static void device_goes(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
+/* Two events of kthreadd, which every kernel thread inherits that comes after. */
+struct family {
+	struct perf_event *event[2];
+};
+
+static struct family open_of_kthreadd(struct kunit *test)
+{
+	struct task_struct *kthreadd = current->real_parent;
+	struct family family;
+
+	KUNIT_ASSERT_EQ(test, kthreadd->pid, 2);
+	for (int i = 0; i < ARRAY_SIZE(family.event); i++) {
+		family.event[i] = perf_open_inherit(MEMORY_PMU, 0, kthreadd);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, family.event[i]);
+	}
+	return family;
+}
+
+static void close_of_kthreadd(struct family *family)
+{
+	for (int i = 0; i < ARRAY_SIZE(family->event); i++)
+		perf_event_release_kernel(family->event[i]);
+}
+
+/* A child runs on a CPU until it is told to exit. */
+static bool children_exit;
+
+static int run_and_exit(void *data)
+{
+	while (!READ_ONCE(children_exit))
+		cond_resched();
+	return 0;
+}
+
+static struct task_struct *start_child(struct kunit *test, int cpu)
+{
+	struct task_struct *child = kthread_create(run_and_exit, NULL, "pmu_core_child");
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, child);
+	get_task_struct(child);
+	kthread_bind(child, cpu);
+	wake_up_process(child);
+	return child;
+}
+
+/* perf's part of an exit is over once the task says that it has exited. */
+static bool child_ends(struct task_struct *child)
+{
+	bool ended = perf_open_soon(READ_ONCE(child->exit_state));
+
+	if (ended)
+		put_task_struct(child);
+	return ended;
+}
+
+/*
+ * Inherited events that cannot be read as the task exits: perf frees them with the lock of the
+ * task's context held, and does not wait for anybody who wants the same.
+ */
+static void exits_with_failed_events(struct kunit *test)
+{
+	struct task_struct *child;
+	struct family family;
+	int cpu;
+
+	tasks_create(test, PMU_TASKS_ONLY);
+	memory_plug(test, memory);
+	family = open_of_kthreadd(test);
+	WRITE_ONCE(children_exit, false);
+	child = start_child(test, 0);
+	KUNIT_ASSERT_TRUE(test, perf_open_soon(READ_ONCE(memory->boxes[0].reads) >= 2));
+	for_each_online_cpu(cpu)
+		memory->boxes[cpu].read_error = -ENODEV;
+	/* Time for those who wait for the context's lock to come */
+	memory->free_ms = 100;
+	WRITE_ONCE(children_exit, true);
+	KUNIT_ASSERT_TRUE(test, child_ends(child));
+	memory->free_ms = 0;
+	close_of_kthreadd(&family);
+}
+
+/* The device goes while tasks on all CPUs exit, a little earlier or later. */
+static void device_goes_while_tasks_exit(struct kunit *test)
+{
+	struct task_struct **child = kunit_kcalloc(test, nr_cpu_ids, sizeof(*child), GFP_KERNEL);
+	struct family family;
+	int cpu;
+
+	KUNIT_ASSERT_NOT_NULL(test, child);
+	tasks_create(test, PMU_TASKS_ONLY);
+	for (unsigned int round = 0; round < 10; round++) {
+		memory_plug(test, memory);
+		family = open_of_kthreadd(test);
+		WRITE_ONCE(children_exit, false);
+		for_each_online_cpu(cpu)
+			child[cpu] = start_child(test, cpu);
+		msleep(20);
+		if (round % 2) {
+			WRITE_ONCE(children_exit, true);
+			usleep_range(round * 500, round * 500 + 100);
+			memory_unplug(memory);
+		} else {
+			memory_unplug(memory);
+			WRITE_ONCE(children_exit, true);
+		}
+		for_each_online_cpu(cpu)
+			KUNIT_ASSERT_TRUE(test, child_ends(child[cpu]));
+		close_of_kthreadd(&family);
+	}
+}
+
+/* An event of a task that sleeps, as perf has it on a CPU and takes it off. */
+static void add_here(void *event)
+{
+	((struct perf_event *)event)->pmu->add(event, PERF_EF_START);
+}
+
+static bool was_dead;
+
+static void del_here(void *event)
+{
+	struct pmu_box *box = pmu_event_of(event)->box;
+
+	((struct perf_event *)event)->pmu->del(event, 0);
+	/* The last use of the box is over, but no grace period: KASAN watches. */
+	was_dead = READ_ONCE(box->dead);
+}
+
+/* A box is not freed by who lets it go last: perf has raw locks then, and interrupts are off. */
+static void freed_after_a_grace_period(struct kunit *test)
+{
+	struct kthread_worker *task = create_task(test);
+	struct perf_event *event;
+
+	tasks_create(test, PMU_TASKS_ONLY);
+	memory_plug(test, memory);
+	event = open_of(test, task);
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, add_here, event, 1), 0);
+	memory_unplug(memory);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, del_here, event, 1), 0);
+	KUNIT_EXPECT_TRUE(test, was_dead);
+	perf_event_release_kernel(event);
+}
+
 /* What an event may belong to, by the PMU: a CPU, a task, a task on one CPU. */
 static void who_may_have_events(struct kunit *test)
 {
@@ -249,6 +398,9 @@ static struct kunit_case task_cases[] = {
 	KUNIT_CASE(nothing_without_a_box),
 	KUNIT_CASE(nothing_without_power),
 	KUNIT_CASE(device_goes),
+	KUNIT_CASE(exits_with_failed_events),
+	KUNIT_CASE_SLOW(device_goes_while_tasks_exit),
+	KUNIT_CASE(freed_after_a_grace_period),
 	KUNIT_CASE(who_may_have_events),
 	KUNIT_CASE(privileged_only),
 	{ }
