@@ -4,8 +4,8 @@
  * configuration space of a mesh, with everything that discovery reads, event
  * selectors, watchpoints, the DTMs' and DTCs' counters and interrupts.
  *
- * Nothing happens in the mesh but what a test adds. The cycle counters alone
- * run by themselves, by virtual time.
+ * Nothing happens in the mesh but what a test adds, or the traffic that it
+ * asks for. The cycle counters alone run by themselves, by virtual time.
  *
  * Left out: all registers without a part in discovery or counting, the
  * private counters of CXLAs, trace, security but for what watchpoints may
@@ -26,6 +26,7 @@
  *    others have the same one or the next ones (192, 196, ...)
  *  + property "isolation": device isolation is configured (off)
  *  + property "spniden": watchpoints see secure flits (on)
+ *  + property "carry-delay": ns from a DTM to its DTC (0)
  *  + property "corrupt": how discovery is broken, see corrupt.c
  *  + control keys: see control.c
  */
@@ -124,6 +125,7 @@ static uint64_t cmn_read(void *opaque, hwaddr addr, unsigned size)
     if (s->gone) {
         return UINT64_MAX;
     }
+    cmn_bus_push(&s->bus);
     value = cmn_peek(s, addr & ~7ull) >> (8 * (addr & 7));
     cmn_tear(s, addr);
     return value;
@@ -136,9 +138,15 @@ static void cmn_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
 
     cmn_stat(s, addr, size)->writes++;
     if (!s->gone) {
-        cmn_poke(s, addr & ~7ull, MAKE_64BIT_MASK(shift, 8 * size),
-                 value << shift);
+        cmn_bus_write(&s->bus, addr & ~7ull, MAKE_64BIT_MASK(shift, 8 * size),
+                      value << shift);
     }
+}
+
+static void cmn_write_arrives(void *opaque, uint64_t addr, uint64_t mask,
+                              uint64_t value)
+{
+    cmn_poke(opaque, addr, mask, value);
 }
 
 static const MemoryRegionOps cmn_ops = {
@@ -149,9 +157,9 @@ static const MemoryRegionOps cmn_ops = {
     .impl = { .min_access_size = 1, .max_access_size = 8 },
 };
 
-static void cmn_update_irqs(void *opaque)
+/* Lines fall at once. Those that should be high rise, or may do so later. */
+static bool set_irqs(Cmn *s, bool rise)
 {
-    Cmn *s = opaque;
     bool any = false;
     unsigned i;
 
@@ -159,17 +167,36 @@ static void cmn_update_irqs(void *opaque)
         bool level = cmn_dtc_interrupts(&s->mesh.dtc[i]);
 
         any |= level;
-        if (!s->shared_irq) {
+        if (!s->shared_irq && (rise || !level)) {
             qemu_set_irq(s->irq[i], level);
         }
     }
-    if (s->shared_irq) {
+    if (s->shared_irq && (rise || !any)) {
         qemu_set_irq(s->irq[0], any);
+    }
+    return any;
+}
+
+static void cmn_set_irqs(void *opaque)
+{
+    set_irqs(opaque, true);
+}
+
+/* A flag that is gone before the line was to follow is never seen. */
+static void cmn_update_irqs(void *opaque)
+{
+    Cmn *s = opaque;
+
+    if (set_irqs(s, !s->irq_delay) && s->irq_delay &&
+        !timer_pending(s->irq_change)) {
+        timer_mod(s->irq_change,
+                  qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + s->irq_delay);
     }
 }
 
 void cmn_make_dirty(Cmn *s)
 {
+    CmnNode *node;
     unsigned i, j;
 
     for (i = 0; i < s->mesh.ndtcs; i++) {
@@ -180,6 +207,12 @@ void cmn_make_dirty(Cmn *s)
             cmn_dtm_make_dirty(&s->mesh.xps[i].dtm[j]);
         }
     }
+    for (node = cmn_mesh_next(&s->mesh, NULL); node;
+         node = cmn_mesh_next(&s->mesh, node)) {
+        for (i = 0; i < ARRAY_SIZE(node->sel); i++) {
+            cmn_selector_make_dirty(&node->sel[i]);
+        }
+    }
     cmn_update_irqs(s);
 }
 
@@ -187,13 +220,14 @@ static void cmn_reset_hold(Object *obj, ResetType type)
 {
     Cmn *s = CMN(obj);
 
+    cmn_bus_push(&s->bus);
     cmn_mesh_reset(&s->mesh);
 }
 
 /* After the interrupt controller has been reset: a line may stay high. */
 static void cmn_reset_exit(Object *obj, ResetType type)
 {
-    cmn_update_irqs(CMN(obj));
+    cmn_set_irqs(CMN(obj));
 }
 
 static bool check_properties(Cmn *s, Error **errp)
@@ -254,8 +288,9 @@ static void start_dtcs(Cmn *s)
 
         cmn_dtc_init(dtc, &s->mesh.dtc[0], s->mesh.product, s->mesh.layout,
                      CLOCK_HZ);
-        dtc->changed = cmn_update_irqs;
+        dtc->update_irq = cmn_update_irqs;
         dtc->opaque = s;
+        dtc->carries.delay = s->carry_delay;
     }
     for (i = 0; i < s->mesh.nxps; i++) {
         for (j = 0; j < s->mesh.xps[i].ndtms; j++) {
@@ -327,6 +362,8 @@ static void cmn_realize(DeviceState *dev, Error **errp)
         return;
     }
     choose_place(s);
+    cmn_bus_init(&s->bus, cmn_write_arrives, s);
+    s->irq_change = timer_new_ns(QEMU_CLOCK_VIRTUAL, cmn_set_irqs, s);
     start_dtcs(s);
     if (!connect_irqs(s, errp) || !map_region(s, errp)) {
         return;     /* the machine does not start */
@@ -368,6 +405,7 @@ static const Property cmn_properties[] = {
     DEFINE_PROP_UINT32("dat-vcs", Cmn, vcs[CMN_DAT], 2),
     DEFINE_PROP_BOOL("isolation", Cmn, isolation, false),
     DEFINE_PROP_BOOL("spniden", Cmn, spniden, true),
+    DEFINE_PROP_UINT64("carry-delay", Cmn, carry_delay, 0),
     DEFINE_PROP_STRING("corrupt", Cmn, corrupt),
 };
 

@@ -7,6 +7,7 @@
 #include "exec/memory.h"
 #include "hw/irq.h"
 #include "qapi/qapi-types-common.h"
+#include "bus.h"
 #include "corrupt.h"
 #include "frame.h"
 #include "common/registry.h"
@@ -37,12 +38,16 @@ struct Cmn {
     uint32_t vcs[CMN_NCHANNELS];
     bool isolation;
     bool spniden;
+    uint64_t carry_delay;       /* ns */
     char *corrupt;
 
     CmnMesh mesh;
     CmnCorruptions corruptions;
     MemoryRegion mmio;
+    CmnBus bus;
     qemu_irq irq[CMN_MAX_DTCS];
+    int64_t irq_delay;          /* ns from a flag to the interrupt */
+    QEMUTimer *irq_change;
 
     bool gone;
     uint64_t tear_dtm;

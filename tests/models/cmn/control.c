@@ -189,6 +189,7 @@ static bool cmn_add(PmuModel *model, const char *text, uint64_t n,
         error_setg(errp, "%s is gone: nothing can happen in it", model->name);
         return false;
     }
+    cmn_mesh_sync(&s->mesh);
     if (!parse_add(s, text, &add, errp)) {
         return false;
     }
@@ -205,19 +206,71 @@ static bool cmn_add(PmuModel *model, const char *text, uint64_t n,
 
 /* Keys of the mesh */
 enum { KEY_GONE, KEY_CLOCK, KEY_HIDE, KEY_DIRTY, KEY_TEAR_DTM, KEY_TEAR_DTC,
-       KEY_ADDRESS, KEY_WORD };
+       KEY_ADDRESS, KEY_WORD, KEY_CARRY, KEY_DROPS, KEY_DROPPED, KEY_PENDING,
+       KEY_STOP, KEY_POSTED, KEY_IRQ, KEY_NO_PM, KEY_LOCKS, KEY_FILTERS,
+       KEY_TRAFFIC, KEY_TOTAL };
+
+static uint64_t sum_dtcs(const Cmn *s, unsigned arg)
+{
+    uint64_t sum = 0;
+    unsigned i;
+
+    for (i = 0; i < s->mesh.ndtcs; i++) {
+        sum += arg == KEY_DROPPED ? s->mesh.dtc[i].dropped :
+               cmn_carries_pending(&s->mesh.dtc[i].carries);
+    }
+    return sum;
+}
+
+static uint64_t sum_totals(const Cmn *s)
+{
+    uint64_t sum = 0;
+    unsigned i, j;
+
+    for (i = 0; i < s->mesh.nxps; i++) {
+        for (j = 0; j < s->mesh.xps[i].ndtms; j++) {
+            sum += s->mesh.xps[i].dtm[j].total;
+        }
+    }
+    return sum;
+}
 
 static uint64_t get_mesh(PmuModel *model, unsigned arg)
 {
     Cmn *s = cmn_of(model);
+    CmnDtc *dtc = &s->mesh.dtc[0];
 
+    cmn_mesh_sync(&s->mesh);
     switch (arg) {
+    case KEY_CARRY:
+        return dtc->carries.delay;
+    case KEY_DROPS:
+        return dtc->drops;
+    case KEY_DROPPED:
+    case KEY_PENDING:
+        return sum_dtcs(s, arg);
+    case KEY_STOP:
+        return dtc->stop_delay;
+    case KEY_POSTED:
+        return s->bus.delay;
+    case KEY_IRQ:
+        return s->irq_delay;
+    case KEY_NO_PM:
+        return dtc->pm_disabled;
+    case KEY_LOCKS:
+        return s->mesh.xps[0].dtm[0].locks;
+    case KEY_FILTERS:
+        return s->mesh.xps[0].node.sel[0].filters_all;
+    case KEY_TRAFFIC:
+        return s->mesh.traffic;
+    case KEY_TOTAL:
+        return sum_totals(s);
     case KEY_GONE:
         return s->gone;
     case KEY_CLOCK:
-        return s->mesh.dtc[0].clk.hz;
+        return dtc->clk.hz;
     case KEY_HIDE:
-        return s->mesh.dtc[0].hide_overflows;
+        return dtc->hide_overflows;
     case KEY_DIRTY:
         return 0;
     case KEY_TEAR_DTM:
@@ -238,11 +291,56 @@ static void set_dtcs(Cmn *s, unsigned arg, uint64_t value)
     for (i = 0; i < s->mesh.ndtcs; i++) {
         CmnDtc *dtc = &s->mesh.dtc[i];
 
-        if (arg == KEY_CLOCK) {
+        switch (arg) {
+        case KEY_CLOCK:
             cmn_dtc_set_hz(dtc, value);
-        } else {
+            break;
+        case KEY_CARRY:
+            dtc->carries.delay = value;
+            break;
+        case KEY_DROPS:
+            dtc->drops = value;
+            break;
+        case KEY_DROPPED:
+            dtc->dropped = value;
+            break;
+        case KEY_STOP:
+            dtc->stop_delay = value;
+            break;
+        case KEY_NO_PM:
+            dtc->pm_disabled = value;
+            dtc->pmcr = value ? 0 : dtc->pmcr;
+            break;
+        default:
             dtc->hide_overflows = value;
+            break;
         }
+    }
+}
+
+static void set_dtms(Cmn *s, unsigned arg, uint64_t value)
+{
+    unsigned i, j;
+
+    for (i = 0; i < s->mesh.nxps; i++) {
+        for (j = 0; j < s->mesh.xps[i].ndtms; j++) {
+            if (arg == KEY_LOCKS) {
+                s->mesh.xps[i].dtm[j].locks = value;
+            } else {
+                s->mesh.xps[i].dtm[j].total = value;
+            }
+        }
+    }
+}
+
+static void set_filters_all(Cmn *s, bool all)
+{
+    CmnNode *node;
+
+    for (node = cmn_mesh_next(&s->mesh, NULL); node;
+         node = cmn_mesh_next(&s->mesh, node)) {
+        node->sel[0].filters_all = all;
+        node->sel[1].filters_all = all;
     }
 }
 
@@ -262,9 +360,26 @@ static bool set_mesh(PmuModel *model, unsigned arg, uint64_t value,
 {
     Cmn *s = cmn_of(model);
 
+    cmn_mesh_sync(&s->mesh);
     switch (arg) {
     case KEY_GONE:
         s->gone = value;
+        return true;
+    case KEY_POSTED:
+        s->bus.delay = value;
+        return true;
+    case KEY_IRQ:
+        s->irq_delay = value;
+        return true;
+    case KEY_LOCKS:
+    case KEY_TOTAL:
+        set_dtms(s, arg, value);
+        return true;
+    case KEY_FILTERS:
+        set_filters_all(s, value);
+        return true;
+    case KEY_TRAFFIC:
+        cmn_mesh_set_traffic(&s->mesh, value);
         return true;
     case KEY_DIRTY:
         if (value) {
@@ -308,6 +423,29 @@ static const PmuKey mesh_keys[] = {
       get_mesh, set_mesh },
     { "tear_dtc", "the same in all DTMs after the next read of a DTC's "
       "counters", PMU_ADD_MAX, KEY_TEAR_DTC, get_mesh, set_mesh },
+    { "carry_delay", "ns that a carry takes from a DTM to its DTC",
+      NANOSECONDS_PER_SECOND, KEY_CARRY, get_mesh, set_mesh },
+    { "carry_drop", "1: carries that arrive while DTCs are stopped are lost",
+      1, KEY_DROPS, get_mesh, set_mesh },
+    { "dropped", "carries that were lost", 0, KEY_DROPPED, get_mesh,
+      set_mesh },
+    { "carries", "under way", 0, KEY_PENDING, get_mesh, NULL },
+    { "stop_delay", "ns until the DTMs have stopped, or started, with DTC 0",
+      NANOSECONDS_PER_SECOND, KEY_STOP, get_mesh, set_mesh },
+    { "posted", "ns until a write takes effect, unless a read comes before",
+      NANOSECONDS_PER_SECOND, KEY_POSTED, get_mesh, set_mesh },
+    { "irq_delay", "ns until an overflow flag raises the interrupt's line",
+      NANOSECONDS_PER_SECOND, KEY_IRQ, get_mesh, set_mesh },
+    { "pm_disable", "1: PMCR keeps nothing, as without the right to it", 1,
+      KEY_NO_PM, get_mesh, set_mesh },
+    { "dtm_lock", "1: with dtm_enable set a DTM's registers keep what they "
+      "have", 1, KEY_LOCKS, get_mesh, set_mesh },
+    { "filter_all", "1: a filter acts on all events of its node", 1,
+      KEY_FILTERS, get_mesh, set_mesh },
+    { "traffic", "counts in a second, in each paired counter of a DTM that "
+      "counts", MODEL_CLOCK_HZ_MAX, KEY_TRAFFIC, get_mesh, set_mesh },
+    { "total", "counts in all paired counters of DTMs; 0: from now on", 0,
+      KEY_TOTAL, get_mesh, set_mesh },
     { "address", "offset of a doubleword, for word", UINT64_MAX, KEY_ADDRESS,
       get_mesh, set_mesh },
     { "word", "the doubleword at address, without an access being counted",
@@ -324,7 +462,7 @@ static uint64_t get_dtc(PmuModel *model, unsigned arg)
 {
     CmnDtc *dtc = &cmn_of(model)->mesh.dtc[arg / NDTC_KEYS];
 
-    cmn_dtc_sync(dtc);
+    cmn_mesh_sync(&cmn_of(model)->mesh);
     switch (arg % NDTC_KEYS) {
     case KEY_CYCLES:
         return dtc->cycles;
@@ -348,7 +486,7 @@ static bool set_dtc(PmuModel *model, unsigned arg, uint64_t value,
 {
     CmnDtc *dtc = &cmn_of(model)->mesh.dtc[arg / NDTC_KEYS];
 
-    cmn_dtc_sync(dtc);
+    cmn_mesh_sync(&cmn_of(model)->mesh);
     if (arg % NDTC_KEYS == KEY_CYCLES) {
         dtc->cycles = value;
         cmn_dtc_update(dtc);

@@ -8,7 +8,11 @@
  * flags can be cleared only while the DTC is enabled.
  *
  * Where the sources leave it open: in a pair of counters that forms one of 64
- * bits the even one's increments count, and it overflows as the odd one.
+ * bits the even one's increments count, and it overflows as the odd one. How
+ * long carries take, and how long the DTMs take to learn that DTC 0 has
+ * stopped them, is what a test says, at first no time; a carry that arrives
+ * while the DTC is stopped still counts, unless a test says that it is
+ * dropped. From a DTC whose dt_en is off it is lost in any case.
  *
  * Left out: snapshots, trace, triggers, and what only secure accesses reach.
  */
@@ -58,6 +62,30 @@ static bool dtc_counts(const CmnDtc *dtc)
     return cmn_dtc_enabled(dtc) && cmn_dtc_enabled(dtc->first);
 }
 
+static int64_t now_ns(void)
+{
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
+
+int64_t cmn_dtc_span(const CmnDtc *dtc, int64_t from, int64_t to,
+                     int64_t *until)
+{
+    int64_t known = MIN(MAX(dtc->changed + dtc->stop_delay, from), to);
+    bool after = cmn_dtc_enabled(dtc);
+
+    *until = after ? to : known;
+    return dtc->before ? from : after ? known : *until;
+}
+
+/* What DTMs go by at this moment is what they go by until they know better. */
+static void tell_dtms(CmnDtc *dtc, bool was)
+{
+    if (now_ns() >= dtc->changed + dtc->stop_delay) {
+        dtc->before = was;
+    }
+    dtc->changed = now_ns();
+}
+
 bool cmn_dtc_interrupts(const CmnDtc *dtc)
 {
     return dtc->overflowed && dtc->pmcr & PMCR_OVFL_INTR_EN;
@@ -66,7 +94,7 @@ bool cmn_dtc_interrupts(const CmnDtc *dtc)
 static void set_overflowed(CmnDtc *dtc, unsigned index)
 {
     dtc->overflowed |= 1u << index;
-    dtc->changed(dtc->opaque);
+    dtc->update_irq(dtc->opaque);
 }
 
 static void count_pair(CmnDtc *dtc, unsigned even, uint64_t n)
@@ -82,11 +110,15 @@ static void count_pair(CmnDtc *dtc, unsigned even, uint64_t n)
     }
 }
 
-void cmn_dtc_count(CmnDtc *dtc, unsigned index, uint64_t n)
+static void carry_arrived(void *opaque, unsigned index, uint64_t n)
 {
+    CmnDtc *dtc = opaque;
     uint64_t sum;
 
-    if (!dtc_counts(dtc) || !n) {
+    if (!dtc_counts(dtc) &&
+        (dtc->drops || !dtc->carries.delay ||
+         !(dtc->control & DTC_CTL_DT_EN))) {
+        dtc->dropped += n;
         return;
     }
     if (dtc->pmcr & PMCR_CNTCFG(index / 2)) {
@@ -102,6 +134,11 @@ void cmn_dtc_count(CmnDtc *dtc, unsigned index, uint64_t n)
     }
 }
 
+void cmn_dtc_carry(CmnDtc *dtc, unsigned index, uint64_t n, int64_t when)
+{
+    cmn_carries_send(&dtc->carries, index, n, when);
+}
+
 /* ns until the cycle counter wraps, rounded up; at a slow clock: a long time */
 static int64_t time_to_wrap(const CmnDtc *dtc)
 {
@@ -115,6 +152,7 @@ void cmn_dtc_sync(CmnDtc *dtc)
 {
     uint64_t now = model_clock_ticks(&dtc->clk);
 
+    cmn_carries_sync(&dtc->carries);
     if (dtc->cycles_run) {
         dtc->cycles += now - dtc->last_tick;
         if (dtc->cycles > CYCLES_MASK) {
@@ -208,7 +246,9 @@ static void pmu_write(CmnDtc *dtc, uint32_t offset, uint64_t mask,
         set_cycles(&dtc->cycles, mask, value);
         break;
     case PMCR:
-        set_field(&dtc->pmcr, mask, value, PMCR_WRITABLE);
+        if (!dtc->pm_disabled) {
+            set_field(&dtc->pmcr, mask, value, PMCR_WRITABLE);
+        }
         break;
     case PMOVSR_CLR:
         if (cmn_dtc_enabled(dtc)) {
@@ -249,6 +289,8 @@ uint64_t cmn_dtc_read(CmnDtc *dtc, uint32_t offset)
 void cmn_dtc_write(CmnDtc *dtc, uint32_t offset, uint64_t mask,
                    uint64_t value)
 {
+    bool was = cmn_dtc_enabled(dtc);
+
     if (offset == DTC_CTL) {
         set_field(&dtc->control, mask, value, DTC_CTL_WRITABLE);
     } else if (offset == DTC_TRACE_CONTROL) {
@@ -262,7 +304,10 @@ void cmn_dtc_write(CmnDtc *dtc, uint32_t offset, uint64_t mask,
         dtc->claim |= value & mask;
         dtc->claim &= ~((value & mask) >> 32);
     }
-    dtc->changed(dtc->opaque);
+    if (was != cmn_dtc_enabled(dtc)) {
+        tell_dtms(dtc, was);
+    }
+    dtc->update_irq(dtc->opaque);
 }
 
 static CmnDtcGroup pmu_group(uint32_t offset)
@@ -298,7 +343,10 @@ CmnDtcGroup cmn_dtc_group(const CmnDtc *dtc, uint32_t offset)
 
 void cmn_dtc_reset(CmnDtc *dtc)
 {
+    cmn_carries_reset(&dtc->carries);
     cmn_dtc_sync(dtc);
+    dtc->before = false;
+    dtc->changed = now_ns() - dtc->stop_delay;
     dtc->control = 0;
     dtc->pmcr = 0;
     dtc->overflowed = 0;
@@ -312,6 +360,7 @@ void cmn_dtc_reset(CmnDtc *dtc)
 
 void cmn_dtc_make_dirty(CmnDtc *dtc)
 {
+    dtc->before = true;
     dtc->control = DTC_CTL_DT_EN | DTC_CTL_CG_DISABLE;
     dtc->pmcr = PMCR_PMU_EN | PMCR_OVFL_INTR_EN;
     dtc->overflowed = MAKE_64BIT_MASK(0, CMN_DTC_CYCLES + 1);
@@ -327,4 +376,5 @@ void cmn_dtc_init(CmnDtc *dtc, CmnDtc *first, const CmnProduct *product,
     dtc->layout = layout;
     model_clock_init(&dtc->clk, hz, false);
     dtc->wrap = timer_new_ns(QEMU_CLOCK_VIRTUAL, dtc_wraps, dtc);
+    cmn_carries_init(&dtc->carries, carry_arrived, dtc);
 }

@@ -7,6 +7,7 @@
 #define PMU_MODELS_CMN_DTC_H
 
 #include "qemu/timer.h"
+#include "carry.h"
 #include "product.h"
 #include "common/clock.h"
 
@@ -19,7 +20,7 @@ struct CmnDtc {
     const CmnProduct *product;
     const CmnLayout *layout;
     CmnDtc *first;              /* DTC 0: it starts and stops the mesh */
-    void (*changed)(void *opaque);  /* the interrupt may have */
+    void (*update_irq)(void *opaque);   /* it may have changed */
     void *opaque;
 
     uint32_t control;
@@ -36,7 +37,17 @@ struct CmnDtc {
     bool cycles_run;
     QEMUTimer *wrap;            /* fires when the cycle counter wraps */
 
+    CmnCarries carries;
+    bool drops;                 /* carries that arrive while it is stopped */
+    uint64_t dropped;
+
+    /* Of DTC 0: DTMs learn of a stop or start late */
+    int64_t stop_delay;         /* ns */
+    int64_t changed;            /* when that was last sent */
+    bool before;                /* and what they went by until then */
+
     bool hide_overflows;        /* PMOVSR reads 0 while not enabled */
+    bool pm_disabled;           /* from outside: PMCR keeps nothing */
 };
 
 /* @first is DTC 0 of the mesh, or itself. */
@@ -47,13 +58,21 @@ void cmn_dtc_reset(CmnDtc *dtc);
 /* As a kernel leaves it that does not clean up: counting, all overflowed */
 void cmn_dtc_make_dirty(CmnDtc *dtc);
 
-/* Do the DTMs of the mesh count? @dtc is DTC 0. */
+/* Is it enabled? With a delay DTMs learn later of what DTC 0 does. */
 bool cmn_dtc_enabled(const CmnDtc *dtc);
 
-/* @n increments arrive for counter @index. */
-void cmn_dtc_count(CmnDtc *dtc, unsigned index, uint64_t n);
+/*
+ * When between virtual times @from and @to, ns, DTMs count for DTC 0: the
+ * first such time and, in @until, its end. Between the two DTC 0 was not
+ * written.
+ */
+int64_t cmn_dtc_span(const CmnDtc *dtc, int64_t from, int64_t to,
+                     int64_t *until);
 
-/* Let the time until now pass for the cycle counter. */
+/* @n increments for counter @index left a DTM at virtual time @when, ns. */
+void cmn_dtc_carry(CmnDtc *dtc, unsigned index, uint64_t n, int64_t when);
+
+/* Let the time until now pass for the cycle counter, and for carries. */
 void cmn_dtc_sync(CmnDtc *dtc);
 
 /* After a change in DTC 0: does the cycle counter run now? */

@@ -5,7 +5,8 @@
  * increment to the global counter of its domain's DTC.
  *
  * Where the sources leave it open: of combined counters only the highest can
- * be paired.
+ * be paired; registers can be written while dtm_enable is set, unless a test
+ * says that it locks them.
  *
  * Left out: snapshots, trace (the FIFO stays empty, packets are not made),
  * sampling.
@@ -16,6 +17,7 @@
 
 /* By offset in the PMU block of DTM 0 */
 #define DTM_CONTROL         0x100
+#define   DTM_CONTROL_ENABLE    (1ull << 0)
 #define   DTM_CONTROL_WRITABLE  0xf
 #define DTM_WP_FIRST        0x1a0
 #define DTM_WP_LAST         0x1f8
@@ -36,9 +38,19 @@
 
 #define COUNTER_BITS        16
 
+static int64_t now_ns(void)
+{
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
+
+/* Does it count at this very moment? */
 static bool dtm_counts(const CmnDtm *dtm)
 {
-    return dtm->config & PMU_CONFIG_PMU_EN && cmn_dtc_enabled(dtm->first);
+    int64_t now = now_ns(), until;
+
+    return dtm->config & PMU_CONFIG_PMU_EN &&
+           cmn_dtc_span(dtm->first, now, now + 1, &until) == now &&
+           until > now;
 }
 
 /* Does counter @k pass its carry on to the next one? */
@@ -57,10 +69,19 @@ static bool has_input(const CmnDtm *dtm, unsigned k)
     return k == 0 || !is_chained(dtm, k - 1);
 }
 
+static void carry_out(CmnDtm *dtm, unsigned k, uint64_t n, int64_t when)
+{
+    cmn_dtc_carry(dtm->dtc, extract64(dtm->config, PMU_CONFIG_GLOBAL(k), 3), n,
+                  when);
+}
+
 static void counter_add(CmnDtm *dtm, unsigned k, uint64_t n)
 {
     uint64_t sum, carry;
 
+    if (dtm->config & PMU_CONFIG_PAIRED(k)) {
+        dtm->total += n;
+    }
     for (carry = n; carry; k++) {
         sum = extract64(dtm->count, COUNTER_BITS * k, COUNTER_BITS) + carry;
         dtm->count = deposit64(dtm->count, COUNTER_BITS * k, COUNTER_BITS,
@@ -71,8 +92,54 @@ static void counter_add(CmnDtm *dtm, unsigned k, uint64_t n)
         }
     }
     if (carry && dtm->config & PMU_CONFIG_PAIRED(k)) {
-        cmn_dtc_count(dtm->dtc,
-                      extract64(dtm->config, PMU_CONFIG_GLOBAL(k), 3), carry);
+        carry_out(dtm, k, carry, now_ns());
+    }
+}
+
+/*
+ * @n counts, one every 1/traffic of a second from virtual time @from on. What
+ * has come until now has its carries in one; each of the others has its time.
+ */
+static void counter_flow(CmnDtm *dtm, unsigned k, uint64_t n, int64_t from)
+{
+    uint64_t old = extract64(dtm->count, COUNTER_BITS * k, COUNTER_BITS);
+    uint64_t carries = (old + n) >> COUNTER_BITS;
+    int64_t past = now_ns() - dtm->dtc->carries.delay - from;
+    uint64_t arrived = 0, i;
+
+    dtm->total += n;
+    dtm->count = deposit64(dtm->count, COUNTER_BITS * k, COUNTER_BITS, old + n);
+    if (past > 0) {
+        arrived = MIN((old + muldiv64(past, dtm->traffic,
+                                      NANOSECONDS_PER_SECOND)) >> COUNTER_BITS,
+                      carries);
+        carry_out(dtm, k, arrived, from);
+    }
+    for (i = arrived + 1; i <= carries; i++) {
+        carry_out(dtm, k, 1, from + muldiv64((i << COUNTER_BITS) - old,
+                                             NANOSECONDS_PER_SECOND,
+                                             dtm->traffic));
+    }
+}
+
+void cmn_dtm_sync(CmnDtm *dtm)
+{
+    int64_t now = now_ns(), until;
+    int64_t from = cmn_dtc_span(dtm->first, dtm->synced, now, &until);
+    unsigned __int128 flow;
+    unsigned k;
+
+    dtm->synced = now;
+    if (!dtm->traffic || !(dtm->config & PMU_CONFIG_PMU_EN)) {
+        return;
+    }
+    flow = (unsigned __int128)(until - from) * dtm->traffic + dtm->rest;
+    dtm->rest = flow % NANOSECONDS_PER_SECOND;
+    for (k = 0; k < CMN_DTM_NCOUNTERS; k++) {
+        if (has_input(dtm, k) && !is_chained(dtm, k) &&
+            dtm->config & PMU_CONFIG_PAIRED(k)) {
+            counter_flow(dtm, k, flow / NANOSECONDS_PER_SECOND, from);
+        }
     }
 }
 
@@ -173,7 +240,8 @@ void cmn_dtm_write(CmnDtm *dtm, uint32_t offset, uint64_t mask,
     uint64_t writable;
     uint64_t *reg = dtm_register(dtm, offset, &writable);
 
-    if (reg) {
+    if (reg && (offset == DTM_CONTROL || !dtm->locks ||
+                !(dtm->control & DTM_CONTROL_ENABLE))) {
         mask &= writable;
         *reg = (*reg & ~mask) | (value & mask);
     }
@@ -201,12 +269,15 @@ void cmn_dtm_reset(CmnDtm *dtm)
     dtm->sample_reload = 0;
     dtm->config = 0;
     dtm->count = 0;
+    dtm->rest = 0;
+    dtm->synced = now_ns();
 }
 
 void cmn_dtm_make_dirty(CmnDtm *dtm)
 {
     unsigned k;
 
+    dtm->control = DTM_CONTROL_ENABLE;
     dtm->config = PMU_CONFIG_PMU_EN;
     for (k = 0; k < CMN_DTM_NCOUNTERS; k++) {
         dtm->config |= PMU_CONFIG_PAIRED(k) |

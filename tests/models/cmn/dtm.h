@@ -39,9 +39,18 @@ typedef struct CmnDtm {
     uint64_t sample_reload;
     uint64_t config;            /* PMU_CONFIG */
     uint64_t count;             /* PMEVCNT, four times 16 bits */
+
+    bool locks;                 /* dtm_enable keeps writes away */
+    uint64_t traffic;           /* in a second, at each paired counter */
+    uint64_t rest;              /* of one, in billionths */
+    int64_t synced;             /* virtual time until which it has come */
+    uint64_t total;             /* what paired counters have counted */
 } CmnDtm;
 
 void cmn_dtm_reset(CmnDtm *dtm);
+
+/* Let the traffic until now pass. */
+void cmn_dtm_sync(CmnDtm *dtm);
 
 /* As a kernel leaves it that does not clean up: counting for its DTC */
 void cmn_dtm_make_dirty(CmnDtm *dtm);

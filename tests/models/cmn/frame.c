@@ -124,10 +124,11 @@ uint64_t cmn_frame_read(CmnMesh *mesh, CmnNode *node, uint32_t offset)
         return sel->value;
     }
     if (dtm) {
+        cmn_mesh_sync(mesh);
         return cmn_dtm_read(dtm, within_dtm(mesh, node, offset));
     }
     if (node->dtc && cmn_dtc_group(node->dtc, offset) != CMN_DTC_NONE) {
-        cmn_dtc_sync(node->dtc);
+        cmn_mesh_sync(mesh);
         return cmn_dtc_read(node->dtc, offset);
     }
     return cmn_info_read(mesh, node, offset);
@@ -139,9 +140,7 @@ static void write_dtc(CmnMesh *mesh, CmnDtc *dtc, uint32_t offset,
 {
     unsigned i;
 
-    for (i = 0; i < mesh->ndtcs; i++) {
-        cmn_dtc_sync(&mesh->dtc[i]);
-    }
+    cmn_mesh_sync(mesh);
     cmn_dtc_write(dtc, offset, mask, value);
     for (i = 0; i < mesh->ndtcs; i++) {
         cmn_dtc_update(&mesh->dtc[i]);
@@ -160,6 +159,7 @@ void cmn_frame_write(CmnMesh *mesh, CmnNode *node, uint32_t offset,
     if (sel) {
         cmn_selector_write(sel, mask, value);
     } else if (dtm) {
+        cmn_mesh_sync(mesh);
         cmn_dtm_write(dtm, within_dtm(mesh, node, offset), mask, value);
     } else if (node->dtc) {
         write_dtc(mesh, node->dtc, offset, mask, value);

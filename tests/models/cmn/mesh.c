@@ -107,6 +107,36 @@ void cmn_mesh_flits(CmnMesh *mesh, CmnXp *xp, const CmnFlit *flit, uint64_t n)
     }
 }
 
+void cmn_mesh_sync(CmnMesh *mesh)
+{
+    unsigned i, j;
+
+    for (i = 0; mesh->traffic && i < mesh->nxps; i++) {
+        for (j = 0; j < mesh->xps[i].ndtms; j++) {
+            cmn_dtm_sync(&mesh->xps[i].dtm[j]);
+        }
+    }
+    for (i = 0; i < mesh->ndtcs; i++) {
+        cmn_dtc_sync(&mesh->dtc[i]);
+    }
+}
+
+void cmn_mesh_set_traffic(CmnMesh *mesh, uint64_t traffic)
+{
+    unsigned i, j;
+
+    cmn_mesh_sync(mesh);
+    mesh->traffic = traffic;
+    for (i = 0; i < mesh->nxps; i++) {
+        for (j = 0; j < mesh->xps[i].ndtms; j++) {
+            CmnDtm *dtm = &mesh->xps[i].dtm[j];
+
+            dtm->traffic = traffic;
+            dtm->synced = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+        }
+    }
+}
+
 void cmn_mesh_reset(CmnMesh *mesh)
 {
     CmnNode *node;

@@ -71,6 +71,7 @@ typedef struct CmnMesh {
     CmnNode *root;
     CmnDtc dtc[CMN_MAX_DTCS];
     unsigned ndtcs;
+    uint64_t traffic;       /* in a second, at each paired counter */
     uint64_t size;          /* of the configuration space */
     CmnNode **frames;       /* the node of each frame, or NULL */
 } CmnMesh;
@@ -84,6 +85,12 @@ bool cmn_mesh_build(CmnMesh *mesh, const CmnDescription *description,
 void cmn_mesh_free(CmnMesh *mesh);
 
 void cmn_mesh_reset(CmnMesh *mesh);
+
+/* Let the time until now pass for all counters. */
+void cmn_mesh_sync(CmnMesh *mesh);
+
+/* Each paired counter counts @traffic in a second while it counts. */
+void cmn_mesh_set_traffic(CmnMesh *mesh, uint64_t traffic);
 
 /* The node whose registers are at @addr, or NULL */
 CmnNode *cmn_mesh_node(const CmnMesh *mesh, uint64_t addr);

@@ -171,6 +171,19 @@ void cmn_selector_reset(CmnSelector *sel)
     sel->value = sel->type ? selector_fields(sel)->reset : 0;
 }
 
+void cmn_selector_make_dirty(CmnSelector *sel)
+{
+    unsigned i;
+
+    for (i = 0; sel->type && i < CMN_NFILTERS; i++) {
+        SelectorField field = selector_fields(sel)->filter[i];
+
+        if (field.length) {
+            sel->value = deposit64(sel->value, field.shift, field.length, 1);
+        }
+    }
+}
+
 void cmn_selector_write(CmnSelector *sel, uint64_t mask, uint64_t value)
 {
     if (sel->type) {
@@ -190,11 +203,24 @@ static unsigned selected_filter(const CmnSelector *sel, CmnFilter filter)
     return field.length ? extract64(sel->value, field.shift, field.length) : 0;
 }
 
+/* Is a field other than the event's own set, and would that matter? */
+static bool other_filter(const CmnSelector *sel, CmnFilter own)
+{
+    CmnFilter filter;
+
+    for (filter = 0; sel->filters_all && filter < CMN_NFILTERS; filter++) {
+        if (filter != own && selected_filter(sel, filter)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 unsigned cmn_selector_lines(const CmnSelector *sel, const CmnEvent *event)
 {
     unsigned line, lines = 0;
 
-    if (sel->type != event->type ||
+    if (sel->type != event->type || other_filter(sel, event->filter) ||
         !cmn_event_passes(event, selected_filter(sel, event->filter))) {
         return 0;
     }

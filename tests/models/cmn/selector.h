@@ -13,6 +13,7 @@
 typedef struct CmnSelector {
     uint16_t type;          /* whose events; 0: there is no selector */
     CmnColumn column;
+    bool filters_all;       /* fields act on events without a filter, too */
     uint64_t value;
 } CmnSelector;
 
@@ -22,6 +23,9 @@ typedef struct CmnSelector {
  */
 void cmn_selectors_init(CmnSelector sel[2], uint16_t type, CmnColumn column);
 void cmn_selector_reset(CmnSelector *sel);
+
+/* As a kernel leaves it that does not clean up: filters that pass nothing */
+void cmn_selector_make_dirty(CmnSelector *sel);
 
 /* Bits outside @mask are not written. */
 void cmn_selector_write(CmnSelector *sel, uint64_t mask, uint64_t value);

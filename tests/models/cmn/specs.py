@@ -86,6 +86,8 @@ _KEYS = {
                       "off"),
     "spniden": Key(None, "off: watchpoints do not see secure flits", switch,
                    "on"),
+    "carry-delay": Key(None, "ns that a carry takes from a DTM to its DTC",
+                       number(0, 10**9), "0"),
     "acpi": Key(None, "on: UEFI firmware and an ACPI table instead of a device"
                       " tree", switch, "off"),
     "corrupt": Key(None, "how discovery is broken, several joined by +; the"

@@ -363,6 +363,29 @@ class Counting(CountTest):
             self.add("hnf_cache_miss@0x24", 9)
         self.assertEqual(self.here.counters()[0], 18)
 
+    def test_dtm_enable_may_lock_a_dtm(self):
+        """Section 11.4, if it is so"""
+        self.machine.control("set", "cmn0", "dtm_lock", 1)
+        self.here.write(0x100, 1)
+        for register in (Dtm.CONFIG, Dtm.COUNT, 0x1a8):
+            self.here.write(register, 1)
+            self.assertEqual(self.here.read(register), 0)
+        self.here.write(0x100, 0)
+        self.here.write(Dtm.CONFIG, 1)
+        self.assertEqual(self.here.read(Dtm.CONFIG), 1)
+
+    def test_a_filter_may_act_on_every_event(self):
+        """Section 11.13, if it is so"""
+        self.here.count(device(1, 0, 0))
+        self.select(self.hnf, 1 << 32 | 0x01)
+        self.add("hnf_cache_miss@0x24", 5)
+        self.machine.control("set", "cmn0", "filter_all", 1)
+        self.add("hnf_cache_miss@0x24", 70)
+        self.assertEqual(self.here.counters()[0], 5)
+        self.select(self.hnf, 0x01)
+        self.add("hnf_cache_miss@0x24", 900)
+        self.assertEqual(self.here.counters()[0], 905)
+
     def test_combined_pairs(self):
         self.select(self.hnf, 0x0201)
         self.here.count(device(1, 0, 0), device(1, 0, 0), device(1, 0, 1),

@@ -219,6 +219,210 @@ class Pairs(DtcTest):
         self.assertEqual(self.dtc.read(Dtc.OVS), 1 << 2)
 
 
+class UnderWay(DtcTest):
+    """Carries, stops, writes and interrupts that take time (2.6, 4.4)"""
+
+    def set(self, key, value):
+        self.machine.control("set", "cmn0", key, value)
+
+    def get(self, key):
+        return int(self.machine.control("get", "cmn0", key))
+
+    def test_a_carry_takes_time(self):
+        self.set("carry_delay", 1000)
+        self.count("C")
+        self.carry(3)
+        self.machine.step(999)
+        self.assertEqual((self.dtc.counter("C"), self.get("carries")), (0, 3))
+        self.machine.step(1)
+        self.assertEqual((self.dtc.counter("C"), self.get("carries")), (3, 0))
+
+    def test_carries_keep_their_distance(self):
+        self.set("carry_delay", 1000)
+        self.count("C")
+        self.carry()
+        self.machine.step(600)
+        self.carry()
+        self.machine.step(400)
+        self.assertEqual(self.dtc.counter("C"), 1)
+        self.machine.step(600)
+        self.assertEqual(self.dtc.counter("C"), 2)
+
+    def test_a_late_carry_interrupts(self):
+        self.dtc.enable(INTR)
+        self.set("carry_delay", 1000)
+        self.count("A")
+        self.dtc.set_counter("A", 0xffffffff)
+        self.carry()
+        self.assertFalse(self.interrupts())
+        self.machine.step(1000)
+        self.assertTrue(self.interrupts())
+
+    def test_a_carry_reaches_a_stopped_dtc(self):
+        self.set("carry_delay", 1000)
+        self.count("C")
+        self.carry()
+        self.dtc.write32(Dtc.PMCR, 0)
+        self.machine.step(1000)
+        self.assertEqual((self.dtc.counter("C"), self.get("dropped")), (1, 0))
+
+    def test_or_is_dropped(self):
+        self.set("carry_delay", 1000)
+        self.set("carry_drop", 1)
+        self.count("C")
+        self.carry()
+        self.machine.step(500)
+        self.carry()
+        self.machine.step(500)
+        self.dtc.write32(Dtc.PMCR, 0)
+        self.machine.step(500)
+        self.dtc.write32(Dtc.PMCR, Dtc.PMU_EN)
+        self.assertEqual((self.dtc.counter("C"), self.get("dropped")), (1, 1))
+        self.set("dropped", 0)
+
+    def test_dtms_stop_late(self):
+        self.set("stop_delay", 1000)
+        self.machine.step(2000)
+        self.count("C")
+        self.dtc.write32(Dtc.PMCR, 0)
+        self.machine.step(999)
+        self.add("hnf_cache_miss@0x24", 5)
+        self.assertEqual(self.dtm(0x20).counters()[0], 5)
+        self.machine.step(1)
+        self.add("hnf_cache_miss@0x24", 5)
+        self.dtc.write32(Dtc.PMCR, Dtc.PMU_EN)
+        self.machine.step(999)
+        self.add("hnf_cache_miss@0x24", 5)
+        self.assertEqual(self.dtm(0x20).counters()[0], 5)
+        self.machine.step(1)
+        self.add("hnf_cache_miss@0x24", 5)
+        self.assertEqual(self.dtm(0x20).counters()[0], 10)
+
+    def test_a_start_right_behind_a_stop(self):
+        self.set("stop_delay", 1000)
+        self.machine.step(2000)
+        self.count("C")
+        self.dtc.write32(Dtc.PMCR, 0)
+        self.machine.step(10)
+        self.dtc.write32(Dtc.PMCR, Dtc.PMU_EN)
+        for _ in range(3):
+            self.add("hnf_cache_miss@0x24", 5)
+            self.machine.step(600)
+        self.assertEqual(self.dtm(0x20).counters()[0], 15)
+
+    def test_a_write_takes_time(self):
+        self.set("posted", 1000)
+        self.count("C")
+        self.machine.step(1000)
+        self.dtc.write32(Dtc.PMCR, 0)
+        self.machine.step(999)
+        self.carry()
+        self.machine.step(1)
+        self.carry()
+        self.assertEqual(self.dtc.counter("C"), 1)
+
+    def test_a_read_overtakes_no_write(self):
+        self.set("posted", 1000)
+        self.dtc.set_counter("C", 5)
+        self.dtc.set_counter("C", 6)
+        self.assertEqual(self.get("dtc0_c"), 0)
+        self.assertEqual(self.dtc.counter("C"), 6)
+        self.assertEqual(self.get("dtc0_c"), 6)
+
+    def test_an_interrupt_takes_time(self):
+        self.dtc.enable(INTR)
+        self.set("irq_delay", 1000)
+        self.count("A")
+        self.dtc.set_counter("A", 0xffffffff)
+        self.carry()
+        self.machine.step(999)
+        self.assertFalse(self.interrupts())
+        self.machine.step(1)
+        self.assertTrue(self.interrupts())
+        self.dtc.write32(Dtc.OVS_CLR, 1)
+        self.assertFalse(self.interrupts())
+
+    def test_a_flag_that_did_not_last_is_not_seen(self):
+        self.dtc.enable(INTR)
+        self.set("irq_delay", 1000)
+        self.count("A")
+        self.dtc.set_counter("A", 0xffffffff)
+        self.carry()
+        self.machine.step(500)
+        self.dtc.write32(Dtc.OVS_CLR, 1)
+        self.machine.step(500)
+        self.assertFalse(self.interrupts())
+
+    def test_a_reset_takes_away_what_is_under_way(self):
+        self.set("carry_delay", 1000)
+        self.count("C")
+        self.carry()
+        self.machine.reset()
+        self.machine.step(1000)
+        self.assertEqual(self.get("dtc0_c"), 0)
+        self.assertEqual(self.get("dropped"), 0)
+
+    def test_a_pmu_that_is_taken_away(self):
+        self.set("pm_disable", 1)
+        self.assertEqual(self.dtc.read32(Dtc.PMCR), 0)
+        self.dtc.write32(Dtc.PMCR, Dtc.PMU_EN)
+        self.assertEqual(self.dtc.read32(Dtc.PMCR), 0)
+        self.set("pm_disable", 0)
+        self.dtc.write32(Dtc.PMCR, Dtc.PMU_EN)
+        self.assertEqual(self.dtc.read32(Dtc.PMCR), Dtc.PMU_EN)
+
+    def test_traffic_counts_in_paired_counters(self):
+        self.count("C")
+        self.set("traffic", 1000000000)
+        self.machine.step(WRAP + 7)
+        self.assertEqual(self.dtm(0x20).counters(), [7, 0, 0, 0])
+        self.assertEqual(self.dtc.counter("C"), 1)
+        self.assertEqual(self.get("total"), WRAP + 7)
+        self.dtc.write32(Dtc.PMCR, 0)
+        self.machine.step(WRAP)
+        self.assertEqual(self.get("total"), WRAP + 7)
+        self.set("total", 0)
+        self.assertEqual(self.get("total"), 0)
+
+    def test_carries_of_traffic_take_time(self):
+        """One in three ns: wraps at 3 * 65536 ns, and 300 more until it is
+        told."""
+        self.set("carry_delay", 300)
+        self.count("C")
+        self.set("traffic", 333333333)
+        self.machine.step(3 * 2 * WRAP + 290)
+        self.assertEqual(self.dtm(0x20).counters()[0], 96)
+        self.assertEqual(self.dtc.counter("C"), 1)
+        self.assertEqual(self.get("carries"), 1)
+        self.machine.step(20)
+        self.assertEqual(self.dtc.counter("C"), 2)
+
+    def test_traffic_until_the_dtms_have_stopped(self):
+        self.set("stop_delay", 100)
+        self.machine.step(1000)
+        self.count("C")
+        self.set("traffic", 1000000000)
+        self.machine.step(50)
+        self.dtc.write32(Dtc.PMCR, 0)
+        self.machine.step(1000)
+        self.assertEqual(self.get("total"), 150)
+        self.dtc.write32(Dtc.PMCR, Dtc.PMU_EN)
+        self.machine.step(1000)
+        self.assertEqual(self.get("total"), 150 + 900)
+
+
+class FromTheStart(DtcTest):
+    spec = "cmn600,carry-delay=700"
+
+    def test_a_carry_takes_time(self):
+        self.count("C")
+        self.carry()
+        self.machine.step(699)
+        self.assertEqual(self.dtc.counter("C"), 0)
+        self.machine.step(1)
+        self.assertEqual(self.dtc.counter("C"), 1)
+
+
 class Cycles(DtcTest):
     def start(self, dtc=None):
         (dtc or self.dtc).node.write32(Dtc.CTL, Dtc.EN | Dtc.CG_DISABLE)
@@ -347,6 +551,11 @@ class Dirty(CountTest):
                          (before + 0x10) % WRAP)
         self.machine.step(MS)
         self.assertEqual(self.dtcs[1].read(Dtc.CYCLES), MS * CLOCK // 10**9)
+
+    def test_watchpoints_are_enabled_and_filters_set(self):
+        self.assertEqual(self.dtm(0x20).read(0x100), 1)
+        hnf = self.mesh.nodes[HNF, 0x24]
+        self.assertEqual(self.selected(hnf), 1 << 32)
 
     def test_the_order_of_number_4_cleans_up(self):
         for dtc in self.dtcs:
