@@ -52,6 +52,13 @@ static void pmu_box_end_read(struct pmu_box *box)
 		box_ops(box)->end_read(box);
 }
 
+/* Several events are read: a group of one is not worth a stop. */
+static void pmu_box_hold(struct pmu_box *box)
+{
+	if (!box->dead && !box->frozen && box_ops(box)->hold)
+		box_ops(box)->hold(box);
+}
+
 /* What is read while the box is frozen is of one moment: one pass. */
 static void pmu_box_freeze(struct pmu_box *box)
 {
@@ -345,6 +352,8 @@ static void pmu_event_read(struct perf_event *event)
 	alone = !ev->box->reading;
 	if (alone)
 		pmu_box_begin_read(ev->box);
+	else if (event->group_leader->nr_siblings)
+		pmu_box_hold(ev->box);
 	pmu_event_update(ev);
 	if (alone)
 		pmu_box_end_read(ev->box);

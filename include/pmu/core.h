@@ -201,6 +201,12 @@ struct pmu_box_ops {
 	 */
 	void (*begin_read)(struct pmu_box *box);
 	/**
+	 * @hold: the reads of this pass are those of a group, and the counters run: stop
+	 * them, if that is what it takes for the reads to be of one moment. May be called
+	 * again in the pass. What it stops end_read lets run. NULL: that is not needed.
+	 */
+	void (*hold)(struct pmu_box *box);
+	/**
 	 * @end_read: a pass that began while the box was running is over. One that began
 	 * frozen ends with thaw instead.
 	 */
