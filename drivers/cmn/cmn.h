@@ -82,7 +82,7 @@ enum cmn_layout {
 
 /* A field of INFO_GLOBAL or INFO_GLOBAL_1; no bits where the product has none. */
 struct cmn_info_field {
-	u16 reg;
+	u8 word;			/* of cmn.info */
 	u64 mask;
 };
 
@@ -111,6 +111,7 @@ struct cmn_part {
 	u32 wp_exclusive, wp_combine, wp_dev_sel2, wp_chn_num;
 	struct cmn_info_field multi_dtm, isolation, vcs[CMN_CHANNELS];
 	const u64 *home_filters;	/* of HN-F and HN-S, CMN_FILTERS */
+	u64 hns_reset;			/* an HN-S's selector without events, unless it is 0 */
 };
 
 /* Where a node is, from its id. */
@@ -126,6 +127,8 @@ struct cmn_node {
 	u16 type, id, logical;
 	u16 xp, dtm;			/* indices */
 	u8 port, dev;
+	bool wide;			/* ids are CMN_EVENT_SEL_LANE_WIDE apart */
+	u8 filter_users[CMN_FILTERS];	/* events that count and have it */
 };
 
 struct cmn_xp {
@@ -187,6 +190,7 @@ struct cmn {
 	void __iomem *base;
 	resource_size_t start, size;
 	u32 root;			/* offset of the root's frame */
+	u64 info[2];			/* INFO_GLOBAL and INFO_GLOBAL_1 */
 	u8 width, height, id_bits;
 	bool multi_dtm;
 	u8 vcs[CMN_CHANNELS];
@@ -201,6 +205,9 @@ struct cmn {
 
 	/* Only on the owner CPU with interrupts off: */
 	bool stopped;			/* by DTC 0 */
+	bool started;			/* an event was, since the registers were written */
+	bool loses_carries;		/* of DTMs, when it is stopped */
+	u32 carry_ns;			/* how long they take at most */
 	u32 pass;			/* of reads; see pmu_box_ops.begin_read */
 	unsigned long *stale_dtms;	/* registers differ from the image */
 	unsigned long *stale_nodes;
@@ -258,6 +265,7 @@ struct cmn_member {
 	u16 dtm;
 	u8 counter;
 	u8 wp;
+	u16 last;		/* what the counter was when it was last read */
 };
 
 /* An event, decoded, and what was claimed for it. */
@@ -269,6 +277,7 @@ struct cmn_event {
 	u8 cycles;			/* type DTC: which one's */
 	struct cmn_wp wp;
 	u64 wp_val, wp_mask;
+	u64 carries;			/* of local counters, at the least, and an offset */
 	bool alone, counted;		/* of a pair: tried without the other; ever claimed */
 	bool may_log;			/* as pmu_may_log() said of who opened it */
 	u16 nr;
@@ -385,8 +394,9 @@ int cmn_discover(struct cmn *cmn);
 void cmn_undiscover(struct cmn *cmn);
 
 /* tree.c */
-int cmn_children(struct cmn *cmn, u32 offset, const char *what, unsigned int most);
-int cmn_child(struct cmn *cmn, u32 offset, unsigned int n, unsigned long *seen, u32 *child);
+int cmn_children(struct cmn *cmn, u32 offset, const char *what, unsigned int most, u32 *array);
+int cmn_child(struct cmn *cmn, u32 offset, u32 array, unsigned int n, unsigned long *seen,
+	      u32 *child);
 unsigned int cmn_frames(const struct cmn *cmn);
 int cmn_root_check(struct cmn *cmn);
 int cmn_root_fits(struct cmn *cmn);
@@ -402,14 +412,14 @@ u16 cmn_member_read(struct cmn *cmn, const struct cmn_member *m);
 void cmn_flush(struct cmn *cmn);
 
 /* dtc.c */
-void cmn_dtc_reset(struct cmn_dtc *dtc);
+u32 cmn_dtc_reset(struct cmn_dtc *dtc);
 void cmn_dtc_quiesce(struct cmn_dtc *dtc);
 void cmn_mesh_run(struct cmn *cmn, bool run);
-void cmn_letter_start(struct cmn_dtc *dtc, unsigned int letter);
-u64 cmn_letter_read(struct cmn *cmn, struct cmn_dtc *dtc, unsigned int letter);
+u64 cmn_carries_read(struct cmn *cmn, const struct cmn_event *ce);
+u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least);
 void cmn_cycles_start(struct cmn_dtc *dtc);
 void cmn_cycles_stop(struct cmn_dtc *dtc);
-u64 cmn_cycles_read(struct cmn_dtc *dtc);
+u64 cmn_cycles_read(const struct cmn *cmn, struct cmn_dtc *dtc);
 bool cmn_overflow(struct cmn *cmn, u8 dtcs);
 
 /* irq.c */
@@ -450,12 +460,12 @@ bool cmn_xp_event_fits(const struct cmn *cmn, u16 id);
 /* pmu.c */
 extern const struct pmu_format cmn_formats[CMN_FORMATS];
 void cmn_desc_init(struct cmn *cmn);
-void cmn_event_start(struct cmn *cmn, const struct cmn_event *ce);
+void cmn_event_start(struct cmn *cmn, struct cmn_event *ce);
 void cmn_event_stop(struct cmn *cmn, const struct cmn_event *ce);
-u64 cmn_event_value(struct cmn *cmn, const struct cmn_event *ce);
+u64 cmn_event_value(struct cmn *cmn, struct cmn_event *ce);
 
 /* main.c */
-void cmn_reset(struct cmn *cmn);
+int cmn_reset(struct cmn *cmn);
 void cmn_quiesce(struct cmn *cmn);
 
 /* map.c */

@@ -21,12 +21,10 @@ struct cmn_survey {
 };
 
 /* A field of the global information; @absent where the product has none. */
-static unsigned int cmn_info(struct cmn *cmn, const struct cmn_info_field *field,
+static unsigned int cmn_info(const struct cmn *cmn, const struct cmn_info_field *field,
 			     unsigned int absent)
 {
-	if (!field->mask)
-		return absent;
-	return cmn_field(cmn_read64(cmn->base + cmn->root + field->reg), field->mask);
+	return field->mask ? cmn_field(cmn->info[field->word], field->mask) : absent;
 }
 
 char *cmn_assume_revision = "";
@@ -99,6 +97,8 @@ static int cmn_identify(struct cmn *cmn)
 	if (err)
 		return err;
 	cmn->events = cmn->part->events;
+	cmn->info[0] = cmn_read64(cmn->base + cmn->root + CMN_INFO_GLOBAL);
+	cmn->info[1] = cmn_read64(cmn->base + cmn->root + CMN_INFO_GLOBAL_1);
 	cmn->multi_dtm = cmn_info(cmn, &cmn->part->multi_dtm, 0);
 	for (unsigned int i = 0; i < CMN_CHANNELS; i++)
 		cmn->vcs[i] = cmn_info(cmn, &cmn->part->vcs[i], 1);
@@ -117,7 +117,8 @@ static int cmn_xp_order(const void *one, const void *other)
 /* The XPs that the root lists, sorted by logical id. */
 static int cmn_find_xps(struct cmn *cmn, struct cmn_survey *survey)
 {
-	int count = cmn_children(cmn, cmn->root, "root node", CMN_MAX_XPS);
+	u32 array;
+	int count = cmn_children(cmn, cmn->root, "root node", CMN_MAX_XPS, &array);
 
 	if (count < 0)
 		return count;
@@ -128,7 +129,7 @@ static int cmn_find_xps(struct cmn *cmn, struct cmn_survey *survey)
 		struct cmn_xp *xp = &cmn->xps[cmn->nr_xps];
 		u32 offset;
 		u64 info;
-		int found = cmn_child(cmn, cmn->root, i, survey->seen, &offset);
+		int found = cmn_child(cmn, cmn->root, array, i, survey->seen, &offset);
 
 		if (found < 0)
 			return found;
@@ -385,16 +386,18 @@ static int cmn_add_child(struct cmn *cmn, struct cmn_survey *survey, unsigned in
 static int cmn_find_children(struct cmn *cmn, struct cmn_survey *survey, unsigned int x)
 {
 	struct cmn_xp *xp = &cmn->xps[x];
-	u32 offset = xp->base - cmn->base;
-	int count = cmn_children(cmn, offset, "XP", CMN_MAX_CHILDREN);
-	u64 info = cmn_read64(xp->base + CMN_NODE_INFO);
+	u32 offset = xp->base - cmn->base, array;
+	int count = cmn_children(cmn, offset, "XP", CMN_MAX_CHILDREN, &array);
+	u64 info = FIELD_PREP(CMN_NODE_INFO_TYPE, CMN_TYPE_XP) |
+		   FIELD_PREP(CMN_NODE_INFO_ID, xp->id) |
+		   FIELD_PREP(CMN_NODE_INFO_LOGICAL, xp->logical);
 
 	if (count < 0)
 		return count;
 	cmn_add_node(cmn, info, x, xp->base + cmn->part->xp_pmu + CMN_EVENT_SEL);
 	for (int i = 0; i < count; i++) {
 		u32 child;
-		int found = cmn_child(cmn, offset, i, survey->seen, &child);
+		int found = cmn_child(cmn, offset, array, i, survey->seen, &child);
 
 		if (found > 0)
 			found = cmn_add_child(cmn, survey, x, child);

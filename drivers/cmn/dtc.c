@@ -4,22 +4,37 @@
  * here, the cycle counter, overflow, and the switch of the whole mesh.
  *
  * An event's value is the sum of its 16-bit local counters and, 16 bits up, of one
- * letter for each DTC; both are wanted as of one moment, since a local counter that wraps
- * between would be off by 2^16. So a pass of reads stops the mesh.
+ * letter for each DTC. A carry from one to the other takes time, and in a mesh that counts
+ * no two registers are read at once: cmn_event_value() makes the best of that. To have all
+ * as of one moment the mesh is stopped, and what is under way awaited.
  *
- * Letters are extended to 64 bits here. They begin in the middle of their range, and are put
- * back there when they have wrapped: so 2^31 wraps of local counters, 2^47 events, pass before
- * the interrupt, and as many until it would be too late to serve it.
+ * Letters are extended to 64 bits here. They count on from one event to the next; in the middle
+ * of their range they begin, and are put back there when they have wrapped and nothing counts:
+ * so 2^31 wraps of local counters, 2^47 events, pass before the interrupt, and as many until it
+ * would be too late to serve it.
  */
+#include <linux/delay.h>
+#include <linux/device.h>
 #include <linux/export.h>
+#include <linux/moduleparam.h>
 
 #include "cmn.h"
 
-#define CMN_LETTER_START	BIT(31)
+#define CMN_LETTER_START	BIT_ULL(31)
 #define CMN_CYCLES_START	BIT_ULL(CMN_PMCCNTR_WIDTH - 1)
 #define CMN_CYCLES_MASK		GENMASK_ULL(CMN_PMCCNTR_WIDTH - 1, 0)
 
-#define CMN_PMCR_RUN		(CMN_PMCR_PMU_EN | CMN_PMCR_OVFL_INTR_EN)
+/*
+ * How long after a stop a carry may still come, and a DTM still count. No manual says. Should all
+ * local counters of the largest mesh wrap at once, and a DTC take one of their 144 * 4 * 4
+ * carries in a clock of 1 GHz, then the last one comes after 2304 ns.
+ */
+static unsigned int cmn_carry_ns = 2500;
+module_param_named(carry_ns, cmn_carry_ns, uint, 0444);
+MODULE_PARM_DESC(carry_ns, "time in ns that a carry takes at most from a DTM to its DTC (2500)");
+
+/* A carry that takes longer than this, ns, does not come. */
+#define CMN_CARRY_LIMIT		1000000
 
 static void __iomem *cmn_letter_reg(const struct cmn_dtc *dtc, unsigned int letter)
 {
@@ -32,16 +47,21 @@ static void __iomem *cmn_letter_reg(const struct cmn_dtc *dtc, unsigned int lett
  *
  * An overflow can be cleared only while the PMU is enabled; and the counters may be running.
  *
- * Context: probe. 8 writes. Leaves it enabled.
+ * Context: probe. 8 writes, 1 read. Leaves it enabled.
+ * Return: PMCR; %CMN_PMCR_RUN unless firmware keeps the PMU to itself.
  */
-void cmn_dtc_reset(struct cmn_dtc *dtc)
+u32 cmn_dtc_reset(struct cmn_dtc *dtc)
 {
 	cmn_write32(CMN_DTC_CTL_DT_EN, dtc->base + CMN_DTC_CTL);
 	cmn_write32(CMN_PMCR_RUN, dtc->pmu + CMN_DTC_PMCR);
 	for (unsigned int i = 0; i < CMN_DTC_COUNTERS / 2; i++)
-		cmn_write64(0, dtc->pmu + CMN_DTC_PMEVCNT(i));
+		cmn_write64(CMN_LETTER_START << 32 | CMN_LETTER_START,
+			    dtc->pmu + CMN_DTC_PMEVCNT(i));
+	for (unsigned int i = 0; i < CMN_DTC_COUNTERS; i++)
+		dtc->last[i] = CMN_LETTER_START;
 	cmn_write64(0, dtc->pmu + CMN_DTC_PMCCNTR);
 	cmn_write32(CMN_PMOVSR_ALL, dtc->pmu + CMN_DTC_PMOVSR_CLR);
+	return cmn_read32(dtc->pmu + CMN_DTC_PMCR);
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_dtc_reset);
 
@@ -50,6 +70,8 @@ void cmn_dtc_quiesce(struct cmn_dtc *dtc)
 {
 	cmn_write32(0, dtc->pmu + CMN_DTC_PMCR);
 	cmn_write32(0, dtc->base + CMN_DTC_CTL);
+	/* Then all that was written has arrived. */
+	cmn_read32(dtc->base + CMN_DTC_CTL);
 }
 
 /**
@@ -57,17 +79,25 @@ void cmn_dtc_quiesce(struct cmn_dtc *dtc)
  * @cmn: the mesh
  * @run: which
  *
- * DTC 0 does it for all.
+ * DTC 0 does it for all. When this returns from a stop nothing is under way any more: the write
+ * has arrived, all DTMs know, and the last carry has come.
  *
- * Context: the owner CPU, interrupts off. 1 write.
+ * Context: the owner CPU, interrupts off. 1 write, to stop 1 read and some us.
  */
 void cmn_mesh_run(struct cmn *cmn, bool run)
 {
-	cmn_write32(run ? CMN_PMCR_RUN : 0, cmn->dtc[0].pmu + CMN_DTC_PMCR);
+	void __iomem *pmcr = cmn->dtc[0].pmu + CMN_DTC_PMCR;
+
+	cmn_write32(run ? CMN_PMCR_RUN : 0, pmcr);
 	cmn->stopped = !run;
 	/* What was read is no longer so. */
+	cmn->pass++;
 	if (run)
-		cmn->pass++;
+		return;
+	/* A delay begins when the write has arrived, for which it has to be read back. */
+	cmn_read32(pmcr);
+	cmn->carry_ns = max(cmn->carry_ns, cmn_carry_ns);
+	ndelay(cmn->carry_ns);
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_mesh_run);
 
@@ -82,29 +112,16 @@ static void cmn_letter_put(struct cmn_dtc *dtc, unsigned int letter, u32 value)
 }
 
 /**
- * cmn_letter_start() - prepare a letter for an event.
- * @dtc: the DTC
- * @letter: which, 0 to 7
- *
- * Context: the owner CPU, interrupts off; the mesh is stopped. 1 write.
- */
-void cmn_letter_start(struct cmn_dtc *dtc, unsigned int letter)
-{
-	cmn_letter_put(dtc, letter, CMN_LETTER_START);
-}
-EXPORT_SYMBOL_IF_KUNIT(cmn_letter_start);
-
-/**
  * cmn_letter_read() - what a letter has counted.
- * @cmn: the mesh, stopped
+ * @cmn: the mesh
  * @dtc: the DTC
  * @letter: which, 0 to 7
  *
- * Context: the owner CPU, interrupts off. 1 read in a pass for two letters; 1 write if it has
- * wrapped.
- * Return: carries of local counters, 64 bits.
+ * Context: the owner CPU, interrupts off. 1 read in a pass for two letters; in a mesh that is
+ * stopped 1 write if it has wrapped.
+ * Return: carries of local counters, 64 bits, of all events that it ever was for.
  */
-u64 cmn_letter_read(struct cmn *cmn, struct cmn_dtc *dtc, unsigned int letter)
+static u64 cmn_letter_read(struct cmn *cmn, struct cmn_dtc *dtc, unsigned int letter)
 {
 	unsigned int pair = letter / 2;
 	u32 now;
@@ -116,11 +133,66 @@ u64 cmn_letter_read(struct cmn *cmn, struct cmn_dtc *dtc, unsigned int letter)
 	now = dtc->pair[pair] >> (32 * (letter % 2));
 	dtc->total[letter] += (u32)(now - dtc->last[letter]);
 	dtc->last[letter] = now;
-	if (now < CMN_LETTER_START)
+	/* What came between the read and the write would be lost. */
+	if (cmn->stopped && now < CMN_LETTER_START)
 		cmn_letter_put(dtc, letter, CMN_LETTER_START);
 	return dtc->total[letter];
 }
-EXPORT_SYMBOL_IF_KUNIT(cmn_letter_read);
+
+/**
+ * cmn_carries_read() - what the letters of an event have counted.
+ * @cmn: the mesh
+ * @ce: the event
+ *
+ * Context: the owner CPU, interrupts off. Accesses as cmn_letter_read(), for each DTC.
+ * Return: carries of local counters, 64 bits, and an offset.
+ */
+u64 cmn_carries_read(struct cmn *cmn, const struct cmn_event *ce)
+{
+	u64 carries = 0;
+
+	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
+		if (ce->dtcs & BIT(i))
+			carries += cmn_letter_read(cmn, &cmn->dtc[i], ce->letter[i]);
+	return carries;
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_carries_read);
+
+/**
+ * cmn_carries_await() - wait for carries that are missing.
+ * @cmn: the mesh, stopped
+ * @ce: an event whose local counters have wrapped more often than its letters tell
+ * @least: what they should tell
+ *
+ * Either they take longer than was thought, which is remembered, or the mesh loses them when it
+ * is stopped, and then it is not waited for any more. Both are told, once.
+ *
+ * Context: the owner CPU, interrupts off. Twice, at the most, up to 2 ms.
+ * Return: what cmn_carries_read() says at the end.
+ */
+u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least)
+{
+	u64 carries = 0;
+
+	if (cmn->loses_carries)
+		return cmn_carries_read(cmn, ce);
+	for (unsigned int ns = cmn->carry_ns; ns <= CMN_CARRY_LIMIT; ns *= 2) {
+		ndelay(ns);
+		cmn->pass++;
+		carries = cmn_carries_read(cmn, ce);
+		if (carries < least)
+			continue;
+		cmn->carry_ns = 2 * ns;
+		dev_warn(cmn->dev, "%s: a carry took longer than %u ns: from now on each stop waits for %u ns, as carry_ns=%u would\n",
+			 cmn->name, ns, cmn->carry_ns, cmn->carry_ns);
+		return carries;
+	}
+	cmn->loses_carries = true;
+	dev_warn(cmn->dev, "%s: carries are lost when the mesh is stopped: each start, stop and read of a group may cost an event 65536 for each of its nodes\n",
+		 cmn->name);
+	return carries;
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_carries_await);
 
 /**
  * cmn_cycles_start() - let the cycle counter count.
@@ -147,20 +219,20 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_cycles_stop);
 
 /**
  * cmn_cycles_read() - what the cycle counter has counted.
+ * @cmn: the mesh
  * @dtc: the DTC
  *
- * It is one register, so the mesh need not be stopped for it.
- *
- * Context: the owner CPU, interrupts off. 1 read; 1 write if it has wrapped.
+ * Context: the owner CPU, interrupts off. 1 read; in a mesh that is stopped 1 write if it has
+ * wrapped.
  * Return: cycles, 64 bits.
  */
-u64 cmn_cycles_read(struct cmn_dtc *dtc)
+u64 cmn_cycles_read(const struct cmn *cmn, struct cmn_dtc *dtc)
 {
 	u64 now = cmn_read64(dtc->pmu + CMN_DTC_PMCCNTR) & CMN_CYCLES_MASK;
 
 	dtc->cycles_total += (now - dtc->cycles_last) & CMN_CYCLES_MASK;
 	dtc->cycles_last = now;
-	if (now < CMN_CYCLES_START) {
+	if (cmn->stopped && now < CMN_CYCLES_START) {
 		cmn_write64(CMN_CYCLES_START, dtc->pmu + CMN_DTC_PMCCNTR);
 		dtc->cycles_last = CMN_CYCLES_START;
 	}
@@ -173,32 +245,41 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_cycles_read);
  * @cmn: the mesh
  * @dtcs: bit per DTC
  *
- * Reading a letter, or the cycle counter, that has wrapped puts it back to the middle of
- * its range, so it is enough to bring all events up to date. A mesh that is stopped has
- * none, but it has to run for the flags to be seen and cleared.
+ * In a stopped mesh reading a letter, or the cycle counter, that has wrapped puts it back to
+ * the middle of its range, so it is enough to bring all events up to date. It has to run
+ * for the flags to be seen and cleared.
  *
- * Context: the owner CPU, interrupts off. 1 read for each DTC, 1 write for each that has
- * overflowed, and those of the events.
+ * Context: the owner CPU, interrupts off. 1 read for each DTC, 1 read and 1 write for each that
+ * has overflowed, and those of the events and of a stop.
  * Return: whether any had.
  */
 bool cmn_overflow(struct cmn *cmn, u8 dtcs)
 {
-	bool stopped = cmn->stopped, any = false;
+	bool idle = cmn->stopped, any = false;
 	u32 flags[CMN_MAX_DTCS] = { };
 
-	if (stopped)
+	if (idle)
 		cmn_mesh_run(cmn, true);
 	for (unsigned int i = 0; i < cmn->nr_dtcs; i++) {
 		if (dtcs & BIT(i))
 			flags[i] = cmn_read32(cmn->dtc[i].pmu + CMN_DTC_PMOVSR) & CMN_PMOVSR_ALL;
 		any |= flags[i];
 	}
-	if (any && !stopped && cmn->box)
+	if (any && !idle && cmn->box) {
+		cmn_mesh_run(cmn, false);
 		pmu_box_fold(cmn->box);
-	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
-		if (flags[i])
-			cmn_write32(flags[i], cmn->dtc[i].pmu + CMN_DTC_PMOVSR_CLR);
-	if (stopped)
+	}
+	/* The end of the pass lets it run, unless the device is going. */
+	if (cmn->stopped)
+		cmn_mesh_run(cmn, true);
+	for (unsigned int i = 0; i < cmn->nr_dtcs; i++) {
+		if (!flags[i])
+			continue;
+		cmn_write32(flags[i], cmn->dtc[i].pmu + CMN_DTC_PMOVSR_CLR);
+		/* Until that has arrived the interrupt is there, and would come again. */
+		cmn_read32(cmn->dtc[i].pmu + CMN_DTC_PMOVSR);
+	}
+	if (idle)
 		cmn_mesh_run(cmn, false);
 	return any;
 }

@@ -3,7 +3,8 @@
  * DTMs and the selectors of nodes: what counts where, and the counters' 16 bits.
  *
  * Starting and stopping changes images alone. What differs from the hardware is written
- * once before the mesh runs again: a register for all events that it is shared by.
+ * once before something that was started counts: a register for all events that it is shared by.
+ * What was stopped counts on until then, into letters that are nobody's.
  */
 #include <linux/bitmap.h>
 #include <linux/export.h>
@@ -19,21 +20,23 @@ static void __iomem *cmn_wp_reg(const struct cmn_dtm *dtm, unsigned int n, unsig
 }
 
 /**
- * cmn_dtm_reset() - take over a DTM: nothing paired with a DTC, no watchpoint.
+ * cmn_dtm_reset() - take over a DTM: nothing paired with a DTC.
  * @dtm: the DTM
  *
- * Context: probe. 9 writes.
+ * What traces by this DTM may have left dtm_enable set, and by the manuals no other register must
+ * be written then. Watchpoints are nobody's input, and are written as a whole when one is.
+ *
+ * Context: probe. 2 writes.
  */
 void cmn_dtm_reset(struct cmn_dtm *dtm)
 {
+	cmn_write64(0, dtm->base + CMN_DTM_CONTROL);
 	dtm->config = CMN_PMU_CONFIG_EN;
 	dtm->written = dtm->config;
 	cmn_write64(dtm->config, dtm->base + CMN_DTM_PMU_CONFIG);
 	for (unsigned int n = 0; n < CMN_DTM_WPS; n++) {
 		dtm->wp[n] = cmn_wp_idle;
 		dtm->wp_config[n] = ~0U;	/* unknown: written with the first watchpoint */
-		cmn_write64(cmn_wp_idle.mask, cmn_wp_reg(dtm, n, CMN_DTM_WP_MASK));
-		cmn_write64(cmn_wp_idle.val, cmn_wp_reg(dtm, n, CMN_DTM_WP_VAL));
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_dtm_reset);
@@ -44,64 +47,61 @@ void cmn_dtm_quiesce(struct cmn_dtm *dtm)
 	cmn_write64(0, dtm->base + CMN_DTM_PMU_CONFIG);
 }
 
-/* XPs of CMN-700 and later have event ids that do not fit into a byte. */
-static bool cmn_sel_wide(const struct cmn *cmn, const struct cmn_node *node)
+/* A selector as a reset of the machine leaves it. */
+static u64 cmn_sel_reset(const struct cmn *cmn, const struct cmn_node *node)
 {
-	return node->type == CMN_TYPE_XP &&
-	       cmn_selector_bits(cmn, CMN_TYPE_XP) > CMN_EVENT_SEL_LANE;
-}
-
-static bool cmn_sel_filters(const struct cmn *cmn, const struct cmn_node *node)
-{
-	return cmn_filter_mask(cmn, node->type, CMN_FILTER_OCCUP1);
+	return node->type == CMN_TYPE_HNS ? cmn->part->hns_reset : 0;
 }
 
 /**
- * cmn_node_reset() - select no event on any line of a node.
+ * cmn_node_reset() - select no event on any line of a node, and no filter.
  * @cmn: the mesh
  * @node: the node
  *
- * What a previous kernel selected would be counted too: nodes can share lines.
+ * What a previous kernel selected would be counted too: nodes can share lines. Its filters may
+ * act on events that do not ask for any.
  *
- * Context: probe. 1 write; for nodes with filters 1 read, since not all fields of that
- * half are the driver's.
+ * Context: probe. 1 write.
  */
 void cmn_node_reset(struct cmn *cmn, struct cmn_node *node)
 {
-	node->filters = cmn_sel_filters(cmn, node) ? cmn_read32(node->sel + 4) : 0;
-	node->image = (u64)node->filters << 32;
-	if (cmn_sel_wide(cmn, node))
-		cmn_write64(node->image, node->sel);
-	else
-		cmn_write32(node->image, node->sel);
+	/* XPs of CMN-700 and later have event ids that do not fit into a byte. */
+	node->wide = node->type == CMN_TYPE_XP &&
+		     cmn_selector_bits(cmn, CMN_TYPE_XP) > CMN_EVENT_SEL_LANE;
+	node->image = cmn_sel_reset(cmn, node);
+	node->filters = node->image >> 32;
+	cmn_write64(node->image, node->sel);
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_node_reset);
 
-/* No event on any line. Filters stay: without an event they are for nothing. */
+/* As after a reset of the machine. */
 void cmn_node_quiesce(struct cmn *cmn, struct cmn_node *node)
 {
-	if (cmn_sel_wide(cmn, node))
-		cmn_write64(0, node->sel);
-	else
-		cmn_write32(0, node->sel);
+	cmn_write64(cmn_sel_reset(cmn, node), node->sel);
 }
 
 /* Line @line of @node is for event @id from now on, 0 for none. */
 static void cmn_sel_set(struct cmn *cmn, struct cmn_node *node, unsigned int line, u16 id)
 {
-	unsigned int lane = cmn_sel_wide(cmn, node) ? CMN_EVENT_SEL_LANE_WIDE : CMN_EVENT_SEL_LANE;
+	unsigned int lane = node->wide ? CMN_EVENT_SEL_LANE_WIDE : CMN_EVENT_SEL_LANE;
 	u64 mask = GENMASK_ULL(lane - 1, 0) << (line * lane);
 
 	node->image = (node->image & ~mask) | ((u64)id << (line * lane) & mask);
 	__set_bit(node - cmn->nodes, cmn->stale_nodes);
 }
 
-static void cmn_filter_set(struct cmn *cmn, struct cmn_node *node, const struct cmn_event *ce)
+/* A filter is for all events that have it; with the last of them it goes. */
+static void cmn_filter_set(struct cmn *cmn, struct cmn_node *node, const struct cmn_event *ce,
+			   bool on)
 {
 	u64 mask = cmn_filter_mask(cmn, node->type, ce->filter);
 
-	if (mask)
-		node->image = (node->image & ~mask) | (u64)ce->filter_value << __ffs64(mask);
+	if (!mask)
+		return;
+	node->filter_users[ce->filter] += on ? 1 : -1;
+	node->image &= ~mask;
+	if (node->filter_users[ce->filter])
+		node->image |= (u64)ce->filter_value << __ffs64(mask);
 }
 
 static void cmn_wp_set(struct cmn *cmn, struct cmn_dtm *dtm, unsigned int n,
@@ -160,7 +160,7 @@ void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct 
 		cmn_wp_set(cmn, dtm, m->wp, &watch);
 		return;
 	}
-	cmn_filter_set(cmn, node, ce);
+	cmn_filter_set(cmn, node, ce, true);
 	cmn_sel_set(cmn, node, k, ce->id);
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_member_start);
@@ -171,7 +171,7 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_member_start);
  * @ce: the event
  * @m: where it counts
  *
- * The counter does not carry into a DTC's any more, which somebody else may use next.
+ * From then on the counter does not carry into a DTC's any more, which is somebody else's now.
  *
  * Context: the owner CPU, interrupts off. No access.
  */
@@ -188,6 +188,7 @@ void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct c
 		cmn_wp_set(cmn, dtm, m->wp, &watch);
 		return;
 	}
+	cmn_filter_set(cmn, &cmn->nodes[m->node], ce, false);
 	cmn_sel_set(cmn, &cmn->nodes[m->node], m->counter, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_member_stop);
@@ -235,18 +236,15 @@ static void cmn_flush_dtm(struct cmn_dtm *dtm)
 	dtm->written = dtm->config;
 }
 
-static void cmn_flush_node(const struct cmn *cmn, struct cmn_node *node)
+static void cmn_flush_node(struct cmn_node *node)
 {
 	u32 filters = node->image >> 32;
 
-	if (cmn_sel_wide(cmn, node)) {
+	if (node->wide || node->filters != filters)
 		cmn_write64(node->image, node->sel);
-	} else if (node->filters != filters) {
-		cmn_write64(node->image, node->sel);
-		node->filters = filters;
-	} else {
+	else
 		cmn_write32(node->image, node->sel);
-	}
+	node->filters = filters;
 }
 
 /**
@@ -261,10 +259,11 @@ void cmn_flush(struct cmn *cmn)
 	unsigned int i;
 
 	for_each_set_bit(i, cmn->stale_nodes, cmn->nr_nodes)
-		cmn_flush_node(cmn, &cmn->nodes[i]);
+		cmn_flush_node(&cmn->nodes[i]);
 	for_each_set_bit(i, cmn->stale_dtms, cmn->nr_dtms)
 		cmn_flush_dtm(&cmn->dtms[i]);
 	bitmap_zero(cmn->stale_nodes, cmn->nr_nodes);
 	bitmap_zero(cmn->stale_dtms, cmn->nr_dtms);
+	cmn->started = false;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_flush);

@@ -99,16 +99,26 @@ static int cmn_claim_dtcs(struct cmn *cmn)
  * Nothing may carry into a DTC any more when its overflow is cleared.
  *
  * Context: probe.
+ * Return: 0; -EACCES, with a message, where the PMU cannot be enabled.
  */
-void cmn_reset(struct cmn *cmn)
+int cmn_reset(struct cmn *cmn)
 {
 	for (unsigned int i = 0; i < cmn->nr_dtms; i++)
 		cmn_dtm_reset(&cmn->dtms[i]);
 	for (unsigned int i = 0; i < cmn->nr_nodes; i++)
 		cmn_node_reset(cmn, &cmn->nodes[i]);
-	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
-		cmn_dtc_reset(&cmn->dtc[i]);
+	for (unsigned int i = 0; i < cmn->nr_dtcs; i++) {
+		u32 pmcr = cmn_dtc_reset(&cmn->dtc[i]);
+
+		if (pmcr != CMN_PMCR_RUN) {
+			cmn_quiesce(cmn);
+			return dev_err_probe(cmn->dev, -EACCES,
+				"the PMU of DTC %u stays off: 0x%x was written to PMCR and 0x%x is read; firmware has to let non-secure software use it\n",
+				i, CMN_PMCR_RUN, pmcr);
+		}
+	}
 	cmn_mesh_run(cmn, false);
+	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_reset);
 
@@ -173,9 +183,9 @@ static int cmn_set_up(struct cmn *cmn, struct platform_device *pdev, unsigned in
 			 expected, cmn->part->number);
 	err = cmn_claim_dtcs(cmn);
 	err = err ?: cmn_irq_init(cmn, pdev);
+	err = err ?: cmn_reset(cmn);
 	if (err)
 		return err;
-	cmn_reset(cmn);
 	err = devm_add_action_or_reset(cmn->dev, cmn_quiesce_device, cmn);
 	err = err ?: cmn_register(cmn);
 	if (err)

@@ -67,8 +67,8 @@ static const struct { enum cmn_type type; u8 bits[CMN_LAYOUTS]; } cmn_selectors[
 /* The DVM node's, and those of gateways. */
 #define CMN_DN_OCCUP1	GENMASK_ULL(35, 32)
 
-#define CMN_INFO(_mask)		{ CMN_INFO_GLOBAL, _mask }
-#define CMN_INFO_1(_mask)	{ CMN_INFO_GLOBAL_1, _mask }
+#define CMN_INFO(_mask)		{ 0, _mask }
+#define CMN_INFO_1(_mask)	{ 1, _mask }
 
 /* All but CMN-600. */
 #define CMN_COMMON						\
@@ -168,7 +168,8 @@ static const struct cmn_part cmn_parts[] = {
 		[CMN_SNP] = CMN_INFO_1(GENMASK_ULL(5, 3)),
 		[CMN_DAT] = CMN_INFO_1(GENMASK_ULL(8, 6)),
 	  },
-	  .home_filters = cmn_home_filters_s3_r2 },
+	  .home_filters = cmn_home_filters_s3_r2,
+	  .hns_reset = BIT_ULL(47) },
 };
 
 static bool cmn_part_is(const struct cmn_part *part, u16 number)

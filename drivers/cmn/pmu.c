@@ -135,17 +135,19 @@ static void cmn_op_unclaim(struct pmu_box *box, struct pmu_event *ev, void *stat
 }
 
 /* Let an event count once the mesh runs again; it is stopped. */
-void cmn_event_start(struct cmn *cmn, const struct cmn_event *ce)
+void cmn_event_start(struct cmn *cmn, struct cmn_event *ce)
 {
 	if (ce->type == CMN_TYPE_DTC) {
 		cmn_cycles_start(&cmn->dtc[ce->cycles]);
 		return;
 	}
-	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
-		if (ce->dtcs & BIT(i))
-			cmn_letter_start(&cmn->dtc[i], ce->letter[i]);
-	for (unsigned int i = 0; i < ce->nr; i++)
+	/* Nothing was counted, and no wrap of a counter seen. */
+	ce->carries = 0;
+	for (unsigned int i = 0; i < ce->nr; i++) {
+		ce->member[i].last = 0;
 		cmn_member_start(cmn, ce, &ce->member[i]);
+	}
+	cmn->started = true;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_event_start);
 
@@ -160,25 +162,36 @@ void cmn_event_stop(struct cmn *cmn, const struct cmn_event *ce)
 EXPORT_SYMBOL_IF_KUNIT(cmn_event_stop);
 
 /*
- * What an event has counted, and an offset. A local counter that has wrapped has carried
- * into a letter, so the sum goes on. Stops the mesh, for cmn_op_end_read() or the end of
- * the freeze to let it run again.
+ * What an event has counted, and an offset.
+ *
+ * A local counter is smaller than when it was last read: it has wrapped, at least once. Its carry
+ * may be under way, and may even have begun its way after the letters were read, since these come
+ * first. So each wrap that was seen, and each carry that has come, is a lower bound for how often
+ * counters have wrapped until they were read, and so is the larger of what was known before plus
+ * the wraps since, and what the letters say. With that the value is never more than was counted,
+ * and never less than before. What is missing comes with later reads, and is missing only of
+ * counters that wrap more than once between two. In a mesh that is stopped all carries have
+ * come, and it is exact.
  */
-u64 cmn_event_value(struct cmn *cmn, const struct cmn_event *ce)
+u64 cmn_event_value(struct cmn *cmn, struct cmn_event *ce)
 {
-	u64 value = 0;
+	u64 carries, locals = 0;
 
 	if (ce->type == CMN_TYPE_DTC)
-		return cmn_cycles_read(&cmn->dtc[ce->cycles]);
-	if (!cmn->stopped)
-		cmn_mesh_run(cmn, false);
-	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
-		if (ce->dtcs & BIT(i))
-			value += cmn_letter_read(cmn, &cmn->dtc[i], ce->letter[i]);
-	value <<= 16;
-	for (unsigned int i = 0; i < ce->nr; i++)
-		value += cmn_member_read(cmn, &ce->member[i]);
-	return value;
+		return cmn_cycles_read(cmn, &cmn->dtc[ce->cycles]);
+	carries = cmn_carries_read(cmn, ce);
+	for (unsigned int i = 0; i < ce->nr; i++) {
+		struct cmn_member *m = &ce->member[i];
+		u16 now = cmn_member_read(cmn, m);
+
+		ce->carries += now < m->last;
+		m->last = now;
+		locals += now;
+	}
+	if (cmn->stopped && carries < ce->carries)
+		carries = cmn_carries_await(cmn, ce, ce->carries);
+	ce->carries = max(ce->carries, carries);
+	return (ce->carries << 16) + locals;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_event_value);
 
@@ -200,6 +213,14 @@ static void cmn_op_begin_read(struct pmu_box *box)
 	struct cmn *cmn = pmu_box_priv(box);
 
 	cmn->pass++;
+}
+
+static void cmn_op_hold(struct pmu_box *box)
+{
+	struct cmn *cmn = pmu_box_priv(box);
+
+	if (!cmn->stopped)
+		cmn_mesh_run(cmn, false);
 }
 
 static int cmn_op_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
@@ -225,7 +246,9 @@ static void cmn_op_thaw(struct pmu_box *box)
 {
 	struct cmn *cmn = pmu_box_priv(box);
 
-	cmn_flush(cmn);
+	/* What was stopped need not be written yet. */
+	if (cmn->started)
+		cmn_flush(cmn);
 	cmn_mesh_run(cmn, true);
 }
 
@@ -238,6 +261,7 @@ static const struct pmu_box_ops cmn_ops = {
 	.start = cmn_op_start,
 	.stop = cmn_op_stop,
 	.begin_read = cmn_op_begin_read,
+	.hold = cmn_op_hold,
 	.end_read = cmn_op_end_read,
 	.read = cmn_op_read,
 	.freeze = cmn_op_freeze,

@@ -60,6 +60,7 @@
 
 /* DTM, relative to the XP's PMU block; DTM d of an XP is d strides further on. */
 #define CMN_DTM_STRIDE		0x200
+#define CMN_DTM_CONTROL		0x100
 #define CMN_DTM_COUNTERS	4
 #define CMN_DTM_WPS		4	/* 0 and 1 upload, from the device; 2 and 3 download */
 #define CMN_DTM_WP_STRIDE	0x18
@@ -100,6 +101,7 @@
 #define CMN_DTC_PMCR		0x100
 #define CMN_PMCR_PMU_EN		BIT(0)			/* DTC 0: of the whole mesh */
 #define CMN_PMCR_OVFL_INTR_EN	BIT(6)
+#define CMN_PMCR_RUN		(CMN_PMCR_PMU_EN | CMN_PMCR_OVFL_INTR_EN)
 #define CMN_DTC_PMOVSR		0x118
 #define CMN_DTC_PMOVSR_CLR	0x120			/* only with dt_en and pmu_en set */
 #define CMN_PMOVSR_ALL		GENMASK(8, 0)		/* 8: the cycle counter */

@@ -35,25 +35,27 @@ static int cmn_frame_check(const struct cmn *cmn, u32 offset)
  * @offset: of the node's frame, bytes
  * @what: what the node is, for messages
  * @most: more than that cannot be
+ * @array: set to where they are, from the start of the region, bytes
  *
- * Context: probe.
+ * Context: probe. 1 read.
  * Return: the number, or -EINVAL with a message.
  */
-int cmn_children(struct cmn *cmn, u32 offset, const char *what, unsigned int most)
+int cmn_children(struct cmn *cmn, u32 offset, const char *what, unsigned int most, u32 *array)
 {
 	u64 info = cmn_read64(cmn->base + offset + CMN_CHILD_INFO);
 	unsigned int count = FIELD_GET(CMN_CHILD_INFO_COUNT, info);
-	unsigned int array = FIELD_GET(CMN_CHILD_INFO_ARRAY, info);
+	unsigned int start = FIELD_GET(CMN_CHILD_INFO_ARRAY, info);
 
 	if (count > most)
 		return dev_err_probe(cmn->dev, -EINVAL,
 			"the %s at 0x%x says that it has %u children; %u are possible\n",
 			what, offset, count, most);
-	if (count && (!array || array % CMN_CHILD_SIZE ||
-		      array + count * CMN_CHILD_SIZE > cmn->part->frame))
+	if (count && (!start || start % CMN_CHILD_SIZE ||
+		      start + count * CMN_CHILD_SIZE > cmn->part->frame))
 		return dev_err_probe(cmn->dev, -EINVAL,
 			"the %s at 0x%x says that its children are listed at 0x%x, which cannot be\n",
-			what, offset, array);
+			what, offset, start);
+	*array = offset + start;
 	return count;
 }
 
@@ -61,6 +63,7 @@ int cmn_children(struct cmn *cmn, u32 offset, const char *what, unsigned int mos
  * cmn_child() - follow a pointer to a child.
  * @cmn: the mesh
  * @offset: of the parent's frame, bytes
+ * @array: where cmn_children() said that its pointers are
  * @n: which pointer; below what cmn_children() said
  * @seen: the frames that were reached, a bit for each CMN_FRAME_ALIGN bytes of the region
  * @child: set to the offset of the child's frame
@@ -69,15 +72,14 @@ int cmn_children(struct cmn *cmn, u32 offset, const char *what, unsigned int mos
  * ones, empty entries (on AmpereOneX some XPs list more children than they have, erratum
  * AC04_MESH_1; on CMN-600 a node can be at offset 0), and what was reached before.
  *
- * Context: probe.
+ * Context: probe. 1 read.
  * Return: 1; 0 to pass over the pointer; -EINVAL, with a message, if it leads out of the
  * region.
  */
-int cmn_child(struct cmn *cmn, u32 offset, unsigned int n, unsigned long *seen, u32 *child)
+int cmn_child(struct cmn *cmn, u32 offset, u32 array, unsigned int n, unsigned long *seen,
+	      u32 *child)
 {
-	u64 info = cmn_read64(cmn->base + offset + CMN_CHILD_INFO);
-	u32 pointer = cmn_read64(cmn->base + offset + FIELD_GET(CMN_CHILD_INFO_ARRAY, info) +
-				 n * CMN_CHILD_SIZE);
+	u32 pointer = cmn_read64(cmn->base + array + n * CMN_CHILD_SIZE);
 
 	*child = pointer & cmn->part->pointer;
 	if (pointer & CMN_CHILD_EXTERNAL || (!pointer && !cmn->part->rooted))

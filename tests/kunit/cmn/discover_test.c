@@ -43,6 +43,29 @@ static void finds_all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, file->outside, 0U);
 }
 
+/* Discovery reads what it needs once, and writes nothing; taking over writes each register once. */
+static void each_register_once(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile(test, &cmn_fake_700);
+
+	KUNIT_ASSERT_EQ(test, cmn_regfile_discover(file), 0);
+	KUNIT_EXPECT_EQ(test, file->writes, 0U);
+	for (unsigned int n = 0; n < file->reads; n++)
+		KUNIT_EXPECT_EQ_MSG(test, cmn_regfile_count(file, false, file->log[n].offset), 1U,
+				    "0x%llx", file->log[n].offset);
+	cmn_regfile_forget(file);
+	KUNIT_ASSERT_EQ(test, cmn_reset(&file->cmn), 0);
+	for (unsigned int n = 0; n < file->reads + file->writes; n++)
+		/* PMCR of DTC 0 is switched on and off. */
+		if (file->log[n].offset != file->node[1] + 0x2100)
+			KUNIT_EXPECT_EQ_MSG(test, cmn_regfile_count(file, file->log[n].write,
+								    file->log[n].offset), 1U,
+					    "0x%llx", file->log[n].offset);
+	/* A node's selector; of each DTM 2; of each DTC 8, and to see that it is on. */
+	KUNIT_EXPECT_EQ(test, file->writes, file->cmn.nr_nodes + 2 * 16 + 2 * 8 + 1U);
+	KUNIT_EXPECT_EQ(test, file->reads, 2 + 1U);
+}
+
 /* Meshes of every size, with ids as wide as they are there, and of 2x2 with narrow ones too. */
 static void all_sizes(struct kunit *test)
 {
@@ -381,7 +404,7 @@ static void survives_anything(struct kunit *test)
 		cmn_regfile_set(file, at, value);
 		if (!cmn_regfile_discover(file)) {
 			good++;
-			cmn_reset(&file->cmn);
+			KUNIT_EXPECT_EQ(test, cmn_reset(&file->cmn), 0);
 		}
 		cmn_regfile_undiscover(file);
 		KUNIT_ASSERT_EQ_MSG(test, file->outside, 0U, "0x%llx was 0x%llx, now 0x%llx", at,
@@ -531,6 +554,7 @@ static void every_name_opens(struct kunit *test)
 
 static struct kunit_case cmn_discover_cases[] = {
 	KUNIT_CASE(finds_all),
+	KUNIT_CASE(each_register_once),
 	KUNIT_CASE_SLOW(all_sizes),
 	KUNIT_CASE(knows_parts),
 	KUNIT_CASE(assumed_revisions),

@@ -4,6 +4,7 @@
  * are those of Documentation/hardware/cmn.md, worked out by hand.
  */
 #include <kunit/test.h>
+#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/platform_device.h>
 #include <linux/slab.h>
@@ -12,6 +13,7 @@
 
 /* Offsets in the frame of an XP, and of a DTC; the same for CMN-600 and CMN-700. */
 #define SEL		0x2000
+#define DTM_CONTROL	0x2100
 #define WP0_CONFIG	0x21a0
 #define PMU_CONFIG	0x2210
 #define PMEVCNT		0x2220
@@ -442,37 +444,105 @@ static void filters(struct kunit *test)
 	kvfree(two);
 }
 
-/* Taking over: an overflow is cleared while all is enabled, and then the mesh is stopped. */
+/* A filter is there as long as an event has it: it may act on others of the node. */
+static void filters_go_with_the_last_user(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	u32 node = file->node[3];	/* id 0x20 */
+	struct cmn_event *one = start(test, file, claims, 0x20b02b0005, 0, 0);
+	struct cmn_event *two = start(test, file, claims, 0x20b02a0005, 0, 0);
+	struct cmn_event *plain = start(test, file, claims, 0x2080010005, 0, 0);
+
+	cmn_event_stop(&file->cmn, one);
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL), 6ULL << 42 | 0x012a00);
+	cmn_event_stop(&file->cmn, two);
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL), 0x010000ULL);
+	kvfree(one);
+	kvfree(two);
+	kvfree(plain);
+}
+
+/*
+ * Taking over: DTMs first, which dtm_enable may have locked; an overflow is cleared while all is
+ * enabled, and then the mesh is stopped.
+ */
 static void takes_over(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile(test, &cmn_fake_600);
 	u32 dtc0 = file->node[3], dtc1 = file->node[4];
-	const struct { u32 offset; u64 value; } expected[] = {
+	const u64 half = 0x8000000080000000;
+	const struct { u32 offset; u64 value; bool read; } expected[] = {
 		{ dtc0 + DTC_CTL, 0x1 }, { dtc0 + PMCR, 0x41 },
-		{ dtc0 + PMEVCNT_AB, 0 }, { dtc0 + PMEVCNT_AB + 0x10, 0 },
-		{ dtc0 + PMEVCNT_AB + 0x20, 0 }, { dtc0 + PMEVCNT_AB + 0x30, 0 },
-		{ dtc0 + PMCCNTR, 0 }, { dtc0 + PMOVSR_CLR, 0x1ff },
+		{ dtc0 + PMEVCNT_AB, half }, { dtc0 + PMEVCNT_AB + 0x10, half },
+		{ dtc0 + PMEVCNT_AB + 0x20, half }, { dtc0 + PMEVCNT_AB + 0x30, half },
+		{ dtc0 + PMCCNTR, 0 }, { dtc0 + PMOVSR_CLR, 0x1ff }, { dtc0 + PMCR, 0, true },
 		{ dtc1 + DTC_CTL, 0x1 }, { dtc1 + PMCR, 0x41 },
-		{ dtc1 + PMEVCNT_AB, 0 }, { dtc1 + PMEVCNT_AB + 0x10, 0 },
-		{ dtc1 + PMEVCNT_AB + 0x20, 0 }, { dtc1 + PMEVCNT_AB + 0x30, 0 },
-		{ dtc1 + PMCCNTR, 0 }, { dtc1 + PMOVSR_CLR, 0x1ff },
-		{ dtc0 + PMCR, 0 },
+		{ dtc1 + PMEVCNT_AB, half }, { dtc1 + PMEVCNT_AB + 0x10, half },
+		{ dtc1 + PMEVCNT_AB + 0x20, half }, { dtc1 + PMEVCNT_AB + 0x30, half },
+		{ dtc1 + PMCCNTR, 0 }, { dtc1 + PMOVSR_CLR, 0x1ff }, { dtc1 + PMCR, 0, true },
+		{ dtc0 + PMCR, 0 }, { dtc0 + PMCR, 0, true },
 	};
 	unsigned int n;
 
 	KUNIT_ASSERT_EQ(test, cmn_regfile_discover(file), 0);
 	for (unsigned int i = 0; i < 8; i++)
 		cmn_regfile_set(file, file->xp[i] + PMU_CONFIG, 0x1702052072100ff1);
-	cmn_regfile_forget(file);
-	cmn_reset(&file->cmn);
 	for (unsigned int i = 0; i < 8; i++)
+		cmn_regfile_set(file, file->xp[i] + DTM_CONTROL, 0x1);
+	cmn_regfile_set(file, file->node[6] + SEL, 0x700000001);
+	cmn_regfile_forget(file);
+	KUNIT_ASSERT_EQ(test, cmn_reset(&file->cmn), 0);
+	for (unsigned int i = 0; i < 8; i++) {
 		KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->xp[i] + PMU_CONFIG), 1ULL);
+		KUNIT_EXPECT_EQ(test, file->log[2 * i].offset, file->xp[i] + DTM_CONTROL);
+		KUNIT_EXPECT_EQ(test, file->log[2 * i].value, 0ULL);
+		KUNIT_EXPECT_EQ(test, file->log[2 * i + 1].offset, file->xp[i] + PMU_CONFIG);
+	}
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[6] + SEL), 0ULL);
 	n = file->reads + file->writes - ARRAY_SIZE(expected);
 	for (unsigned int i = 0; i < ARRAY_SIZE(expected); i++) {
 		KUNIT_EXPECT_EQ_MSG(test, file->log[n + i].offset, expected[i].offset, "%u", i);
 		KUNIT_EXPECT_EQ_MSG(test, file->log[n + i].value, expected[i].value, "%u", i);
-		KUNIT_EXPECT_TRUE(test, file->log[n + i].write);
+		KUNIT_EXPECT_EQ_MSG(test, file->log[n + i].write, !expected[i].read, "%u", i);
 	}
+}
+
+/* The unused fields of an HN-S of S3 r2 are not 0 after a reset of the machine. */
+static void hns_of_s3_r2(struct kunit *test)
+{
+	static const struct cmn_fake_node nodes[] = {
+		{ 0, 0, 0x0003, 0x00, 0 }, { 1, 0, 0x0200, 0x24, 0 },
+	};
+	struct cmn_fake_mesh mesh = cmn_fake_700;
+	struct cmn_regfile *file;
+
+	mesh.part = 0x43e;
+	mesh.rev = 3;
+	mesh.info = 0x3303008;
+	mesh.info1 = 0x1000908249;
+	mesh.domains = 1;
+	mesh.nodes = nodes;
+	mesh.nr = ARRAY_SIZE(nodes);
+	file = cmn_regfile(test, &mesh);
+	cmn_regfile_set(file, file->node[1] + 0xd900, 0x71a200000001);
+	KUNIT_ASSERT_EQ(test, cmn_regfile_discover(file), 0);
+	KUNIT_ASSERT_EQ(test, cmn_reset(&file->cmn), 0);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[1] + 0xd900), 0x800000000000ULL);
+}
+
+/* Firmware may keep the PMU from us: no mesh that counts nothing. */
+static void pmcr_keeps_nothing(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile(test, &cmn_fake_600);
+
+	KUNIT_ASSERT_EQ(test, cmn_regfile_discover(file), 0);
+	file->stuck = file->node[4] + PMCR;
+	KUNIT_EXPECT_EQ(test, cmn_reset(&file->cmn), -EACCES);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[3] + PMCR), 0ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[3] + DTC_CTL), 0ULL);
 }
 
 /* Leaving: what is selected goes first, and with it all that could count. */
@@ -491,7 +561,7 @@ static void leaves_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, hnf + SEL) & 0xffffffff, 0x2bULL);
 	cmn_regfile_forget(file);
 	cmn_quiesce(&file->cmn);
-	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, hnf + SEL) & 0xffffffff, 0ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, hnf + SEL), 0ULL);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + SEL), 0ULL);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, ccla + SEL + 8), 0ULL);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + PMU_CONFIG), 0ULL);
@@ -516,7 +586,7 @@ static void local_wraps(struct kunit *test)
 	cmn_regfile_set(file, xp + PMEVCNT, 0x00000000fff00010);
 	ce = start(test, file, claims, 0x10005, 0, 0);
 	before = cmn_event_value(&file->cmn, ce);
-	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMEVCNT_AB), 0x80000000ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMEVCNT_AB), 0x8000000080000000ULL);
 	cmn_mesh_run(&file->cmn, true);
 	cmn_regfile_set(file, xp + PMEVCNT, 0x0000000000100020);
 	cmn_regfile_set(file, dtc0 + PMEVCNT_AB, 0x80000001);
@@ -524,7 +594,112 @@ static void local_wraps(struct kunit *test)
 	kvfree(ce);
 }
 
-/* A letter that has wrapped goes on, and is put back to the middle of its range. */
+/*
+ * A wrap that was seen has a carry, be it under way. One that was not seen is missing until its
+ * carry comes, and so it is never too much: HN-Fs at one XP, counters 0, 1 and 2.
+ */
+static void carries_under_way(struct kunit *test)
+{
+	static const struct { u64 locals; u32 letter; u64 value; } steps[] = {
+		{ 0xfff0, 0x80000000, 0xfff0 },
+		{ 0x0010, 0x80000000, 0x10010 },		/* wrapped */
+		{ 0x0020, 0x80000000, 0x10020 },
+		{ 0x0030, 0x80000001, 0x10030 },		/* its carry has come */
+		{ 0xfff0fff0, 0x80000001, 0x10000 + 0x1ffe0 },
+		{ 0x00100010, 0x80000002, 0x30020 },		/* one of two */
+		{ 0x00200020, 0x80000003, 0x30040 },
+		{ 0x00300030, 0x80000003, 0x30060 },		/* four more, twice each */
+		{ 0x00200040, 0x80000005, 0x50060 },
+		{ 0x00300050, 0x80000007, 0x70080 },
+		{ 0x00010051, 0x80000007, 0x80052 },		/* and again, behind those */
+		{ 0x00020052, 0x80000008, 0x80054 },
+	};
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	u32 xp = file->xp[1], dtc0 = file->node[3];
+	struct cmn_event *ce = start(test, file, claims, 0x10005, 0, 0);
+	u64 before = cmn_event_value(&file->cmn, ce);
+
+	cmn_mesh_run(&file->cmn, true);
+	cmn_regfile_forget(file);
+	for (int i = 0; i < ARRAY_SIZE(steps); i++) {
+		cmn_regfile_set(file, xp + PMEVCNT, steps[i].locals);
+		cmn_regfile_set(file, dtc0 + PMEVCNT_AB, steps[i].letter);
+		file->cmn.pass++;
+		KUNIT_EXPECT_EQ_MSG(test, cmn_event_value(&file->cmn, ce) - before,
+				    steps[i].value, "step %d", i);
+	}
+	KUNIT_EXPECT_EQ(test, file->writes, 0U);
+	kvfree(ce);
+}
+
+/* In a mesh that counts the letters are read first: what carries meanwhile is missing. */
+static void letters_come_first(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	struct cmn_event *ce = start(test, file, claims, 0x10005, 0, 0);
+
+	cmn_mesh_run(&file->cmn, true);
+	cmn_regfile_forget(file);
+	cmn_event_value(&file->cmn, ce);
+	KUNIT_EXPECT_EQ(test, file->log[0].offset, file->node[3] + PMEVCNT_AB);
+	KUNIT_EXPECT_EQ(test, file->log[1].offset, file->node[4] + PMEVCNT_AB);
+	KUNIT_EXPECT_EQ(test, file->log[2].offset, file->xp[1] + PMEVCNT);
+	kvfree(ce);
+}
+
+/* A stop is over when it has been read back: only then the time of what is under way begins. */
+static void a_stop_is_read_back(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	u32 dtc0 = file->node[3];
+	u64 began, took;
+
+	cmn_mesh_run(&file->cmn, true);
+	cmn_regfile_forget(file);
+	began = ktime_get_ns();
+	cmn_mesh_run(&file->cmn, false);
+	took = ktime_get_ns() - began;
+	KUNIT_EXPECT_EQ(test, file->writes, 1U);
+	KUNIT_EXPECT_EQ(test, file->reads, 1U);
+	KUNIT_EXPECT_EQ(test, file->log[0].offset, dtc0 + PMCR);
+	KUNIT_EXPECT_TRUE(test, file->log[0].write);
+	KUNIT_EXPECT_EQ(test, file->log[1].offset, dtc0 + PMCR);
+	/* As long as 2304 carries, one in a ns. */
+	KUNIT_EXPECT_GE(test, took, 2304ULL);
+}
+
+/* A carry that does not come is waited for once. No value goes back, none makes up for it. */
+static void a_lost_carry(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	u32 xp = file->xp[1];
+	struct cmn_event *ce = start(test, file, claims, 0x10005, 0, 0);
+	u64 before = cmn_event_value(&file->cmn, ce);
+
+	cmn_mesh_run(&file->cmn, true);
+	cmn_regfile_set(file, xp + PMEVCNT, 0xfff0);
+	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, ce) - before, 0xfff0ULL);
+	cmn_regfile_set(file, xp + PMEVCNT, 0x10);
+	cmn_mesh_run(&file->cmn, false);
+	KUNIT_EXPECT_FALSE(test, file->cmn.loses_carries);
+	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, ce) - before, 0x10010ULL);
+	KUNIT_EXPECT_TRUE(test, file->cmn.loses_carries);
+	cmn_mesh_run(&file->cmn, true);
+	cmn_regfile_set(file, xp + PMEVCNT, 0x20);
+	cmn_mesh_run(&file->cmn, false);
+	cmn_regfile_forget(file);
+	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, ce) - before, 0x10020ULL);
+	KUNIT_EXPECT_LE(test, file->reads, 3U);
+	kvfree(ce);
+}
+
+/*
+ * A letter that has wrapped goes on, and is put back to the middle of its range, but not while
+ * something may carry into it.
+ */
 static void letters_wrap(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
@@ -541,6 +716,9 @@ static void letters_wrap(struct kunit *test)
 	cmn_regfile_set(file, dtc0 + PMEVCNT_AB, 0x8000000700000005);
 	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, one) - before, 0x80000005ULL << 16);
 	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, two) - other, 7ULL << 16);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMEVCNT_AB), 0x8000000700000005ULL);
+	cmn_mesh_run(&file->cmn, false);
+	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, one) - before, 0x80000005ULL << 16);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMEVCNT_AB), 0x8000000780000000ULL);
 	/* In the next pass nothing more is there. */
 	cmn_mesh_run(&file->cmn, true);
@@ -571,6 +749,7 @@ static void all_letters_wrap(struct kunit *test)
 		cmn_regfile_set(file, dtc1 + PMEVCNT_AB + 0x10 * pair,
 				(0x100ULL + pair) << 32 | (0x80000010 + pair));
 	}
+	cmn_mesh_run(&file->cmn, false);
 	for (unsigned int i = 0; i < 8; i++) {
 		u64 other = i % 2 ? 0x80000100ULL + i / 2 : 0x10 + i / 2;
 
@@ -627,7 +806,7 @@ static void a_pass_is_cheap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, false, file->node[1] + PMEVCNT_AB), 1U);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, false, file->node[2] + PMEVCNT_AB), 1U);
 	KUNIT_EXPECT_EQ(test, file->reads, 4U);
-	KUNIT_EXPECT_EQ(test, file->writes, 1U);	/* stopped, to be as of one moment */
+	KUNIT_EXPECT_EQ(test, file->writes, 0U);
 	kvfree(one);
 	kvfree(two);
 }
@@ -646,6 +825,8 @@ static void overflow_is_cleared(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, cmn_overflow(&file->cmn, 1));
 		KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMOVSR_CLR), BIT_ULL(bit));
 		KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, true, dtc1 + PMOVSR_CLR), 0U);
+		/* To see the flags, and when they have gone. */
+		KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, false, dtc0 + PMOVSR), 2U);
 		KUNIT_EXPECT_EQ(test, file->log[0].value, 0x41ULL);
 		KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMCR), 0ULL);
 	}
@@ -683,9 +864,16 @@ static struct kunit_case cmn_cases[] = {
 	KUNIT_CASE(wide_selectors),
 	KUNIT_CASE(second_dtm_and_second_set),
 	KUNIT_CASE(filters),
+	KUNIT_CASE(filters_go_with_the_last_user),
 	KUNIT_CASE(takes_over),
+	KUNIT_CASE(hns_of_s3_r2),
+	KUNIT_CASE(pmcr_keeps_nothing),
 	KUNIT_CASE(leaves_nothing),
 	KUNIT_CASE(local_wraps),
+	KUNIT_CASE(carries_under_way),
+	KUNIT_CASE(letters_come_first),
+	KUNIT_CASE(a_stop_is_read_back),
+	KUNIT_CASE(a_lost_carry),
 	KUNIT_CASE(letters_wrap),
 	KUNIT_CASE(all_letters_wrap),
 	KUNIT_CASE(cycles),

@@ -71,7 +71,8 @@ static void regfile_write(void __iomem *reg, unsigned int bytes, u64 value)
 	unsigned int shift = 8 * (offset & 4);
 	u64 *word;
 
-	if (offset >= current_file->cmn.size)
+	if (offset >= current_file->cmn.size || (current_file->stuck &&
+						 offset == current_file->stuck))
 		return;
 	word = word_of(current_file, offset);
 	if (bytes == 8)
@@ -257,7 +258,7 @@ struct cmn_regfile *cmn_regfile_ready(struct kunit *test, const struct cmn_fake_
 	struct cmn_regfile *file = cmn_regfile(test, mesh);
 
 	KUNIT_ASSERT_EQ(test, cmn_regfile_discover(file), 0);
-	cmn_reset(&file->cmn);
+	KUNIT_ASSERT_EQ(test, cmn_reset(&file->cmn), 0);
 	cmn_regfile_forget(file);
 	return file;
 }

@@ -43,6 +43,7 @@ struct cmn_regfile {
 	struct xarray pages;
 	struct cmn_access log[REGFILE_LOG];
 	unsigned int reads, writes, outside;
+	u64 stuck;			/* a register that keeps nothing, unless 0 */
 	u32 frame;
 	u32 xp[CMN_MAX_XPS];		/* offsets of frames */
 	u32 node[64];
