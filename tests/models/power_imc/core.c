@@ -7,9 +7,13 @@
  * and TRACE; posts at a fixed period; the state of threads that may stop a
  * real machine by a checkstop, which is reported and counted, no more.
  *
+ * An engine may be slow to stop (linger), refuse to be told (refuse), and lose
+ * its HTM mode when all threads of its core sleep deeply (deep). QEMU has no
+ * deep stop states; which level is one, a test says.
+ *
  * Left out: what EVENT_MASK selects, which no source tells; other fields of
- * the HTM mode; the loss of registers in deep stop states, which QEMU does not
- * have; the other half of a fused core, which firmware programs as well.
+ * the HTM mode; the other half of a fused core, which firmware programs as
+ * well.
  */
 #include "device.h"
 #include "qapi/error.h"
@@ -18,6 +22,7 @@
 
 #define PDBAR_ADDRESS   0x0003ffffffffe000ULL
 #define HTM_START       PPC_BIT(4)
+#define PSSCR_RL        0xf     /* the stop level that is asked for */
 
 static const char *const stat_names[POWER_IMC_NCORE_STATS] = {
     "pdbar", "htm", "event_mask", "trace", "post",
@@ -45,6 +50,7 @@ static void core_post(PowerImcCore *core)
         power_imc_page_drop(&core->page, core->imc, raw);
     } else if (power_imc_page_post(&core->page, core->imc, raw, base)) {
         core->stats[STAT_CORE_POST].writes++;
+        power_imc_core_wrote(core, base);
     } else {
         warn_report_once("%s: there is no memory at PDBAR, 0x%" HWADDR_PRIx,
                          core->model.name, base);
@@ -58,6 +64,16 @@ static void core_post_all(PowerImcCore *core)
     core_post(core);
     for (i = 0; i < core->nthreads; i++) {
         power_imc_thread_post(&core->threads[i]);
+    }
+}
+
+void power_imc_core_wrote(PowerImcCore *core, hwaddr addr)
+{
+    core->wrote = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+    if (core->fenced) {
+        core->stray++;
+        warn_report("%s: a write to 0x%" HWADDR_PRIx " is stray",
+                    core->model.name, addr);
     }
 }
 
@@ -129,35 +145,83 @@ static void core_set_running(PowerImcCore *core, bool running)
     core_update_threads(core);
 }
 
-static uint64_t scom_read(void *opaque, hwaddr addr, unsigned size)
+static void core_stop(void *opaque)
+{
+    core_set_running(opaque, false);
+}
+
+/* Stopping may take its time; what comes before it has passed takes over. */
+static void core_switch(PowerImcCore *core, bool on)
+{
+    timer_del(&core->stop_timer);
+    if (!on && core->running && core->linger) {
+        timer_mod_ns(&core->stop_timer,
+                     qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + core->linger);
+    } else {
+        core_set_running(core, on);
+    }
+}
+
+static void core_lose(PowerImcCore *core)
+{
+    core->lost++;
+    core->scom[POWER_IMC_HTM] = 0;
+    core_switch(core, false);
+}
+
+/* Only what sleeps at this level on all threads is lost. */
+void power_imc_core_slept(PowerImcCore *core)
+{
+    unsigned i;
+
+    for (i = 0; core->deep && i < core->nthreads; i++) {
+        const PowerImcThread *thread = &core->threads[i];
+        uint64_t psscr = thread->cpu->env.spr[SPR_PSSCR];
+
+        if (!thread->idle || (psscr & PSSCR_RL) < core->deep) {
+            return;
+        }
+    }
+    if (core->deep && core->running) {
+        core_lose(core);
+    }
+}
+
+static MemTxResult scom_read(void *opaque, hwaddr addr, uint64_t *value,
+                             unsigned size, MemTxAttrs attrs)
 {
     PowerImcPort *port = opaque;
 
     port->core->stats[port->reg].reads++;
-    return port->core->scom[port->reg];
+    *value = port->core->scom[port->reg];
+    return MEMTX_OK;
 }
 
-static void scom_write(void *opaque, hwaddr addr, uint64_t value,
-                       unsigned size)
+static MemTxResult scom_write(void *opaque, hwaddr addr, uint64_t value,
+                              unsigned size, MemTxAttrs attrs)
 {
     PowerImcPort *port = opaque;
     PowerImcCore *core = port->core;
 
     core->stats[port->reg].writes++;
+    if (core->refuse & 1 << port->reg) {
+        return MEMTX_ERROR;
+    }
     if (port->reg == POWER_IMC_PDBAR) {
         value &= PDBAR_ADDRESS;
     }
     core->scom[port->reg] = value;
     if (port->reg == POWER_IMC_HTM) {
-        core_set_running(core, value & HTM_START);
+        core_switch(core, value & HTM_START);
     } else if (port->reg == POWER_IMC_TRACE) {
         core_update_threads(core);
     }
+    return MEMTX_OK;
 }
 
 static const MemoryRegionOps scom_ops = {
-    .read = scom_read,
-    .write = scom_write,
+    .read_with_attrs = scom_read,
+    .write_with_attrs = scom_write,
     .valid = { .min_access_size = 8, .max_access_size = 8 },
     .impl = { .min_access_size = 8, .max_access_size = 8 },
     .endianness = DEVICE_BIG_ENDIAN,
@@ -211,7 +275,10 @@ static bool core_add(PmuModel *model, const char *event, uint64_t n,
     return power_imc_page_add(&core->page, offset, n * inc, errp);
 }
 
-enum { KEY_RUNNING, KEY_CHECKSTOP, KEY_FLUSH };
+enum {
+    KEY_RUNNING, KEY_CHECKSTOP, KEY_FLUSH, KEY_LINGER, KEY_REFUSE, KEY_DEEP,
+    KEY_LOST, KEY_FENCE, KEY_STRAY, KEY_WROTE, KEY_NOW
+};
 
 static uint64_t get_scom(PmuModel *model, unsigned reg)
 {
@@ -227,16 +294,29 @@ static uint64_t get_core(PmuModel *model, unsigned key)
         return core->running;
     case KEY_CHECKSTOP:
         return core->checkstop;
+    case KEY_LINGER:
+        return core->linger;
+    case KEY_REFUSE:
+        return core->refuse;
+    case KEY_DEEP:
+        return core->deep;
+    case KEY_LOST:
+        return core->lost;
+    case KEY_FENCE:
+        return core->fenced;
+    case KEY_STRAY:
+        return core->stray;
+    case KEY_WROTE:
+        return core->wrote;
+    case KEY_NOW:
+        return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
     default:
         return 0;
     }
 }
 
-static bool set_flush(PmuModel *model, unsigned key, uint64_t value,
-                      Error **errp)
+static bool set_flush(PowerImcCore *core, Error **errp)
 {
-    PowerImcCore *core = core_of(model);
-
     if (!core->running) {
         error_setg(errp, "%s posts nothing: its engine is off (HTM mode)",
                    core->model.name);
@@ -244,6 +324,32 @@ static bool set_flush(PmuModel *model, unsigned key, uint64_t value,
     }
     core_post_all(core);
     return true;
+}
+
+static bool set_core(PmuModel *model, unsigned key, uint64_t value,
+                     Error **errp)
+{
+    PowerImcCore *core = core_of(model);
+
+    switch (key) {
+    case KEY_FLUSH:
+        return set_flush(core, errp);
+    case KEY_LINGER:
+        core->linger = value;
+        return true;
+    case KEY_REFUSE:
+        core->refuse = value;
+        return true;
+    case KEY_DEEP:
+        core->deep = value;
+        return true;
+    case KEY_FENCE:
+        core->fenced = value;
+        return true;
+    default:
+        core_lose(core);
+        return true;
+    }
 }
 
 static const PmuKey core_keys[] = {
@@ -256,7 +362,21 @@ static const PmuKey core_keys[] = {
       NULL },
     { "checkstop", "times that accumulation and trace met, which may stop a "
       "real machine", 0, KEY_CHECKSTOP, get_core, NULL },
-    { "flush", "post now", 1, KEY_FLUSH, get_core, set_flush },
+    { "flush", "post now", 1, KEY_FLUSH, get_core, set_core },
+    { "linger", "ns for which a stopped engine goes on", INT64_MAX / 2,
+      KEY_LINGER, get_core, set_core },
+    { "refuse", "registers that cannot be written: 1 PDBAR, 2 HTM mode, "
+      "4 EVENT_MASK, 8 TRACE, or sums", 15, KEY_REFUSE, get_core, set_core },
+    { "deep", "stop level at which all threads asleep lose the HTM mode; 0: "
+      "none", PSSCR_RL, KEY_DEEP, get_core, set_core },
+    { "lost", "times that the HTM mode was lost; setting it loses it now",
+      UINT64_MAX, KEY_LOST, get_core, set_core },
+    { "fence", "1: every write to memory of the core or its threads is stray",
+      1, KEY_FENCE, get_core, set_core },
+    { "stray", "such writes; each is reported", 0, KEY_STRAY, get_core, NULL },
+    { "wrote", "virtual time of the last write to memory, in ns", 0,
+      KEY_WROTE, get_core, NULL },
+    { "now", "virtual time, in ns", 0, KEY_NOW, get_core, NULL },
 };
 
 void power_imc_core_reset(PowerImcCore *core)
@@ -264,9 +384,11 @@ void power_imc_core_reset(PowerImcCore *core)
     unsigned i;
 
     timer_del(&core->timer);
+    timer_del(&core->stop_timer);
     core->running = false;
     core->mixed = false;
     core->checkstop = 0;
+    core->lost = 0;
     memset(core->scom, 0, sizeof(core->scom));
     memset(&core->page, 0, sizeof(core->page));
     for (i = 0; i < core->nthreads; i++) {
@@ -298,6 +420,7 @@ PowerImcCore *power_imc_core_new(PowerImc *imc, PnvChip *chip, PnvCore *pc,
 
     core->imc = imc;
     timer_init_ns(&core->timer, QEMU_CLOCK_VIRTUAL, core_tick, core);
+    timer_init_ns(&core->stop_timer, QEMU_CLOCK_VIRTUAL, core_stop, core);
     for (i = 0; i < POWER_IMC_NCORE_STATS; i++) {
         core->stats[i].name = stat_names[i];
     }

@@ -153,9 +153,18 @@ typedef struct PowerImcTrace {
     uint64_t every;         /* instructions to a record; 0: by the clock */
     uint64_t corrupt;
     uint64_t burst;
+    uint64_t order;         /* of a record's doublewords, a digit each */
+    uint64_t hold;          /* stop the next record after so many of them */
+    unsigned begun;         /* doublewords of a record under way; 0: none */
+    uint64_t words[8];      /* its doublewords, big-endian */
+    hwaddr address;         /* and where it goes */
+    bool lossy;             /* what ends it loses the rest of it */
 } PowerImcTrace;
 
 void power_imc_trace_init(PowerImcThread *thread);
+/* LDBAR is written, or the engine stops: what becomes of a record under way. */
+void power_imc_trace_end(PowerImcThread *thread);
+void power_imc_trace_hold(PowerImcThread *thread, uint64_t words);
 /* To be called after everything that could start, stop or change the rate */
 void power_imc_trace_update(PowerImcThread *thread, bool running);
 void power_imc_trace_restart(PowerImcThread *thread);
@@ -177,7 +186,10 @@ struct PowerImcThread {
     PmuModel model;
     PowerImcCore *core;
     PowerPCCPU *cpu;
-    uint64_t ldbar;
+    uint64_t ldbar;         /* as the engine goes by it */
+    uint64_t linger;        /* ns until it goes by a new one */
+    uint64_t next_ldbar;
+    QEMUTimer ldbar_timer;
     bool idle;
     int64_t idle_changed;   /* virtual time */
     uint64_t busy_ns;       /* until then */
@@ -220,6 +232,14 @@ struct PowerImcCore {
     bool running;
     QEMUTimer timer;
     int64_t due;
+    uint64_t linger;        /* ns from STOP to the end of all writes */
+    QEMUTimer stop_timer;
+    uint64_t refuse;        /* bit n: PowerImcScom n cannot be written */
+    uint64_t deep;          /* stop level that loses registers; 0: none */
+    uint64_t lost;          /* times that this has happened */
+    bool fenced;
+    uint64_t stray;         /* writes to memory while it was */
+    int64_t wrote;          /* virtual time of the last write */
     bool mixed;             /* accumulating and tracing threads, right now */
     uint64_t checkstop;     /* times that this, or a switch, has happened */
     PowerImcPage page;
@@ -231,6 +251,10 @@ struct PowerImcCore {
 PowerImcCore *power_imc_core_new(PowerImc *imc, PnvChip *chip, PnvCore *pc,
                                  unsigned number, Error **errp);
 void power_imc_core_reset(PowerImcCore *core);
+/* The core, or a thread of it, has written to memory. */
+void power_imc_core_wrote(PowerImcCore *core, hwaddr addr);
+/* A thread fell asleep, at the level that its PSSCR says. */
+void power_imc_core_slept(PowerImcCore *core);
 /* Notice threads that accumulate and threads that trace on one core. */
 void power_imc_core_check(PowerImcCore *core);
 void power_imc_core_checkstop(PowerImcCore *core, const char *why);

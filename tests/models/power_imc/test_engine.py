@@ -431,6 +431,98 @@ class ThreadPage(PowerTest):
         self.assertEqual(self.vm.stats("thread0")["ldbar"], (0, 3))
 
 
+class Slow(PowerTest):
+    """What is under way when something stops."""
+
+    def test_an_engine_that_lingers_goes_on_to_post(self):
+        self.start()
+        self.vm.set("core0", "linger", 5 * MS)
+        self.htm(HTM_OFF)
+        self.assertEqual(self.vm.get("core0", "running"), 1)
+        self.vm.stats("core0")
+        self.vm.step(20 * MS)
+        self.assertEqual(self.vm.get("core0", "running"), 0)
+        self.assertEqual(self.vm.stats("core0")["post"], (0, 5))
+        self.assertEqual(self.vm.get("core0", "now")
+                         - self.vm.get("core0", "wrote"), 15 * MS)
+
+    def test_starting_it_meanwhile_keeps_it_on(self):
+        self.start()
+        self.vm.set("core0", "linger", 5 * MS)
+        self.htm(HTM_OFF)
+        self.vm.step(2 * MS)
+        self.htm(HTM_ON)
+        self.vm.step(20 * MS)
+        self.assertEqual(self.vm.get("core0", "running"), 1)
+
+    def test_ldbar_may_take_effect_later(self):
+        self.start()
+        self.ldbar(ACCUMULATE | THREAD_PAGE)
+        self.vm.set("thread0", "linger", 3 * MS)
+        self.ldbar(0)
+        self.vm.add("thread0", QUIET, 5)
+        self.vm.step(2 * MS)
+        self.assertEqual(self.page(QUIET, THREAD_PAGE), 5)
+        self.vm.step(MS)
+        self.assertRefused("LDBAR does not accumulate",
+                           "add", "thread0", QUIET, 1)
+
+    def test_a_second_write_ends_the_first(self):
+        self.start()
+        self.vm.set("thread0", "linger", 3 * MS)
+        self.ldbar(ACCUMULATE | THREAD_PAGE)
+        self.ldbar(0)
+        self.assertEqual(self.vm.get("thread0", "mode"), 1)
+        self.vm.step(3 * MS)
+        self.assertEqual(self.vm.get("thread0", "mode"), 0)
+
+    def test_every_write_behind_the_fence_is_stray(self):
+        self.start()
+        self.ldbar(ACCUMULATE | THREAD_PAGE)
+        self.vm.step(5 * MS)
+        self.assertEqual(self.vm.get("core0", "stray"), 0)
+        self.vm.set("core0", "fence", 1)
+        self.vm.step(5 * MS)
+        self.assertEqual(self.vm.get("core0", "stray"), 10)
+        self.vm.set("core0", "fence", 0)
+        self.vm.step(5 * MS)
+        self.assertEqual(self.vm.get("core0", "stray"), 10)
+
+
+class Refused(PowerTest):
+    def test_a_register_that_is_refused_keeps_its_value(self):
+        self.start()
+        self.vm.set("core0", "refuse", 2)
+        self.htm(HTM_OFF)
+        self.pdbar(THREAD_PAGE)
+        self.assertEqual(self.vm.get("core0", "running"), 1)
+        self.assertEqual(self.vm.get("core0", "htm"), HTM_ON)
+        self.assertEqual(self.vm.get("core0", "pdbar"), THREAD_PAGE)
+        self.vm.set("core0", "refuse", 0)
+        self.htm(HTM_OFF)
+        self.assertEqual(self.vm.get("core0", "running"), 0)
+
+
+class DeepSleep(PowerTest):
+    """10.2: firmware has all restored but the HTM mode."""
+
+    def test_the_htm_mode_is_lost_on_request(self):
+        self.start()
+        self.vm.set("core0", "lost", 1)
+        self.assertEqual([self.vm.get("core0", key) for key in
+                          ("running", "htm", "pdbar", "lost")],
+                         [0, 0, PAGE, 1])
+
+    def test_it_is_lost_when_all_threads_sleep(self):
+        self.start()
+        self.vm.set("thread1", "idle", 1)
+        self.vm.set("thread0", "idle", 1)
+        self.assertEqual(self.vm.get("core0", "running"), 1)
+        self.vm.set("core0", "deep", 1)
+        self.vm.set("thread0", "idle", 1)       # at level 0: not deep enough
+        self.assertEqual(self.vm.get("core0", "running"), 1)
+
+
 class LparPerCore(PowerTest):
     """4: the threads of a core share LDBAR."""
 

@@ -366,5 +366,66 @@ class Switches(TraceTest):
         self.assertEqual(self.vm.stats("thread0")["record"], (0, 200))
 
 
+class UnderWay(TraceTest):
+    """A record is written word by word, and may stop halfway."""
+
+    ORDERS = "01234567", "76543210", "07123456"
+
+    def begin(self, words, order="01234567"):
+        self.trace()
+        self.set("order", int(order, 16))
+        self.set("hold", words)
+        self.vm.step(MS)
+        return [bool(word) for word in self.record(0)]
+
+    def test_words_come_in_the_order_that_was_chosen(self):
+        for order in self.ORDERS:
+            for words in (1, 2, 7):
+                # Doubleword 2 is 0 on POWER9, and so is CPMC3 here.
+                seen = self.begin(words, order)
+                wanted = [str(i) in order[:words] and i not in (2, 3, 5)
+                          for i in range(8)]
+                self.assertEqual([word and i not in (2, 3, 5) for i, word in
+                                  enumerate(seen)], wanted, (order, words))
+                self.set("hold", 0)
+                self.ldbar(0)
+                self.vm.write(BUFFER, bytes(64 * 128))
+
+    def test_what_is_no_order_is_refused(self):
+        for order in (0, 0x01234566, 0x12345678):
+            self.assertRefused("each of the digits", "set", "thread0", "order",
+                               order)
+
+    def test_no_other_record_comes_until_it_goes_on(self):
+        self.begin(4)
+        total = self.get("total")
+        self.vm.step(MS)
+        self.assertEqual(self.get("total"), total)
+        self.set("hold", 0)
+        record = self.record(0)
+        self.assertEqual(record.tb1 & TB2_MASK, record.tb2)
+        self.assertEqual(self.get("total"), total + 1)
+        self.vm.step(MS)
+        self.assertGreater(self.get("total"), total + 100)
+
+    def test_a_write_of_ldbar_completes_it_at_its_place(self):
+        self.begin(4)
+        self.ldbar(TRACE | BUFFER + 0x40000)
+        record = self.record(0)
+        self.assertEqual(record.tb1 & TB2_MASK, record.tb2)
+
+    def test_or_loses_the_rest(self):
+        for end in (lambda: self.ldbar(0), lambda: self.htm(HTM_OFF)):
+            self.vm.write(BUFFER, bytes(64 * 128))
+            self.begin(4)
+            self.set("lossy", 1)
+            end()
+            self.set("hold", 0)
+            self.assertGreater(self.record(0).tb1, 0)
+            self.assertEqual(self.record(0).tb2, 0)
+            self.set("lossy", 0)
+            self.ldbar(0)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -3,9 +3,9 @@
  * A hardware thread, as the engine of its core sees it: LDBAR, the page that
  * it accumulates to, and what the thread has executed so far.
  *
- * A write of LDBAR takes effect at once. What a page was due by then goes to
- * the old address: no source tells whether hardware does that. A write restarts
- * a trace at the buffer's base.
+ * A write of LDBAR takes effect at once, or some time later (linger). What a
+ * page was due by then goes to the old address: no source tells whether
+ * hardware does that. A write restarts a trace at the buffer's base.
  *
  * Instructions and idle times are those of QEMU's vCPU (vcpu-watch.h).
  */
@@ -96,6 +96,9 @@ static void cpu_slept_or_woke(unsigned cpu_index, bool idle)
 
     if (thread) {
         thread_set_idle(thread, idle);
+        if (idle) {
+            power_imc_core_slept(thread->core);
+        }
     }
 }
 
@@ -120,6 +123,7 @@ void power_imc_thread_post(PowerImcThread *thread)
     if (power_imc_page_post(&thread->page, thread->core->imc, raw,
                             power_imc_thread_address(thread))) {
         thread->stats[STAT_THREAD_POST].writes++;
+        power_imc_core_wrote(thread->core, power_imc_thread_address(thread));
     } else {
         warn_report_once("%s: there is no memory at LDBAR, 0x%" HWADDR_PRIx,
                          thread->model.name, power_imc_thread_address(thread));
@@ -158,6 +162,9 @@ void power_imc_thread_update(PowerImcThread *thread)
     } else {
         thread_stop_page(thread);
     }
+    if (!running) {
+        power_imc_trace_end(thread);
+    }
     power_imc_trace_update(thread, running && mode == MODE_TRACE);
 }
 
@@ -180,16 +187,40 @@ static void thread_check(PowerImcThread *thread, PowerImcMode before)
     power_imc_core_check(thread->core);
 }
 
-static void thread_write_ldbar(PowerImcThread *thread, uint64_t value)
+static void thread_go_by(PowerImcThread *thread, uint64_t value)
 {
     PowerImcMode before = power_imc_thread_mode(thread);
 
-    thread->stats[STAT_LDBAR].writes++;
+    timer_del(&thread->ldbar_timer);
     thread_stop_page(thread);
+    power_imc_trace_end(thread);
     thread->ldbar = value;
     power_imc_trace_restart(thread);
     power_imc_thread_update(thread);
     thread_check(thread, before);
+}
+
+static void thread_lingered(void *opaque)
+{
+    PowerImcThread *thread = opaque;
+
+    thread_go_by(thread, thread->next_ldbar);
+}
+
+/* No more than one write is under way: the next one ends it. */
+static void thread_write_ldbar(PowerImcThread *thread, uint64_t value)
+{
+    thread->stats[STAT_LDBAR].writes++;
+    if (timer_pending(&thread->ldbar_timer)) {
+        thread_lingered(thread);
+    }
+    if (!thread->linger) {
+        thread_go_by(thread, value);
+        return;
+    }
+    thread->next_ldbar = value;
+    timer_mod_ns(&thread->ldbar_timer,
+                 qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + thread->linger);
 }
 
 /* With one partition to a core, its threads' LDBARs are one register. */
@@ -241,7 +272,8 @@ static bool thread_add(PmuModel *model, const char *event, uint64_t n,
 
 enum {
     KEY_LDBAR, KEY_MODE, KEY_UNDEFINED, KEY_IDLE, KEY_INSTRUCTIONS,
-    KEY_TOTAL, KEY_HEAD, KEY_DIV, KEY_EVERY, KEY_CORRUPT, KEY_BURST
+    KEY_TOTAL, KEY_HEAD, KEY_DIV, KEY_EVERY, KEY_CORRUPT, KEY_BURST,
+    KEY_ORDER, KEY_HOLD, KEY_LOSSY, KEY_LINGER
 };
 
 static uint64_t get_trace(PmuModel *model, unsigned key)
@@ -259,6 +291,12 @@ static uint64_t get_trace(PmuModel *model, unsigned key)
         return trace->every;
     case KEY_CORRUPT:
         return trace->corrupt;
+    case KEY_ORDER:
+        return trace->order;
+    case KEY_HOLD:
+        return trace->begun ?: trace->hold;
+    case KEY_LOSSY:
+        return trace->lossy;
     default:
         return trace->burst;
     }
@@ -294,12 +332,37 @@ static void set_every(PowerImcThread *thread, uint64_t value)
     power_imc_thread_update(thread);
 }
 
+/* Each doubleword once */
+static bool set_order(PowerImcThread *thread, uint64_t value, Error **errp)
+{
+    unsigned seen = 0;
+    unsigned i;
+
+    for (i = 0; i < 8; i++) {
+        seen |= 1 << (value >> 4 * i & 0xf);
+    }
+    if (seen != 0xff) {
+        error_setg(errp, "an order has each of the digits 0 to 7 once");
+        return false;
+    }
+    thread->trace.order = value;
+    return true;
+}
+
 static bool set_trace(PmuModel *model, unsigned key, uint64_t value,
                       Error **errp)
 {
     PowerImcThread *thread = thread_of(model);
 
     switch (key) {
+    case KEY_ORDER:
+        return set_order(thread, value, errp);
+    case KEY_HOLD:
+        power_imc_trace_hold(thread, value);
+        return true;
+    case KEY_LOSSY:
+        thread->trace.lossy = value;
+        return true;
     case KEY_DIV:
         return set_div(thread, value, errp);
     case KEY_EVERY:
@@ -337,6 +400,8 @@ static uint64_t get_thread(PmuModel *model, unsigned key)
         return thread->undefined;
     case KEY_INSTRUCTIONS:
         return instructions(thread);
+    case KEY_LINGER:
+        return thread->linger;
     default:
         return thread->idle;
     }
@@ -350,6 +415,8 @@ static bool set_thread(PmuModel *model, unsigned key, uint64_t value,
     if (key == KEY_LDBAR) {
         thread->cpu->env.spr[SPR_LDBAR] = value;
         cpu_wrote_ldbar(thread->cpu);
+    } else if (key == KEY_LINGER) {
+        thread->linger = value;
     } else {
         thread_set_idle(thread, value);
     }
@@ -380,10 +447,19 @@ static const PmuKey thread_keys[] = {
       UINT64_MAX, KEY_CORRUPT, get_trace, set_trace },
     { "burst", "write this many records at once; reads as those still to come",
       1 << 20, KEY_BURST, get_trace, set_trace },
+    { "order", "in which a record's doublewords are written, a digit each",
+      0x76543210, KEY_ORDER, get_trace, set_trace },
+    { "hold", "the next record stops after this many doublewords, and with it "
+      "the trace; 0: it goes on", 7, KEY_HOLD, get_trace, set_trace },
+    { "lossy", "1: a write of LDBAR, or the engine's stop, loses what is left "
+      "of a record under way", 1, KEY_LOSSY, get_trace, set_trace },
+    { "linger", "ns until a write of LDBAR takes effect", INT64_MAX / 2,
+      KEY_LINGER, get_thread, set_thread },
 };
 
 void power_imc_thread_reset(PowerImcThread *thread)
 {
+    timer_del(&thread->ldbar_timer);
     thread->ldbar = 0;
     thread->undefined = 0;
     memset(&thread->page, 0, sizeof(thread->page));
@@ -414,6 +490,8 @@ bool power_imc_thread_init(PowerImcThread *thread, PowerImcCore *core,
         .list_events = thread_list_events,
         .add = thread_add,
     };
+    timer_init_ns(&thread->ldbar_timer, QEMU_CLOCK_VIRTUAL, thread_lingered,
+                  thread);
     power_imc_trace_init(thread);
     thread_register(thread);
     power_imc_ldbar_watch(cpu, cpu_wrote_ldbar);

@@ -12,6 +12,10 @@
  * host's speed, so a test can have one for so many instructions instead
  * (every).
  *
+ * A record's doublewords are written one by one, by default in address order,
+ * and a record may stop halfway (hold). What then becomes of it when LDBAR is
+ * written or the engine stops, no source tells: it is completed, or not (lossy).
+ *
  * Left out: triggers that are no clock make no records; the PIDR information in
  * doubleword 2, whose layout no source tells, is 0 but for the MSR's bits.
  */
@@ -33,6 +37,8 @@
 #define MIN_ENTRIES     (256 * KiB / RECORD_SIZE)
 #define TB2_MASK        MAKE_64BIT_MASK(0, 42)
 #define DEFAULT_DIV     64
+#define ORDER_WORDS     8
+#define DEFAULT_ORDER   0x01234567      /* the last doubleword last */
 
 typedef struct Record {
     uint64_t tb1;
@@ -124,6 +130,54 @@ static void record_fill_cpmcs(PowerImcThread *thread, Record *record)
     record->cpmc[TRACE_SAMPSEL(scom)] = cpu_to_be64(TRACE_CPMC_LOAD(scom));
 }
 
+/* Those doublewords of the record under way that come before the @to-th. */
+static void trace_write_words(PowerImcThread *thread, unsigned to)
+{
+    PowerImcTrace *trace = &thread->trace;
+
+    for (; trace->begun < to; trace->begun++) {
+        unsigned word = trace->order >> 4 * (ORDER_WORDS - 1 - trace->begun) &
+                        0xf;
+
+        if (address_space_write(&address_space_memory,
+                                trace->address + 8 * word,
+                                MEMTXATTRS_UNSPECIFIED, &trace->words[word],
+                                8) != MEMTX_OK) {
+            warn_report_once("%s: there is no memory at LDBAR, 0x%"
+                             HWADDR_PRIx, thread->model.name, trace->address);
+            trace->begun = 0;
+            return;
+        }
+    }
+    power_imc_core_wrote(thread->core, trace->address);
+    if (to == ORDER_WORDS) {
+        trace->begun = 0;
+        trace->head = (trace->head + 1) % trace_entries(thread);
+        trace->total++;
+        thread->stats[STAT_RECORD].writes++;
+    }
+}
+
+void power_imc_trace_hold(PowerImcThread *thread, uint64_t words)
+{
+    thread->trace.hold = words;
+    if (!words && thread->trace.begun) {
+        trace_write_words(thread, ORDER_WORDS);
+    }
+}
+
+/* What is held is held no longer, or nobody would see an end of it. */
+void power_imc_trace_end(PowerImcThread *thread)
+{
+    PowerImcTrace *trace = &thread->trace;
+
+    if (trace->begun && trace->lossy) {
+        trace->begun = 0;
+    } else if (trace->begun) {
+        trace_write_words(thread, ORDER_WORDS);
+    }
+}
+
 /* A record of timebase @at, or of the next that has none yet. */
 static void trace_write(PowerImcThread *thread, uint64_t at, uint64_t ip)
 {
@@ -137,6 +191,9 @@ static void trace_write(PowerImcThread *thread, uint64_t at, uint64_t ip)
     uint64_t tb2 = tb & TB2_MASK;
     hwaddr addr = power_imc_thread_address(thread) + RECORD_SIZE * trace->head;
 
+    if (trace->begun) {
+        return;
+    }
     if (thread->core->imc->gen->msr_in_record) {
         record.pidr = cpu_to_be64(
             (env->msr >> MSR_HV & 1) << 63 | (env->msr >> MSR_PR & 1) << 62);
@@ -147,17 +204,10 @@ static void trace_write(PowerImcThread *thread, uint64_t at, uint64_t ip)
     }
     record.tb2 = cpu_to_be64(tb2);
     record_fill_cpmcs(thread, &record);
-    if (address_space_write(&address_space_memory, addr,
-                            MEMTXATTRS_UNSPECIFIED, &record,
-                            sizeof(record)) != MEMTX_OK) {
-        warn_report_once("%s: there is no memory at LDBAR, 0x%" HWADDR_PRIx,
-                         thread->model.name, addr);
-        return;
-    }
-    trace->head = (trace->head + 1) % trace_entries(thread);
-    trace->total++;
+    memcpy(trace->words, &record, sizeof(record));
+    trace->address = addr;
     trace->last_tb = tb;
-    thread->stats[STAT_RECORD].writes++;
+    trace_write_words(thread, trace->hold ?: ORDER_WORDS);
 }
 
 /* For the first record after now that the rate has. */
@@ -269,6 +319,7 @@ void power_imc_trace_restart(PowerImcThread *thread)
     PowerImcTrace *trace = &thread->trace;
 
     trace->head = 0;
+    trace->begun = 0;
     trace->last_tb = MAX(trace->last_tb, timebase(thread));
 }
 
@@ -277,5 +328,6 @@ void power_imc_trace_init(PowerImcThread *thread)
     PowerImcTrace *trace = &thread->trace;
 
     trace->div = DEFAULT_DIV;
+    trace->order = DEFAULT_ORDER;
     timer_init_ns(&trace->timer, QEMU_CLOCK_VIRTUAL, trace_tick, thread);
 }
