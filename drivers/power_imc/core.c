@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include <linux/topology.h>
 #include <asm/cputhreads.h>
+#include <asm/smp.h>
 
 #include "power_imc.h"
 
@@ -45,26 +46,10 @@ static const struct pmu_box_ops power_imc_core_ops = {
 	.read = power_imc_core_read,
 };
 
-static void power_imc_page_free(void *page)
-{
-	kfree(page);
-}
-
 /*
- * A page for the engine to write to, until @dev is unbound: a whole one, whatever the
- * catalog says of a unit's size.
+ * Every core that may come online has a page and is ready for its engine to be started. The
+ * page is a whole one, whatever the catalog says of a unit's size.
  */
-void *power_imc_page_alloc(struct device *dev, int cpu)
-{
-	/* As kmalloc() aligns powers of two. From another node where this one has no memory. */
-	void *page = kmalloc_node(POWER_IMC_PAGE_SIZE, GFP_KERNEL | __GFP_ZERO, cpu_to_node(cpu));
-
-	if (!page || devm_add_action_or_reset(dev, power_imc_page_free, page))
-		return NULL;
-	return page;
-}
-
-/* Every core that may come online has a page and is ready for its engine to be started. */
 int power_imc_cores_create(struct power_imc *imc)
 {
 	int cpu;
@@ -81,7 +66,9 @@ int power_imc_cores_create(struct power_imc *imc)
 		raw_spin_lock_init(&core->lock);
 		core->imc = imc;
 		core->first_cpu = cpu;
-		core->page = power_imc_page_alloc(imc->dev, cpu);
+		core->pir = get_hard_smp_processor_id(cpu);
+		core->halves = power_imc_halves();
+		core->page = power_imc_memory_alloc(imc, POWER_IMC_PAGE_SIZE, cpu);
 		if (!core->page)
 			return -ENOMEM;
 	}

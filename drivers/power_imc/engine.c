@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The engine of a core: it writes what the core and its threads count, or trace, to
- * memory. The first powered box of the core starts it and the last stops it.
+ * memory. The first powered box of the core starts it and the last stops it. Of fused
+ * cores the kernel sees one where the hardware has two halves, each with an engine.
  */
 #include <linux/export.h>
+#include <linux/module.h>
 #include <linux/of.h>
 #include <linux/smp.h>
 #include <asm/cputhreads.h>
@@ -20,34 +22,77 @@ struct power_imc_core *power_imc_core_of(struct power_imc *imc, int cpu)
  * Registers may be lost in deep sleep while the engine is off, so they are always set. The
  * page too when tracing: the core may count there all the same.
  */
-static int power_imc_engine_start(struct power_imc_core *core, enum power_imc_type type, u64 scom)
+static int power_imc_engine_set_up(const struct power_imc_core *core)
 {
 	const struct power_imc_firmware *firmware = core->imc->firmware;
-	u32 pir = hard_smp_processor_id();
+	int err = 0;
 
-	int err = firmware->init_core(pir, __pa(core->page));
-
-	if (err)
-		return err;
-	if (type != POWER_IMC_TYPE_TRACE)
-		return firmware->core(pir, true);
-	return firmware->init_trace(pir, scom) ?: firmware->trace(pir, true);
+	/* Where firmware sets up both halves for one it does so twice, while both are off. */
+	for (unsigned int i = 0; i < core->halves && !err; i++)
+		err = firmware->init_core(core->pir ^ i, __pa(core->page));
+	for (unsigned int i = 0; i < core->halves && !err; i++)
+		if (core->type == POWER_IMC_TYPE_TRACE)
+			err = firmware->init_trace(core->pir ^ i, core->scom);
+	return err;
 }
 
-static int power_imc_engine_stop(struct power_imc_core *core)
+static int power_imc_engine_switch_half(const struct power_imc_core *core, u32 pir, bool on)
 {
 	const struct power_imc_firmware *firmware = core->imc->firmware;
-	u32 pir = hard_smp_processor_id();
-	int err;
 
-	if (core->type == POWER_IMC_TYPE_TRACE)
-		err = firmware->trace(pir, false);
-	else
-		err = firmware->core(pir, false);
-	if (err)
-		dev_warn(core->imc->dev, "the engine of CPU %d's core could not be stopped (%pe): no other kind of unit, nor another trace configuration, can be used any more\n",
-			 core->first_cpu, ERR_PTR(err));
+	return core->type == POWER_IMC_TYPE_TRACE ? firmware->trace(pir, on) :
+						    firmware->core(pir, on);
+}
+
+/* All halves, whatever becomes of one: the first error. */
+static int power_imc_engine_stop(const struct power_imc_core *core)
+{
+	int first = 0;
+
+	for (unsigned int i = 0; i < core->halves; i++) {
+		int err = power_imc_engine_switch_half(core, core->pir ^ i, false);
+
+		first = first ?: err;
+	}
+	return first;
+}
+
+static int power_imc_engine_start(const struct power_imc_core *core)
+{
+	int err = power_imc_engine_set_up(core);
+
+	for (unsigned int i = 0; i < core->halves && !err; i++)
+		err = power_imc_engine_switch_half(core, core->pir ^ i, true);
 	return err;
+}
+
+/*
+ * An engine that does not stop may go on writing to the core's page: that, the module that
+ * knows of it, and the domain are kept, until it could be stopped. Called with core->lock;
+ * returns how many users of the domain are to be put.
+ */
+static unsigned int power_imc_engine_stopped(struct power_imc_core *core, int err)
+{
+	bool was_stuck = core->stuck;
+
+	core->stuck = err;
+	if (!err) {
+		if (was_stuck)
+			module_put(THIS_MODULE);
+		return 1 + was_stuck;
+	}
+	if (was_stuck)
+		return 1;
+	__module_get(THIS_MODULE);
+	dev_warn(core->imc->dev, "the engine of CPU %d's core could not be stopped (%pe): the module stays, and no other kind of unit, nor another trace configuration, can be used, until an event of this kind is closed and it can\n",
+		 core->first_cpu, ERR_PTR(err));
+	return 0;
+}
+
+static void power_imc_domain_put_all(enum power_imc_type type, unsigned int users)
+{
+	while (users--)
+		power_imc_domain_put(type);
 }
 
 /**
@@ -57,25 +102,34 @@ static int power_imc_engine_stop(struct power_imc_core *core)
  * @scom: as for power_imc_domain_get()
  *
  * Context: interrupts off.
- * Return: 0; -EBUSY while the system uses its engines for something else; what the
- * firmware says.
+ * Return: 0; -EBUSY while the system uses its engines for something else; -ENODEV when
+ * they are off for good; what the firmware says.
  */
 int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, u64 scom)
 {
 	int err = power_imc_domain_get(type, scom);
+	unsigned int puts = 0;
 
 	if (err)
 		return err;
 	raw_spin_lock(&core->lock);
-	if (!core->users)
-		err = power_imc_engine_start(core, type, scom);
-	if (!err) {
-		core->users++;
+	power_imc_ldbar_clean_up();
+	if (core->imc->halted) {
+		err = -ENODEV;
+		puts = 1;
+	} else if (!core->users || core->paused) {
 		core->type = type;
+		core->scom = scom;
+		core->paused = false;
+		err = power_imc_engine_start(core);
+		/* The firmware may have done a part of it. */
+		if (err)
+			puts = power_imc_engine_stopped(core, power_imc_engine_stop(core));
 	}
+	if (!err)
+		core->users++;
 	raw_spin_unlock(&core->lock);
-	if (err)
-		power_imc_domain_put(type);
+	power_imc_domain_put_all(type, puts);
 	return err;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_get);
@@ -84,41 +138,151 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_get);
  * power_imc_engine_put() - one user of a core's engine less.
  * @core: the core; this runs on one of its CPUs
  *
- * An engine that does not stop stays a user of its domain for good: it may still be on.
+ * An engine that does not stop stays a user of its domain until it does: it may still be on.
  *
  * Context: interrupts off.
  */
 void power_imc_engine_put(struct power_imc_core *core)
 {
 	enum power_imc_type type = core->type;
-	int err = 0;
+	unsigned int puts = 1;
 
 	raw_spin_lock(&core->lock);
-	if (!--core->users)
-		err = power_imc_engine_stop(core);
+	if (!--core->users) {
+		core->paused = false;
+		puts = power_imc_engine_stopped(core, power_imc_engine_stop(core));
+	}
 	raw_spin_unlock(&core->lock);
-	if (!err)
-		power_imc_domain_put(type);
+	power_imc_domain_put_all(type, puts);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_put);
 
-static void power_imc_ldbar_clear(void *data)
+/**
+ * power_imc_engine_pause() - have the engine of a core off, up to power_imc_engine_resume().
+ * @core: the core
+ *
+ * Context: any; with hotplug held off, so that one CPU at a time does this.
+ * Return: 0, or what the firmware says: then it may be on.
+ */
+int power_imc_engine_pause(struct power_imc_core *core)
 {
-	mtspr(SPRN_LDBAR, 0);
+	unsigned long flags;
+	int err = 0;
+
+	raw_spin_lock_irqsave(&core->lock, flags);
+	if (core->users) {
+		core->paused = true;
+		err = power_imc_engine_stop(core);
+	}
+	raw_spin_unlock_irqrestore(&core->lock, flags);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_pause);
+
+/* Called with core->lock. */
+static void power_imc_engine_restart(struct power_imc_core *core)
+{
+	int err = core->imc->halted ? 0 : power_imc_engine_start(core);
+
+	if (err)
+		dev_warn(core->imc->dev, "the engine of CPU %d's core could not be started again (%pe): events do not count there\n",
+			 core->first_cpu, ERR_PTR(err));
 }
 
-/*
- * Stop every engine, whoever started it, and have no thread point to memory any more. All
- * cores that the machine has, not only those that this kernel runs on. A core that does
- * not answer is asleep, and its engine with it.
+/**
+ * power_imc_engine_resume() - the opposite of power_imc_engine_pause().
+ * @core: the core; nothing happens unless it is paused
+ *
+ * Context: any.
  */
-void power_imc_engines_quiesce(struct power_imc *imc)
+void power_imc_engine_resume(struct power_imc_core *core)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&core->lock, flags);
+	if (core->paused)
+		power_imc_engine_restart(core);
+	core->paused = false;
+	raw_spin_unlock_irqrestore(&core->lock, flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_resume);
+
+/* Is a CPU online that is in the core of @pir? */
+static bool power_imc_core_is_online(u32 pir)
+{
+	u32 threads = power_imc_halves() * POWER_IMC_HALF_THREADS;
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		if (get_hard_smp_processor_id(cpu) / threads == pir / threads)
+			return true;
+	return false;
+}
+
+static int power_imc_engine_quiesce(struct power_imc *imc, u32 pir)
+{
+	int first = 0;
+
+	for (unsigned int i = 0; i < power_imc_halves(); i++) {
+		int err = imc->firmware->core(pir ^ i, false);
+
+		first = first ?: err;
+	}
+	if (!first || !power_imc_core_is_online(pir))
+		return 0;
+	dev_err(imc->dev, "the engine of the core with PIR %#x could not be stopped (%pe): it may go on writing to memory\n",
+		pir, ERR_PTR(first));
+	return first;
+}
+
+/**
+ * power_imc_engines_quiesce() - stop every engine, whoever started it, and have no thread point
+ * to memory any more.
+ * @imc: the device
+ *
+ * All cores that the machine has, not only those that this kernel runs on. A core without a
+ * CPU that is online, and that does not answer, is asleep, and its engine with it.
+ *
+ * Context: may sleep.
+ * Return: 0, or what the firmware says, which has been reported: an engine may be on.
+ */
+int power_imc_engines_quiesce(struct power_imc *imc)
 {
 	struct device_node *np;
+	int first = 0;
 	u32 pir;
 
-	for_each_of_cpu_node(np)
-		if (!of_property_read_u32(np, "ibm,ppc-interrupt-server#s", &pir))
-			imc->firmware->core(pir, false);
-	on_each_cpu(power_imc_ldbar_clear, NULL, 1);
+	for_each_of_cpu_node(np) {
+		int err = of_property_read_u32(np, "ibm,ppc-interrupt-server#s", &pir) ? 0 :
+			  power_imc_engine_quiesce(imc, pir);
+
+		first = first ?: err;
+	}
+	power_imc_ldbar_clear();
+	return first;
+}
+
+/**
+ * power_imc_engines_halt() - stop every engine for good.
+ * @imc: the device
+ *
+ * Nothing is started any more, whoever wants it: CPUs that come online, tasks that are
+ * scheduled, events that are opened.
+ *
+ * Context: may sleep.
+ * Return: as power_imc_engines_quiesce().
+ */
+int power_imc_engines_halt(struct power_imc *imc)
+{
+	unsigned long flags;
+
+	WRITE_ONCE(imc->halted, true);
+	/* Who has seen it unset has started by now. LDBAR is written with interrupts off. */
+	for (unsigned int i = 0; i < imc->nr_cores; i++) {
+		if (!imc->cores[i].page)
+			continue;
+		raw_spin_lock_irqsave(&imc->cores[i].lock, flags);
+		raw_spin_unlock_irqrestore(&imc->cores[i].lock, flags);
+	}
+	return power_imc_engines_quiesce(imc);
 }

@@ -6,6 +6,7 @@
 #include <linux/export.h>
 #include <linux/module.h>
 #include <asm/cputable.h>
+#include <asm/cputhreads.h>
 #include <asm/reg.h>
 
 #include "power_imc.h"
@@ -26,6 +27,13 @@ enum power_imc_generation power_imc_generation(void)
 	return POWER_IMC_UNKNOWN;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_generation);
+
+/* In how many halves is what the kernel takes for a core? Two if they are fused. */
+unsigned int power_imc_halves(void)
+{
+	return threads_per_core > POWER_IMC_HALF_THREADS ? 2 : 1;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_halves);
 
 /**
  * power_imc_firmware_find() - choose how engines are switched.

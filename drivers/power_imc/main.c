@@ -43,10 +43,8 @@ static void power_imc_register(struct power_imc_unit *unit)
 			 unit->name, ERR_PTR(err));
 }
 
-/* Nothing writes to memory any more, whoever had it switched on. */
-static void power_imc_quiesce(struct power_imc *imc)
+static void power_imc_nests_release(void *imc)
 {
-	power_imc_engines_quiesce(imc);
 	power_imc_nests_quiesce(imc);
 }
 
@@ -67,13 +65,17 @@ static int power_imc_probe(struct platform_device *pdev)
 	imc->firmware = power_imc_firmware_find(dev);
 	if (!imc->firmware)
 		return -EOPNOTSUPP;
-	err = power_imc_catalog_read(imc, dev->of_node) ?: power_imc_chips_create(imc) ?:
-	      power_imc_cores_create(imc) ?: power_imc_threads_create(imc);
+	err = power_imc_memory_init(imc) ?: power_imc_catalog_read(imc, dev->of_node) ?:
+	      power_imc_chips_create(imc) ?:
+	      devm_add_action_or_reset(dev, power_imc_nests_release, imc) ?:
+	      power_imc_cores_create(imc) ?: power_imc_threads_create(imc) ?:
+	      power_imc_ldbar_watch(imc);
 	if (err)
 		return err;
 
 	/* The kernel before this one may have left engines on, and not by kexec alone. */
-	power_imc_quiesce(imc);
+	power_imc_engines_quiesce(imc);
+	power_imc_nests_quiesce(imc);
 	if (is_kdump_kernel()) {
 		dev_info(dev, "stopped all collection; there are no PMUs in a kdump kernel\n");
 		return -ENODEV;
@@ -86,10 +88,17 @@ static int power_imc_probe(struct platform_device *pdev)
 	return 0;
 }
 
-/* Before kexec and power-off: what the next kernel does with the memory is its own affair. */
+/*
+ * Before kexec and power-off: what the next kernel does with the memory is its own affair. Tasks
+ * still run, and kexec wakes CPUs that are offline.
+ */
 static void power_imc_shutdown(struct platform_device *pdev)
 {
-	power_imc_quiesce(platform_get_drvdata(pdev));
+	struct power_imc *imc = platform_get_drvdata(pdev);
+
+	power_imc_engines_halt(imc);
+	power_imc_nests_halt(imc);
+	power_imc_memory_settle();
 }
 
 static struct platform_driver power_imc_driver = {

@@ -91,7 +91,9 @@ static int power_imc_nest_power_on(struct pmu_box *box)
 	int err = 0;
 
 	raw_spin_lock(&chip->lock);
-	if (!chip->users)
+	if (chip->imc->halted)
+		err = -ENODEV;
+	else if (!chip->users)
 		err = firmware->nest(chip, hard_smp_processor_id(), true);
 	if (!err)
 		chip->users++;
@@ -299,4 +301,18 @@ void power_imc_nests_quiesce(struct power_imc *imc)
 			}
 		}
 	}
+}
+
+/* The same for good. power_imc_engines_halt() has come before. */
+void power_imc_nests_halt(struct power_imc *imc)
+{
+	struct power_imc_chip *chip;
+	unsigned long flags;
+
+	/* Who has not seen that all is halted has resumed its microcode by now. */
+	list_for_each_entry(chip, &imc->chips, node) {
+		raw_spin_lock_irqsave(&chip->lock, flags);
+		raw_spin_unlock_irqrestore(&chip->lock, flags);
+	}
+	power_imc_nests_quiesce(imc);
 }

@@ -4,14 +4,14 @@
  *
  * The firmware hands over a catalog of units (catalog.c). Each becomes a PMU: nest units
  * (nest.c) are counted by a microcode per chip; core and thread units (core.c, thread.c)
- * by an engine in each core (engine.c), which writes to memory by itself. Both are
- * switched through the firmware (firmware.c).
+ * by an engine in each core (engine.c), which writes to memory (memory.c) by itself. Both
+ * are switched through the firmware (firmware.c).
  *
  * Trace units (trace.c) are the same engine in another mode: its records (ring.c) are
  * drained (drain.c) into perf's samples (sample.c).
  *
  * Locks, none of which is held while another is taken: power_imc_core.lock (raw, interrupts
- * off), power_imc_chip.lock (likewise), power_imc_domain_lock (likewise).
+ * off), power_imc_chip.lock (likewise), power_imc_domain_lock (likewise), power_imc.memory_lock.
  */
 #ifndef POWER_IMC_H
 #define POWER_IMC_H
@@ -19,6 +19,7 @@
 #include <linux/atomic.h>
 #include <linux/device.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
@@ -85,8 +86,7 @@ struct power_imc_unit {
 };
 
 /**
- * struct power_imc_firmware - how engines are switched. Called on a CPU of the core or chip
- * concerned, any context, except nest, which may be called anywhere.
+ * struct power_imc_firmware - how engines are switched. Called on any CPU, in any context.
  * @name: for messages
  * @init_core: let a core count to @page (a real address), engine off
  * @init_trace: let a core trace, engine off, with @scom in TRACE_IMC; the firmware's own
@@ -95,8 +95,8 @@ struct power_imc_unit {
  * @trace: the same, in trace mode
  * @nest: resume or pause a chip's microcode
  *
- * @pir is the hardware number of a thread of the core or chip. All return 0 or a
- * negative errno.
+ * @pir is the hardware number of a thread of the core, or chip; of a fused core only the
+ * half that the thread is in is meant. All return 0 or a negative errno.
  */
 struct power_imc_firmware {
 	const char *name;
@@ -107,12 +107,17 @@ struct power_imc_firmware {
 	int (*nest)(struct power_imc_chip *chip, u32 pir, bool on);
 };
 
-/* A core and its engine. */
+/* A core and its engine, or a fused core and two. */
 struct power_imc_core {
 	raw_spinlock_t lock;
-	unsigned int users;		/* powered boxes; under lock */
-	enum power_imc_type type;	/* what for; under lock, while users > 0 */
+	unsigned int users;		/* powered boxes; under lock, as is what follows */
+	enum power_imc_type type;	/* what for, while users > 0 or stuck */
+	u64 scom;			/* likewise, as for power_imc_domain_get() */
+	bool paused;			/* off, though it has users */
+	bool stuck;			/* was last not stopped: may be on without users */
 	void *page;			/* POWER_IMC_PAGE_SIZE, where the core counts to */
+	u32 pir;			/* of the first thread, and ^ 1 of one in the other half */
+	unsigned int halves;
 	int first_cpu;
 	struct power_imc *imc;
 };
@@ -134,6 +139,9 @@ struct power_imc {
 	struct power_imc_core *cores;	/* by cpu_core_index_of_thread() */
 	unsigned int nr_cores;
 	struct power_imc_thread *threads;	/* by CPU number */
+	struct mutex memory_lock;
+	struct list_head memory;	/* that the hardware may write; under memory_lock */
+	bool halted;			/* nothing is started any more */
 };
 
 static inline struct power_imc_unit *to_imc_unit(const struct pmu_desc *desc)
@@ -146,7 +154,6 @@ int power_imc_catalog_read(struct power_imc *imc, struct device_node *top);
 
 /* core.c */
 int power_imc_cores_create(struct power_imc *imc);
-void *power_imc_page_alloc(struct device *dev, int cpu);
 int power_imc_core_register(struct power_imc_unit *unit);
 
 /* debugfs.c */
@@ -160,8 +167,11 @@ void power_imc_domain_put(enum power_imc_type type);
 /* engine.c */
 int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, u64 scom);
 void power_imc_engine_put(struct power_imc_core *core);
+int power_imc_engine_pause(struct power_imc_core *core);
+void power_imc_engine_resume(struct power_imc_core *core);
 struct power_imc_core *power_imc_core_of(struct power_imc *imc, int cpu);
-void power_imc_engines_quiesce(struct power_imc *imc);
+int power_imc_engines_quiesce(struct power_imc *imc);
+int power_imc_engines_halt(struct power_imc *imc);
 
 /* event.c */
 extern const struct pmu_format power_imc_formats[];
@@ -174,17 +184,30 @@ const struct power_imc_firmware *power_imc_firmware_find(struct device *dev);
 const struct power_imc_firmware *power_imc_opal_find(void);
 const struct power_imc_firmware *power_imc_scom_find(void);
 enum power_imc_generation power_imc_generation(void);
+unsigned int power_imc_halves(void);
+
+/* ldbar.c */
+u64 power_imc_ldbar(u64 address, u64 mode);
+void power_imc_ldbar_write(const struct power_imc *imc, u64 value);
+void power_imc_ldbar_clear(void);
+void power_imc_ldbar_clean_up(void);
+int power_imc_ldbar_watch(struct power_imc *imc);
+
+/* memory.c */
+int power_imc_memory_init(struct power_imc *imc);
+void *power_imc_memory_alloc(struct power_imc *imc, size_t size, int cpu);
+void power_imc_memory_settle(void);
 
 /* nest.c */
 int power_imc_chips_create(struct power_imc *imc);
 int power_imc_nest_register(struct power_imc_unit *unit);
 void power_imc_nests_quiesce(struct power_imc *imc);
+void power_imc_nests_halt(struct power_imc *imc);
 int power_imc_nest_group(enum power_imc_generation generation, u32 offset);
 
 /* thread.c */
 int power_imc_threads_create(struct power_imc *imc);
 int power_imc_thread_register(struct power_imc_unit *unit);
-u64 power_imc_ldbar(u64 address, u64 mode);
 
 /* trace.c */
 int power_imc_trace_register(struct power_imc_unit *unit);

@@ -4,12 +4,10 @@
  * command in the nest's control block. For kernels that let nobody look up the calls.
  *
  * Unlike the firmware this cannot have the registers restored after a core slept deeply,
- * so they are written at each start, and a core that sleeps deeply while it is counted
- * stops counting.
+ * so they are written at each start.
  */
 #include <linux/bitfield.h>
 #include <linux/export.h>
-#include <asm/cputhreads.h>
 #include <asm/opal.h>
 
 #include "power_imc.h"
@@ -75,10 +73,23 @@ u32 power_imc_scom_address(enum power_imc_generation generation, enum power_imc_
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_scom_address);
 
+/**
+ * power_imc_scom_core() - the number of a core in its chip, for power_imc_scom_address().
+ * @pir: of a thread
+ * @fused: is it in one of two that are fused? The number is that half's.
+ */
+unsigned int power_imc_scom_core(u32 pir, bool fused)
+{
+	return fused ? FIELD_GET(POWER_IMC_PIR_FUSED, pir) << 1 |
+		       FIELD_GET(POWER_IMC_PIR_FUSED_HALF, pir) :
+		       FIELD_GET(POWER_IMC_PIR_CORE, pir);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_scom_core);
+
 static int power_imc_scom_write(u32 pir, enum power_imc_scom which, u64 value)
 {
-	u32 address = power_imc_scom_address(power_imc_generation(), which,
-					     FIELD_GET(POWER_IMC_PIR_CORE, pir));
+	unsigned int core = power_imc_scom_core(pir, power_imc_halves() > 1);
+	u32 address = power_imc_scom_address(power_imc_generation(), which, core);
 
 	return opal_xscom_write(FIELD_GET(POWER_IMC_PIR_CHIP, pir), address, value) ? -EIO : 0;
 }
@@ -119,14 +130,10 @@ static const struct power_imc_firmware power_imc_scom = {
 	.nest = power_imc_scom_nest,
 };
 
-/* More threads than this: two cores are fused, and a PIR means something else. */
-#define POWER_IMC_SMALL_CORE_THREADS	4
-
 /* The registers, or NULL if they are not known. */
 const struct power_imc_firmware *power_imc_scom_find(void)
 {
-	if (power_imc_generation() == POWER_IMC_UNKNOWN ||
-	    threads_per_core > POWER_IMC_SMALL_CORE_THREADS)
+	if (power_imc_generation() == POWER_IMC_UNKNOWN)
 		return NULL;
 	return &power_imc_scom;
 }

@@ -5,20 +5,8 @@
  */
 #include <linux/export.h>
 #include <linux/slab.h>
-#include <asm/reg.h>
 
 #include "power_imc.h"
-
-/**
- * power_imc_ldbar() - LDBAR's value.
- * @address: of a thread's page or buffer, real or in the linear map
- * @mode: POWER_IMC_LDBAR_ENABLE to accumulate, POWER_IMC_LDBAR_TRACE to trace, 0 for neither
- */
-u64 power_imc_ldbar(u64 address, u64 mode)
-{
-	return (address & POWER_IMC_BAR_ADDRESS) | mode;
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar);
 
 static int power_imc_thread_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
@@ -56,14 +44,14 @@ static void power_imc_thread_freeze(struct pmu_box *box)
 {
 	const struct power_imc_thread *thread = pmu_box_priv(box);
 
-	mtspr(SPRN_LDBAR, thread->ldbar & ~POWER_IMC_LDBAR_ENABLE);
+	power_imc_ldbar_write(thread->core->imc, thread->ldbar & ~POWER_IMC_LDBAR_ENABLE);
 }
 
 static void power_imc_thread_thaw(struct pmu_box *box)
 {
 	const struct power_imc_thread *thread = pmu_box_priv(box);
 
-	mtspr(SPRN_LDBAR, thread->ldbar);
+	power_imc_ldbar_write(thread->core->imc, thread->ldbar);
 }
 
 static const struct pmu_box_ops power_imc_thread_ops = {
@@ -88,7 +76,7 @@ int power_imc_threads_create(struct power_imc *imc)
 		struct power_imc_thread *thread = &imc->threads[cpu];
 
 		thread->core = power_imc_core_of(imc, cpu);
-		thread->page = power_imc_page_alloc(imc->dev, cpu);
+		thread->page = power_imc_memory_alloc(imc, POWER_IMC_PAGE_SIZE, cpu);
 		if (!thread->page)
 			return -ENOMEM;
 		thread->ldbar = power_imc_ldbar(__pa(thread->page), POWER_IMC_LDBAR_ENABLE);

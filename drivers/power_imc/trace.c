@@ -4,7 +4,6 @@
  * and perf gets samples. A box per CPU.
  */
 #include <linux/bitfield.h>
-#include <linux/gfp.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
@@ -186,7 +185,7 @@ static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int 
 
 	if (list_empty(&trace->events)) {
 		power_imc_ring_restart(&trace->ring, get_tb());
-		mtspr(SPRN_LDBAR, trace->ldbar);
+		power_imc_ldbar_write(trace->core->imc, trace->ldbar);
 		power_imc_drain_start(trace);
 	} else {
 		/* What was written before this event started is none of its own. */
@@ -228,25 +227,14 @@ static const struct pmu_box_ops power_imc_trace_ops = {
 	.read = power_imc_trace_read,
 };
 
-static void power_imc_trace_buffer_free(void *buffer)
-{
-	free_pages((unsigned long)buffer, get_order(POWER_IMC_TRACE_SIZE));
-}
-
 static struct power_imc_trace *power_imc_trace_create(struct power_imc *imc, int cpu)
 {
 	struct power_imc_trace *trace = devm_kzalloc(imc->dev, sizeof(*trace), GFP_KERNEL);
-	struct page *buffer;
 
 	if (!trace)
 		return NULL;
-	/* As large as it is aligned. From another node where this one has no memory. */
-	buffer = alloc_pages_node(cpu_to_node(cpu), GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN,
-				  get_order(POWER_IMC_TRACE_SIZE));
-	if (!buffer)
-		return NULL;
-	trace->ring.base = page_address(buffer);
-	if (devm_add_action_or_reset(imc->dev, power_imc_trace_buffer_free, trace->ring.base))
+	trace->ring.base = power_imc_memory_alloc(imc, POWER_IMC_TRACE_SIZE, cpu);
+	if (!trace->ring.base)
 		return NULL;
 	trace->core = power_imc_core_of(imc, cpu);
 	trace->ring.slots = POWER_IMC_TRACE_SIZE / sizeof(struct power_imc_record);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Loading and unloading: what a predecessor left on is stopped, nothing is left on by us, and both
-# ways of switching engines do so.
+# Loading and unloading: what a predecessor left on is stopped, nothing is left on by us, both ways of
+# switching engines do so, and memory that the hardware may still write is not freed.
 #
 # vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9,chips=2
 . ./power_imc/lib.sh
@@ -99,6 +99,81 @@ test_firmware_calls_and_registers() {
 		all_counts
 		rmmod power_imc_pmu
 		all_is_off
+	done
+}
+
+# A CPU that was offline when the module was loaded: what another kernel left there is not written to, neither before
+# nor after it comes. Its core is used already.
+test_cpu_that_comes_later() {
+	trap 'echo 1 > /sys/devices/system/cpu/cpu1/online' EXIT
+	rmmod power_imc_pmu 2> /dev/null || :
+	for ldbar in 0x4000000010000000 0x8000000010000000; do
+		echo 0 > /sys/devices/system/cpu/cpu1/online
+		pmu-model set thread1@0 ldbar $ldbar
+		load
+		pmu-model stats thread1@0 --reset > /dev/null
+		got=$(pmu-event core_imc:$INST -x "echo 1 > /sys/devices/system/cpu/cpu1/online; pmu-model get thread1@0 ldbar > /tmp/ldbar
+			taskset 2 true; pmu-model stats thread1@0 > /tmp/stats; $(imc_add core0@0 $INST 5)")
+		equal "LDBAR" "$(cat /tmp/ldbar)" 0
+		equal "records" "$(grep '^record' /tmp/stats)" "record 0 0"
+		equal "count of the other thread's core" "$got" 5
+		[ $ldbar = 0x8000000010000000 ] || equal "pages" "$(grep '^post' /tmp/stats)" "post 0 0"
+		rmmod power_imc_pmu
+	done
+}
+
+times_said() { # PATTERN
+	log_since_mark | grep -c "$1"
+}
+
+# The firmware says that an engine does not stop: it goes on writing to a page, so that stays, and the module.
+test_engine_that_does_not_stop() {
+	trap 'pmu-model set core0@0 refuse 0' EXIT
+	for firmware in opal scom; do
+		load firmware=$firmware
+		pmu-event core_imc:$INST -x 'pmu-model set core0@0 refuse 2' > /dev/null
+		eventually "message by $firmware" 1 times_said "CPU 0's core could not be stopped"
+		equal "engine" "$(pmu-model get core0@0 running)" 1
+		fails rmmod power_imc_pmu 2> /dev/null
+		equal "another kind" "$(pmu-event --pid 0 --cpu -1 thread_imc:$TASK_INST)" EBUSY
+		equal "its own kind" "$(pmu-event core_imc:$INST)" EIO
+		pmu-model set core0@0 refuse 0
+		equal "count" "$(pmu-event core_imc:$INST -x "$(imc_add core0@0 $INST 5)")" 5
+		eventually "engine by $firmware" 0 pmu-model get core0@0 running
+		all_counts
+		rmmod power_imc_pmu
+		all_is_off
+	done
+}
+
+# Nobody knows of an engine that is on, but whether it is off cannot be had when the module goes.
+test_memory_is_kept_if_need_be() {
+	trap 'pmu-model set core0@0 refuse 0' EXIT
+	load
+	pmu-model set core0@0 refuse 2
+	log_mark
+	rmmod power_imc_pmu
+	contains "log" "$(log_since_mark)" 'the core with PIR 0x0 could not be stopped'
+	contains "log" "$(log_since_mark)" 'memory that an engine may still write is kept'
+	log_mark
+	insmod /vm/modules.d/power_imc_pmu.ko
+	contains "log" "$(log_since_mark)" 'the core with PIR 0x0 could not be stopped'
+	pmu-model set core0@0 refuse 0
+	all_counts
+}
+
+# What was under way when an engine stopped is written before the memory is freed.
+test_unload_waits_for_what_is_under_way() {
+	trap 'pmu-model set core0@0 linger 0; pmu-model set thread0@0 linger 0' EXIT
+	load
+	pmu-model set core0@0 linger 20000000
+	pmu-model set thread0@0 linger 20000000
+	for one in "pmu-event core_imc:$INST" 'pmu-event --pid 0 --cpu -1 thread_imc:'$TASK_INST \
+		"pmu-event --period 250 trace_imc:$CONFIG"; do
+		load
+		$one -x true > /dev/null
+		rmmod power_imc_pmu
+		equal "engine, thread behind $one" "$(pmu-model get core0@0 running) $(pmu-model get thread0@0 mode)" "0 0"
 	done
 }
 

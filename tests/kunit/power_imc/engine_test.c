@@ -7,7 +7,6 @@
 #include <kunit/test.h>
 #include <linux/smp.h>
 #include <asm/io.h>
-#include <asm/smp.h>
 
 #include "suites.h"
 
@@ -32,6 +31,8 @@ static const struct use trace_use = { POWER_IMC_TYPE_TRACE, SCOM };
 static const struct use other_trace_use = { POWER_IMC_TYPE_TRACE, OTHER_SCOM };
 
 #define ENGINE_CORES	3
+/* Of the cores' first threads. */
+static const u32 engine_pirs[ENGINE_CORES] = { 0x08, 0x10, 0x58 };
 
 static struct power_imc *imc;
 
@@ -47,6 +48,8 @@ static int engine_test_init(struct kunit *test)
 	for (int i = 0; i < ENGINE_CORES; i++) {
 		raw_spin_lock_init(&imc->cores[i].lock);
 		imc->cores[i].imc = imc;
+		imc->cores[i].pir = engine_pirs[i];
+		imc->cores[i].halves = 1;
 		imc->cores[i].page = kunit_kzalloc(test, POWER_IMC_PAGE_SIZE, GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, imc->cores[i].page);
 	}
@@ -189,35 +192,132 @@ static void trace_has_its_own_calls(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_OFF], 0U);
 }
 
-struct local_get {
-	int err;
-	u32 pir;
-};
-
-static void get_locally(void *data)
+static void get_locally(void *err)
 {
-	struct local_get *local = data;
-
-	local->err = power_imc_engine_get(&imc->cores[0], POWER_IMC_TYPE_CORE, 0);
-	local->pir = hard_smp_processor_id();
+	*(int *)err = power_imc_engine_get(&imc->cores[2], POWER_IMC_TYPE_CORE, 0);
 }
 
 static void put_locally(void *unused)
 {
-	power_imc_engine_put(&imc->cores[0]);
+	power_imc_engine_put(&imc->cores[2]);
 }
 
-/* Firmware is told the hardware's number of the CPU that this runs on. */
-static void firmware_is_told_where(struct kunit *test)
+/* The first calls since the last firmware_forget(). */
+static void expect_calls(struct kunit *test, const struct firmware_log *wanted)
 {
-	int cpu = cpumask_last(cpu_online_mask);
-	struct local_get local = { };
+	KUNIT_EXPECT_EQ(test, firmware_log.nr_kept, wanted->nr_kept);
+	for (int i = 0; i < wanted->nr_kept; i++) {
+		KUNIT_EXPECT_EQ_MSG(test, firmware_log.kept[i].call, wanted->kept[i].call, "call %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, firmware_log.kept[i].pir, wanted->kept[i].pir, "call %d", i);
+	}
+}
 
-	KUNIT_ASSERT_EQ(test, smp_call_function_single(cpu, get_locally, &local, 1), 0);
-	KUNIT_ASSERT_EQ(test, local.err, 0);
-	KUNIT_EXPECT_EQ(test, firmware_log.pir, local.pir);
-	KUNIT_EXPECT_EQ(test, local.pir, (u32)get_hard_smp_processor_id(cpu));
-	KUNIT_ASSERT_EQ(test, smp_call_function_single(cpu, put_locally, NULL, 1), 0);
+/* Whichever CPU starts the engine and whichever stops it, firmware is told the same thread. */
+static void firmware_is_told_the_same_thread(struct kunit *test)
+{
+	static const struct firmware_log wanted = {
+		.kept = { { CALL_INIT_CORE, 0x58 }, { CALL_CORE_ON, 0x58 }, { CALL_CORE_OFF, 0x58 } },
+		.nr_kept = 3,
+	};
+	int err;
+
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(cpumask_last(cpu_online_mask), get_locally, &err, 1), 0);
+	KUNIT_ASSERT_EQ(test, err, 0);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(cpumask_first(cpu_online_mask), put_locally, NULL, 1), 0);
+	expect_calls(test, &wanted);
+}
+
+/* A fused core has two engines: both are set up before one is on, and both are stopped. */
+static void both_halves_of_a_fused_core(struct kunit *test)
+{
+	static const struct firmware_log cores = {
+		.kept = {
+			{ CALL_INIT_CORE, 0x10 }, { CALL_INIT_CORE, 0x11 }, { CALL_CORE_ON, 0x10 },
+			{ CALL_CORE_ON, 0x11 }, { CALL_CORE_OFF, 0x10 }, { CALL_CORE_OFF, 0x11 },
+		},
+		.nr_kept = 6,
+	};
+	static const struct firmware_log traces = {
+		.kept = {
+			{ CALL_INIT_CORE, 0x10 }, { CALL_INIT_CORE, 0x11 }, { CALL_INIT_TRACE, 0x10 },
+			{ CALL_INIT_TRACE, 0x11 }, { CALL_TRACE_ON, 0x10 }, { CALL_TRACE_ON, 0x11 },
+			{ CALL_TRACE_OFF, 0x10 }, { CALL_TRACE_OFF, 0x11 },
+		},
+		.nr_kept = 8,
+	};
+
+	imc->cores[1].halves = 2;
+	KUNIT_EXPECT_EQ(test, get(1, core_use), 0);
+	KUNIT_EXPECT_EQ(test, get(1, core_use), 0);
+	KUNIT_EXPECT_EQ(test, firmware_log.on, 2U);
+	put(1);
+	KUNIT_EXPECT_EQ(test, firmware_log.on, 2U);
+	put(1);
+	expect_calls(test, &cores);
+	KUNIT_EXPECT_EQ(test, firmware_log.misuse, 0U);
+	firmware_forget();
+	KUNIT_EXPECT_EQ(test, get(1, trace_use), 0);
+	put(1);
+	expect_calls(test, &traces);
+}
+
+/* The second half cannot be started: then the first one is stopped, too. */
+static void half_of_a_fused_core_does_not_start(struct kunit *test)
+{
+	imc->cores[1].halves = 2;
+	firmware_log.error_pir = 0x11;
+	firmware_log.error[CALL_CORE_ON] = -EIO;
+	KUNIT_EXPECT_EQ(test, get(1, core_use), -EIO);
+	KUNIT_EXPECT_EQ(test, firmware_log.engines[0x10], ENGINE_OFF);
+	KUNIT_EXPECT_EQ(test, firmware_log.engines[0x11], ENGINE_OFF);
+	expect_all_free(test);
+}
+
+/* While a CPU of the core comes its engine is off, and then on again as it was, if anybody uses it. */
+static void paused_while_a_cpu_comes(struct kunit *test)
+{
+	for (int i = 0; i < ARRAY_SIZE(uses); i++) {
+		struct power_imc_core *core = &imc->cores[0];
+
+		firmware_forget();
+		KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), 0);
+		power_imc_engine_resume(core);
+		KUNIT_EXPECT_EQ(test, firmware_log.nr_kept, 0U);
+		KUNIT_EXPECT_EQ(test, get(0, uses[i]), 0);
+		KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), 0);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
+		power_imc_engine_resume(core);
+		power_imc_engine_resume(core);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
+		KUNIT_EXPECT_EQ(test, firmware_log.scom, uses[i].scom);
+		/* A box of the CPU that comes may be first, which starts it. */
+		KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), 0);
+		KUNIT_EXPECT_EQ(test, get(0, uses[i]), 0);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
+		power_imc_engine_resume(core);
+		put(0);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
+		/* What nobody uses any more is not started again. */
+		KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), 0);
+		put(0);
+		power_imc_engine_resume(core);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
+	}
+}
+
+/* When all is off for good nothing starts, and nothing starts again; what is used can be given back. */
+static void nothing_starts_when_halted(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, get(0, core_use), 0);
+	KUNIT_EXPECT_EQ(test, power_imc_engine_pause(&imc->cores[0]), 0);
+	imc->halted = true;
+	firmware_forget();
+	KUNIT_EXPECT_EQ(test, get(0, core_use), -ENODEV);
+	KUNIT_EXPECT_EQ(test, get(1, core_use), -ENODEV);
+	power_imc_engine_resume(&imc->cores[0]);
+	KUNIT_EXPECT_EQ(test, firmware_log.nr_kept, 0U);
+	put(0);
+	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_OFF], 1U);
 }
 
 /* Each core has its own engine, and they may be given back in any order. */
@@ -274,7 +374,8 @@ static void failure_takes_nothing(struct kunit *test)
 		firmware_forget();
 		firmware_log.error[rows[i].call] = -EIO;
 		KUNIT_EXPECT_EQ(test, get(0, rows[i].use), -EIO);
-		KUNIT_EXPECT_EQ(test, firmware_log.last, rows[i].call);
+		KUNIT_EXPECT_EQ(test, firmware_log.calls[rows[i].call], 1U);
+		KUNIT_EXPECT_EQ(test, firmware_log.engines[0x08], ENGINE_OFF);
 		KUNIT_EXPECT_EQ(test, imc->cores[0].users, 0U);
 		expect_all_free(test);
 		/* It may work the next time. */
@@ -298,26 +399,44 @@ static void failure_spares_the_others(struct kunit *test)
 	put(0);
 }
 
-/* What could not be stopped may still run: nothing else may start, for good. */
+static const enum firmware_call offs[] = { CALL_CORE_OFF, CALL_CORE_OFF, CALL_TRACE_OFF, CALL_TRACE_OFF };
+static const enum firmware_call ons[] = { CALL_CORE_ON, CALL_CORE_ON, CALL_TRACE_ON, CALL_TRACE_ON };
+
+/* What could not be stopped may still run and write: nothing else may start, until its own kind has stopped it. */
 static void failure_to_stop_keeps_the_others_out(struct kunit *test)
 {
-	static const enum firmware_call off[] = {
-		CALL_CORE_OFF, CALL_CORE_OFF, CALL_TRACE_OFF, CALL_TRACE_OFF,
-	};
-
 	for (int i = 0; i < ARRAY_SIZE(uses); i++) {
 		firmware_forget();
 		KUNIT_EXPECT_EQ(test, get(0, uses[i]), 0);
-		firmware_log.error[off[i]] = -EIO;
+		firmware_log.error[offs[i]] = -EIO;
 		put(0);
 		expect_only(test, uses[i]);
-		/* Its own kind goes on. */
-		firmware_log.error[off[i]] = 0;
 		KUNIT_EXPECT_EQ(test, get(0, uses[i]), 0);
 		put(0);
 		expect_only(test, uses[i]);
-		power_imc_domain_put(uses[i].type);
-		firmware_log.on = 0;
+		KUNIT_EXPECT_TRUE(test, imc->cores[0].stuck);
+		firmware_log.error[offs[i]] = 0;
+		KUNIT_EXPECT_EQ(test, get(0, uses[i]), 0);
+		put(0);
+		expect_all_free(test);
+		KUNIT_EXPECT_FALSE(test, imc->cores[0].stuck);
+	}
+}
+
+/* The same where starting failed, but perhaps not wholly, and nor does stopping work. */
+static void failure_to_start_and_to_stop(struct kunit *test)
+{
+	for (int i = 0; i < ARRAY_SIZE(uses); i++) {
+		firmware_forget();
+		firmware_log.error[ons[i]] = -EIO;
+		firmware_log.error[offs[i]] = -EIO;
+		KUNIT_EXPECT_EQ(test, get(0, uses[i]), -EIO);
+		expect_only(test, uses[i]);
+		firmware_log.error[ons[i]] = 0;
+		firmware_log.error[offs[i]] = 0;
+		KUNIT_EXPECT_EQ(test, get(0, uses[i]), 0);
+		put(0);
+		expect_all_free(test);
 	}
 }
 
@@ -328,12 +447,17 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(first_starts_last_stops),
 	KUNIT_CASE(threads_use_the_core),
 	KUNIT_CASE(trace_has_its_own_calls),
-	KUNIT_CASE(firmware_is_told_where),
+	KUNIT_CASE(firmware_is_told_the_same_thread),
+	KUNIT_CASE(both_halves_of_a_fused_core),
+	KUNIT_CASE(half_of_a_fused_core_does_not_start),
+	KUNIT_CASE(paused_while_a_cpu_comes),
+	KUNIT_CASE(nothing_starts_when_halted),
 	KUNIT_CASE(cores_in_any_order),
 	KUNIT_CASE(exclusion_is_system_wide),
 	KUNIT_CASE(failure_takes_nothing),
 	KUNIT_CASE(failure_spares_the_others),
 	KUNIT_CASE(failure_to_stop_keeps_the_others_out),
+	KUNIT_CASE(failure_to_start_and_to_stop),
 	{ }
 };
 

@@ -14,55 +14,80 @@ void firmware_forget(void)
 
 static int firmware_called(enum firmware_call call, u32 pir)
 {
+	if (firmware_log.nr_kept < FIRMWARE_KEPT) {
+		firmware_log.kept[firmware_log.nr_kept].call = call;
+		firmware_log.kept[firmware_log.nr_kept].pir = pir;
+		firmware_log.nr_kept++;
+	}
 	firmware_log.calls[call]++;
 	firmware_log.last = call;
 	firmware_log.pir = pir;
-	return firmware_log.error[call];
+	return firmware_log.error_pir && firmware_log.error_pir != pir ? 0 : firmware_log.error[call];
 }
 
-/* A switch that was thrown: what was off is on, or the other way round. */
-static int firmware_switched(enum firmware_call call, u32 pir, bool on)
+static enum firmware_engine *firmware_engine(u32 pir)
+{
+	return &firmware_log.engines[pir % FIRMWARE_ENGINES];
+}
+
+static int firmware_set_up(enum firmware_call call, u32 pir, enum firmware_engine now)
 {
 	int err = firmware_called(call, pir);
 
+	/* It is switched off by that. */
+	firmware_log.on -= *firmware_engine(pir) == ENGINE_ON;
+	*firmware_engine(pir) = err ? ENGINE_UNKNOWN : now;
+	return err;
+}
+
+/* Whoever stops what is off already does no harm. */
+static int firmware_switched(enum firmware_call call, u32 pir, enum firmware_engine before, bool on)
+{
+	enum firmware_engine *engine = firmware_engine(pir);
+	int err = firmware_called(call, pir);
+
+	if (on)
+		firmware_log.misuse += *engine != before;
 	if (err)
 		return err;
-	if (on)
-		firmware_log.on++;
-	else
-		firmware_log.misuse += !firmware_log.on--;
+	firmware_log.on += on - (*engine == ENGINE_ON);
+	*engine = on ? ENGINE_ON : ENGINE_OFF;
 	return 0;
 }
 
 static int fake_init_core(u32 pir, u64 page)
 {
 	firmware_log.page = page;
-	return firmware_called(CALL_INIT_CORE, pir);
+	return firmware_set_up(CALL_INIT_CORE, pir, ENGINE_SET_UP);
 }
 
 static int fake_init_trace(u32 pir, u64 scom)
 {
 	firmware_log.scom = scom;
-	return firmware_called(CALL_INIT_TRACE, pir);
+	firmware_log.misuse += *firmware_engine(pir) != ENGINE_SET_UP;
+	return firmware_set_up(CALL_INIT_TRACE, pir, ENGINE_SET_UP_TO_TRACE);
 }
 
 static int fake_core(u32 pir, bool on)
 {
-	if (on)
-		firmware_log.misuse += firmware_log.last != CALL_INIT_CORE;
-	return firmware_switched(on ? CALL_CORE_ON : CALL_CORE_OFF, pir, on);
+	return firmware_switched(on ? CALL_CORE_ON : CALL_CORE_OFF, pir, ENGINE_SET_UP, on);
 }
 
 static int fake_trace(u32 pir, bool on)
 {
-	if (on)
-		firmware_log.misuse += firmware_log.last != CALL_INIT_TRACE;
-	return firmware_switched(on ? CALL_TRACE_ON : CALL_TRACE_OFF, pir, on);
+	return firmware_switched(on ? CALL_TRACE_ON : CALL_TRACE_OFF, pir, ENGINE_SET_UP_TO_TRACE, on);
 }
 
 static int fake_nest(struct power_imc_chip *chip, u32 pir, bool on)
 {
-	return firmware_switched(on ? CALL_NEST_ON : CALL_NEST_OFF, pir, on);
+	int err = firmware_called(on ? CALL_NEST_ON : CALL_NEST_OFF, pir);
+
+	if (err)
+		return err;
+	firmware_log.misuse += firmware_log.nest == on;
+	firmware_log.on += on - firmware_log.nest;
+	firmware_log.nest = on;
+	return 0;
 }
 
 const struct power_imc_firmware firmware_fake = {

@@ -12,15 +12,26 @@ enum firmware_call {
 	CALL_TRACE_OFF, CALL_NEST_ON, CALL_NEST_OFF, FIRMWARE_CALLS,
 };
 
+/* What became of an engine: by its thread's PIR, of which the lowest bits are looked at. */
+enum firmware_engine { ENGINE_OFF, ENGINE_SET_UP, ENGINE_SET_UP_TO_TRACE, ENGINE_ON, ENGINE_UNKNOWN };
+
+#define FIRMWARE_ENGINES	256
+#define FIRMWARE_KEPT		32
+
 /* The calls so far. */
 struct firmware_log {
 	unsigned int calls[FIRMWARE_CALLS];
+	struct { enum firmware_call call; u32 pir; } kept[FIRMWARE_KEPT];	/* the first */
+	unsigned int nr_kept;
 	enum firmware_call last;
 	u32 pir;			/* of the last call */
+	enum firmware_engine engines[FIRMWARE_ENGINES];
+	bool nest;			/* a microcode runs */
 	u64 page;			/* of the last CALL_INIT_CORE */
 	u64 scom;			/* of the last CALL_INIT_TRACE */
-	int error[FIRMWARE_CALLS];	/* what a call is to return */
-	unsigned int misuse;		/* started without being set up, or twice, and so on */
+	int error[FIRMWARE_CALLS];	/* what a call is to return, */
+	u32 error_pir;			/* for this PIR alone, unless 0 */
+	unsigned int misuse;		/* started without being set up, or paused twice */
 	unsigned int on;		/* engines and microcodes that run */
 };
 

@@ -50,6 +50,7 @@ static int units_test_init(struct kunit *test)
 	imc->dev = kunit_device_register(test, "power_imc_kunit");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, imc->dev);
 	imc->firmware = &firmware_fake;
+	KUNIT_ASSERT_EQ(test, power_imc_memory_init(imc), 0);
 	KUNIT_ASSERT_EQ(test, power_imc_cores_create(imc), 0);
 	KUNIT_ASSERT_EQ(test, power_imc_threads_create(imc), 0);
 	unit_describe(&units[0], CORE_PMU, POWER_IMC_TYPE_CORE);
