@@ -78,8 +78,8 @@ static int power_imc_engines_show(struct seq_file *file, void *unused)
 		const struct power_imc_core *core = &imc->cores[i];
 
 		if (core->page)
-			seq_printf(file, "core of cpu %d: users %u\n", core->first_cpu,
-				   READ_ONCE(core->users));
+			seq_printf(file, "core of cpu %d: users %u restarts %u\n", core->first_cpu,
+				   READ_ONCE(core->users), READ_ONCE(core->restarts));
 	}
 	return 0;
 }

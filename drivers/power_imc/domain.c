@@ -45,6 +45,31 @@ int power_imc_domain_get(enum power_imc_type type, u64 scom)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_domain_get);
 
+/**
+ * power_imc_domain_open() - an event of a type of unit is opened: use the engines.
+ * @imc: the device
+ * @type: as for power_imc_domain_get()
+ * @scom: likewise
+ *
+ * Context: may sleep.
+ * Return: as power_imc_domain_get().
+ */
+int power_imc_domain_open(struct power_imc *imc, enum power_imc_type type, u64 scom)
+{
+	int err = power_imc_domain_get(type, scom);
+
+	if (!err)
+		power_imc_idle_hold(imc);
+	return err;
+}
+
+/* The opposite, in any context. */
+void power_imc_domain_close(enum power_imc_type type)
+{
+	power_imc_idle_release();
+	power_imc_domain_put(type);
+}
+
 /* What TRACE_IMC is to have, for who traces, as long as the domain is used. Any context. */
 u64 power_imc_domain_scom(void)
 {

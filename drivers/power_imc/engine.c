@@ -207,6 +207,38 @@ void power_imc_engine_resume(struct power_imc_core *core)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_resume);
 
+static bool power_imc_engine_is_off(struct power_imc_core *core)
+{
+	for (unsigned int i = 0; i < core->halves; i++)
+		if (!core->imc->firmware->running(core->pir ^ i, &core->answer))
+			return true;
+	return false;
+}
+
+/**
+ * power_imc_engine_look() - start an engine again that should be on, and is not.
+ * @core: the core
+ *
+ * Context: any.
+ */
+void power_imc_engine_look(struct power_imc_core *core)
+{
+	unsigned long flags;
+	bool off;
+
+	raw_spin_lock_irqsave(&core->lock, flags);
+	off = core->users && !core->paused && power_imc_engine_is_off(core);
+	if (off) {
+		core->restarts++;
+		power_imc_engine_restart(core);
+	}
+	raw_spin_unlock_irqrestore(&core->lock, flags);
+	if (off)
+		dev_notice_ratelimited(core->imc->dev, "the engine of CPU %d's core was off, as after a deep sleep, and is started again: counts are missing\n",
+				       core->first_cpu);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_look);
+
 /* Is a CPU online that is in the core of @pir? */
 static bool power_imc_core_is_online(u32 pir)
 {

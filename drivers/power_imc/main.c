@@ -132,6 +132,7 @@ module_init(power_imc_init);
 static void __exit power_imc_exit(void)
 {
 	power_imc_switch_exit();
+	power_imc_idle_exit();
 	platform_driver_unregister(&power_imc_driver);
 	pmu_unregister_all(THIS_MODULE);
 }

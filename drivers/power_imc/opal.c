@@ -7,6 +7,7 @@
 #include <asm/opal.h>
 
 #include "power_imc.h"
+#include "scom.h"
 
 typedef int64_t (*power_imc_opal_init_fn)(u32 type, u64 address, u64 pir);
 typedef int64_t (*power_imc_opal_switch_fn)(u32 type, u64 pir);
@@ -86,6 +87,8 @@ static const struct power_imc_firmware power_imc_opal = {
 	.init_trace = power_imc_opal_init_trace,
 	.core = power_imc_opal_core,
 	.trace = power_imc_opal_trace,
+	/* There is no call for it. */
+	.running = power_imc_scom_running,
 	.nest = power_imc_opal_nest,
 };
 

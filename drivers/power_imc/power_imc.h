@@ -93,6 +93,8 @@ struct power_imc_unit {
  *	calls set up what they always do
  * @core: switch a core's engine
  * @trace: the same, in trace mode
+ * @running: 1 if an engine is on, 0 if not, or a negative errno if that cannot be told;
+ *	@answer is memory for it, in the linear map
  * @nest: resume or pause a chip's microcode
  *
  * @pir is the hardware number of a thread of the core, or chip; of a fused core only the
@@ -104,6 +106,7 @@ struct power_imc_firmware {
 	int (*init_trace)(u32 pir, u64 scom);
 	int (*core)(u32 pir, bool on);
 	int (*trace)(u32 pir, bool on);
+	int (*running)(u32 pir, __be64 *answer);
 	int (*nest)(struct power_imc_chip *chip, u32 pir, bool on);
 };
 
@@ -115,6 +118,8 @@ struct power_imc_core {
 	u64 scom;			/* likewise, as for power_imc_domain_get() */
 	bool paused;			/* off, though it has users */
 	bool stuck;			/* was last not stopped: may be on without users */
+	unsigned int restarts;		/* times that it was found off */
+	__be64 answer;			/* for power_imc_firmware.running */
 	void *page;			/* POWER_IMC_PAGE_SIZE, where the core counts to */
 	u32 pir;			/* of the first thread, and ^ 1 of one in the other half */
 	unsigned int halves;
@@ -160,6 +165,8 @@ int power_imc_core_register(struct power_imc_unit *unit);
 void power_imc_debugfs_create(struct power_imc *imc);
 
 /* domain.c */
+int power_imc_domain_open(struct power_imc *imc, enum power_imc_type type, u64 scom);
+void power_imc_domain_close(enum power_imc_type type);
 int power_imc_domain_get(enum power_imc_type type, u64 scom);
 u64 power_imc_domain_scom(void);
 void power_imc_domain_put(enum power_imc_type type);
@@ -169,6 +176,7 @@ int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, 
 void power_imc_engine_put(struct power_imc_core *core);
 int power_imc_engine_pause(struct power_imc_core *core);
 void power_imc_engine_resume(struct power_imc_core *core);
+void power_imc_engine_look(struct power_imc_core *core);
 struct power_imc_core *power_imc_core_of(struct power_imc *imc, int cpu);
 int power_imc_engines_quiesce(struct power_imc *imc);
 int power_imc_engines_halt(struct power_imc *imc);
@@ -185,6 +193,12 @@ const struct power_imc_firmware *power_imc_opal_find(void);
 const struct power_imc_firmware *power_imc_scom_find(void);
 enum power_imc_generation power_imc_generation(void);
 unsigned int power_imc_halves(void);
+
+/* idle.c */
+s32 power_imc_idle_limit(const u32 *flags, const u32 *latencies, unsigned int states);
+void power_imc_idle_hold(struct power_imc *imc);
+void power_imc_idle_release(void);
+void power_imc_idle_exit(void);
 
 /* ldbar.c */
 u64 power_imc_ldbar(u64 address, u64 mode);

@@ -22,6 +22,7 @@
 /* SCOM of a core, HTM mode: the engine's switch. */
 #define POWER_IMC_HTM_OFF		0xe000000000000000ULL
 #define POWER_IMC_HTM_ON		0xe800000000000000ULL
+#define POWER_IMC_HTM_START		BIT_ULL(59)
 
 /* SCOM of a core: in which states it counts and how often it posts; as firmware sets it. */
 #define POWER_IMC_EVENT_MASK		0x0402010000000000ULL

@@ -86,10 +86,15 @@ unsigned int power_imc_scom_core(u32 pir, bool fused)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_scom_core);
 
+static u32 power_imc_scom_address_of(u32 pir, enum power_imc_scom which)
+{
+	return power_imc_scom_address(power_imc_generation(), which,
+				      power_imc_scom_core(pir, power_imc_halves() > 1));
+}
+
 static int power_imc_scom_write(u32 pir, enum power_imc_scom which, u64 value)
 {
-	unsigned int core = power_imc_scom_core(pir, power_imc_halves() > 1);
-	u32 address = power_imc_scom_address(power_imc_generation(), which, core);
+	u32 address = power_imc_scom_address_of(pir, which);
 
 	return opal_xscom_write(FIELD_GET(POWER_IMC_PIR_CHIP, pir), address, value) ? -EIO : 0;
 }
@@ -113,6 +118,18 @@ static int power_imc_scom_init_trace(u32 pir, u64 scom)
 	       power_imc_scom_write(pir, POWER_IMC_SCOM_TRACE, scom);
 }
 
+/* power_imc_firmware.running, whoever switches the engine. */
+int power_imc_scom_running(u32 pir, __be64 *answer)
+{
+	u32 address = power_imc_scom_address_of(pir, POWER_IMC_SCOM_HTM);
+
+	if (power_imc_generation() == POWER_IMC_UNKNOWN)
+		return -EOPNOTSUPP;
+	if (opal_xscom_read(FIELD_GET(POWER_IMC_PIR_CHIP, pir), address, (__be64 *)__pa(answer)))
+		return -EIO;
+	return !!(be64_to_cpu(READ_ONCE(*answer)) & POWER_IMC_HTM_START);
+}
+
 static int power_imc_scom_nest(struct power_imc_chip *chip, u32 pir, bool on)
 {
 	__be64 *command = chip->control + POWER_IMC_NEST_CB_COMMAND;
@@ -127,6 +144,7 @@ static const struct power_imc_firmware power_imc_scom = {
 	.init_trace = power_imc_scom_init_trace,
 	.core = power_imc_scom_switch,
 	.trace = power_imc_scom_switch,
+	.running = power_imc_scom_running,
 	.nest = power_imc_scom_nest,
 };
 

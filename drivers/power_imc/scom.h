@@ -15,5 +15,6 @@ enum power_imc_scom {
 u32 power_imc_scom_address(enum power_imc_generation generation, enum power_imc_scom which,
 			   unsigned int core);
 unsigned int power_imc_scom_core(u32 pir, bool fused);
+int power_imc_scom_running(u32 pir, __be64 *answer);
 
 #endif /* POWER_IMC_SCOM_H */

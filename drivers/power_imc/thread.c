@@ -11,12 +11,12 @@
 static int power_imc_thread_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	return power_imc_offset_check(to_imc_unit(desc), ev->event->attr.config) ?:
-	       power_imc_domain_get(POWER_IMC_TYPE_THREAD, 0);
+	       power_imc_domain_open(to_imc_unit(desc)->imc, POWER_IMC_TYPE_THREAD, 0);
 }
 
 static void power_imc_thread_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
 {
-	power_imc_domain_put(POWER_IMC_TYPE_THREAD);
+	power_imc_domain_close(POWER_IMC_TYPE_THREAD);
 }
 
 static int power_imc_thread_power_on(struct pmu_box *box)

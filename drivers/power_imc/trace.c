@@ -135,7 +135,7 @@ static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_ev
 	te = kzalloc(sizeof(*te), GFP_KERNEL);
 	if (!te)
 		return -ENOMEM;
-	err = power_imc_domain_get(POWER_IMC_TYPE_TRACE, scom);
+	err = power_imc_domain_open(unit->imc, POWER_IMC_TYPE_TRACE, scom);
 	/*
 	 * Events of tasks need it too: between tasks whose events are inherited from the same
 	 * ones perf schedules nothing. An inherited one relies on that which was opened.
@@ -143,7 +143,7 @@ static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_ev
 	if (!err && !event->parent) {
 		err = power_imc_switch_watch(power_imc_trace_switched);
 		if (err)
-			power_imc_domain_put(POWER_IMC_TYPE_TRACE);
+			power_imc_domain_close(POWER_IMC_TYPE_TRACE);
 	}
 	if (err) {
 		kfree(te);
@@ -159,7 +159,7 @@ static void power_imc_trace_event_free(const struct pmu_desc *desc, struct pmu_e
 {
 	if (!ev->event->parent)
 		power_imc_switch_unwatch();
-	power_imc_domain_put(POWER_IMC_TYPE_TRACE);
+	power_imc_domain_close(POWER_IMC_TYPE_TRACE);
 	kfree(ev->priv);
 }
 

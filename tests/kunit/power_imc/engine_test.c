@@ -305,6 +305,29 @@ static void paused_while_a_cpu_comes(struct kunit *test)
 	}
 }
 
+/* An engine that somebody else has switched off is found, and started again as it was; no other is touched. */
+static void started_again_where_it_is_off(struct kunit *test)
+{
+	for (int i = 0; i < ARRAY_SIZE(uses); i++) {
+		struct power_imc_core *core = &imc->cores[0];
+
+		firmware_forget();
+		power_imc_engine_look(core);
+		KUNIT_EXPECT_EQ(test, get(0, uses[i]), 0);
+		power_imc_engine_look(core);
+		KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_INIT_CORE], 1U);
+		firmware_log.engines[0x08] = ENGINE_UNKNOWN;
+		firmware_log.on--;
+		power_imc_engine_look(core);
+		power_imc_engine_look(core);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
+		KUNIT_EXPECT_EQ(test, firmware_log.scom, uses[i].scom);
+		KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_INIT_CORE], 2U);
+		KUNIT_EXPECT_EQ(test, core->restarts, i + 1U);
+		put(0);
+	}
+}
+
 /* When all is off for good nothing starts, and nothing starts again; what is used can be given back. */
 static void nothing_starts_when_halted(struct kunit *test)
 {
@@ -451,6 +474,7 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(both_halves_of_a_fused_core),
 	KUNIT_CASE(half_of_a_fused_core_does_not_start),
 	KUNIT_CASE(paused_while_a_cpu_comes),
+	KUNIT_CASE(started_again_where_it_is_off),
 	KUNIT_CASE(nothing_starts_when_halted),
 	KUNIT_CASE(cores_in_any_order),
 	KUNIT_CASE(exclusion_is_system_wide),

@@ -78,6 +78,11 @@ static int fake_trace(u32 pir, bool on)
 	return firmware_switched(on ? CALL_TRACE_ON : CALL_TRACE_OFF, pir, ENGINE_SET_UP_TO_TRACE, on);
 }
 
+static int fake_running(u32 pir, __be64 *answer)
+{
+	return *firmware_engine(pir) == ENGINE_ON;
+}
+
 static int fake_nest(struct power_imc_chip *chip, u32 pir, bool on)
 {
 	int err = firmware_called(on ? CALL_NEST_ON : CALL_NEST_OFF, pir);
@@ -96,5 +101,6 @@ const struct power_imc_firmware firmware_fake = {
 	.init_trace = fake_init_trace,
 	.core = fake_core,
 	.trace = fake_trace,
+	.running = fake_running,
 	.nest = fake_nest,
 };

@@ -114,6 +114,22 @@ static void pir_fields_of_fused_cores(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, power_imc_scom_core(rows[i].pir, true), rows[i].core);
 }
 
+/* 10.2: states that lose a core's registers are held off, by the latency of the quickest. */
+static void idle_states(struct kunit *test)
+{
+	/* stop0_lite, stop1, stop2, stop4, stop11: flags and ns as skiboot has them for POWER9. */
+	static const u32 flags[] = { 0x100000, 0x101000, 0x101000, 0x205000, 0x205000 };
+	static const u32 latencies[] = { 1000, 5000, 10000, 100000, 10000000 };
+	static const u32 others[] = { 1000, 5000, 10000, 900, 100000 };
+
+	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags, latencies, 0), 0);
+	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags, latencies, 3), 0);
+	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags, latencies, 4), 99);
+	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags, latencies, 5), 99);
+	/* 0 would be no limit. */
+	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags, others, 5), 1);
+}
+
 /* 11.3: the firmware's settings of TRACE_IMC, and those that a config asks for. */
 static void trace_images(struct kunit *test)
 {
@@ -243,6 +259,7 @@ static struct kunit_case numbers_cases[] = {
 	KUNIT_CASE_PARAM(scom_addresses, scoms_gen_params),
 	KUNIT_CASE(pir_fields),
 	KUNIT_CASE(pir_fields_of_fused_cores),
+	KUNIT_CASE(idle_states),
 	KUNIT_CASE(trace_images),
 	KUNIT_CASE_PARAM(config_is_a_counter, configs_gen_params),
 	KUNIT_CASE(counters_are_big_endian),

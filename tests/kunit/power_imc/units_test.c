@@ -82,6 +82,7 @@ static void come_back(struct kunit *test)
 static void units_test_exit(struct kunit *test)
 {
 	come_back(test);
+	power_imc_idle_exit();
 	if (!IS_ERR_OR_NULL(imc->dev))
 		kunit_device_unregister(test, imc->dev);
 	pmu_unregister_all(THIS_MODULE);

@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Deep sleep, after which an engine is off: it is held off while engines are used, and what is found off all
+# the same is started again. For the model a stop level is deep when a test says so.
+#
+# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9
+. ./power_imc/lib.sh
+
+trap 'pmu-model set core0 deep 0; load' EXIT
+
+# As idle states' latencies in us; 2000000000 is none.
+latency() {
+	hexdump -n 4 -e '1/4 "%d"' /dev/cpu_dma_latency
+}
+
+restarts() {
+	sed -n 's/.*restarts //p' $DEBUG/engines
+}
+
+# Somebody loses the switch of an engine in the middle: what comes after a moment is counted again.
+test_engine_that_is_lost_is_started_again() {
+	for firmware in opal scom; do
+		load firmware=$firmware
+		cat > /tmp/lose <<-EOT
+			. ./power_imc/lib.sh
+			pmu-model set core0 lost 1
+			eventually "engine by $firmware" 1 pmu-model get core0 running
+		EOT
+		got=$(pmu-event core_imc:$INST -x "$(imc_add core0 $INST 5)" -x 'sh /tmp/lose' -x "$(imc_add core0 $INST 7)" | tr '\n' ' ')
+		equal "core counts by $firmware" "$got" "5 5 12 "
+		got=$(imc_thread_event -x "$(imc_thread_add 0 $TASK_INST 5)" -x 'sh /tmp/lose' -x "$(imc_thread_add 0 $TASK_INST 7)" |
+			tr '\n' ' ')
+		equal "thread counts by $firmware" "$got" "5 5 12 "
+		trace_every $NEVER
+		trace_record -C 0 -- taskset 1 sh -c 'pmu-model set thread0 burst 100; sh /tmp/lose; pmu-model set thread0 burst 50'
+		trace_every 0
+		equal "samples by $firmware" "$(trace_samples)" 150
+		equal "restarts by $firmware" "$(restarts)" 3
+		contains "log" "$(log_since_mark)" "the engine of CPU 0's core was off, as after a deep sleep"
+	done
+}
+
+# Nothing is limited where no idle state loses registers, as on this machine.
+test_limit_is_held_while_engines_are_used() {
+	for row in -1:2000000000 0:2000000000 3:3; do
+		load max_latency=${row%:*}
+		for event in "core_imc:$INST" "--pid 0 --cpu -1 thread_imc:$TASK_INST" "--period 250 trace_imc:$CONFIG"; do
+			eventually "before $event" 2000000000 latency
+			# shellcheck disable=SC2086 # options
+			pmu-event $event -x "hexdump -n 4 -e '1/4 \"%d\"' /dev/cpu_dma_latency > /tmp/latency" > /dev/null
+			equal "with $event, max_latency=${row%:*}" "$(cat /tmp/latency)" "${row#*:}"
+		done
+		eventually "afterwards" 2000000000 latency
+	done
+	load max_latency=3
+	pmu-event nest_mcs01_imc:$READS -x "hexdump -n 4 -e '1/4 \"%d\"' /dev/cpu_dma_latency > /tmp/latency" > /dev/null
+	equal "with a nest event" "$(cat /tmp/latency)" 2000000000
+}
+
+# stop1 is deep, and takes 5 us. Held off nothing is lost; else it is, and found.
+test_deep_sleep() {
+	before=$(pmu-model get core0 lost)
+	load max_latency=4
+	got=$(pmu-event core_imc:$INST -x "pmu-model set core0 deep 1; sleep 1; pmu-model get core0 lost > /tmp/lost" \
+		-x "$(imc_add core0 $INST 7)" | tr '\n' ' ')
+	equal "count, losses where it is held off" "$got$(($(cat /tmp/lost) - before))" "0 7 0"
+	equal "restarts" "$(restarts)" 0
+	load max_latency=0
+	pmu-event core_imc:$INST -x 'sleep 3; pmu-model get core0 lost > /tmp/lost' > /dev/null
+	within "losses where it is not" $(($(cat /tmp/lost) - before)) 1 1000000
+	within "restarts" "$(restarts)" 1 10
+	pmu-model set core0 deep 0
+	equal "count" "$(pmu-event core_imc:$INST -x "$(imc_add core0 $INST 7)")" 7
+}
+
+run_tests
