@@ -41,6 +41,7 @@ class Guest:
     driver: str = "ours"
     models: tuple = ()
     cpus: int = 0                       # 0: as the models want
+    nodes: int = 0                      # of NUMA; 0: the machine is none
     timeout: int = 300
     shell: bool = False
     allow_warn: bool = False
@@ -54,7 +55,7 @@ class Guest:
     def machine(self):
         """What cannot change while the guest runs: guests of the same machine can share it."""
         built_in = self.arch.twin_initcall and self.driver == "in-tree"
-        return (self.arch.name, self.kernel, self.models or (self.arch.default_model,), self.cpus, self.append,
+        return (self.arch.name, self.kernel, self.models or (self.arch.default_model,), self.cpus, self.nodes, self.append,
                 self.allow_warn, built_in, self.has_suites())
 
     def has_suites(self):
@@ -146,15 +147,27 @@ def _smp(guest, models):
     return f"{cpus},sockets={sockets},cores={cpus // sockets // threads},threads={threads}"
 
 
+def _numa(guest, models, memory):
+    """Nodes, each with its share of the CPUs and of the memory."""
+    if not guest.nodes:
+        return []
+    cpus = int(_smp(guest, models).split(",")[0]) // guest.nodes
+    size = int(memory.removesuffix("G")) * 1024 // guest.nodes
+    return [word for node in range(guest.nodes)
+            for word in ("-object", f"memory-backend-ram,id=node{node},size={size}M",
+                         "-numa", f"node,nodeid={node},memdev=node{node},cpus={node * cpus}-{(node + 1) * cpus - 1}")]
+
+
 def _qemu(guest, kernel, initramfs):
     models = [specs.want(spec) for spec in guest.models]
     for spec, want in zip(guest.models, models):
         if want.arch != guest.arch.name:
             raise Error(f"model {spec} is for {want.arch}, not {guest.arch.name}")
     first = models[0]
+    memory = guest.arch.memory if kernel.modules else "2G"
     command = [f"qemu-system-{guest.arch.qemu}", *guest.arch.machine, "-no-user-config", "-no-reboot",
-               "-M", first.machine, "-m", guest.arch.memory if kernel.modules else "2G",
-               "-smp", _smp(guest, models), "-accel", "tcg,thread=multi",
+               "-M", first.machine, "-m", memory,
+               "-smp", _smp(guest, models), *_numa(guest, models, memory), "-accel", "tcg,thread=multi",
                "-kernel", kernel.image, "-initrd", initramfs, "-append", _kernel_arguments(guest, kernel, models),
                "-nographic" if guest.shell else "-display", *([] if guest.shell else ["none"]),
                "-device", f"virtio-serial-pci,bus={guest.arch.serial_bus}"]

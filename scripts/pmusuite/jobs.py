@@ -24,7 +24,7 @@ KUNIT_TIMEOUT = 900     # seconds: the checkers are slow, more so where CPUs are
 KUNIT_ARGUMENTS = "sysctl.kernel.hung_task_timeout_secs=360"
 # What the suites of an architecture need, which share a guest: CPUs that go offline, as x86's first cannot, and a
 # core beside the one that stays.
-KUNIT_MACHINES = {"x86_64": {"models": ("snbep,sockets=2",), "cpus": 4}, "arm64": {"cpus": 2},
+KUNIT_MACHINES = {"x86_64": {"models": ("snbep,sockets=2",), "cpus": 4, "nodes": 2}, "arm64": {"cpus": 2},
                   "ppc64le": {"cpus": 4}}
 LOG_LINES = 25
 TURNS = 6               # at most in one guest

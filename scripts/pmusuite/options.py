@@ -27,6 +27,7 @@ def parser():
     found.add_argument("--model", action="append", default=[], metavar="SPEC",
                        help="machine to model, NAME[,KEY=VALUE]...; 'help' lists them")
     found.add_argument("--cpus", type=int, default=0, metavar="N", help="number of CPUs (default: a core for each socket)")
+    found.add_argument("--nodes", type=int, default=0, metavar="N", help="NUMA nodes, each with its share of the CPUs")
     found.add_argument("--timeout", type=int, default=300, metavar="S", help="seconds (default: %(default)s)")
     found.add_argument("--log", type=Path, metavar="FILE", help="write the guest kernel's log to FILE")
     found.add_argument("--copy", action="append", default=[], metavar="FILE",
@@ -46,6 +47,6 @@ def guest(options, command):
     """The Guest that parsed options ask for."""
     return Guest(
         arch=arch.get(options.arch), kernel=options.kernel, driver=options.driver, models=tuple(options.model),
-        cpus=options.cpus, timeout=options.timeout, shell=options.shell, allow_warn=options.allow_warn,
+        cpus=options.cpus, nodes=options.nodes, timeout=options.timeout, shell=options.shell, allow_warn=options.allow_warn,
         append=options.append, copies=tuple(options.copy), modules=tuple(options.load),
         parameters=tuple(options.param), command=tuple(command))

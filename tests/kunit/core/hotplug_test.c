@@ -5,6 +5,7 @@
  */
 #include <kunit/test.h>
 #include <linux/cpu.h>
+#include <linux/device.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
@@ -13,11 +14,13 @@
 #include "memory.h"
 
 static struct memory *memory;
+static struct device *near;		/* what a PMU belongs to that asks for a near owner */
 static int away;			/* a CPU that is offline, or -1 */
 
 static int hotplug_test_init(struct kunit *test)
 {
 	memory = NULL;
+	near = NULL;
 	away = -1;
 	return 0;
 }
@@ -27,6 +30,8 @@ static void hotplug_test_exit(struct kunit *test)
 	if (away >= 0)
 		KUNIT_EXPECT_EQ(test, add_cpu(away), 0);
 	memory_destroy(test, memory);
+	if (near)
+		root_device_unregister(near);
 }
 
 static void hotplug_create(struct kunit *test, enum pmu_scope scope, enum pmu_tasks tasks)
@@ -210,6 +215,30 @@ static void heir_counts_on(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(box->off) == 1));
 }
 
+/* A PMU that is one device has its owner in the device's node, as long as a CPU is left there. */
+static void owner_is_near(struct kunit *test)
+{
+	int node = cpu_to_node(cpumask_last(cpu_online_mask));
+	int first = cpumask_first(cpumask_of_node(node));
+	int second = cpumask_next(first, cpumask_of_node(node));
+	struct perf_event *event;
+
+	if (first == 0 || second >= nr_cpu_ids)
+		kunit_skip(test, "needs two nodes, the last of two CPUs");
+	memory = memory_create(test, PMU_SCOPE_SYSTEM);
+	near = root_device_register("pmu_core_kunit_near");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, near);
+	set_dev_node(near, node);
+	memory->desc.parent = near;
+	memory_plug(test, memory);
+	event = open_one(test, 0, NULL);
+	KUNIT_EXPECT_EQ(test, event->cpu, first);
+	leave(test, first);
+	KUNIT_EXPECT_EQ(test, event->cpu, second);
+	come_back(test);
+	perf_event_release_kernel(event);
+}
+
 /* It goes on to be folded before it wraps, where it is now. */
 static void heir_polls(struct kunit *test)
 {
@@ -298,6 +327,7 @@ static struct kunit_case hotplug_cases[] = {
 	KUNIT_CASE_SLOW(opened_while_away),
 	KUNIT_CASE_SLOW(device_goes_while_away),
 	KUNIT_CASE_SLOW(heir_counts_on),
+	KUNIT_CASE_SLOW(owner_is_near),
 	KUNIT_CASE_SLOW(heir_polls),
 	KUNIT_CASE_SLOW(untouched_in_between),
 	KUNIT_CASE_SLOW(moves_behind_the_dead),
