@@ -74,10 +74,12 @@ enum cmn_filter {
 	CMN_FILTER_NONE = CMN_FILTERS,
 };
 
-/* How wide event ids are, as far as that differs: see cmn_selector_bits(). */
-enum cmn_layout {
-	CMN_LAYOUT_600, CMN_LAYOUT_650, CMN_LAYOUT_700, CMN_LAYOUT_700_R2, CMN_LAYOUT_S3_R2,
-	CMN_LAYOUTS,
+/* How many bits event ids have, by who counts them: see cmn_selector_bits(). */
+struct cmn_widths {
+	u8 xp, hnf, hns;
+	u8 rn;				/* RN-I, RN-D */
+	u8 ccg;				/* CCRA, CCHA, CCLA */
+	u8 others;
 };
 
 /* A field of INFO_GLOBAL or INFO_GLOBAL_1; no bits where the product has none. */
@@ -106,7 +108,7 @@ struct cmn_part {
 	const u16 *connect;		/* offsets of a port's connect info, CMN_MAX_PORTS */
 	u16 unit_info;			/* of an XP's domain, or 0: it cannot be discovered */
 	bool counts_ports;		/* CMN_NODE_INFO_PORTS */
-	enum cmn_layout layout;		/* of selectors */
+	const struct cmn_widths *widths;	/* of selectors */
 	u8 wp_groups;
 	u32 wp_exclusive, wp_combine, wp_dev_sel2, wp_chn_num;
 	struct cmn_info_field multi_dtm, isolation, vcs[CMN_CHANNELS];

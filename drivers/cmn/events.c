@@ -11,10 +11,12 @@
 /* Events that a product got later than its first revision. */
 struct cmn_missing {
 	u16 events;
-	u8 revs;			/* bit per revision that lacks them */
+	u16 revs;			/* bit per revision that lacks them */
 	enum cmn_type type;
 	u8 first, last;			/* ids */
 };
+
+static_assert(CMN_REVISIONS <= 8 * sizeof_field(struct cmn_missing, revs));
 
 static const struct cmn_missing cmn_missing[] = {
 	/* CMN-600 r1p0 to r1p2, r1p0 to r1p1 */

@@ -49,19 +49,24 @@ static const u64 cmn_home_filters_s3_r2[CMN_FILTERS] = {
 	[CMN_FILTER_THROTTLE] = GENMASK_ULL(45, 42),
 };
 
-/* The width of an event id, by who counts it; of all others it is 6 bits. */
-#define CMN_SELECTOR_BITS	6
+static const struct cmn_widths cmn_widths_600 = {
+	.xp = 8, .hnf = 5, .hns = 6, .rn = 5, .ccg = 7, .others = 6,
+};
 
-static const struct { enum cmn_type type; u8 bits[CMN_LAYOUTS]; } cmn_selectors[] = {
-	/*		    600 650 700 r2 S3 r2 */
-	{ CMN_TYPE_XP,	  { 8, 8, 9, 9, 10 } },
-	{ CMN_TYPE_HNF,	  { 5, 6, 6, 6, 6 } },
-	{ CMN_TYPE_HNS,	  { 6, 6, 6, 6, 7 } },
-	{ CMN_TYPE_RNI,	  { 5, 5, 6, 6, 7 } },
-	{ CMN_TYPE_RND,	  { 5, 5, 6, 6, 7 } },
-	{ CMN_TYPE_CCRA,  { 7, 7, 7, 8, 8 } },
-	{ CMN_TYPE_CCHA,  { 7, 7, 7, 8, 8 } },
-	{ CMN_TYPE_CCLA,  { 7, 7, 7, 8, 8 } },
+static const struct cmn_widths cmn_widths_650 = {
+	.xp = 8, .hnf = 6, .hns = 6, .rn = 5, .ccg = 7, .others = 6,
+};
+
+static const struct cmn_widths cmn_widths_700 = {
+	.xp = 9, .hnf = 6, .hns = 6, .rn = 6, .ccg = 7, .others = 6,
+};
+
+static const struct cmn_widths cmn_widths_700_r2 = {
+	.xp = 9, .hnf = 6, .hns = 6, .rn = 6, .ccg = 8, .others = 6,
+};
+
+static const struct cmn_widths cmn_widths_s3_r2 = {
+	.xp = 10, .hnf = 6, .hns = 7, .rn = 7, .ccg = 8, .others = 6,
 };
 
 /* The DVM node's, and those of gateways. */
@@ -83,8 +88,8 @@ static const struct { enum cmn_type type; u8 bits[CMN_LAYOUTS]; } cmn_selectors[
 	CMN_COMMON,						\
 	.pmu = 0x2000, .xp_pmu = 0x2000,			\
 	.connect = cmn_connect_650,				\
-	.unit_info = 0x910,				\
-	.layout = CMN_LAYOUT_650,				\
+	.unit_info = 0x910,					\
+	.widths = &cmn_widths_650,				\
 	.multi_dtm = CMN_INFO(BIT_ULL(63)),			\
 	.vcs = {						\
 		[CMN_RSP] = CMN_INFO(GENMASK_ULL(53, 52)),	\
@@ -95,7 +100,7 @@ static const struct { enum cmn_type type; u8 bits[CMN_LAYOUTS]; } cmn_selectors[
 #define CMN_700_COMMON						\
 	CMN_COMMON,						\
 	.connect = cmn_connect_700,				\
-	.unit_info = 0x960,				\
+	.unit_info = 0x960,					\
 	.counts_ports = true,					\
 	.wp_chn_num = CMN_WP_CONFIG_CHN_NUM,			\
 	.multi_dtm = CMN_INFO(BIT_ULL(63)),			\
@@ -114,7 +119,7 @@ static const struct { enum cmn_type type; u8 bits[CMN_LAYOUTS]; } cmn_selectors[
 	.pointer = GENMASK(27, 0),				\
 	.pmu = 0x2000, .xp_pmu = 0x2000,			\
 	.connect = cmn_connect_600,				\
-	.layout = CMN_LAYOUT_600,				\
+	.widths = &cmn_widths_600,				\
 	.wp_groups = 2,						\
 	.wp_exclusive = CMN_WP_CONFIG_EXCLUSIVE_600,		\
 	.wp_combine = CMN_WP_CONFIG_COMBINE_600,		\
@@ -146,20 +151,20 @@ static const struct cmn_part cmn_parts[] = {
 	{ CMN_650_COMMON, .name = "CI-700", .revisions = cmn_ci700_revisions,
 	  .number = 0x43a, .first_rev = 0, .last_rev = 2, .events = CMN_CI700 },
 	{ CMN_700_COMMON, CMN_700_NAMES, .first_rev = 0, .last_rev = 1,
-	  .layout = CMN_LAYOUT_700 },
+	  .widths = &cmn_widths_700 },
 	/* r2p0 has events of CCHA with ids of 8 bits. */
 	{ CMN_700_COMMON, CMN_700_NAMES, .first_rev = 2, .last_rev = 3,
-	  .layout = CMN_LAYOUT_700_R2 },
+	  .widths = &cmn_widths_700_r2 },
 	{ CMN_700_COMMON, CMN_S3_COMMON, .first_rev = 0, .last_rev = 1, .xp_pmu = 0xd900,
-	  .layout = CMN_LAYOUT_700_R2 },
+	  .widths = &cmn_widths_700_r2 },
 	{ CMN_700_COMMON, CMN_S3_COMMON, .first_rev = 2, .last_rev = 2, .xp_pmu = 0xa000,
-	  .layout = CMN_LAYOUT_700_R2 },
+	  .widths = &cmn_widths_700_r2 },
 	{ CMN_COMMON, CMN_S3_COMMON, .first_rev = 3, .last_rev = 6, .xp_pmu = 0xa000,
 	  .isolates = true,
 	  .connect = cmn_connect_s3_r2,
 	  .unit_info = 0x960,
 	  .counts_ports = true,
-	  .layout = CMN_LAYOUT_S3_R2,
+	  .widths = &cmn_widths_s3_r2,
 	  .wp_chn_num = CMN_WP_CONFIG_CHN_NUM,
 	  .multi_dtm = CMN_INFO(BIT_ULL(59)),
 	  .vcs = {
@@ -238,9 +243,24 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_filter_mask);
 /* The width of ids of events of @type. What is wider would select another event. */
 unsigned int cmn_selector_bits(const struct cmn *cmn, u16 type)
 {
-	for (unsigned int i = 0; i < ARRAY_SIZE(cmn_selectors); i++)
-		if (cmn_selectors[i].type == type)
-			return cmn_selectors[i].bits[cmn->part->layout];
-	return CMN_SELECTOR_BITS;
+	const struct cmn_widths *widths = cmn->part->widths;
+
+	switch (type) {
+	case CMN_TYPE_XP:
+		return widths->xp;
+	case CMN_TYPE_HNF:
+		return widths->hnf;
+	case CMN_TYPE_HNS:
+		return widths->hns;
+	case CMN_TYPE_RNI:
+	case CMN_TYPE_RND:
+		return widths->rn;
+	case CMN_TYPE_CCRA:
+	case CMN_TYPE_CCHA:
+	case CMN_TYPE_CCLA:
+		return widths->ccg;
+	default:
+		return widths->others;
+	}
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_selector_bits);

@@ -266,6 +266,47 @@ static void widths_of_ids(struct kunit *test)
 	}
 }
 
+/* A row of a part that lacks something would refuse every event, or read registers of nobody. */
+static void parts_are_whole(struct kunit *test)
+{
+	static const u16 types[] = {
+		0x0001, 0x0004, 0x0005, 0x0006, 0x0007, 0x000a, 0x000d, 0x0010, 0x0011,
+		0x0100, 0x0101, 0x0103, 0x0104, 0x0105, 0x0200,
+	};
+	struct cmn *cmn = kunit_kzalloc(test, sizeof(*cmn), GFP_KERNEL);
+	unsigned int rows = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, cmn);
+	for (unsigned int i = 0; i < 0x1000 * CMN_REVISIONS; i++) {
+		const struct cmn_part *part = cmn_part_find(i / CMN_REVISIONS, i % CMN_REVISIONS);
+
+		if (!part)
+			continue;
+		rows++;
+		cmn->part = part;
+		KUNIT_ASSERT_NOT_NULL(test, part->widths);
+		for (int t = 0; t < ARRAY_SIZE(types); t++) {
+			unsigned int bits = cmn_selector_bits(cmn, types[t]);
+
+			KUNIT_EXPECT_GE_MSG(test, bits, 5U, "0x%x", i);
+			KUNIT_EXPECT_LE_MSG(test, bits, types[t] == 0x0006 ? 10U : 8U, "0x%x", i);
+		}
+		KUNIT_EXPECT_NOT_NULL(test, part->name);
+		KUNIT_EXPECT_NOT_NULL(test, part->connect);
+		KUNIT_EXPECT_NOT_NULL(test, part->home_filters);
+		KUNIT_EXPECT_NE(test, part->frame, 0U);
+		KUNIT_EXPECT_NE(test, part->pointer, 0U);
+		KUNIT_EXPECT_NE(test, part->pmu, 0);
+		KUNIT_EXPECT_NE(test, part->xp_pmu, 0);
+		KUNIT_EXPECT_NE(test, part->wp_groups, 0);
+		KUNIT_EXPECT_NE(test, part->wp_exclusive, 0U);
+		KUNIT_EXPECT_NE(test, part->wp_combine, 0U);
+		KUNIT_EXPECT_NE(test, part->events, 0);
+	}
+	/* Of six parts, as Documentation/hardware/cmn.md, 1.7 lists their revisions; CMN-600AE all. */
+	KUNIT_EXPECT_EQ(test, rows, 8 + 16 + 5 + 3 + 4 + 7U);
+}
+
 /* WPn_CONFIG: fields are at other places on CMN-600, and a DTM of several knows two ports. */
 static void watchpoint_images(struct kunit *test)
 {
@@ -857,6 +898,7 @@ static struct kunit_case cmn_cases[] = {
 	KUNIT_CASE(ports_without_a_device),
 	KUNIT_CASE(ports_of_an_xp_alone),
 	KUNIT_CASE(widths_of_ids),
+	KUNIT_CASE(parts_are_whole),
 	KUNIT_CASE(watchpoint_images),
 	KUNIT_CASE(dtm_images),
 	KUNIT_CASE(the_last_of_all),
