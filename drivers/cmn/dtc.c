@@ -31,10 +31,10 @@
  */
 static unsigned int cmn_carry_ns = 2500;
 module_param_named(carry_ns, cmn_carry_ns, uint, 0444);
-MODULE_PARM_DESC(carry_ns, "time in ns that a carry takes at most from a DTM to its DTC (2500)");
+MODULE_PARM_DESC(carry_ns, "time in ns that a carry takes at most from a DTM to its DTC (2500; up to 1000000)");
 
 /* A carry that takes longer than this, ns, does not come. */
-#define CMN_CARRY_LIMIT		1000000
+#define CMN_CARRY_LIMIT		1000000U
 
 static void __iomem *cmn_letter_reg(const struct cmn_dtc *dtc, unsigned int letter)
 {
@@ -96,7 +96,7 @@ void cmn_mesh_run(struct cmn *cmn, bool run)
 		return;
 	/* A delay begins when the write has arrived, for which it has to be read back. */
 	cmn_read32(pmcr);
-	cmn->carry_ns = max(cmn->carry_ns, cmn_carry_ns);
+	cmn->carry_ns = max(cmn->carry_ns, min(cmn_carry_ns, CMN_CARRY_LIMIT));
 	ndelay(cmn->carry_ns);
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_mesh_run);
@@ -167,15 +167,16 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_carries_read);
  * Either they take longer than was thought, which is remembered, or the mesh loses them when it
  * is stopped, and then it is not waited for any more. Both are told, once.
  *
- * Context: the owner CPU, interrupts off. Twice, at the most, up to 2 ms.
+ * Context: the owner CPU, interrupts off. Up to 2 ms, but after that no stop's wait is shorter
+ * than what was found, or there is none of these any more.
  * Return: what cmn_carries_read() says at the end.
  */
 u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least)
 {
-	u64 carries = 0;
+	u64 carries = cmn_carries_read(cmn, ce);
 
 	if (cmn->loses_carries)
-		return cmn_carries_read(cmn, ce);
+		return carries;
 	for (unsigned int ns = cmn->carry_ns; ns <= CMN_CARRY_LIMIT; ns *= 2) {
 		ndelay(ns);
 		cmn->pass++;
