@@ -140,11 +140,14 @@ def _kernel_arguments(guest, kernel, models):
 
 def _smp(guest, models):
     sockets = max((want.sockets for want in models), default=1)
-    cpus = guest.cpus or sockets * guest.arch.threads
-    if cpus % sockets:
-        raise Error(f"--cpus {cpus} cannot be spread over {sockets} sockets")
-    threads = math.gcd(cpus // sockets, guest.arch.threads)
-    return f"{cpus},sockets={sockets},cores={cpus // sockets // threads},threads={threads}"
+    dies = max((want.dies for want in models), default=1)
+    cpus = guest.cpus or sockets * dies * guest.arch.threads
+    if cpus % (sockets * dies):
+        raise Error(f"--cpus {cpus} cannot be spread over {sockets} sockets" + (f" of {dies} dies" if dies > 1 else ""))
+    threads = math.gcd(cpus // sockets // dies, guest.arch.threads)
+    # Not every machine knows dies.
+    return f"{cpus},sockets={sockets}," + (f"dies={dies}," if dies > 1 else "") + \
+        f"cores={cpus // sockets // dies // threads},threads={threads}"
 
 
 def _numa(guest, models, memory):

@@ -60,6 +60,7 @@ class Command(unittest.TestCase):
         for name, options, wanted in (
                 ("x86_64", {}, "1,sockets=1,cores=1,threads=1"),
                 ("x86_64", {"cpus": 4, "models": ("snbep,sockets=2",)}, "4,sockets=2,cores=2,threads=1"),
+                ("x86_64", {"cpus": 8, "models": ("clx,sockets=2,dies=2",)}, "8,sockets=2,dies=2,cores=2,threads=1"),
                 ("arm64", {"cpus": 2}, "2,sockets=1,cores=2,threads=1"),
                 ("ppc64le", {}, "2,sockets=1,cores=1,threads=2"),
                 ("ppc64le", {"cpus": 1}, "1,sockets=1,cores=1,threads=1"),

@@ -37,7 +37,7 @@ as_it_was() {
 	for cpu in /sys/devices/system/cpu/cpu*/online; do
 		echo 1 > "$cpu"
 	done
-	for key in gone dead tear tearhigh reserved; do
+	for key in gone dead doze lose tear tearhigh reserved; do
 		pmu-model set 'imc*' $key 0
 	done
 	pmu-model set 'ubox*' gone 0

@@ -15,7 +15,8 @@
  * memory controller that is not counting; migration.
  *
  * QEMU interface (devices "NAME-imc", NAME of a generation, see generations.c):
- *  + property "socket": number of the socket, part of the model's name
+ *  + property "socket": number of the socket, part of the model's name; of
+ *    processors with several dies it is the die's, over all sockets
  *  + property "channel": its number in the generation's table, over all memory
  *    controllers; the function must sit at that channel's slot
  *  + configuration registers: see REG_* below
@@ -25,6 +26,8 @@
 #include "function.h"
 #include "qapi/error.h"
 #include "qemu/module.h"
+#include "hw/boards.h"
+#include "hw/core/cpu.h"
 #include "counter.h"
 
 /* Configuration registers of a channel */
@@ -62,6 +65,9 @@ typedef struct Channel {
     IntelImcCounters counters;
     uint32_t box_ctl;
     uint64_t tear[TEAR_NHALVES];
+    uint64_t lose;          /* so many writes do not arrive */
+    bool dead;
+    bool doze;              /* no clock while the socket sleeps */
     uint64_t reserved;      /* first forbidden write: register, wrong bits */
     PmuStat stats[CHANNEL_NSTATS];
 } Channel;
@@ -133,13 +139,39 @@ static void channel_tear(Channel *ch, unsigned index, bool high)
     }
 }
 
+/* Is any vCPU of the channel's socket, or die, awake? */
+static bool channel_socket_awake(Channel *ch)
+{
+    CPUState *cpu;
+
+    CPU_FOREACH(cpu) {
+        Object *object = OBJECT(cpu);
+        int64_t socket = object_property_get_int(object, "socket-id", NULL);
+        int64_t die = object_property_get_int(object, "die-id", NULL);
+
+        if (socket * current_machine->smp.dies + die ==
+            UNCORE_FUNCTION(ch)->socket && !cpu->halted) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* As it is now; what was until now is counted. */
+static void channel_set_clock(Channel *ch)
+{
+    intel_imc_counters_sync(&ch->counters);
+    model_clock_set_stopped(&ch->counters.clk, ch->dead ||
+                            (ch->doze && !channel_socket_awake(ch)));
+}
+
 /* The value of a register as it is now, without the effects of a read */
 static bool channel_peek(Channel *ch, uint32_t reg, uint32_t *value)
 {
     unsigned index;
     bool high;
 
-    intel_imc_counters_sync(&ch->counters);
+    channel_set_clock(ch);
     if (is_counter(reg, &index, &high)) {
         *value = ch->counters.value[index] >> (high ? 32 : 0);
         return true;
@@ -250,6 +282,10 @@ static bool channel_write(UncoreFunction *f, uint32_t reg, uint32_t mask,
     if (!channel_peek(ch, reg, &old)) {
         return false;
     }
+    if (ch->lose) {
+        ch->lose--;
+        return true;
+    }
     value |= old & ~mask;
     if (is_counter(reg, &index, &high)) {
         channel_write_counter(ch, reg, index, high, value);
@@ -290,7 +326,7 @@ static bool channel_add(PmuModel *model, const char *name, uint64_t n,
                    event->name, event->max_inc, inc);
         return false;
     }
-    if (ch->counters.clk.stopped) {
+    if (ch->dead) {
         error_setg(errp, "%s is dead: nothing can happen on it", model->name);
         return false;
     }
@@ -338,9 +374,21 @@ static bool set_reserved(PmuModel *model, unsigned arg, uint64_t value,
     return true;
 }
 
+static uint64_t get_lose(PmuModel *model, unsigned arg)
+{
+    return CHANNEL(uncore_function(model))->lose;
+}
+
+static bool set_lose(PmuModel *model, unsigned arg, uint64_t value,
+                     Error **errp)
+{
+    CHANNEL(uncore_function(model))->lose = value;
+    return true;
+}
+
 static uint64_t get_dead(PmuModel *model, unsigned arg)
 {
-    return CHANNEL(uncore_function(model))->counters.clk.stopped;
+    return CHANNEL(uncore_function(model))->dead;
 }
 
 static bool set_dead(PmuModel *model, unsigned arg, uint64_t value,
@@ -348,8 +396,23 @@ static bool set_dead(PmuModel *model, unsigned arg, uint64_t value,
 {
     Channel *ch = CHANNEL(uncore_function(model));
 
-    intel_imc_counters_sync(&ch->counters);
-    model_clock_set_stopped(&ch->counters.clk, value);
+    ch->dead = value;
+    channel_set_clock(ch);
+    return true;
+}
+
+static uint64_t get_doze(PmuModel *model, unsigned arg)
+{
+    return CHANNEL(uncore_function(model))->doze;
+}
+
+static bool set_doze(PmuModel *model, unsigned arg, uint64_t value,
+                     Error **errp)
+{
+    Channel *ch = CHANNEL(uncore_function(model));
+
+    ch->doze = value;
+    channel_set_clock(ch);
     return true;
 }
 
@@ -367,7 +430,11 @@ static const PmuKey channel_keys[] = {
       TEAR_HIGH, get_tear, set_tear },
     { "dead", "1: the clock stands still and nothing happens (phantom channel)",
       1, 0, get_dead, set_dead },
+    { "doze", "1: from an access on the clock runs only if a CPU of the socket "
+      "is awake then (package sleep)", 1, 0, get_doze, set_doze },
     UNCORE_KEY_GONE,
+    { "lose", "so many of the next writes do not arrive", UINT32_MAX, 0,
+      get_lose, set_lose },
     { "reserved", "the first write that a manual forbids, register << 32 | "
       "bits that were wrong; 0: none", 0, 0, get_reserved, set_reserved },
 };

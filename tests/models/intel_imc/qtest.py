@@ -56,6 +56,17 @@ class Machine(QtestMachine):
         self.boot()
 
 
+    def sleep(self):
+        """Suspend to S3, be woken by the model, and set up everything again."""
+        self.config_write((0, 31, 0), 0x40, 0x601)      # ACPI registers at 0x600
+        self.config_write((0, 31, 0), 0x44, 0x80)
+        self.control("set", "firmware", "wake", 1)
+        self.qtest("outw 0x604 0x2400")                 # PM1_CNT: sleep, type S3
+        while self.config_read(self.bridges[0], 0x18):
+            time.sleep(0.01)    # waking up resets
+        self.boot()
+
+
 class Channel:
     """The registers of a memory channel, by section 2 of
     Documentation/hardware/intel_imc.md.

@@ -7,7 +7,7 @@ class _Part:
     """A processor: where its functions are, and what makes a CPU look like it.
 
     channels has the slots of the memory channels by number. The buses are one
-    number a socket. dummies has the ids of the functions 0 that are neither
+    number a socket, or die. dummies has the ids of the functions 0 that are neither
     UBOX nor channel, by slot.
     """
 
@@ -32,7 +32,8 @@ _HSWEP_CHANNELS = ("14.0", "14.1", "15.0", "15.1",
 _SKX = dict(ubox="08.0",
             channels=("0a.2", "0a.6", "0b.2", "0c.2", "0c.6", "0d.2"),
             dummies={"0a": 0x2040, "0b": 0x2048, "0c": 0x2040, "0d": 0x2048},
-            ubox_buses=(0x00, 0x81), imc_buses=(0x3a, 0xae),
+            ubox_buses=(0x00, 0x81, 0xb1, 0xd8),
+            imc_buses=(0x3a, 0xae, 0xd6, 0xfc),
             append="retbleed=off")
 
 _PARTS = {
@@ -52,6 +53,13 @@ _PARTS = {
 }
 
 _KEYS = {"sockets": Key(1, "number of sockets, 1 or 2", number(1, 2))}
+
+# Each die is like a socket: a UBOX and memory controllers. For the kernel to
+# see dies, QEMU has CPUID leaf 1f, and dies itself if anybody asks for a
+# subleaf that is none. SeaBIOS does, for leaves that do not exist and are
+# answered as the last one: so there is one more.
+_DIES = {"dies": Key(1, "number of dies a socket, 1 or 2", number(1, 2))}
+_DIES_CPU = ",level=0x20"
 
 
 def _expander(bus, name):
@@ -107,15 +115,19 @@ def _intel(name):
     gather some from jitter, which under load can take a guest minutes.
     """
     part = _PARTS[name]
+    several = len(part.ubox_buses) > 2
 
     def device_args(values):
-        return [argument for socket in range(values["sockets"])
-                for argument in _socket_args(name, socket)]
+        nodes = values["sockets"] * values.get("dies", 1)
+        return [argument for node in range(nodes)
+                for argument in _socket_args(name, node)]
 
     return Machine(f"{part.text}: UBOX and {len(part.channels)} memory channels"
                    " a socket", "x86_64", "q35",
-                   f"SandyBridge,{part.cpu},-hypervisor,-tsc-deadline,+rdrand",
-                   _KEYS, device_args, part.append)
+                   f"SandyBridge,{part.cpu},-hypervisor,-tsc-deadline,+rdrand"
+                   + (_DIES_CPU if several else ""),
+                   {**_KEYS, **(_DIES if several else {})}, device_args,
+                   part.append)
 
 
 MACHINES = {name: _intel(name) for name in _PARTS}

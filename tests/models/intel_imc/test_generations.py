@@ -184,9 +184,10 @@ class Identity(PartTest):
         names = [line.split()[0]
                  for line in self.machine.control("list").splitlines()]
         self.assertEqual(names, [
-            name for socket in (0, 1)
-            for name in (f"ubox@{socket}",
-                         *(f"imc{n}@{socket}" for n in self.numbers()))])
+            *(name for socket in (0, 1)
+              for name in (f"ubox@{socket}",
+                           *(f"imc{n}@{socket}" for n in self.numbers()))),
+            "firmware"])
 
     def test_channels_do_not_share_anything(self):
         places = [(socket, number) for socket in (0, 1)

@@ -62,7 +62,58 @@ class Sockets(SnbepTest):
         self.assertEqual(self.ctr(0), 9)
 
 
+    def test_a_socket_that_dozes_has_no_clock(self):
+        # The machine has one CPU, so nobody is ever awake in socket 1.
+        other = Channel(self.machine, socket=1)
+        for imc in (self.imc, other):
+            imc.set("doze", 1)
+            imc.write(Channel.FIXED_CTL, EN)
+        self.machine.step(MS)
+        self.assertEqual(self.fixed(), 800000)
+        self.assertEqual(other.counter(Channel.FIXED_CTR), 0)
+        other.set("doze", 0)
+        self.machine.step(MS)
+        self.assertEqual(other.counter(Channel.FIXED_CTR), 800000)
+
+
+class Sleep(SnbepTest):
+    def test_registers_are_reset(self):
+        self.imc.write(Channel.FIXED_CTL, EN)
+        self.imc.write(Channel.BOX_CTL, FRZ_EN)
+        self.start(1, CAS_RD)
+        self.imc.add("cas_rd", 5)
+        self.machine.sleep()
+        for register in range(0xa0, 0xf8, 4):
+            self.assertEqual(self.imc.read(register), 0, hex(register))
+
+    def test_faults_are_not(self):
+        self.imc.set("lose", 3)
+        self.machine.sleep()
+        self.assertEqual(self.imc.get("lose"), 3)
+
+    def test_firmware_keeps_the_chipset_unless_it_forgets(self):
+        mch, lpc = (0, 0, 0), (0, 31, 0)
+        for forgets, space in ((0, 0xb0000001), (1, 0xb0000000)):
+            self.machine.config_write(mch, 0x60, 0xb0000001)
+            self.machine.control("set", "firmware", "forgets", forgets)
+            self.machine.sleep()
+            # SeaBIOS begins with switching it off.
+            if not forgets:
+                self.machine.config_write(mch, 0x60, 0)
+            self.assertEqual(self.machine.config_read(mch, 0x60), space)
+            self.assertEqual(self.machine.config_read(lpc, 0x40), 0x601)
+            self.assertEqual(self.machine.config_read(lpc, 0x44) & 0x80, 0x80)
+
+
 class Registers(SnbepTest):
+    def test_lost_writes_do_not_arrive(self):
+        self.imc.set("lose", 2)
+        for register, wanted in ((Channel.CTL[0], 0), (Channel.BOX_CTL, 0),
+                                 (Channel.FIXED_CTL, EN)):
+            self.imc.write(register, EN)
+            self.assertEqual(self.imc.read(register), wanted)
+        self.assertEqual(self.imc.get("lose"), 0)
+
     def test_everything_resets_to_0(self):
         for register in range(0xa0, 0xf8, 4):
             self.imc.write(register, 0xffffffff)
@@ -500,7 +551,7 @@ class Control(SnbepTest):
         names = [line.split()[0]
                  for line in self.machine.control("list").splitlines()]
         self.assertEqual(names, ["ubox@0", "imc0@0", "imc1@0", "imc2@0",
-                                 "imc3@0"])
+                                 "imc3@0", "firmware"])
 
     def test_long_answers_come_in_pieces(self):
         text = self.machine.control("list", "imc*")

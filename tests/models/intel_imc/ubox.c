@@ -7,7 +7,8 @@
  * QEMU interface (devices "NAME-ubox", NAME of a generation, see
  * generations.c, which also says where the registers are):
  *  + property "socket": number of the socket, part of the model's name, and
- *    at first the node id; the map is the identity
+ *    at first the node id; the map is the identity. Of processors with several
+ *    dies it is the die's, over all sockets
  *  + control keys: see ubox_keys below
  * Wants "multifunction=on", which all functions of a real uncore have.
  */
