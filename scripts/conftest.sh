@@ -75,6 +75,11 @@ compile() { # MACRO DESCRIPTION COMPILER FLAGS...: the snippet is on standard in
 		{ return per_cpu_ptr(pmu->cpu_pmu_context, cpu)->epc.nr_events; }
 	EOT
 
+	compile HAVE_TOPOLOGY_MAX_DIES "topology_max_dies_per_package(), 6.9" "$@" <<-EOT
+		#include <linux/topology.h>
+		int conftest(void); int conftest(void) { return topology_max_dies_per_package(); }
+	EOT
+
 	compile HAVE_BARE_NAMESPACES "symbol namespaces are bare words, until 6.12" "$@" <<-EOT
 		#include <linux/module.h>
 		MODULE_IMPORT_NS(BARE_WORD);

@@ -105,6 +105,17 @@ static void pmu_dev_unregister(struct pmu_dev *pd)
 	pmu_dev_free(pd);
 }
 
+/* Of scopes that are more than a core, whose CPUs may well all be offline. */
+static const char *pmu_scope_name(enum pmu_scope scope)
+{
+	static const char * const names[] = {
+		[PMU_SCOPE_SYSTEM] = "system", [PMU_SCOPE_PACKAGE] = "package",
+		[PMU_SCOPE_DIE] = "die", [PMU_SCOPE_NODE] = "node",
+	};
+
+	return names[scope];
+}
+
 static bool pmu_dev_has_scope(struct pmu_dev *pd, int scope_id)
 {
 	struct pmu_box *box;
@@ -134,6 +145,9 @@ static int pmu_box_add(struct device *dev, struct pmu_box *box, const struct pmu
 	cpu = pmu_box_pick_cpu(box, -1);
 	if (cpu >= 0)
 		pmu_box_own(box, cpu);
+	else if (desc->scope < PMU_SCOPE_CORE)
+		dev_warn(dev, "%s: no CPU of %s %d is online, so nothing can be counted there until one is\n",
+			 name, pmu_scope_name(desc->scope), box->scope_id);
 	spin_lock(&pd->lock);
 	list_add_tail(&box->node, &pd->boxes);
 	spin_unlock(&pd->lock);
@@ -196,6 +210,7 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 	if (!box)
 		return -ENOMEM;
 	kref_init(&box->kref);
+	box->dev = dev;
 	box->scope_id = scope_id;
 	box->cpu = -1;
 	box->priv = priv;

@@ -54,6 +54,7 @@ struct pmu_box {
 	struct kref kref;		/* one for the device, one for each event */
 	struct rcu_head rcu;
 	struct pmu_dev *pd;
+	struct device *dev;		/* that it was registered for */
 	struct list_head node;		/* pmu_dev.boxes */
 	int scope_id;
 	int cpu;			/* the owner, or -1; written under pmu_core_mutex */
@@ -69,6 +70,7 @@ struct pmu_box {
 	bool frozen;
 	bool migrating;			/* events are parked, not stopped */
 	bool dead;			/* the device was removed: no verb is called any more */
+	bool asleep;			/* the device is suspended: nor is one until it resumes */
 	bool reading;			/* perf reads a group: all of it is one pass */
 	u64 poll_ns;			/* period of the armed timer, or 0 */
 	struct hrtimer timer;
@@ -106,6 +108,8 @@ void pmu_power_flush(void);
 void pmu_perf_init(struct pmu_dev *pd);
 void pmu_box_init_counting(struct pmu_box *box);
 void pmu_box_arrive(void *box);
+void pmu_box_freeze(struct pmu_box *box);
+void pmu_box_restart(struct pmu_box *box);
 void pmu_box_kill(struct pmu_box *box);
 void pmu_box_migrate(struct pmu_box *box, int from, int to);
 

@@ -20,7 +20,7 @@ int pmu_scope_id(enum pmu_scope scope, int cpu)
 	case PMU_SCOPE_PACKAGE:
 		return topology_physical_package_id(cpu);
 	case PMU_SCOPE_DIE:
-		return PMU_DIE_ID(topology_physical_package_id(cpu), topology_die_id(cpu));
+		return topology_logical_die_id(cpu);
 	case PMU_SCOPE_NODE:
 		return cpu_to_node(cpu);
 	case PMU_SCOPE_CORE:

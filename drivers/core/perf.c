@@ -40,31 +40,37 @@ static bool pmu_box_is_here(const struct pmu_box *box)
 	return *this_cpu_ptr(box->pd->owned) == box;
 }
 
+/* Nobody is there to be asked for anything. */
+static bool pmu_box_absent(const struct pmu_box *box)
+{
+	return box->dead || box->asleep;
+}
+
 static void pmu_box_begin_read(struct pmu_box *box)
 {
-	if (!box->dead && box_ops(box)->begin_read)
+	if (!pmu_box_absent(box) && box_ops(box)->begin_read)
 		box_ops(box)->begin_read(box);
 }
 
 static void pmu_box_end_read(struct pmu_box *box)
 {
-	if (!box->dead && !box->frozen && box_ops(box)->end_read)
+	if (!pmu_box_absent(box) && !box->frozen && box_ops(box)->end_read)
 		box_ops(box)->end_read(box);
 }
 
 /* Several events are read: a group of one is not worth a stop. */
 static void pmu_box_hold(struct pmu_box *box)
 {
-	if (!box->dead && !box->frozen && box_ops(box)->hold)
+	if (!pmu_box_absent(box) && !box->frozen && box_ops(box)->hold)
 		box_ops(box)->hold(box);
 }
 
 /* What is read while the box is frozen is of one moment: one pass. */
-static void pmu_box_freeze(struct pmu_box *box)
+void pmu_box_freeze(struct pmu_box *box)
 {
 	if (box->frozen)
 		return;
-	if (!box->dead && box_ops(box)->freeze)
+	if (!pmu_box_absent(box) && box_ops(box)->freeze)
 		box_ops(box)->freeze(box);
 	box->frozen = true;
 	pmu_box_begin_read(box);
@@ -72,7 +78,7 @@ static void pmu_box_freeze(struct pmu_box *box)
 
 static void pmu_box_thaw(struct pmu_box *box)
 {
-	if (box->disabled || !box->running || box->dead || !box->frozen)
+	if (box->disabled || !box->running || pmu_box_absent(box) || !box->frozen)
 		return;
 	if (box_ops(box)->thaw)
 		box_ops(box)->thaw(box);
@@ -129,7 +135,7 @@ static void pmu_event_update(struct pmu_event *ev)
 {
 	u64 delta;
 
-	if (ev->failed || !pmu_box_is_here(ev->box))
+	if (ev->failed || ev->box->asleep || !pmu_box_is_here(ev->box))
 		return;
 	if (pmu_fold(&ev->prev, ev->box->pd->desc->width, pmu_event_read_raw, ev, &delta))
 		pmu_event_fail(ev);
@@ -233,6 +239,9 @@ static u64 pmu_event_start_value(struct pmu_box *box, struct pmu_event *ev)
 {
 	u64 value = 0;
 
+	/* When it wakes up, see pmu_box_restart(). */
+	if (box->asleep)
+		return 0;
 	/* If nothing ran, it is long ago that the box was frozen. */
 	if (!box->running)
 		pmu_box_begin_read(box);
@@ -269,7 +278,7 @@ static void pmu_event_stop(struct perf_event *event, int flags)
 		return;
 	pmu_box_freeze(box);
 	pmu_event_update(ev);
-	if (!box->dead && box_ops(box)->stop)
+	if (!pmu_box_absent(box) && box_ops(box)->stop)
 		box_ops(box)->stop(box, ev, event->hw.idx);
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	list_del(&ev->active);
@@ -685,6 +694,24 @@ void pmu_perf_init(struct pmu_dev *pd)
 		pmu->check_period = pmu_event_check_period;
 }
 
+/* Nothing is known of the hardware, but that it does not count: all events start anew. */
+void pmu_box_restart(struct pmu_box *box)
+{
+	struct pmu_event *ev;
+
+	if (!box->running)
+		return;
+	if (box_ops(box)->power_on && !box->powered) {
+		list_for_each_entry(ev, &box->active, active)
+			pmu_event_fail(ev);
+		return;
+	}
+	pmu_box_begin_read(box);
+	list_for_each_entry(ev, &box->active, active)
+		atomic64_set(&ev->prev, pmu_event_start_value(box, ev));
+	pmu_box_thaw(box);
+}
+
 /*
  * On the owner, which is so no more: owned is written here alone, with interrupts off, so what
  * perf does on this CPU sees one owner from its begin to its end. Counts are brought up to date;
@@ -717,7 +744,7 @@ static void pmu_box_kill_local(void *data)
 	struct pmu_box *box = data;
 	struct pmu_event *ev;
 
-	if (box->powered)
+	if (box->powered && !box->asleep)
 		box_ops(box)->power_off(box);
 	box->powered = false;
 	box->dead = true;

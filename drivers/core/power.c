@@ -44,7 +44,10 @@ int pmu_box_power(struct pmu_box *box, bool on)
 	lockdep_assert_held(&pmu_core_mutex);
 	if (!box->pd->desc->ops->power_on || box->powered == on || box->dead)
 		return 0;
-	call.err = smp_call_function_single(box->cpu, pmu_box_power_local, &call, 1) ?: call.err;
+	/* What sleeps is off, and is switched on when it wakes up, if it is to be. */
+	if (!box->asleep)
+		call.err = smp_call_function_single(box->cpu, pmu_box_power_local, &call, 1) ?:
+			   call.err;
 	if (!call.err)
 		WRITE_ONCE(box->powered, on);
 	return call.err;

@@ -17,7 +17,9 @@
 #include <linux/pci.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
+#include <linux/pm.h>
 #include <linux/smp.h>
+#include <linux/topology.h>
 
 #include "pmu_conftest.h"
 
@@ -88,6 +90,26 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #define pmu_set_parent(pmu, device)	((pmu)->parent = (device))
 #else
 #define pmu_set_parent(pmu, device)	((void)(pmu), (void)(device))
+#endif
+
+/* 5.17 ("PM: core: Redefine pm_ptr() macro" and following). */
+#ifndef DEFINE_SIMPLE_DEV_PM_OPS
+#define DEFINE_SIMPLE_DEV_PM_OPS(name, suspend_fn, resume_fn) \
+	const struct dev_pm_ops name = { SYSTEM_SLEEP_PM_OPS(suspend_fn, resume_fn) }
+#define SYSTEM_SLEEP_PM_OPS(suspend_fn, resume_fn) \
+	.suspend = suspend_fn, .resume = resume_fn, .freeze = suspend_fn, \
+	.thaw = resume_fn, .poweroff = suspend_fn, .restore = resume_fn,
+#define pm_sleep_ptr(ptr)	(IS_ENABLED(CONFIG_PM_SLEEP) ? (ptr) : NULL)
+#endif
+
+/* Dies are numbered over all packages on x86 alone. */
+#ifndef topology_logical_die_id
+#define topology_logical_die_id(cpu)	topology_die_id(cpu)
+#endif
+
+/* 6.9 ("x86/topology: Rename topology_max_die_per_package()"). */
+#ifndef HAVE_TOPOLOGY_MAX_DIES
+#define topology_max_dies_per_package()	topology_max_die_per_package()
 #endif
 
 /*

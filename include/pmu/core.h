@@ -78,14 +78,13 @@ struct pmu_named_event {
 enum pmu_scope {
 	PMU_SCOPE_SYSTEM,	/* all */
 	PMU_SCOPE_PACKAGE,	/* scope id: topology_physical_package_id() */
-	PMU_SCOPE_DIE,		/* scope id: PMU_DIE_ID(package, die) */
+	PMU_SCOPE_DIE,		/* scope id: topology_logical_die_id() */
 	PMU_SCOPE_NODE,		/* scope id: cpu_to_node() */
 	PMU_SCOPE_CORE,		/* scope id: PMU_CORE_ID(package, core) */
 	PMU_SCOPE_CPU,		/* scope id: the CPU's number */
 };
 
-/* A die's number, and on many processors a core's, counts from 0 in each package. */
-#define PMU_DIE_ID(package, die)	((package) << 8 | (die))
+/* A core's number, on many processors, counts from 0 in each package. */
 #define PMU_CORE_ID(package, core)	((package) << 16 | (core))
 
 /**
@@ -269,6 +268,10 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 void *pmu_box_priv(const struct pmu_box *box);
 void pmu_box_fold(struct pmu_box *box);
 void pmu_unregister_all(struct module *owner);
+
+/* sleep.c */
+int pmu_suspend(struct device *dev);
+int pmu_resume(struct device *dev);
 
 /* fold.c */
 u64 pmu_delta(u64 prev, u64 now, unsigned int width);

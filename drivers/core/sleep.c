@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sleep: a device whose machine suspends or hibernates, and comes back with its registers
+ * as after reset.
+ *
+ * Events stay where they are: what they have counted is folded before the machine sleeps,
+ * no verb is called while it does, and behind it they go on as if they were started then.
+ * CPUs other than the first go offline in between. perf takes the events of one that leaves
+ * no other in its scope out of its context for good, as it does with a CPU's own counters:
+ * they keep what they have counted, and count no more.
+ */
+#include <linux/cpu.h>
+#include <linux/export.h>
+#include <linux/smp.h>
+
+#include "core.h"
+
+static void pmu_box_suspend(void *data)
+{
+	struct pmu_box *box = data;
+
+	if (box->running) {
+		pmu_box_freeze(box);
+		pmu_box_fold(box);
+	}
+	if (box->powered && !box->dead)
+		box->pd->desc->ops->power_off(box);
+	box->asleep = true;
+}
+
+static void pmu_box_resume(void *data)
+{
+	struct pmu_box *box = data;
+
+	box->asleep = false;
+	if (box->powered && !box->dead && box->pd->desc->ops->power_on(box))
+		box->powered = false;
+	pmu_box_restart(box);
+}
+
+/* Call @function for each box of @dev, on the owner CPU if it has one; else nothing is on. */
+static int pmu_boxes_call(const struct device *dev, smp_call_func_t function)
+{
+	struct pmu_dev *pd;
+	struct pmu_box *box;
+
+	cpus_read_lock();
+	mutex_lock(&pmu_core_mutex);
+	list_for_each_entry(pd, &pmu_devs, node) {
+		list_for_each_entry(box, &pd->boxes, node) {
+			if (box->dev != dev)
+				continue;
+			if (box->cpu >= 0)
+				smp_call_function_single(box->cpu, function, box, 1);
+			else
+				function(box);
+		}
+	}
+	mutex_unlock(&pmu_core_mutex);
+	cpus_read_unlock();
+	return 0;
+}
+
+/**
+ * pmu_suspend() - no verb of a device's boxes is called from now on, until pmu_resume().
+ * @dev: the device they were registered for
+ *
+ * Boxes that are powered are switched off first. For the driver's dev_pm_ops.
+ *
+ * Context: may sleep.
+ * Return: 0.
+ */
+int pmu_suspend(struct device *dev)
+{
+	return pmu_boxes_call(dev, pmu_box_suspend);
+}
+EXPORT_SYMBOL_NS_GPL(pmu_suspend, PMU_CORE_NS);
+
+/**
+ * pmu_resume() - a device's boxes go on after pmu_suspend().
+ * @dev: the device they were registered for; nothing may count there, but registers may
+ *	hold anything
+ *
+ * Boxes that were powered are switched on again. Events that are open add to what they had
+ * counted before.
+ *
+ * Context: may sleep.
+ * Return: 0.
+ */
+int pmu_resume(struct device *dev)
+{
+	return pmu_boxes_call(dev, pmu_box_resume);
+}
+EXPORT_SYMBOL_NS_GPL(pmu_resume, PMU_CORE_NS);
