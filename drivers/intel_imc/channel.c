@@ -2,14 +2,18 @@
 /*
  * The registers of one channel: start, stop, freeze and read, at the fewest accesses.
  *
- * The driver owns the registers, so it never reads one to change it, and it relies on
- * this: a counter does not move while the channel is frozen, nor while its enable bit is
- * clear. Then starting N counters takes N + 1 writes, starting them again 1, stopping
- * them all 1, and nothing has to be read to start.
+ * The driver owns the registers while an event is open, so it never reads one to change it,
+ * and it relies on this: a counter does not move while the channel is frozen, nor while its
+ * enable bit is clear. Then starting N counters takes N + 1 writes, starting them again 1,
+ * stopping them all 1, and nothing has to be read to start.
+ *
+ * That others keep off the registers cannot be relied on, so it is looked at now and then.
  */
-#include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/export.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/pci.h>
 #include <asm/msr.h>
 
 #include "intel_imc.h"
@@ -20,6 +24,12 @@
  * 255 * 1.6 / 0.8 = 510.
  */
 #define INTEL_IMC_COUNTS_PER_TSC_TICK_SHIFT	9
+
+/* Far more than 400,000 clocks: see intel_imc_channel_check(). */
+#define INTEL_IMC_CHECK_NS	(1 * NSEC_PER_MSEC)
+
+/* How often a channel is looked at where reads are many; of their accesses it is next to none. */
+#define INTEL_IMC_INSPECTION_PERIOD	(10 * HZ)
 
 static unsigned int intel_imc_ctr(unsigned int idx)
 {
@@ -113,8 +123,54 @@ void intel_imc_channel_reset(struct intel_imc_channel *ch)
 		intel_imc_clear_counter(ch, idx);
 	}
 	ch->active = 0;
+	ch->suspect = false;
+	ch->next_inspection = jiffies + INTEL_IMC_INSPECTION_PERIOD;
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_reset);
+
+/**
+ * intel_imc_channel_inspect() - do the controls hold what was written?
+ * @ch: the channel
+ *
+ * If not, another program writes them, or a write was lost while the function did not
+ * answer. Both are said once in the log. From then on until the channel is taken over anew
+ * nothing is believed of a counter that starts: its control is written and it is read.
+ *
+ * Context: any. 1 read for each counter in use.
+ */
+void intel_imc_channel_inspect(struct intel_imc_channel *ch)
+{
+	ch->next_inspection = jiffies + INTEL_IMC_INSPECTION_PERIOD;
+	for (unsigned int idx = 0; idx < INTEL_IMC_COUNTERS; idx++) {
+		u32 found = ch->ctl[idx] ? intel_imc_read(ch, intel_imc_ctl(idx)) : 0;
+
+		if (found == ch->ctl[idx])
+			continue;
+		ch->suspect = true;
+		/* Gone: who reads a counter will tell. */
+		if (PCI_POSSIBLE_ERROR(found))
+			continue;
+		if (!ch->told)
+			pci_warn(ch->pdev, "register %02x holds %08x, not %08x: another program writes to this channel, or a write was lost; what was counted is wrong\n",
+				 intel_imc_ctl(idx), found, ch->ctl[idx]);
+		ch->told = true;
+		ch->ctl[idx] = found;
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_inspect);
+
+/**
+ * intel_imc_channel_inspect_sometimes() - intel_imc_channel_inspect(), every 10 s at most.
+ * @ch: the channel
+ *
+ * Context: any. Nearly always no access.
+ */
+void intel_imc_channel_inspect_sometimes(struct intel_imc_channel *ch)
+{
+	if (time_after_eq(jiffies, ch->next_inspection))
+		intel_imc_channel_inspect(ch);
+}
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_inspect_sometimes);
 
 /**
  * intel_imc_channel_check() - does the channel count at all?
@@ -122,21 +178,26 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_reset);
  *
  * Firmware hides some channels and leaves others behind that answer but are dead, so
  * nothing but counting proves a channel. The DRAM clock is at least 400 MHz: in 1 ms the
- * fixed counter advances 400,000 times.
+ * fixed counter advances 400,000 times. A socket that sleeps may have none, so this does
+ * not: as long as it runs on a CPU of the socket, there is a clock.
  *
- * Context: may sleep, 1 to 2 ms.
+ * Context: any, preferably a CPU of the socket. Takes 1 ms if nothing counts, else as long
+ * as two reads.
  * Return: 0; -ENODEV if the device is gone; -EIO if the clock does not advance; -EBUSY if
  * it does not stop when frozen, as starting a counter without reading it relies on.
  */
 int intel_imc_channel_check(struct intel_imc_channel *ch)
 {
-	u64 first = 0, last = 0, frozen = 0;
+	u64 first = 0, last = 0, frozen = 0, end;
 	int err;
 
 	intel_imc_counter_start(ch, INTEL_IMC_FIXED, INTEL_IMC_CTL_ENABLE);
 	intel_imc_channel_thaw(ch);
 	err = intel_imc_counter_read(ch, INTEL_IMC_FIXED, &first);
-	usleep_range(1000, 2000);
+	end = ktime_get_ns() + INTEL_IMC_CHECK_NS;
+	do {
+		err = err ?: intel_imc_counter_read(ch, INTEL_IMC_FIXED, &last);
+	} while (!err && first == last && ktime_get_ns() < end);
 	intel_imc_channel_freeze(ch);
 	err = err ?: intel_imc_counter_read(ch, INTEL_IMC_FIXED, &last);
 	err = err ?: intel_imc_counter_read(ch, INTEL_IMC_FIXED, &frozen);
@@ -174,13 +235,19 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_quiesce);
  * @idx: 0 to 3, or INTEL_IMC_FIXED
  * @ctl: content of the control register, with INTEL_IMC_CTL_ENABLE
  *
- * Context: any. At most 1 write; none if the counter last counted the same.
+ * Context: any. At most 1 write; none if the counter last counted the same. In a channel
+ * that is suspect 1 write and 2 reads.
  * Return: the raw value, 48 bits, that counting goes on from.
  */
 u64 intel_imc_counter_start(struct intel_imc_channel *ch, unsigned int idx, u32 ctl)
 {
-	if (ch->ctl[idx] != ctl)
+	u64 value;
+
+	if (ch->ctl[idx] != ctl || ch->suspect)
 		intel_imc_write_ctl(ch, idx, ctl);
+	/* If it fails, so does the next one, with whoever wants to know. */
+	if (ch->suspect)
+		intel_imc_counter_read(ch, idx, &value);
 	ch->active |= BIT(idx);
 	return ch->value[idx];
 }
@@ -231,8 +298,10 @@ int intel_imc_counter_read(struct intel_imc_channel *ch, unsigned int idx, u64 *
 			low = again;
 		}
 	}
-	if (high & ~INTEL_IMC_CTR_HIGH_VALUE)
+	if (high & ~INTEL_IMC_CTR_HIGH_VALUE) {
+		ch->suspect = true;
 		return -ENODEV;
+	}
 	*value = (u64)high << 32 | low;
 	ch->value[idx] = *value;
 	return 0;

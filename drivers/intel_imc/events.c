@@ -242,31 +242,31 @@ static const u8 intel_imc_skx_increments[256] = { [0x00] = 1 };
 	.nr_events = ARRAY_SIZE(_events),	\
 }
 
-const struct intel_imc_kind intel_imc_snbep_kind = {
+struct intel_imc_kind intel_imc_snbep_kind = {
 	.desc = INTEL_IMC_DESC(intel_imc_snbep_events),
 	.increments = intel_imc_snbep_increments,
 };
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_snbep_kind);
 
 /* The in-tree driver offers inv here as well, and drops it; so do we offer it, and refuse. */
-const struct intel_imc_kind intel_imc_ivbep_kind = {
+struct intel_imc_kind intel_imc_ivbep_kind = {
 	.desc = INTEL_IMC_DESC(intel_imc_ivbep_events),
 	.increments = intel_imc_v2_increments,
 	.refused = INTEL_IMC_CONFIG_INV,
 };
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_ivbep_kind);
 
-const struct intel_imc_kind intel_imc_hswep_kind = {
+struct intel_imc_kind intel_imc_hswep_kind = {
 	.desc = INTEL_IMC_DESC(intel_imc_hswep_events),
 	.increments = intel_imc_v2_increments,
 };
 
-const struct intel_imc_kind intel_imc_skx_kind = {
+struct intel_imc_kind intel_imc_skx_kind = {
 	.desc = INTEL_IMC_DESC(intel_imc_skx_events),
 	.increments = intel_imc_skx_increments,
 };
 
-const struct intel_imc_kind intel_imc_clx_kind = {
+struct intel_imc_kind intel_imc_clx_kind = {
 	.desc = INTEL_IMC_DESC(intel_imc_clx_events),
 	.increments = intel_imc_skx_increments,
 };

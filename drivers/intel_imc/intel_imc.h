@@ -6,6 +6,7 @@
 #define INTEL_IMC_H
 
 #include <linux/types.h>
+#include <linux/workqueue.h>
 
 #include <pmu/core.h>
 
@@ -33,6 +34,15 @@ struct intel_imc_channel {
 	u64 value[INTEL_IMC_COUNTERS];	/* counters, as of the last read; true of stopped ones */
 	u8 active;			/* bit per counter that counts for somebody */
 	bool frozen;
+	bool suspect;			/* believe nothing: see intel_imc_channel_inspect() */
+	bool told;			/* and the log says so */
+	unsigned long next_inspection;	/* in jiffies */
+
+	/* For main.c: */
+	const struct intel_imc_part *part;
+	int number, socket;
+	struct delayed_work retry;	/* while it does not count */
+	unsigned int retry_s;
 };
 
 /*
@@ -71,12 +81,14 @@ struct intel_imc_part {
 	bool ubox_below;		/* on a lower bus than the channels, not on theirs */
 	u32 box_ones;			/* bits of BOX_CTL that must be written 1 */
 	const struct intel_imc_slot *slots;	/* ends with devfn 0; NULL: the device id tells */
-	const struct intel_imc_kind *kind;
+	struct intel_imc_kind *kind;
 };
 
 /* channel.c */
 void intel_imc_channel_reset(struct intel_imc_channel *ch);
 int intel_imc_channel_check(struct intel_imc_channel *ch);
+void intel_imc_channel_inspect(struct intel_imc_channel *ch);
+void intel_imc_channel_inspect_sometimes(struct intel_imc_channel *ch);
 void intel_imc_channel_quiesce(struct intel_imc_channel *ch);
 void intel_imc_channel_freeze(struct intel_imc_channel *ch);
 void intel_imc_channel_thaw(struct intel_imc_channel *ch);
@@ -92,15 +104,18 @@ u32 intel_imc_config_to_ctl(u64 config);
 u64 intel_imc_config_max_rate(const struct intel_imc_kind *kind, u64 config);
 
 /* events.c */
-extern const struct intel_imc_kind intel_imc_snbep_kind, intel_imc_ivbep_kind, intel_imc_hswep_kind,
+extern struct intel_imc_kind intel_imc_snbep_kind, intel_imc_ivbep_kind, intel_imc_hswep_kind,
 	intel_imc_skx_kind, intel_imc_clx_kind;
 
 /* io.c */
 int intel_imc_io_check_parameter(void);
 int intel_imc_io_setup(struct intel_imc_channel *ch);
+void intel_imc_io_resume(struct intel_imc_channel *ch);
 
 /* socket.c */
+bool intel_imc_sockets_are_dies(void);
 int intel_imc_socket_of(struct pci_dev *pdev, const struct intel_imc_part *part);
 int intel_imc_socket_from_map(u32 nodeid, u32 map);
+int intel_imc_socket_cpu(int socket);
 
 #endif /* INTEL_IMC_H */

@@ -92,6 +92,25 @@ static int intel_imc_ecam_map(struct intel_imc_channel *ch)
 }
 
 /**
+ * intel_imc_io_resume() - is a channel still reached the same way after the machine slept?
+ * @ch: the channel
+ *
+ * Firmware has to switch on memory-mapped configuration space again, and some does not.
+ *
+ * Context: any.
+ */
+void intel_imc_io_resume(struct intel_imc_channel *ch)
+{
+	u32 id;
+
+	if (ch->io != &intel_imc_ecam_io || pci_read_config_dword(ch->pdev, PCI_VENDOR_ID, &id) ||
+	    readl(ch->ecam + PCI_VENDOR_ID) == id)
+		return;
+	pci_warn(ch->pdev, "firmware has lost the memory-mapped configuration space: this channel is reached by the PCI core from now on\n");
+	ch->io = &intel_imc_pci_io;
+}
+
+/**
  * intel_imc_io_check_parameter() - is the module parameter one of its words?
  *
  * Return: 0, or -EINVAL with a message.

@@ -5,8 +5,10 @@
  * Each DRAM channel is a PCI function with a performance monitor in its configuration
  * space. Channel N of all sockets is one PMU, uncore_imc_N, with a box per socket.
  */
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/smp.h>
 #include <asm/processor.h>
 
 #include "intel_imc.h"
@@ -89,6 +91,9 @@ MODULE_DEVICE_TABLE(pci, intel_imc_ids);
 /* Skylake and Cascade Lake (stepping 5 on) are one CPU model and share their PCI ids. */
 #define INTEL_IMC_CLX_FIRST_STEPPING	5
 
+/* A channel without a clock is tried again after 1, 2, 4 and so on seconds, at last every hour. */
+#define INTEL_IMC_MAX_RETRY_S	3600U
+
 static const struct intel_imc_part *intel_imc_part_of(const struct pci_device_id *id)
 {
 	enum intel_imc_part_id part = INTEL_IMC_DATA_PART(id->driver_data);
@@ -112,6 +117,66 @@ static int intel_imc_channel_number(struct pci_dev *pdev, const struct intel_imc
 	return -ENODEV;
 }
 
+/* What the UBOX tells a function of, for messages */
+static const char *intel_imc_socket_word(void)
+{
+	return intel_imc_sockets_are_dies() ? "die" : "socket";
+}
+
+static int intel_imc_bring_up(void *data)
+{
+	intel_imc_channel_reset(data);
+	return intel_imc_channel_check(data);
+}
+
+/*
+ * Take the channel over and see whether it counts: on a CPU of its socket, which thereby does
+ * not sleep. Where none is online any will do.
+ */
+static int intel_imc_try(struct intel_imc_channel *ch)
+{
+	int cpu = intel_imc_socket_cpu(ch->socket), err = -ENXIO;
+
+	if (cpu >= 0)
+		err = smp_call_on_cpu(cpu, intel_imc_bring_up, ch, false);
+	return err == -ENXIO ? intel_imc_bring_up(ch) : err;
+}
+
+static int intel_imc_register(struct intel_imc_channel *ch)
+{
+	char name[32];
+	int err;
+
+	snprintf(name, sizeof(name), "uncore_imc_%d", ch->number);
+	err = devm_pmu_box_register(&ch->pdev->dev, &ch->part->kind->desc, name, ch->socket, ch);
+	if (err) {
+		pci_err(ch->pdev, "%s lacks %s %d\n", name, intel_imc_socket_word(), ch->socket);
+		return err;
+	}
+	pci_info(ch->pdev, "%s channel counters of %s %d: %s, by %s\n", ch->part->name,
+		 intel_imc_socket_word(), ch->socket, name, ch->ecam ? "ECAM" : "the PCI core");
+	return 0;
+}
+
+static void intel_imc_retry_later(struct intel_imc_channel *ch)
+{
+	/* Not while the machine goes to sleep. */
+	queue_delayed_work(system_freezable_wq, &ch->retry, ch->retry_s * HZ);
+	ch->retry_s = min(2 * ch->retry_s, INTEL_IMC_MAX_RETRY_S);
+}
+
+static void intel_imc_retry(struct work_struct *work)
+{
+	struct intel_imc_channel *ch =
+		container_of(to_delayed_work(work), struct intel_imc_channel, retry);
+	int err = intel_imc_try(ch);
+
+	if (!err)
+		intel_imc_register(ch);
+	else if (err == -EIO)
+		intel_imc_retry_later(ch);
+}
+
 static void intel_imc_quiesce(void *data)
 {
 	intel_imc_channel_quiesce(data);
@@ -122,7 +187,6 @@ static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	const struct intel_imc_part *part = intel_imc_part_of(id);
 	int number = intel_imc_channel_number(pdev, part, id);
 	struct intel_imc_channel *ch;
-	char name[32];
 	int socket, err;
 
 	if (number < 0)
@@ -135,36 +199,69 @@ static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (!ch)
 		return -ENOMEM;
 	ch->pdev = pdev;
+	ch->part = part;
+	ch->number = number;
+	ch->socket = socket;
 	ch->box_ones = part->box_ones;
+	INIT_DELAYED_WORK(&ch->retry, intel_imc_retry);
+	ch->retry_s = 1;
+	pci_set_drvdata(pdev, ch);
 	err = intel_imc_io_setup(ch);
 	if (err)
 		return err;
-	intel_imc_channel_reset(ch);
-	err = devm_add_action_or_reset(&pdev->dev, intel_imc_quiesce, ch);
+	err = devm_add_action(&pdev->dev, intel_imc_quiesce, ch);
 	if (err)
 		return err;
-	err = intel_imc_channel_check(ch);
-	if (err == -EIO)
-		return dev_err_probe(&pdev->dev, err,
-			"the fixed counter does not advance: a channel without memory? It gets no PMU\n");
-	if (err)
+	err = intel_imc_try(ch);
+	if (!err)
+		return intel_imc_register(ch);
+	if (err != -EIO)
 		return dev_err_probe(&pdev->dev, err,
 			"the counters do not work: no PMU for this channel\n");
-
-	snprintf(name, sizeof(name), "uncore_imc_%d", number);
-	err = devm_pmu_box_register(&pdev->dev, &part->kind->desc, name, socket, ch);
-	if (err)
-		return err;
-	pci_info(pdev, "%s channel counters of socket %d: %s, by %s\n", part->name, socket, name,
-		 ch->ecam ? "ECAM" : "the PCI core");
+	pci_warn(pdev, "the fixed counter does not advance: a channel without memory? uncore_imc_%d lacks %s %d until it does, which is looked for now and then\n",
+		 number, intel_imc_socket_word(), socket);
+	intel_imc_retry_later(ch);
 	return 0;
 }
+
+static void intel_imc_remove(struct pci_dev *pdev)
+{
+	struct intel_imc_channel *ch = pci_get_drvdata(pdev);
+
+	cancel_delayed_work_sync(&ch->retry);
+}
+
+static int intel_imc_resume(struct device *dev)
+{
+	intel_imc_io_resume(dev_get_drvdata(dev));
+	return pmu_resume(dev);
+}
+
+static DEFINE_SIMPLE_DEV_PM_OPS(intel_imc_pm_ops, pmu_suspend, intel_imc_resume);
 
 static struct pci_driver intel_imc_driver = {
 	.name = "intel_imc_pmu",
 	.id_table = intel_imc_ids,
 	.probe = intel_imc_probe,
+	.remove = intel_imc_remove,
+	.driver.pm = pm_sleep_ptr(&intel_imc_pm_ops),
 };
+
+/* Who loads both drivers may have each function with either: say what that does to a PMU. */
+static void intel_imc_say_taken(struct pci_dev *pdev, const struct pci_device_id *id,
+				const struct pci_driver *driver)
+{
+	const struct intel_imc_part *part = intel_imc_part_of(id);
+	int number = intel_imc_channel_number(pdev, part, id);
+	int socket = intel_imc_socket_of(pdev, part);
+	char lacks[64] = "";
+
+	if (number >= 0 && socket >= 0)
+		snprintf(lacks, sizeof(lacks), ", so uncore_imc_%d of this driver lacks %s %d",
+			 number, intel_imc_socket_word(), socket);
+	pci_err(pdev, "%s has this memory channel%s; to use intel_imc_pmu unload %s, or unbind the device from it: echo %s > /sys/bus/pci/drivers/%s/unbind\n",
+		driver->name, lacks, driver->name, pci_name(pdev), driver->name);
+}
 
 /*
  * How many functions with a channel's id there are, how many we have, and how many
@@ -176,9 +273,10 @@ static void intel_imc_survey(unsigned int *present, unsigned int *bound, unsigne
 
 	*present = *bound = *taken = 0;
 	for_each_pci_dev(pdev) {
+		const struct pci_device_id *id = pci_match_id(intel_imc_ids, pdev);
 		struct pci_driver *driver;
 
-		if (!pci_match_id(intel_imc_ids, pdev))
+		if (!id)
 			continue;
 		++*present;
 		driver = pci_dev_driver(pdev);
@@ -186,8 +284,7 @@ static void intel_imc_survey(unsigned int *present, unsigned int *bound, unsigne
 			++*bound;
 		} else if (driver) {
 			++*taken;
-			pci_err(pdev, "%s has this memory channel; to use intel_imc_pmu unload %s, or unbind the device from it: echo %s > /sys/bus/pci/drivers/%s/unbind\n",
-				driver->name, driver->name, pci_name(pdev), driver->name);
+			intel_imc_say_taken(pdev, id, driver);
 		}
 	}
 }
@@ -205,6 +302,9 @@ static int __init intel_imc_init(void)
 
 	if (err)
 		return err;
+	for (int i = 0; i < ARRAY_SIZE(intel_imc_parts); i++)
+		intel_imc_parts[i].kind->desc.scope = intel_imc_sockets_are_dies() ?
+						      PMU_SCOPE_DIE : PMU_SCOPE_PACKAGE;
 	err = pci_register_driver(&intel_imc_driver);
 	if (err)
 		return err;

@@ -83,6 +83,22 @@ static u64 intel_imc_event_counters(const struct pmu_desc *desc, const struct pm
 	return GENMASK_ULL(INTEL_IMC_GENERAL_COUNTERS - 1, 0);
 }
 
+static int intel_imc_box_power_on(struct pmu_box *box)
+{
+	intel_imc_channel_reset(pmu_box_priv(box));
+	return 0;
+}
+
+static void intel_imc_box_power_off(struct pmu_box *box)
+{
+	intel_imc_channel_inspect(pmu_box_priv(box));
+}
+
+static void intel_imc_box_begin_read(struct pmu_box *box)
+{
+	intel_imc_channel_inspect_sometimes(pmu_box_priv(box));
+}
+
 static u64 intel_imc_event_start(struct pmu_box *box, struct pmu_event *ev, int idx)
 {
 	return intel_imc_counter_start(pmu_box_priv(box), idx,
@@ -111,9 +127,12 @@ static void intel_imc_box_thaw(struct pmu_box *box)
 
 const struct pmu_box_ops intel_imc_box_ops = {
 	.event_init = intel_imc_event_init,
+	.power_on = intel_imc_box_power_on,
+	.power_off = intel_imc_box_power_off,
 	.counters = intel_imc_event_counters,
 	.start = intel_imc_event_start,
 	.stop = intel_imc_event_stop,
+	.begin_read = intel_imc_box_begin_read,
 	.read = intel_imc_event_read,
 	.freeze = intel_imc_box_freeze,
 	.thaw = intel_imc_box_thaw,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which socket a PCI bus belongs to. Each socket's UBOX function knows its node id, and
- * a map from packages to node ids.
+ * a map from sockets to node ids.
+ *
+ * A socket is a package. Of processors whose packages have several dies it is a die, each
+ * of which has a UBOX; they are counted over all packages.
  */
 #include <linux/bitfield.h>
 #include <linux/nodemask.h>
@@ -17,10 +20,10 @@
 /**
  * intel_imc_socket_from_map() - decode a UBOX's registers.
  * @nodeid: CPUNODEID
- * @map: GIDNIDMAP: field i, 3 bits, is the node id of package i
+ * @map: GIDNIDMAP: field i, 3 bits, is the node id of socket i
  *
  * Context: any.
- * Return: the physical package id, 0 to 7; -ENXIO if the map does not have the node.
+ * Return: the socket, 0 to 7; -ENXIO if the map does not have the node.
  */
 int intel_imc_socket_from_map(u32 nodeid, u32 map)
 {
@@ -30,6 +33,39 @@ int intel_imc_socket_from_map(u32 nodeid, u32 map)
 	return -ENXIO;
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_socket_from_map);
+
+/**
+ * intel_imc_sockets_are_dies() - is what the UBOX calls a socket one die of a package?
+ *
+ * Then it is a topology_logical_die_id(), otherwise a topology_physical_package_id().
+ */
+bool intel_imc_sockets_are_dies(void)
+{
+	return topology_max_dies_per_package() > 1;
+}
+
+static int intel_imc_cpu_socket(int cpu)
+{
+	return intel_imc_sockets_are_dies() ? topology_logical_die_id(cpu) :
+	       topology_physical_package_id(cpu);
+}
+
+/**
+ * intel_imc_socket_cpu() - a CPU of a socket.
+ * @socket: as intel_imc_socket_of() returned it
+ *
+ * Context: any. The CPU may go offline any time.
+ * Return: an online CPU; -ENODEV if there is none.
+ */
+int intel_imc_socket_cpu(int socket)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		if (intel_imc_cpu_socket(cpu) == socket)
+			return cpu;
+	return -ENODEV;
+}
 
 /*
  * The UBOX on @pdev's bus, or, where a generation has it there, on the nearest lower one.
@@ -65,7 +101,7 @@ static int intel_imc_socket_by_numa(struct pci_dev *pdev)
 	if (cpu >= nr_cpu_ids)
 		return dev_err_probe(&pdev->dev, -ENXIO,
 			"more than 8 nodes, and firmware does not tell this device's: its socket is unknown\n");
-	return topology_physical_package_id(cpu);
+	return intel_imc_cpu_socket(cpu);
 }
 
 /**
@@ -74,7 +110,8 @@ static int intel_imc_socket_by_numa(struct pci_dev *pdev)
  * @part: its generation
  *
  * Context: may sleep.
- * Return: physical package id; -ENXIO, with a message, if it cannot be found.
+ * Return: the socket, see intel_imc_sockets_are_dies(); -ENXIO, with a message, if it cannot
+ * be found.
  */
 int intel_imc_socket_of(struct pci_dev *pdev, const struct intel_imc_part *part)
 {

@@ -159,4 +159,17 @@ test_ubox_that_tells_nothing() {
 	load
 }
 
+# A socket that no CPU is in: nobody can count there, and the log says so.
+test_socket_without_a_cpu() {
+	unload
+	pmu-model set ubox@1 nodeid 5
+	log_mark
+	load
+	contains "log" "$(log_since_mark)" '7f:10.0: uncore_imc_0: no CPU of package 5 is online'
+	equal "cpumask" "$(cat $PMUS/uncore_imc_0/cpumask)" 0
+	unload
+	pmu-model set ubox@1 nodeid 1
+	load
+}
+
 run_tests

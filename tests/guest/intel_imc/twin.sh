@@ -16,16 +16,28 @@ test_in_tree_driver_has_the_device() {
 	insmod $MODULES/pmu_core.ko
 	fails insmod $MODULES/intel_imc_pmu.ko 2> /tmp/said
 	contains "insmod" "$(cat /tmp/said)" 'busy'
-	contains "log" "$(log_since_mark)" '3f:10.0: snbep_uncore has this memory channel.*unbind'
+	contains "log" "$(log_since_mark)" \
+		'3f:10.0: snbep_uncore has this memory channel, so uncore_imc_0 of this driver lacks socket 0;.*unbind'
+	contains "log" "$(log_since_mark)" '7f:10.5: .*uncore_imc_3 of this driver lacks socket 1'
 	# One device is taken over as the message says; the PMU's name is still the other driver's.
 	echo 0000:3f:10.0 > /sys/bus/pci/drivers/snbep_uncore/unbind
 	log_mark
 	fails insmod $MODULES/intel_imc_pmu.ko 2> /tmp/said
 	contains "log" "$(log_since_mark)" '3f:10.0: .*another driver has a PMU named uncore_imc_0'
+	contains "log" "$(log_since_mark)" '3f:10.0: uncore_imc_0 lacks socket 0$'
 	echo 0000:7f:10.0 > /sys/bus/pci/drivers/snbep_uncore/unbind
 	insmod $MODULES/intel_imc_pmu.ko
 	equal "ours counts" "$(pmu-event uncore_imc_0:0x304 -x 'pmu-model add imc0 cas_rd 3')" 3
 	equal "theirs counts" "$(pmu-event uncore_imc_1:0x304 -x 'pmu-model add imc1 cas_rd 4')" 4
+	# The other driver has one socket of a channel alone, and so have neither of the two a whole PMU.
+	rmmod intel_imc_pmu
+	echo 0000:3f:10.1 > /sys/bus/pci/drivers/snbep_uncore/unbind
+	log_mark
+	insmod $MODULES/intel_imc_pmu.ko
+	contains "log" "$(log_since_mark)" '3f:10.1: uncore_imc_1 lacks socket 0$'
+	contains "log" "$(log_since_mark)" '7f:10.1: snbep_uncore has .*uncore_imc_1 of this driver lacks socket 1'
+	equal "sockets that are said to lack in whole PMUs" \
+		"$(log_since_mark | grep -c 'uncore_imc_0.* lacks' || :)" 0
 	unload
 	rmmod intel_uncore
 }

@@ -283,6 +283,30 @@ static void near_the_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, file->reads, 2U);
 }
 
+/*
+ * How near is near: 510 counts for each tick of the TSC that the two reads took. Here they take
+ * 2^21 ticks at least, so a counter that is one count nearer than 510 times that may have carried,
+ * and has. Were the bound lower by far, the two reads would have to take that much longer by
+ * themselves for it to be seen.
+ */
+static void bound_decides(struct kunit *test)
+{
+	const u64 before = BIT_ULL(32) - 510ULL * (1 << 21) + 1, events = 510ULL * (1 << 21);
+	struct intel_imc_regfile *file = channel(test);
+	u64 value;
+
+	file->ticks = 1 << 20;
+	intel_imc_counter_start(&file->ch, 2, 0x00400304);
+	intel_imc_channel_thaw(&file->ch);
+	intel_imc_regfile_set_counter(file, 2, before);
+	intel_imc_regfile_forget(file);
+	file->tear_reg = 0xb0;
+	file->tear = events;
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 2, &value), 0);
+	KUNIT_EXPECT_EQ(test, value, before + events);
+	KUNIT_EXPECT_EQ(test, file->reads, 4U);
+}
+
 /* A function that is gone answers all ones, which no counter can: 63:48 read 0. */
 static void all_ones(struct kunit *test)
 {
@@ -318,6 +342,93 @@ static void checks_that_it_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&file->ch), -EBUSY);
 	file->gone = true;
 	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&file->ch), -ENODEV);
+}
+
+/* What is in use is looked at, at a read each, and nothing else; as long as it is right all is well. */
+static void inspects_what_is_in_use(struct kunit *test)
+{
+	static const struct intel_imc_access expected[] = { { false, 0xd8 }, { false, 0xf0 } };
+	struct intel_imc_regfile *file = channel(test);
+
+	intel_imc_counter_start(&file->ch, 0, 0x00400304);
+	intel_imc_counter_start(&file->ch, INTEL_IMC_FIXED, 0x00400000);
+	intel_imc_regfile_forget(file);
+	intel_imc_channel_inspect(&file->ch);
+	expect_log(test, file, expected, ARRAY_SIZE(expected));
+	KUNIT_EXPECT_FALSE(test, file->ch.suspect);
+	KUNIT_EXPECT_FALSE(test, file->ch.told);
+}
+
+/* Between passes of reads that is done every 10 s at most. */
+static void inspects_every_10_s(struct kunit *test)
+{
+	struct intel_imc_regfile *file = channel(test);
+
+	intel_imc_counter_start(&file->ch, 0, 0x00400304);
+	intel_imc_regfile_forget(file);
+	intel_imc_channel_inspect_sometimes(&file->ch);
+	KUNIT_EXPECT_EQ(test, file->reads, 0U);
+	file->ch.next_inspection -= 10 * HZ;
+	for (int i = 0; i < 3; i++)
+		intel_imc_channel_inspect_sometimes(&file->ch);
+	KUNIT_EXPECT_EQ(test, file->reads, 1U);
+}
+
+/*
+ * Another program has written both registers of a counter that stopped: what starts is written,
+ * and starts from what is there, until the channel is taken over anew.
+ */
+static void believes_nothing_then(struct kunit *test)
+{
+	static const struct intel_imc_access expected[] = {
+		{ true, 0xd8, 0x00400304 }, { false, 0xa0 }, { false, 0xa4 },
+	};
+	struct intel_imc_regfile *file = channel(test);
+
+	intel_imc_counter_start(&file->ch, 0, 0x00400304);
+	intel_imc_counter_stop(&file->ch, 0);
+	file->regs[0xd8 / 4] = 0x00400c04;
+	intel_imc_regfile_set_counter(file, 0, 0x123456789abc);
+	intel_imc_channel_inspect(&file->ch);
+	KUNIT_EXPECT_TRUE(test, file->ch.told);
+	for (int i = 0; i < 2; i++) {
+		intel_imc_regfile_forget(file);
+		KUNIT_EXPECT_EQ(test, intel_imc_counter_start(&file->ch, 0, 0x00400304),
+				0x123456789abcULL);
+		expect_log(test, file, expected, ARRAY_SIZE(expected));
+		intel_imc_counter_stop(&file->ch, 0);
+	}
+	intel_imc_channel_reset(&file->ch);
+	intel_imc_regfile_forget(file);
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_start(&file->ch, 0, 0x00400304), 0ULL);
+	expect_log(test, file, expected, 1);
+}
+
+/* What was written while the function did not answer is lost, and nobody else's doing. */
+static void gone_is_suspect(struct kunit *test)
+{
+	struct intel_imc_regfile *file = channel(test);
+	u64 value;
+
+	intel_imc_counter_start(&file->ch, 0, 0x00400304);
+	intel_imc_channel_thaw(&file->ch);
+	file->gone = true;
+	intel_imc_channel_inspect(&file->ch);
+	KUNIT_EXPECT_FALSE(test, file->ch.told);
+	file->ch.suspect = false;
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 0, &value), -ENODEV);
+	KUNIT_EXPECT_TRUE(test, file->ch.suspect);
+}
+
+/* A clock that comes late within the millisecond is a clock; who looks does not sleep meanwhile. */
+static void waits_for_the_clock(struct kunit *test)
+{
+	struct intel_imc_regfile *file = channel(test);
+
+	file->clock = 0;
+	file->tear_reg = 0xd0;
+	file->tear = 1;
+	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&file->ch), 0);
 }
 
 /* Giving up: nothing enabled, the box control as after reset but for what must be 1. */
@@ -364,8 +475,14 @@ static struct kunit_case intel_imc_cases[] = {
 	KUNIT_CASE(reads_at_2),
 	KUNIT_CASE(never_torn),
 	KUNIT_CASE(near_the_end),
+	KUNIT_CASE(bound_decides),
 	KUNIT_CASE(all_ones),
 	KUNIT_CASE(checks_that_it_counts),
+	KUNIT_CASE(waits_for_the_clock),
+	KUNIT_CASE(inspects_what_is_in_use),
+	KUNIT_CASE(inspects_every_10_s),
+	KUNIT_CASE(believes_nothing_then),
+	KUNIT_CASE(gone_is_suspect),
 	KUNIT_CASE(gives_up),
 	KUNIT_CASE(socket_of_a_node),
 	{ }

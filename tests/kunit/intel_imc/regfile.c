@@ -3,7 +3,9 @@
  * Offsets and bits are written out here, from the manual: a slip in the driver's
  * headers must not cancel itself.
  */
+#include <linux/processor.h>
 #include <linux/string.h>
+#include <asm/msr.h>
 
 #include "regfile.h"
 
@@ -53,8 +55,11 @@ static void pass_time(struct intel_imc_regfile *file)
 static u32 regfile_read(struct intel_imc_channel *ch, unsigned int reg)
 {
 	struct intel_imc_regfile *file = of(ch);
+	u64 begin = rdtsc_ordered();
 	u32 value;
 
+	while (rdtsc_ordered() - begin < file->ticks)
+		cpu_relax();
 	pass_time(file);
 	value = file->gone ? ~0U : file->regs[reg / 4];
 	record(file, false, reg, value);
@@ -80,6 +85,7 @@ static const struct intel_imc_io regfile_io = { .read = regfile_read, .write = r
 void intel_imc_regfile_init(struct intel_imc_regfile *file)
 {
 	file->ch.io = &regfile_io;
+	file->ch.pdev = &file->pdev;
 	file->clock = 1000;
 	intel_imc_channel_reset(&file->ch);
 	intel_imc_regfile_forget(file);

@@ -6,6 +6,8 @@
 #ifndef INTEL_IMC_REGFILE_H
 #define INTEL_IMC_REGFILE_H
 
+#include <linux/pci.h>
+
 #include <intel_imc/intel_imc.h>
 
 #define REGFILE_LOG	64
@@ -18,6 +20,7 @@ struct intel_imc_access {
 
 struct intel_imc_regfile {
 	struct intel_imc_channel ch;
+	struct pci_dev pdev;		/* to be named in messages */
 	u32 regs[64];			/* by dword */
 	struct intel_imc_access log[REGFILE_LOG];
 	unsigned int reads, writes;
@@ -26,6 +29,7 @@ struct intel_imc_regfile {
 	bool gone;			/* all ones */
 	unsigned int tear_reg;		/* after the next read of this register ... */
 	u64 tear;			/* ... its 64-bit counter gets so many events */
+	u64 ticks;			/* that an access takes at least, of the TSC */
 };
 
 void intel_imc_regfile_init(struct intel_imc_regfile *file);

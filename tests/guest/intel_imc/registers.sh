@@ -1,0 +1,189 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Registers that do not hold what the driver wrote: the machine slept, another program wrote, a
+# write was lost; and channels that have no clock for a while.
+#
+# vm: --kernel '6.1 6.12 kunit' --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
+. ./intel_imc/lib.sh
+trap as_it_was EXIT
+
+HOST_BRIDGE=/sys/bus/pci/devices/0000:00:00.0/config
+IMC0=/sys/bus/pci/devices/0000:3f:10.0/config
+COUNT="pmu-event uncore_imc_0:0x304"
+ADD='pmu-model add imc0 cas_rd 100'
+
+# What setpci does: poke FILE REGISTER VALUE, a dword
+poke() {
+	# shellcheck disable=SC2059 # the format is the data
+	printf "$(printf '\\x%02x' $(($3 & 255)) $(($3 >> 8 & 255)) $(($3 >> 16 & 255)) $(($3 >> 24 & 255)))" |
+		dd of="$1" bs=4 seek=$(($2 / 4)) count=1 conv=notrunc 2> /dev/null
+}
+
+# The debug kernel cannot sleep.
+can_sleep() {
+	grep -qw mem /sys/power/state 2> /dev/null || skip "this kernel has no suspend"
+	pmu-model set firmware wake 200
+}
+
+sleeps() {
+	echo 'echo mem > /sys/power/state'
+}
+
+cpumask() {
+	cat "$PMUS/$1/cpumask" 2> /dev/null || :
+}
+
+complaints() {
+	log_since_mark | grep -c 'another program writes to this channel, or a write was lost' || :
+}
+
+# S3 resets every register. What was counted before is kept, and all events of the group go on.
+test_open_events_go_on_after_sleep() {
+	can_sleep
+	log_mark
+	got=$(pmu-event --group uncore_imc_0:0x304 uncore_imc_0:0xc04 -x "$ADD; pmu-model add imc0 cas_wr 5" \
+		-x "$(sleeps)" -x "$ADD; pmu-model add imc0 cas_wr 6" | tr '\n' ' ')
+	equal "before, behind, after" "$got" "100 5 100 5 200 11 "
+	equal "log" "$(log_since_mark | grep 'intel_imc_pmu' || :)" ""
+}
+
+# The clock counts what passed while the machine was awake: as much as the register has moved since.
+test_clock_over_sleep() {
+	can_sleep
+	pmu-model set imc0 dead 1
+	got=$(pmu-event uncore_imc_0:0xff -x true -x "$(sleeps)" -x "$(clock imc0 true)" | tr '\n' ' ')
+	now=$(pmu-model get imc0 fixed)
+	pmu-model set imc0 dead 0
+	[ "$now" -gt 0 ]
+	equal "clocks" "$got" "0 0 $now "
+}
+
+# perf keeps no event of a CPU that went offline with its whole socket: it stays at what it had.
+test_another_socket_over_sleep() {
+	can_sleep
+	cpu=$(sed 's/.*[-,]//' $PMUS/uncore_imc_0/cpumask)
+	got=$(pmu-event --cpu "$cpu" uncore_imc_0:0x304 -x 'pmu-model add imc0@1 cas_rd 5' -x "$(sleeps)" | tr '\n' ' ')
+	equal "before, behind" "$got" "5 5 "
+	cpu=$(sed 's/.*[-,]//' $PMUS/uncore_imc_0/cpumask)
+	equal "a new one" "$(pmu-event --cpu "$cpu" uncore_imc_0:0x304 -x 'pmu-model add imc0@1 cas_rd 6')" 6
+}
+
+test_counts_after_sleep() {
+	can_sleep
+	equal "before" "$($COUNT -x "$ADD")" 100
+	echo mem > /sys/power/state
+	equal "after" "$($COUNT -x "$ADD")" 100
+	equal "and again" "$($COUNT -x "$ADD")" 100
+}
+
+# Suspend to idle, and what hibernation asks of drivers: registers keep what they have.
+test_other_sleeps() {
+	can_sleep
+	echo 0 > /sys/module/suspend/parameters/pm_test_delay
+	for state in freeze disk; do
+		[ $state = freeze ] || grep -qw disk /sys/power/state || continue
+		got=$($COUNT -x "$ADD" -x "echo devices > /sys/power/pm_test; echo $state > /sys/power/state
+			echo none > /sys/power/pm_test" -x "$ADD" | tr '\n' ' ')
+		equal "$state" "$got" "100 100 200 "
+	done
+}
+
+# Firmware that does not switch on memory-mapped configuration space again.
+test_firmware_forgets_ecam() {
+	can_sleep
+	pmu-model set firmware forgets 1
+	log_mark
+	got=$($COUNT -x "$ADD" -x "$(sleeps)" -x "$ADD" | tr '\n' ' ')
+	pmu-model set firmware forgets 0
+	equal "counts" "$got" "100 100 200 "
+	contains "log" "$(log_since_mark)" '3f:10.0: firmware has lost the memory-mapped configuration space'
+	poke $HOST_BRIDGE 0x60 0xb0000001
+	unload
+	log_mark
+	load
+	contains "log" "$(log_since_mark)" '3f:10.0: .*uncore_imc_0, by ECAM'
+}
+
+# Nobody has an event open while another program uses the channel.
+test_another_program_before() {
+	equal "first" "$($COUNT -x "$ADD")" 100
+	poke $IMC0 0xd8 0
+	equal "control written" "$($COUNT -x "$ADD")" 100
+	poke $IMC0 0xa0 0x89abcdef
+	poke $IMC0 0xa4 0x4567
+	equal "counter written" "$($COUNT -x "$ADD")" 100
+	poke $IMC0 0xf4 0x10100
+	equal "frozen" "$($COUNT -x "$ADD")" 100
+}
+
+# While an event counts: the log says so, once; and when it starts again it counts right.
+test_another_program_meanwhile() {
+	unload
+	load
+	log_mark
+	got=$(pmu-event --manual uncore_imc_0:0x304 uncore_imc_0:0xc04 -x "$ADD" -x @read \
+		-x "printf '\\0\\0\\0\\0' | dd of=$IMC0 bs=4 seek=$((0xd8 / 4)) count=1 conv=notrunc 2> /dev/null; $ADD" \
+		-x @read)
+	equal "counts" "$(echo "$got" | tr '\n' ' ')" "100 0 100 0 "
+	eventually "complaints" 1 complaints
+	contains "log" "$(log_since_mark)" '3f:10.0: register d8 holds 00000000, not 00400304'
+	equal "count of the next" "$($COUNT -x "$ADD")" 100
+	poke $IMC0 0xd8 0
+	equal "and of its next" "$($COUNT -x "$ADD")" 100
+	equal "complaints" "$(complaints)" 1
+}
+
+# A write does not arrive. Nobody can know until somebody looks.
+test_lost_write() {
+	unload
+	load
+	log_mark
+	got=$(pmu-event --disabled --manual uncore_imc_0:0x304 -x 'pmu-model set imc0 lose 1' -x @enable -x "$ADD" -x @read)
+	equal "count" "$got" 0
+	eventually "complaints" 1 complaints
+	equal "lost" "$(pmu-model get imc0 lose)" 0
+	equal "next" "$($COUNT -x "$ADD")" 100
+}
+
+# The function does not answer while an event of it is closed, so what is written then is lost, and
+# another event stays open all the time: the first behind it starts from what the counter has.
+test_gone_and_back_with_an_event_open() {
+	got=$(pmu-event --disabled --manual uncore_imc_0:0xff -x 'sh /tmp/gone')
+	equal "outer" "$got" ""
+	equal "inner" "$(cat /tmp/inner)" "100"
+}
+cat > /tmp/gone <<-EOT
+	pmu-event uncore_imc_0:0x304 -x '$ADD' -x 'pmu-model set imc0 gone 1' -x true > /dev/null
+	pmu-model set imc0 gone 0
+	$ADD
+	pmu-event uncore_imc_0:0x304 -x '$ADD' > /tmp/inner
+EOT
+
+# A channel without a clock gets no PMU, until it has one.
+test_clock_comes_late() {
+	unload
+	pmu-model set 'imc3*' dead 1
+	log_mark
+	load
+	contains "log" "$(log_since_mark)" '3f:10.5: .*does not advance.*uncore_imc_3 lacks socket 0'
+	[ ! -e $PMUS/uncore_imc_3 ]
+	pmu-model set 'imc3*' dead 0
+	eventually "channel 3" 0,2 cpumask uncore_imc_3
+	equal "count" "$(pmu-event uncore_imc_3:0x304 -x 'pmu-model add imc3 cas_rd 7')" 7
+}
+
+# Sockets that sleep have no clock, so they are kept awake while they are tried.
+test_idle_sockets_have_no_clock() {
+	unload
+	pmu-model set 'imc*' doze 1
+	log_mark
+	load
+	pmu-model set 'imc*' doze 0
+	equal "channels without" "$(log_since_mark | grep 'does not advance' || :)" ""
+	for n in 0 1 2 3; do
+		equal "channel $n" "$(cat $PMUS/uncore_imc_$n/cpumask)" 0,2
+	done
+}
+
+run_tests
