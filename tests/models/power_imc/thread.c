@@ -272,6 +272,8 @@ static bool thread_add(PmuModel *model, const char *event, uint64_t n,
 
 enum {
     KEY_LDBAR, KEY_MODE, KEY_UNDEFINED, KEY_IDLE, KEY_INSTRUCTIONS,
+    KEY_MEASURE, KEY_MEASURED, KEY_MEASURED_CALLS, KEY_MEASURED_MOST,
+    KEY_MEASURED_QUARTILE,
     KEY_TOTAL, KEY_HEAD, KEY_DIV, KEY_EVERY, KEY_CORRUPT, KEY_BURST,
     KEY_ORDER, KEY_HOLD, KEY_LOSSY, KEY_LINGER
 };
@@ -423,6 +425,33 @@ static bool set_thread(PmuModel *model, unsigned key, uint64_t value,
     return true;
 }
 
+static uint64_t get_measured(PmuModel *model, unsigned key)
+{
+    VcpuMeasured measured =
+        vcpu_watch_measured(CPU(thread_of(model)->cpu));
+
+    switch (key) {
+    case KEY_MEASURED_CALLS:
+        return measured.calls;
+    case KEY_MEASURED_MOST:
+        return measured.most;
+    case KEY_MEASURED_QUARTILE:
+        return measured.quartile;
+    default:
+        return measured.instructions;
+    }
+}
+
+static bool set_measure(PmuModel *model, unsigned key, uint64_t value,
+                        Error **errp)
+{
+    if (!vcpu_watch_measure(CPU(thread_of(model)->cpu), value)) {
+        error_setg(errp, "so many functions cannot be measured at a time");
+        return false;
+    }
+    return true;
+}
+
 static const PmuKey thread_keys[] = {
     { "ldbar", "SPR LDBAR; setting it is as if the thread wrote it",
       UINT64_MAX, KEY_LDBAR, get_thread, set_thread },
@@ -434,6 +463,16 @@ static const PmuKey thread_keys[] = {
       1, KEY_IDLE, get_thread, set_thread },
     { "instructions", "that the thread executed since the machine was started",
       0, KEY_INSTRUCTIONS, get_thread, NULL },
+    { "measure", "address of a function to be measured, too, on all threads; "
+      "0: none", UINT64_MAX, KEY_MEASURE, get_measured, set_measure },
+    { "measured", "instructions executed in measured functions that returned",
+      0, KEY_MEASURED, get_measured, NULL },
+    { "measured-calls", "calls of measured functions that returned", 0,
+      KEY_MEASURED_CALLS, get_measured, NULL },
+    { "measured-most", "the most instructions of one such call", 0,
+      KEY_MEASURED_MOST, get_measured, NULL },
+    { "measured-quartile", "lower quartile of the last 256 such calls", 0,
+      KEY_MEASURED_QUARTILE, get_measured, NULL },
     { "total", "trace records since the machine was reset", 0, KEY_TOTAL,
       get_trace, NULL },
     { "head", "entry of the buffer to which the next record goes", 0,

@@ -14,6 +14,11 @@
  * call comes at the first block's beginning at which so many, with the block's
  * own, have been executed, and what is too many counts for the next.
  *
+ * A function that is measured is known by its address, at which a block begins
+ * when it is called, and its end by the return address, at which the next block
+ * begins: each block compares itself with that, while anything is measured. A
+ * measured function that is called by another one is part of it.
+ *
  * Sleeping is reported with thread=multi only.
  */
 #include "vcpu-watch.h"
@@ -25,6 +30,11 @@
 #include "system/tcg.h"
 #include "cpu.h"
 
+#define MEASURED_MAX    16
+
+/* Of ELFv2: what is called from the same module is entered behind its TOC's. */
+#define LOCAL_ENTRY     8
+
 /* What is due has reached this; it begins at so much less. */
 #define DUE     (1ULL << 63)
 
@@ -33,12 +43,18 @@ typedef struct VcpuCounts {
     uint64_t due[VCPU_WATCH_NSTATES];
     uint64_t every;     /* of which due is made; 0: nobody wants to know */
     uint64_t wanted;    /* every, as it is soon going to be */
+    uint64_t leave;     /* where a measured function returns to; 0: in none */
+    uint64_t entered;   /* instructions when it was called */
+    VcpuMeasured measured;  /* but the quartile */
+    uint64_t last[VCPU_WATCH_LAST];
 } VcpuCounts;
 
 static struct qemu_plugin_scoreboard *scoreboard;
 static VcpuSleepFn *sleep_fn;
 static VcpuEveryFn *every_fn;
 static bool watching;   /* new blocks tell when instructions are due */
+static uint64_t measured[MEASURED_MAX];
+static unsigned nmeasured;
 
 /* What the plugin interface asks for, by name */
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
@@ -81,11 +97,71 @@ static void are_due(unsigned cpu_index, void *pc)
     every_fn(cpu_index, (uintptr_t)pc);
 }
 
+static uint64_t executed(unsigned cpu_index)
+{
+    uint64_t sum = 0;
+    unsigned i;
+
+    for (i = 0; i < VCPU_WATCH_NSTATES; i++) {
+        sum += qemu_plugin_u64_get(counter(i), cpu_index);
+    }
+    return sum;
+}
+
+static void enters(unsigned cpu_index, void *unused)
+{
+    VcpuCounts *counts = counts_of(cpu_index);
+
+    if (!counts->leave) {
+        counts->leave = cpu_env(current_cpu)->lr;
+        counts->entered = executed(cpu_index);
+    }
+}
+
+static void leaves(unsigned cpu_index, void *unused)
+{
+    VcpuCounts *counts = counts_of(cpu_index);
+    uint64_t instructions = executed(cpu_index) - counts->entered;
+
+    counts->leave = 0;
+    counts->last[counts->measured.calls++ % VCPU_WATCH_LAST] = instructions;
+    counts->measured.instructions += instructions;
+    counts->measured.most = MAX(counts->measured.most, instructions);
+}
+
+static bool is_measured(uint64_t pc)
+{
+    unsigned i;
+
+    for (i = 0; i < nmeasured; i++) {
+        if (pc == measured[i] || pc == measured[i] + LOCAL_ENTRY) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void translated_to_measure(struct qemu_plugin_tb *tb)
+{
+    qemu_plugin_u64 leave = { scoreboard, offsetof(VcpuCounts, leave) };
+    uint64_t pc = qemu_plugin_tb_vaddr(tb);
+
+    qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, leaves,
+        QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_COND_EQ, leave, pc, NULL);
+    if (is_measured(pc)) {
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, enters,
+                                             QEMU_PLUGIN_CB_R_REGS, NULL);
+    }
+}
+
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     unsigned state = current_state();
     size_t n = qemu_plugin_tb_n_insns(tb);
 
+    if (nmeasured) {
+        translated_to_measure(tb);
+    }
     qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(
         tb, QEMU_PLUGIN_INLINE_ADD_U64, counter(state), n);
     if (watching) {
@@ -136,6 +212,49 @@ void vcpu_watch_every(CPUState *cpu, uint64_t instructions,
     if (watching != before) {
         tb_flush(cpu);
     }
+}
+
+bool vcpu_watch_measure(CPUState *cpu, uint64_t address)
+{
+    CPUState *other;
+
+    if (!scoreboard || (address && nmeasured == MEASURED_MAX)) {
+        return !scoreboard;
+    }
+    if (address) {
+        measured[nmeasured++] = address;
+    } else {
+        nmeasured = 0;
+        CPU_FOREACH(other) {
+            counts_of(other->cpu_index)->leave = 0;
+            counts_of(other->cpu_index)->measured = (VcpuMeasured) { 0 };
+        }
+    }
+    tb_flush(cpu);
+    return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+    return left < right ? -1 : left > right;
+}
+
+VcpuMeasured vcpu_watch_measured(const CPUState *cpu)
+{
+    VcpuMeasured found = { 0 };
+    uint64_t last[VCPU_WATCH_LAST];
+    size_t n;
+
+    if (scoreboard) {
+        found = counts_of(cpu->cpu_index)->measured;
+        n = MIN(found.calls, VCPU_WATCH_LAST);
+        memcpy(last, counts_of(cpu->cpu_index)->last, sizeof(last));
+        qsort(last, n, sizeof(last[0]), compare);
+        found.quartile = n ? last[n / 4] : 0;
+    }
+    return found;
 }
 
 static void fell_asleep(qemu_plugin_id_t id, unsigned cpu_index)

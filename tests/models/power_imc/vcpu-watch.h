@@ -35,6 +35,23 @@ typedef void VcpuEveryFn(unsigned cpu_index, uint64_t pc);
 void vcpu_watch_every(CPUState *cpu, uint64_t instructions,
                       VcpuEveryFn *reached);
 
+/* What a vCPU executed in functions that are measured. */
+typedef struct VcpuMeasured {
+    uint64_t calls;         /* that have returned */
+    uint64_t instructions;  /* in them, with what they called */
+    uint64_t most;          /* in one of them */
+    uint64_t quartile;      /* the lower one of the last VCPU_WATCH_LAST */
+} VcpuMeasured;
+
+#define VCPU_WATCH_LAST 256
+
+/*
+ * Measure the function at @address, too; 0: none any more, and count from 0.
+ * False if these are too many. Under the BQL; takes effect a moment later.
+ */
+bool vcpu_watch_measure(CPUState *cpu, uint64_t address);
+VcpuMeasured vcpu_watch_measured(const CPUState *cpu);
+
 /* Since the machine was started. */
 uint64_t vcpu_watch_instructions(const CPUState *cpu, unsigned state);
 
