@@ -98,6 +98,7 @@ int pmu_hotplug_init(void);
 void pmu_hotplug_exit(void);
 
 /* power.c */
+bool pmu_event_may_wait(const struct perf_event *event);
 int pmu_power_use(struct pmu_dev *pd, struct pmu_box *box, const struct perf_event *event);
 void pmu_power_unuse(struct pmu_dev *pd, struct pmu_box *box);
 int pmu_box_power(struct pmu_box *box, bool on);

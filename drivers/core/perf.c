@@ -504,9 +504,16 @@ static bool pmu_trial_fits(struct pmu_trial *trial, struct pmu_box *box, struct 
 /* Can the group count at the same time once @event is in it? */
 static int pmu_group_check(struct pmu_box *box, struct perf_event *event)
 {
+	const struct pmu_box_ops *ops = box_ops(box);
 	struct pmu_trial trial = { 0 };
 	bool fits;
 
+	/*
+	 * Where nothing is claimed every group fits. perf does not lock the list of siblings for
+	 * the PMUs of tasks, which are of this kind.
+	 */
+	if (!ops->claim && !ops->counters)
+		return 0;
 	if (box->pd->desc->state_size) {
 		trial.state = kzalloc(box->pd->desc->state_size, GFP_KERNEL);
 		if (!trial.state)
@@ -641,11 +648,8 @@ static int pmu_event_init(struct perf_event *event)
 	err = pmu_event_check(pd, event);
 	if (err)
 		return err;
-	/*
-	 * What was closed just now may still be powered, and in the way of this. For a sibling
-	 * perf holds a lock that hotplug takes too, so it must not wait; its leader has.
-	 */
-	if (ops->power_on && !event->parent && event->group_leader == event)
+	/* What was closed just now may still be powered, and in the way of this. */
+	if (ops->power_on && !event->parent && pmu_event_may_wait(event))
 		pmu_power_flush();
 	ev = pmu_event_create(pd, event);
 	if (IS_ERR(ev))

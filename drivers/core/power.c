@@ -77,6 +77,15 @@ void pmu_power_flush(void)
 }
 
 /*
+ * May event_init wait for locks of hotplug? For a sibling perf has the lock of its leader's
+ * context, which hotplug takes too; but not if its PMU is one for tasks (perf_try_init_event()).
+ */
+bool pmu_event_may_wait(const struct perf_event *event)
+{
+	return event->group_leader == event || event->pmu->task_ctx_nr == perf_sw_context;
+}
+
+/*
  * Who may not wait has a perf context's lock, which hotplug takes while it has these two;
  * without waiting they can be had but seldom not.
  */
@@ -123,7 +132,7 @@ int pmu_power_use(struct pmu_dev *pd, struct pmu_box *box, const struct perf_eve
 	atomic_inc(box ? &box->users : &pd->users);
 	if (!pd->desc->ops->power_on || (leader != event && leader->pmu == event->pmu))
 		return 0;
-	err = pmu_power_up(pd, box, leader == event);
+	err = pmu_power_up(pd, box, pmu_event_may_wait(event));
 	if (err)
 		pmu_power_unuse(pd, box);
 	return err;
