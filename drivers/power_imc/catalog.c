@@ -238,6 +238,17 @@ static const char *power_imc_unit_name(struct power_imc_unit *unit, const struct
 	return NULL;
 }
 
+/* A thread writes to one place, in one way: two units would each take it from the other. */
+static bool power_imc_type_is_taken(const struct power_imc_unit *unit)
+{
+	if (unit->type != POWER_IMC_TYPE_THREAD && unit->type != POWER_IMC_TYPE_TRACE)
+		return false;
+	for (const struct power_imc_unit *other = unit->imc->units; other != unit; other++)
+		if (other->type == unit->type)
+			return true;
+	return false;
+}
+
 /* All of a unit but its events. NULL, or what is wrong with it. */
 static const char *power_imc_unit_read(struct power_imc_unit *unit, const struct device_node *np)
 {
@@ -250,6 +261,8 @@ static const char *power_imc_unit_read(struct power_imc_unit *unit, const struct
 	    type != POWER_IMC_TYPE_THREAD && type != POWER_IMC_TYPE_TRACE)
 		return "has a type that is not known";
 	unit->type = type;
+	if (power_imc_type_is_taken(unit))
+		return "is the second of its type";
 	wrong = power_imc_unit_name(unit, np);
 	if (wrong)
 		return wrong;

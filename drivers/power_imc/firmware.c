@@ -15,16 +15,29 @@ static char *firmware = "auto";
 module_param(firmware, charp, 0444);
 MODULE_PARM_DESC(firmware, "how engines are switched: opal (firmware calls), scom (registers), or auto (opal, else scom)");
 
-/* The processor's generation, or POWER_IMC_UNKNOWN. */
-enum power_imc_generation power_imc_generation(void)
+/**
+ * power_imc_generation_of() - a processor's generation.
+ * @pvr: its version register
+ *
+ * Return: the generation, or POWER_IMC_UNKNOWN.
+ */
+enum power_imc_generation power_imc_generation_of(u32 pvr)
 {
-	switch (PVR_VER(mfspr(SPRN_PVR))) {
+	switch (PVR_VER(pvr)) {
 	case PVR_POWER9:
 		return POWER_IMC_P9;
 	case PVR_POWER10:
+	case POWER_IMC_PVR_POWER11:
 		return POWER_IMC_P10;
 	}
 	return POWER_IMC_UNKNOWN;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_generation_of);
+
+/* That of this machine. */
+enum power_imc_generation power_imc_generation(void)
+{
+	return power_imc_generation_of(mfspr(SPRN_PVR));
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_generation);
 

@@ -191,6 +191,7 @@ int power_imc_counter_read(const void *base, const struct pmu_event *ev, u64 *va
 const struct power_imc_firmware *power_imc_firmware_find(struct device *dev);
 const struct power_imc_firmware *power_imc_opal_find(void);
 const struct power_imc_firmware *power_imc_scom_find(void);
+enum power_imc_generation power_imc_generation_of(u32 pvr);
 enum power_imc_generation power_imc_generation(void);
 unsigned int power_imc_halves(void);
 

@@ -11,6 +11,9 @@
 #include <linux/bits.h>
 #include <linux/types.h>
 
+/* Of POWER11, which has the registers of POWER10; older kernels have no name for it. */
+#define POWER_IMC_PVR_POWER11		0x0082
+
 /* LDBAR, SPR 850, one per hardware thread: where the thread's counts or records go. */
 #define POWER_IMC_LDBAR_ENABLE		BIT_ULL(63)	/* accumulate; must be 0 in trace mode */
 #define POWER_IMC_LDBAR_TRACE		BIT_ULL(62)

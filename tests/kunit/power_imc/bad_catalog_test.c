@@ -173,10 +173,39 @@ static void leaves_out(struct kunit *test)
 		       row->loss, row->name);
 }
 
+static unsigned int units_of_type(struct kunit *test, const struct fdt_edit *edits,
+				  unsigned int nr_edits, enum power_imc_type type)
+{
+	const struct power_imc *imc = catalog_read(test, catalog_create(test, edits, nr_edits));
+	unsigned int found = 0;
+
+	for (unsigned int i = 0; i < imc->nr_units; i++)
+		found += imc->units[i].type == type;
+	return found;
+}
+
+/* A thread writes to one place, in one way. */
+static void a_second_unit_of_threads_is_left_out(struct kunit *test)
+{
+	const struct fdt_edit edits[] = { FDT_SET(CORE_NODE, "type", "\0\0\0\1") };
+
+	KUNIT_EXPECT_EQ(test, units_of_type(test, edits, 1, POWER_IMC_TYPE_THREAD), 1U);
+}
+
+static void a_second_unit_that_traces_is_left_out(struct kunit *test)
+{
+	const struct fdt_edit edits[] = { FDT_SET(THREAD_NODE, "type", "\0\0\0\2"),
+					  FDT_SET(THREAD_NODE, "size", "\0\4\0\0") };
+
+	KUNIT_EXPECT_EQ(test, units_of_type(test, edits, 2, POWER_IMC_TYPE_TRACE), 1U);
+}
+
 #define BAD_CASE(rows)	{ .name = #rows, .run_case = leaves_out, .module_name = KBUILD_MODNAME, \
 			  .generate_params = rows##_gen_params }
 
 static struct kunit_case bad_catalog_cases[] = {
+	KUNIT_CASE(a_second_unit_of_threads_is_left_out),
+	KUNIT_CASE(a_second_unit_that_traces_is_left_out),
 	BAD_CASE(bad_units),
 	BAD_CASE(bad_nests),
 	BAD_CASE(bad_lists),

@@ -254,7 +254,18 @@ static void nest_groups_of_others(struct kunit *test)
 	}
 }
 
+/* By the version, whatever the revision. POWER11 has the registers and the catalog of POWER10. */
+static void generations_of_processors(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, power_imc_generation_of(0x004e1202), POWER_IMC_P9);
+	KUNIT_EXPECT_EQ(test, power_imc_generation_of(0x00801200), POWER_IMC_P10);
+	KUNIT_EXPECT_EQ(test, power_imc_generation_of(0x00800200), POWER_IMC_P10);
+	KUNIT_EXPECT_EQ(test, power_imc_generation_of(0x00820200), POWER_IMC_P10);
+	KUNIT_EXPECT_EQ(test, power_imc_generation_of(0x004d0200), POWER_IMC_UNKNOWN);
+}
+
 static struct kunit_case numbers_cases[] = {
+	KUNIT_CASE(generations_of_processors),
 	KUNIT_CASE_PARAM(ldbar_and_pdbar, bars_gen_params),
 	KUNIT_CASE_PARAM(scom_addresses, scoms_gen_params),
 	KUNIT_CASE(pir_fields),
