@@ -80,6 +80,12 @@ compile() { # MACRO DESCRIPTION COMPILER FLAGS...: the snippet is on standard in
 		int conftest(void); int conftest(void) { return topology_max_dies_per_package(); }
 	EOT
 
+	compile HAVE_SAMPLE_DYN_SIZE "perf_sample_data.dyn_size, 6.3" "$@" <<-EOT
+		#include <linux/perf_event.h>
+		void conftest(struct perf_sample_data *data);
+		void conftest(struct perf_sample_data *data) { data->dyn_size = 0; }
+	EOT
+
 	compile HAVE_BARE_NAMESPACES "symbol namespaces are bare words, until 6.12" "$@" <<-EOT
 		#include <linux/module.h>
 		MODULE_IMPORT_NS(BARE_WORD);

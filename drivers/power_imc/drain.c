@@ -6,11 +6,17 @@
  * At the fastest rate that firmware sets up a record comes each 7.8 us, and a ring of 4096
  * is lapped in 32 ms. A drain each millisecond finds 128. The timer looks at no more than
  * POWER_IMC_DRAIN_MOST slots at a time and comes back soon for the rest, which bounds the time
- * with interrupts off; an empty ring lets it come more seldom, up to a quarter of a lap.
- * Where a task goes, all of its records have to be taken, a ring at most.
+ * with interrupts off. Where a task goes, all of its records have to be taken, a ring at most.
+ *
+ * perf sorts samples by time, within a window: none may come much later than the others. So the
+ * timer comes more seldom, up to a quarter of a lap, only while its CPU idles and makes no records,
+ * and is set anew where a task ends the idling. It is left armed when events come and go, and ends
+ * by itself when there are none.
  */
-#include <linux/percpu.h>
 #include <linux/perf_event.h>
+#include <linux/sched.h>
+
+#include <pmu/compat.h>
 
 #include "sample.h"
 #include "trace.h"
@@ -43,13 +49,14 @@ static void power_imc_drain_lost(struct power_imc_trace *trace, u64 lost)
 static void power_imc_drain_deliver(struct power_imc_trace *trace, struct power_imc_sample *sample,
 				    enum power_imc_generation generation)
 {
-	enum power_imc_mode mode = power_imc_record_mode(generation, &sample->raw.record);
+	enum power_imc_mode mode = power_imc_record_mode(generation, &sample->raw.record,
+							 !(current->flags & PF_KTHREAD));
 	struct power_imc_trace_event *te;
 
 	list_for_each_entry(te, &trace->events, node) {
-		if (!power_imc_sample_wanted(&te->event->attr, mode) || !power_imc_thin(te, 1))
+		if (!(te->modes & BIT(mode)) || (te->every > 1 && !power_imc_thin(te, 1)))
 			continue;
-		if (power_imc_sample_deliver(te, sample, mode))
+		if (power_imc_sample_deliver(te, mode))
 			trace->samples++;
 		else
 			power_imc_drain_miss(te, 1);
@@ -73,8 +80,9 @@ static void power_imc_drain_rest(struct power_imc_trace *trace, struct power_imc
 	enum power_imc_generation generation = power_imc_generation();
 	struct power_imc_trace_event *te;
 
+	power_imc_sample_init(sample);
 	list_for_each_entry(te, &trace->events, node)
-		power_imc_sample_begin(te);
+		power_imc_sample_begin(te, sample);
 	do {
 		power_imc_drain_deliver(trace, sample, generation);
 	} while (power_imc_drain_take(trace, &sample->raw.record, budget));
@@ -88,7 +96,6 @@ static u32 power_imc_drain_some(struct power_imc_trace *trace, u32 budget)
 	struct power_imc_sample sample;
 
 	trace->drains++;
-	power_imc_sample_init(&sample);
 	if (power_imc_drain_take(trace, &sample.raw.record, &budget))
 		power_imc_drain_rest(trace, &sample, &budget);
 	return budget;
@@ -103,36 +110,84 @@ static u32 power_imc_drain_some(struct power_imc_trace *trace, u32 budget)
 void power_imc_drain(struct power_imc_trace *trace)
 {
 	/* Twice round: every slot may have to be passed, and be lapped meanwhile. */
-	power_imc_drain_some(trace, 2 * trace->ring.slots);
+	if (!power_imc_ring_is_quiet(&trace->ring))
+		power_imc_drain_some(trace, 2 * trace->ring.slots);
 }
 
-static enum hrtimer_restart power_imc_drain_timer(struct hrtimer *timer)
-{
-	struct power_imc_trace *trace = container_of(timer, struct power_imc_trace, timer);
-	u64 taken = trace->ring.taken;
-
-	trace->timers++;
-	if (!power_imc_drain_some(trace, POWER_IMC_DRAIN_MOST))
-		trace->interval_ns = POWER_IMC_DRAIN_SOON_NS;
-	else if (trace->ring.taken != taken)
-		trace->interval_ns = POWER_IMC_DRAIN_NS;
-	else
-		trace->interval_ns = min_t(u64, 2 * trace->interval_ns, POWER_IMC_DRAIN_SELDOM_NS);
-	hrtimer_forward_now(timer, ns_to_ktime(trace->interval_ns));
-	return HRTIMER_RESTART;
-}
-
-void power_imc_drain_start(struct power_imc_trace *trace)
+static void power_imc_drain_arm(struct power_imc_trace *trace)
 {
 	trace->interval_ns = POWER_IMC_DRAIN_NS;
 	hrtimer_start(&trace->timer, ns_to_ktime(trace->interval_ns),
 		      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-/* On the timer's own CPU with interrupts off, so it is not running. */
-void power_imc_drain_stop(struct power_imc_trace *trace)
+/**
+ * power_imc_drain_switched() - the current task goes: take what is its own.
+ * @trace: of this CPU, which traces
+ *
+ * Context: interrupts off; perhaps with the run queue's lock.
+ */
+void power_imc_drain_switched(struct power_imc_trace *trace)
+{
+	power_imc_drain(trace);
+	if (trace->interval_ns > POWER_IMC_DRAIN_NS)
+		power_imc_drain_arm(trace);
+}
+
+/**
+ * power_imc_drain_next() - when the timer comes again, in ns.
+ * @interval_ns: when it came the last time
+ * @all: there are no more records
+ * @any: there were some
+ * @idle: nothing runs
+ */
+VISIBLE_IF_KUNIT u64 power_imc_drain_next(u64 interval_ns, bool all, bool any, bool idle)
+{
+	if (!all)
+		return POWER_IMC_DRAIN_SOON_NS;
+	if (any || !idle)
+		return POWER_IMC_DRAIN_NS;
+	return clamp_t(u64, 2 * interval_ns, POWER_IMC_DRAIN_NS, POWER_IMC_DRAIN_SELDOM_NS);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_drain_next);
+
+static enum hrtimer_restart power_imc_drain_timer(struct hrtimer *timer)
+{
+	struct power_imc_trace *trace = container_of(timer, struct power_imc_trace, timer);
+	u64 taken = trace->ring.taken;
+	bool all;
+
+	if (list_empty(&trace->events)) {
+		trace->interval_ns = 0;
+		return HRTIMER_NORESTART;
+	}
+	trace->timers++;
+	all = power_imc_drain_some(trace, POWER_IMC_DRAIN_MOST);
+	trace->interval_ns = power_imc_drain_next(trace->interval_ns, all,
+						  trace->ring.taken != taken,
+						  is_idle_task(current));
+	hrtimer_forward_now(timer, ns_to_ktime(trace->interval_ns));
+	return HRTIMER_RESTART;
+}
+
+/**
+ * power_imc_drain_start() - the first event starts.
+ * @trace: of this CPU
+ *
+ * Context: interrupts off.
+ */
+void power_imc_drain_start(struct power_imc_trace *trace)
+{
+	/* Most often it is still armed for the task that had this CPU before. */
+	if (!trace->interval_ns || trace->interval_ns > POWER_IMC_DRAIN_NS)
+		power_imc_drain_arm(trace);
+}
+
+/* No event will start. On the timer's own CPU with interrupts off, so it is not running. */
+void power_imc_drain_end(struct power_imc_trace *trace)
 {
 	hrtimer_try_to_cancel(&trace->timer);
+	trace->interval_ns = 0;
 }
 
 void power_imc_drain_init(struct power_imc_trace *trace)

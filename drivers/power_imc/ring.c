@@ -37,8 +37,8 @@ static u64 power_imc_ring_tb(const struct power_imc_ring *ring, u32 slot)
  * Copy a slot: whether it is a whole record. The last word is read first and the first one
  * last: if they belong together, nothing between has changed meanwhile.
  */
-static bool power_imc_ring_copy(const struct power_imc_ring *ring, u32 slot,
-				struct power_imc_record *record)
+static __always_inline bool power_imc_ring_copy(const struct power_imc_ring *ring, u32 slot,
+						struct power_imc_record *record)
 {
 	const struct power_imc_record *from = power_imc_ring_slot(ring, slot);
 
@@ -46,8 +46,10 @@ static bool power_imc_ring_copy(const struct power_imc_ring *ring, u32 slot,
 	dma_rmb();	/* with the order that the hardware writes in */
 	record->ip = READ_ONCE(from->ip);
 	record->state = READ_ONCE(from->state);
-	for (unsigned int i = 0; i < ARRAY_SIZE(from->cpmc); i++)
-		record->cpmc[i] = READ_ONCE(from->cpmc[i]);
+	record->cpmc[0] = READ_ONCE(from->cpmc[0]);
+	record->cpmc[1] = READ_ONCE(from->cpmc[1]);
+	record->cpmc[2] = READ_ONCE(from->cpmc[2]);
+	record->cpmc[3] = READ_ONCE(from->cpmc[3]);
 	dma_rmb();	/* likewise */
 	record->tb = READ_ONCE(from->tb);
 	return (be64_to_cpu(record->tb) & POWER_IMC_RECORD_TB_LOW) == be64_to_cpu(record->tb_low);
@@ -78,7 +80,7 @@ void power_imc_ring_restart(struct power_imc_ring *ring, u64 now)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_restart);
 
-static void power_imc_ring_advance(struct power_imc_ring *ring, u64 tb)
+static void power_imc_ring_advance(struct power_imc_ring *ring, __be64 tb)
 {
 	ring->mark = tb;
 	ring->next = (ring->next + 1) & (ring->slots - 1);
@@ -90,7 +92,8 @@ static void power_imc_ring_advance(struct power_imc_ring *ring, u64 tb)
 static bool power_imc_ring_lapped(const struct power_imc_ring *ring)
 {
 	dma_rmb();	/* it writes the slot before the next one first */
-	return !ring->behind && power_imc_ring_tb(ring, ring->next - 1) != ring->mark;
+	return !ring->behind &&
+	       READ_ONCE(power_imc_ring_slot(ring, ring->next - 1)->tb) != ring->mark;
 }
 
 /* The oldest record of a full ring: from there on the timebase only rises. */
@@ -176,7 +179,7 @@ static bool power_imc_ring_begins_again(const struct power_imc_ring *ring)
 /* The writer has gone back to slot 0: so does the reader. */
 static void power_imc_ring_go_back(struct power_imc_ring *ring)
 {
-	ring->mark = power_imc_ring_tb(ring, ring->slots - 1);
+	ring->mark = READ_ONCE(power_imc_ring_slot(ring, ring->slots - 1)->tb);
 	ring->next = 0;
 }
 
@@ -219,6 +222,56 @@ static enum power_imc_slot power_imc_ring_look(struct power_imc_ring *ring,
 	return POWER_IMC_SLOT_MOVED;
 }
 
+static void power_imc_ring_took(struct power_imc_ring *ring, const struct power_imc_record *record)
+{
+	ring->newest = be64_to_cpu(record->tb);
+	ring->taken++;
+	power_imc_ring_advance(ring, record->tb);
+}
+
+/*
+ * Take the next slot's record, if all is as it nearly always is: the writer is ahead and has not
+ * come round, and the record is whole and new. If not, nothing has changed.
+ */
+static bool power_imc_ring_take_plain(struct power_imc_ring *ring, struct power_imc_record *record)
+{
+	if (ring->fresh || ring->behind || ring->gap ||
+	    !power_imc_ring_copy(ring, ring->next, record) ||
+	    be64_to_cpu(record->tb) <= ring->newest || power_imc_ring_lapped(ring))
+		return false;
+	power_imc_ring_took(ring, record);
+	return true;
+}
+
+static noinline bool power_imc_ring_take_any(struct power_imc_ring *ring,
+					     struct power_imc_record *record, u64 *lost,
+					     u32 *budget)
+{
+	enum power_imc_slot slot = POWER_IMC_SLOT_MOVED;
+
+	if (ring->fresh && !power_imc_ring_find_start(ring))
+		return false;
+	while (*budget && slot != POWER_IMC_SLOT_RECORD && slot != POWER_IMC_SLOT_EMPTY) {
+		(*budget)--;
+		slot = power_imc_ring_look(ring, record);
+		if (slot == POWER_IMC_SLOT_CORRUPT) {
+			ring->corrupt++;
+			if (!ring->gap)
+				(*lost)++;
+		}
+		if (slot == POWER_IMC_SLOT_CORRUPT || slot == POWER_IMC_SLOT_STALE)
+			power_imc_ring_advance(ring, record->tb);
+	}
+	if (slot == POWER_IMC_SLOT_RECORD) {
+		if (ring->gap)
+			*lost += power_imc_ring_missing(ring, be64_to_cpu(record->tb));
+		ring->gap = false;
+		power_imc_ring_took(ring, record);
+	}
+	ring->lost += *lost;
+	return slot == POWER_IMC_SLOT_RECORD;
+}
+
 /**
  * power_imc_ring_take() - the next record.
  * @ring: the ring
@@ -236,33 +289,35 @@ static enum power_imc_slot power_imc_ring_look(struct power_imc_ring *ring,
 bool power_imc_ring_take(struct power_imc_ring *ring, struct power_imc_record *record, u64 *lost,
 			 u32 *budget)
 {
-	enum power_imc_slot slot = POWER_IMC_SLOT_MOVED;
-
 	*lost = 0;
-	if (ring->fresh && !power_imc_ring_find_start(ring))
-		return false;
-	while (*budget && slot != POWER_IMC_SLOT_RECORD && slot != POWER_IMC_SLOT_EMPTY) {
+	if (*budget && power_imc_ring_take_plain(ring, record)) {
 		(*budget)--;
-		slot = power_imc_ring_look(ring, record);
-		if (slot == POWER_IMC_SLOT_CORRUPT) {
-			ring->corrupt++;
-			if (!ring->gap)
-				(*lost)++;
-		}
-		if (slot == POWER_IMC_SLOT_CORRUPT || slot == POWER_IMC_SLOT_STALE)
-			power_imc_ring_advance(ring, be64_to_cpu(record->tb));
+		return true;
 	}
-	if (slot == POWER_IMC_SLOT_RECORD) {
-		u64 tb = be64_to_cpu(record->tb);
-
-		if (ring->gap)
-			*lost += power_imc_ring_missing(ring, tb);
-		ring->gap = false;
-		ring->newest = tb;
-		ring->taken++;
-		power_imc_ring_advance(ring, tb);
-	}
-	ring->lost += *lost;
-	return slot == POWER_IMC_SLOT_RECORD;
+	return power_imc_ring_take_any(ring, record, lost, budget);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_take);
+
+/**
+ * power_imc_ring_is_quiet() - is there nothing to be taken, as far as can be seen at a glance?
+ * @ring: the ring
+ *
+ * Loads of timebases and no barrier: of the slot that is written next; of those behind it, in case
+ * that it is corrupt, as many as power_imc_ring_take() looks at if nobody writes any more, else
+ * one, since there will be another look; and of slot 0, to which the writer may have gone back.
+ *
+ * Context: as power_imc_ring_take().
+ */
+bool power_imc_ring_is_quiet(const struct power_imc_ring *ring)
+{
+	u32 ahead = ring->stopped ? POWER_IMC_RING_LOOKAHEAD : 1;
+
+	if (ring->behind ||
+	    power_imc_ring_tb(ring, ring->fresh ? ring->left_off : 0) > ring->newest)
+		return false;
+	for (u32 i = 0; i <= ahead; i++)
+		if (power_imc_ring_tb(ring, ring->next + i) > ring->newest)
+			return false;
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_is_quiet);

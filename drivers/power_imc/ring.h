@@ -40,7 +40,7 @@ struct power_imc_ring {
 	u32 next;			/* the slot to be read */
 	u32 left_off;			/* where the writer was before the restart, if fresh */
 	u32 behind;			/* slots that are left of a lap, or 0 */
-	u64 mark;			/* raw timebase of the slot before next, unless lapped */
+	__be64 mark;			/* raw timebase of the slot before next, unless lapped */
 	u64 newest;			/* timebase of the last record taken */
 	u64 horizon;			/* timebase of the lap's newest record */
 	u64 interval;			/* between records, in timebase ticks, in the lap */
@@ -51,5 +51,6 @@ struct power_imc_ring {
 void power_imc_ring_restart(struct power_imc_ring *ring, u64 now);
 bool power_imc_ring_take(struct power_imc_ring *ring, struct power_imc_record *record, u64 *lost,
 			 u32 *budget);
+bool power_imc_ring_is_quiet(const struct power_imc_ring *ring);
 
 #endif /* POWER_IMC_RING_H */

@@ -2,48 +2,38 @@
 /*
  * From a trace record to a perf sample.
  *
- * What would write samples directly is not exported. perf_tp_event(), which tracepoints
- * use, is: with a list of just our event it makes an ordinary PERF_RECORD_SAMPLE.
+ * perf_event_overflow() is not exported, but each event has a pointer to what it calls in the end
+ * to write a sample: where nothing else is wanted of one, that is called here. What perf does
+ * around it (signals, limits, BPF programs, raw data) is had from perf_tp_event(), which
+ * tracepoints use, with a list of just our event.
+ *
+ * What is known of a sample is told in its perf_sample_data. Nothing of the event is ever changed
+ * for a time: a fork may copy it at any moment.
  */
 #include <linux/export.h>
 #include <linux/math64.h>
-#include <linux/percpu.h>
 #include <linux/perf_event.h>
-#include <linux/sched/clock.h>
-#include <linux/timekeeping.h>
 #include <asm/ptrace.h>
 #include <asm/reg.h>
 #include <asm/time.h>
+
+#include <pmu/compat.h>
 
 #include "sample.h"
 
 /* Where the kernel's half of addresses begins. */
 #define POWER_IMC_KERNEL_ADDRESS	0xc000000000000000ULL
-
-/* The time of the sample that this CPU is making, or 0. */
-static DEFINE_PER_CPU(u64, power_imc_sample_time);
+/* Below are interrupts in real mode: no program may have memory there (mmap_min_addr). */
+#define POWER_IMC_USER_ADDRESS		0x10000ULL
 
 /*
- * The clocks that an event can have, while its samples are made: the time is the record's.
- * Whoever asks another CPU's event meanwhile gets that clock's time, as always.
+ * What a sample may have to be written by power_imc_trace_event.output alone: what is of the task
+ * and the CPU, so the same for all of a drain, and what the record tells.
  */
-#define POWER_IMC_SAMPLE_CLOCK(_name, _now)					\
-static u64 power_imc_sample_##_name(void)					\
-{										\
-	return this_cpu_read(power_imc_sample_time) ?: _now();			\
-}
-
-POWER_IMC_SAMPLE_CLOCK(perf, local_clock)
-POWER_IMC_SAMPLE_CLOCK(monotonic, ktime_get_mono_fast_ns)
-POWER_IMC_SAMPLE_CLOCK(raw, ktime_get_raw_fast_ns)
-
-/* perf refuses other clocks, which are not safe in an NMI. */
-static u64 (*power_imc_sample_clock(const struct perf_event_attr *attr))(void)
-{
-	if (!attr->use_clockid)
-		return power_imc_sample_perf;
-	return attr->clockid == CLOCK_MONOTONIC ? power_imc_sample_monotonic : power_imc_sample_raw;
-}
+#define POWER_IMC_SAMPLE_OF_TASK	(PERF_SAMPLE_TID | PERF_SAMPLE_CPU | PERF_SAMPLE_ID | \
+					 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_IDENTIFIER)
+#define POWER_IMC_SAMPLE_KNOWN		(PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD)
+#define POWER_IMC_SAMPLE_PLAIN		(POWER_IMC_SAMPLE_OF_TASK | POWER_IMC_SAMPLE_KNOWN)
 
 /**
  * power_imc_thinning() - how many records make a sample.
@@ -95,15 +85,17 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_thin);
  * @generation: POWER10 says so in the record; before, the address has to tell, and a guest's
  *	records are not told from the host's
  * @record: the record
+ * @has_user: its task has a user's half at all. What a kernel thread executes at low addresses is
+ *	the kernel or firmware in real mode, of which an address alone often does not tell
  */
 enum power_imc_mode power_imc_record_mode(enum power_imc_generation generation,
-					  const struct power_imc_record *record)
+					  const struct power_imc_record *record, bool has_user)
 {
-	u64 state = be64_to_cpu(record->state);
+	u64 state = be64_to_cpu(record->state), ip = be64_to_cpu(record->ip);
 
 	if (generation != POWER_IMC_P10)
-		return be64_to_cpu(record->ip) < POWER_IMC_KERNEL_ADDRESS ? POWER_IMC_HOST_USER :
-								      POWER_IMC_HOST_KERNEL;
+		return has_user && ip >= POWER_IMC_USER_ADDRESS && ip < POWER_IMC_KERNEL_ADDRESS ?
+		       POWER_IMC_HOST_USER : POWER_IMC_HOST_KERNEL;
 	if (state & POWER_IMC_RECORD_HV)
 		return state & POWER_IMC_RECORD_PR ? POWER_IMC_HOST_USER : POWER_IMC_HOST_KERNEL;
 	return state & POWER_IMC_RECORD_PR ? POWER_IMC_GUEST_USER : POWER_IMC_GUEST_KERNEL;
@@ -131,45 +123,147 @@ bool power_imc_sample_wanted(const struct perf_event_attr *attr, enum power_imc_
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_wanted);
 
-/* Before the first record. */
+/* Before the first record. What is behind is set as it is needed. */
 void power_imc_sample_init(struct power_imc_sample *sample)
 {
-	memset(sample, 0, sizeof(*sample));
+	memset(&sample->regs, 0, sizeof(sample->regs));
+	sample->of = NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_init);
+
+static bool power_imc_sample_chain_wanted(const struct perf_event_attr *attr, bool user)
+{
+	return !(user ? attr->exclude_callchain_user : attr->exclude_callchain_kernel);
+}
+
+/* perf_sample_save_callchain() of newer kernels would walk stacks. */
+static void power_imc_sample_set_chain(struct perf_sample_data *data,
+				       struct perf_callchain_entry *chain)
+{
+	data->callchain = chain;
+	data->sample_flags |= PERF_SAMPLE_CALLCHAIN;
+	pmu_sample_grow(data, (1 + chain->nr) * sizeof(chain->ip[0]));
+}
+
+/*
+ * What perf_tp_event() calls in the end. A call chain is the address alone: the stacks are those of
+ * now, not of the record.
+ */
+static void power_imc_sample_overflow(struct perf_event *event, struct perf_sample_data *data,
+				      struct pt_regs *regs)
+{
+	const struct power_imc_trace_event *te = pmu_event_of(event)->priv;
+	struct power_imc_sample *sample = te->sample;
+
+	data->time = sample->time;
+	data->sample_flags |= PERF_SAMPLE_TIME;
+	if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) {
+		sample->chain.nr = 0;
+		if (power_imc_sample_chain_wanted(&event->attr, sample->user)) {
+			sample->chain.nr = 2;
+			sample->chain.context = sample->user ? PERF_CONTEXT_USER :
+							       PERF_CONTEXT_KERNEL;
+			sample->chain.ip = regs->nip;
+		}
+		power_imc_sample_set_chain(data, (struct perf_callchain_entry *)&sample->chain);
+	}
+	te->output(event, data, regs);
+}
+
+/**
+ * power_imc_sample_attach() - samples of an event are made here.
+ * @te: the event
+ * @parent: that which it is inherited from, or NULL
+ *
+ * Context: from event_init.
+ */
+void power_imc_sample_attach(struct power_imc_trace_event *te,
+			     const struct power_imc_trace_event *parent)
+{
+	struct perf_event *event = te->event;
+
+	hlist_add_head(&event->hlist_entry, &te->only);
+	if (parent) {
+		/* perf has copied the handler; or, before 6.11, has put a BPF program before it. */
+		te->output = parent->output;
+		return;
+	}
+	te->output = event->overflow_handler;
+	event->overflow_handler = power_imc_sample_overflow;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_attach);
+
+static bool power_imc_sample_has_program(const struct perf_event *event)
+{
+#ifdef CONFIG_BPF_SYSCALL
+	return READ_ONCE(event->prog);
+#else
+	return false;
+#endif
+}
+
+static bool power_imc_sample_is_plain(const struct perf_event *event)
+{
+	const struct perf_event *parent = event->parent ?: event;
+
+	return !(event->attr.sample_type & ~POWER_IMC_SAMPLE_PLAIN) &&
+	       !atomic_read(&event->event_limit) && !READ_ONCE(parent->fasync) &&
+	       !power_imc_sample_has_program(event);
 }
 
 /**
  * power_imc_sample_begin() - samples of an event are going to be made.
  * @te: the event; it is scheduled on this CPU
+ * @sample: of which; for as long as interrupts are off
  *
  * Context: interrupts off up to power_imc_sample_end().
  */
-void power_imc_sample_begin(struct power_imc_trace_event *te)
+void power_imc_sample_begin(struct power_imc_trace_event *te, struct power_imc_sample *sample)
 {
 	struct perf_event *event = te->event;
 
-	te->clock = event->clock;
-	te->clock_offset = te->clock() - tb_to_ns(get_tb());
-	te->no_user_chain = event->attr.exclude_callchain_user;
-	INIT_HLIST_HEAD(&te->only);
-	hlist_add_head(&event->hlist_entry, &te->only);
-	WRITE_ONCE(event->clock, power_imc_sample_clock(&event->attr));
+	te->sample = sample;
+	te->clock_offset = event->clock() - tb_to_ns(get_tb());
+	te->plain = power_imc_sample_is_plain(event);
+	/* With a period in the sample the count is that period, else it counts samples. */
+	te->counted = 0;
+	te->modes = 0;
+	for (enum power_imc_mode mode = POWER_IMC_HOST_USER; mode <= POWER_IMC_GUEST_KERNEL; mode++)
+		te->modes |= power_imc_sample_wanted(&event->attr, mode) << mode;
+	te->count = event->attr.sample_type & PERF_SAMPLE_PERIOD ? te->period : 1;
 }
+EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_begin);
 
-/* Undo power_imc_sample_begin(). */
+/* After the last record. */
 void power_imc_sample_end(struct power_imc_trace_event *te)
 {
-	struct perf_event *event = te->event;
+	local64_add(te->counted, &te->event->count);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_end);
 
-	WRITE_ONCE(event->clock, te->clock);
-	hlist_del_init(&event->hlist_entry);
-	event->attr.exclude_callchain_user = te->no_user_chain;
+static void power_imc_sample_output(struct power_imc_trace_event *te,
+				    struct power_imc_sample *sample)
+{
+	struct perf_sample_data *data = &sample->data;
+
+	if (sample->of == te) {
+		/* What perf found out for the first one is still true. */
+		data->sample_flags = POWER_IMC_SAMPLE_KNOWN | POWER_IMC_SAMPLE_OF_TASK;
+	} else {
+		perf_sample_data_init(data, 0, te->period);
+		data->sample_flags = POWER_IMC_SAMPLE_KNOWN;
+		sample->of = te;
+	}
+	data->ip = sample->regs.nip;
+	data->time = sample->time;
+	te->counted += te->count;
+	te->output(te->event, data, &sample->regs);
 }
 
 /**
- * power_imc_sample_deliver() - make a sample.
+ * power_imc_sample_deliver() - make a sample of the record in power_imc_trace_event.sample.
  * @te: the event
- * @sample: the record is in it
- * @mode: power_imc_record_mode(); perf_tp_event() cannot say that it was a guest's
+ * @mode: power_imc_record_mode(); perf has no way to be told that it was a guest's
  *
  * It is a sample of the current task, of the record's time, with a call chain of one and
  * the record, behind 8 bytes, as raw data. All that its registers have is what is known of
@@ -178,24 +272,25 @@ void power_imc_sample_end(struct power_imc_trace_event *te)
  * Context: interrupts off, between power_imc_sample_begin() and power_imc_sample_end().
  * Return: false if this CPU is in the middle of making another software event's sample.
  */
-bool power_imc_sample_deliver(struct power_imc_trace_event *te, struct power_imc_sample *sample,
-			      enum power_imc_mode mode)
+bool power_imc_sample_deliver(struct power_imc_trace_event *te, enum power_imc_mode mode)
 {
+	struct power_imc_sample *sample = te->sample;
 	const struct power_imc_record *record = &sample->raw.record;
-	struct perf_event *event = te->event;
-	bool user = mode == POWER_IMC_HOST_USER || mode == POWER_IMC_GUEST_USER;
-	int rctx = perf_swevent_get_recursion_context();
+	int rctx;
 
+	sample->user = mode == POWER_IMC_HOST_USER || mode == POWER_IMC_GUEST_USER;
+	sample->regs.nip = be64_to_cpu(record->ip);
+	sample->regs.msr = MSR_SF | MSR_LE | (sample->user ? MSR_PR : MSR_HV);
+	sample->time = tb_to_ns(be64_to_cpu(record->tb)) + te->clock_offset;
+	if (te->plain) {
+		power_imc_sample_output(te, sample);
+		return true;
+	}
+	rctx = perf_swevent_get_recursion_context();
 	if (rctx < 0)
 		return false;
-	sample->regs.nip = be64_to_cpu(record->ip);
-	sample->regs.msr = MSR_SF | MSR_LE | (user ? MSR_PR : MSR_HV);
-	/* The user's stack is that of now, so it has no business in a sample of the kernel. */
-	event->attr.exclude_callchain_user = te->no_user_chain || !user;
-	this_cpu_write(power_imc_sample_time, tb_to_ns(be64_to_cpu(record->tb)) + te->clock_offset);
-	/* With a period in the sample the count is that period, else it counts samples. */
-	perf_tp_event(0, event->attr.sample_type & PERF_SAMPLE_PERIOD ? te->period : 1,
-		      &sample->raw, sizeof(sample->raw), &sample->regs, &te->only, rctx, NULL);
-	this_cpu_write(power_imc_sample_time, 0);
+	perf_tp_event(0, te->count, &sample->raw, sizeof(sample->raw), &sample->regs, &te->only,
+		      rctx, NULL);
 	return true;
 }
+EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_deliver);

@@ -4,14 +4,14 @@
 #define POWER_IMC_SAMPLE_H
 
 #include <linux/list.h>
+#include <linux/perf_event.h>
 #include <linux/types.h>
 #include <asm/ptrace.h>
 
 #include "power_imc.h"
 #include "ring.h"
 
-struct perf_event;
-struct perf_event_attr;
+struct power_imc_sample;
 
 /* A trace event: it wants one record of so many. */
 struct power_imc_trace_event {
@@ -20,20 +20,31 @@ struct power_imc_trace_event {
 	u64 every;			/* records to a sample */
 	u64 left;			/* records until the next one */
 	u64 period;			/* of a sample, in counts of what triggers records */
-	/* While its samples are made, from power_imc_sample_begin() to power_imc_sample_end(): */
+	perf_overflow_handler_t output;	/* writes a sample, as perf chose it */
 	struct hlist_head only;		/* the event, and no other */
-	u64 (*clock)(void);		/* the event's own */
-	u64 clock_offset;		/* from the timebase, in ns, to that */
-	bool no_user_chain;		/* as the user wants it */
+	/* While its samples are made, from power_imc_sample_begin() to power_imc_sample_end(): */
+	struct power_imc_sample *sample;
+	u64 clock_offset;		/* from the timebase, in ns, to the event's clock */
+	u64 count;			/* of a sample */
+	u8 modes;			/* those that it wants, a bit for each */
+	u64 counted;			/* of those that perf has not counted itself */
+	bool plain;			/* nothing but output is wanted of a sample */
 };
 
 /* What is given to perf of a record, made once for many. */
 struct power_imc_sample {
 	struct pt_regs regs;
+	u64 time;
+	bool user;
 	struct {
 		u64 skipped;		/* perf_tp_event() wants a header there */
 		struct power_imc_record record;
 	} raw;
+	struct {
+		u64 nr, context, ip;
+	} chain;			/* a struct perf_callchain_entry */
+	const struct power_imc_trace_event *of;	/* whose data is, or NULL */
+	struct perf_sample_data data;
 };
 
 /* Where a record was made. */
@@ -44,12 +55,13 @@ enum power_imc_mode {
 u64 power_imc_thinning(u64 wanted, bool freq, u64 period, u64 rate);
 u64 power_imc_thin(struct power_imc_trace_event *te, u64 records);
 enum power_imc_mode power_imc_record_mode(enum power_imc_generation generation,
-					  const struct power_imc_record *record);
+					  const struct power_imc_record *record, bool has_user);
 bool power_imc_sample_wanted(const struct perf_event_attr *attr, enum power_imc_mode mode);
+void power_imc_sample_attach(struct power_imc_trace_event *te,
+			     const struct power_imc_trace_event *parent);
 void power_imc_sample_init(struct power_imc_sample *sample);
-void power_imc_sample_begin(struct power_imc_trace_event *te);
-bool power_imc_sample_deliver(struct power_imc_trace_event *te, struct power_imc_sample *sample,
-			      enum power_imc_mode mode);
+void power_imc_sample_begin(struct power_imc_trace_event *te, struct power_imc_sample *sample);
 void power_imc_sample_end(struct power_imc_trace_event *te);
+bool power_imc_sample_deliver(struct power_imc_trace_event *te, enum power_imc_mode mode);
 
 #endif /* POWER_IMC_SAMPLE_H */

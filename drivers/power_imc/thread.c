@@ -8,15 +8,19 @@
 
 #include "power_imc.h"
 
+/* What is claimed for an event is its children's too: each of them ends before it. */
 static int power_imc_thread_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
+	if (ev->event->parent)
+		return 0;
 	return power_imc_offset_check(to_imc_unit(desc), ev->event->attr.config) ?:
 	       power_imc_domain_open(to_imc_unit(desc)->imc, POWER_IMC_TYPE_THREAD, 0);
 }
 
 static void power_imc_thread_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
 {
-	power_imc_domain_close(POWER_IMC_TYPE_THREAD);
+	if (!ev->event->parent)
+		power_imc_domain_close(POWER_IMC_TYPE_THREAD);
 }
 
 static int power_imc_thread_power_on(struct pmu_box *box)

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * trace_imc: the hardware writes where a thread is, by itself and without interrupting it,
- * and perf gets samples. A box per CPU.
+ * and perf gets samples. A box per CPU, with a ring of 256 KiB once somebody wants its records.
  */
 #include <linux/bitfield.h>
+#include <linux/math64.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 #include <asm/reg.h>
@@ -30,6 +33,7 @@ static const struct pmu_format power_imc_trace_formats[] = {
 				 PERF_SAMPLE_STACK_USER | PERF_SAMPLE_BRANCH_STACK)
 
 static DEFINE_PER_CPU(struct power_imc_trace *, power_imc_trace_of);
+static DEFINE_MUTEX(power_imc_trace_mutex);	/* who allocates rings */
 
 /**
  * power_imc_trace_scom() - the register that makes records as a config says.
@@ -88,7 +92,12 @@ static void power_imc_trace_switched(int cpu)
 	struct power_imc_trace *trace = per_cpu(power_imc_trace_of, cpu);
 
 	if (!list_empty(&trace->events))
-		power_imc_drain(trace);
+		power_imc_drain_switched(trace);
+}
+
+static u64 power_imc_random_below(u64 limit)
+{
+	return mul_u64_u64_shr(get_random_u64(), limit, 64);
 }
 
 /*
@@ -101,7 +110,8 @@ static void power_imc_trace_set_period(struct power_imc_trace_event *te, u64 per
 
 	te->every = power_imc_thinning(event->attr.sample_period, event->attr.freq, period,
 				       POWER_IMC_TRACE_CLOCK_HZ / period);
-	te->left = te->every;
+	/* Each child would end before its first sample if all were to begin a whole one. */
+	te->left = event->parent ? 1 + power_imc_random_below(te->every) : te->every;
 	te->period = te->every * period;
 	event->attr.freq = 0;
 	event->attr.sample_period = te->period;
@@ -117,39 +127,96 @@ static bool power_imc_trace_can_exclude(const struct perf_event_attr *attr)
 	       !(attr->exclude_host && power_imc_generation() != POWER_IMC_P10);
 }
 
+/* A CPU's ring: as large as it is aligned. From another node where its own has no memory. */
+static int power_imc_trace_allocate(struct power_imc_trace *trace)
+{
+	void *base;
+
+	lockdep_assert_held(&power_imc_trace_mutex);
+	if (trace->ldbar)
+		return 0;
+	base = power_imc_memory_alloc(trace->core->imc, POWER_IMC_TRACE_SIZE, trace->cpu);
+	if (!base)
+		return -ENOMEM;
+	trace->ring.base = base;
+	/* Whoever is powered meanwhile sees it when all is there, or is off until the next time. */
+	smp_store_release(&trace->ldbar,
+			  power_imc_ldbar(__pa(base), POWER_IMC_LDBAR_TRACE));
+	return 0;
+}
+
+/*
+ * Rings are had when they are first used, and then kept: by an event on a CPU its own, by a task's
+ * those of all CPUs that it may come to. The latter can do without some.
+ */
+static int power_imc_trace_prepare(const struct perf_event *event)
+{
+	unsigned int found = 0;
+	int cpu, err = 0;
+
+	mutex_lock(&power_imc_trace_mutex);
+	for_each_present_cpu(cpu) {
+		struct power_imc_trace *trace = per_cpu(power_imc_trace_of, cpu);
+
+		if (event->cpu >= 0 && event->cpu != cpu)
+			continue;
+		err = power_imc_trace_allocate(trace);
+		if (!err)
+			found++;
+		else if (event->attach_state & PERF_ATTACH_TASK)
+			dev_warn_ratelimited(trace->core->imc->dev, "no memory for the records of CPU %d: tasks are not traced there\n",
+					     cpu);
+	}
+	mutex_unlock(&power_imc_trace_mutex);
+	if (found || (event->cpu >= 0 && event->attach_state & PERF_ATTACH_TASK))
+		return 0;
+	return err;
+}
+
+/*
+ * What is claimed for an event is its children's too: each of them ends before it. Events of tasks
+ * need switches as well: between tasks whose events are inherited from the same ones perf schedules
+ * nothing.
+ */
+static int power_imc_trace_claim(struct power_imc *imc, const struct perf_event *event, u64 scom)
+{
+	int err = power_imc_domain_open(imc, POWER_IMC_TYPE_TRACE, scom);
+
+	if (err)
+		return err;
+	err = power_imc_trace_prepare(event) ?: power_imc_switch_watch(power_imc_trace_switched);
+	if (err)
+		power_imc_domain_close(POWER_IMC_TYPE_TRACE);
+	return err;
+}
+
 static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
-	struct power_imc_unit *unit = to_imc_unit(desc);
-	struct perf_event *event = ev->event;
+	struct perf_event *event = ev->event, *parent = event->parent;
 	struct power_imc_trace_event *te;
 	u64 scom, period;
 	int err;
 
 	if (!power_imc_trace_can_exclude(&event->attr))
 		return -EINVAL;
-	if (event->attr.sample_type & POWER_IMC_TRACE_CANNOT)
+	/* A signal for each sample would come where the ring is drained. */
+	if (event->attr.sample_type & POWER_IMC_TRACE_CANNOT || event->attr.sigtrap)
 		return -EOPNOTSUPP;
-	err = power_imc_trace_decode(unit, event->attr.config, &scom, &period);
+	err = power_imc_trace_decode(to_imc_unit(desc), event->attr.config, &scom, &period);
 	if (err)
 		return err;
 	te = kzalloc(sizeof(*te), GFP_KERNEL);
 	if (!te)
 		return -ENOMEM;
-	err = power_imc_domain_open(unit->imc, POWER_IMC_TYPE_TRACE, scom);
-	/*
-	 * Events of tasks need it too: between tasks whose events are inherited from the same
-	 * ones perf schedules nothing. An inherited one relies on that which was opened.
-	 */
-	if (!err && !event->parent) {
-		err = power_imc_switch_watch(power_imc_trace_switched);
-		if (err)
-			power_imc_domain_close(POWER_IMC_TYPE_TRACE);
-	}
+	if (!parent)
+		err = power_imc_trace_claim(to_imc_unit(desc)->imc, event, scom);
 	if (err) {
 		kfree(te);
 		return err;
 	}
+	INIT_LIST_HEAD(&te->node);
 	te->event = event;
+	power_imc_sample_attach(te, parent ? pmu_event_of(parent)->priv : NULL);
 	power_imc_trace_set_period(te, period);
 	ev->priv = te;
 	return 0;
@@ -157,25 +224,36 @@ static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_ev
 
 static void power_imc_trace_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
 {
-	if (!ev->event->parent)
+	if (!ev->event->parent) {
 		power_imc_switch_unwatch();
-	power_imc_domain_close(POWER_IMC_TYPE_TRACE);
+		power_imc_domain_close(POWER_IMC_TYPE_TRACE);
+	}
 	kfree(ev->priv);
 }
 
+/* A CPU that has no ring is one where tasks are not traced: that was told when they were opened. */
 static int power_imc_trace_power_on(struct pmu_box *box)
 {
-	const struct power_imc_trace *trace = pmu_box_priv(box);
+	struct power_imc_trace *trace = pmu_box_priv(box);
+	int err;
 
+	/* With who allocates: the ring is there. */
+	if (!smp_load_acquire(&trace->ldbar))
+		return 0;
 	/* The events that it is powered for have the domain. */
-	return power_imc_engine_get(trace->core, POWER_IMC_TYPE_TRACE, power_imc_domain_scom());
+	err = power_imc_engine_get(trace->core, POWER_IMC_TYPE_TRACE, power_imc_domain_scom());
+	trace->on = !err;
+	return err;
 }
 
 static void power_imc_trace_power_off(struct pmu_box *box)
 {
-	const struct power_imc_trace *trace = pmu_box_priv(box);
+	struct power_imc_trace *trace = pmu_box_priv(box);
 
-	power_imc_engine_put(trace->core);
+	power_imc_drain_end(trace);
+	if (trace->on)
+		power_imc_engine_put(trace->core);
+	trace->on = false;
 }
 
 static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int idx)
@@ -183,6 +261,8 @@ static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int 
 	struct power_imc_trace *trace = pmu_box_priv(box);
 	struct power_imc_trace_event *te = ev->priv;
 
+	if (!trace->on)
+		return 0;
 	if (list_empty(&trace->events)) {
 		power_imc_ring_restart(&trace->ring, get_tb());
 		power_imc_ldbar_write(trace->core->imc, trace->ldbar);
@@ -199,15 +279,15 @@ static void power_imc_trace_stop(struct pmu_box *box, struct pmu_event *ev, int 
 {
 	struct power_imc_trace *trace = pmu_box_priv(box);
 	struct power_imc_trace_event *te = ev->priv;
-	bool last = list_is_singular(&trace->events);
 
-	if (last) {
-		power_imc_drain_stop(trace);
+	if (list_empty(&te->node))
+		return;
+	if (list_is_singular(&trace->events)) {
 		mtspr(SPRN_LDBAR, 0);
 		trace->ring.stopped = true;
 	}
 	power_imc_drain(trace);
-	list_del(&te->node);
+	list_del_init(&te->node);
 }
 
 /* Samples count themselves. */
@@ -233,12 +313,9 @@ static struct power_imc_trace *power_imc_trace_create(struct power_imc *imc, int
 
 	if (!trace)
 		return NULL;
-	trace->ring.base = power_imc_memory_alloc(imc, POWER_IMC_TRACE_SIZE, cpu);
-	if (!trace->ring.base)
-		return NULL;
 	trace->core = power_imc_core_of(imc, cpu);
+	trace->cpu = cpu;
 	trace->ring.slots = POWER_IMC_TRACE_SIZE / sizeof(struct power_imc_record);
-	trace->ldbar = power_imc_ldbar(__pa(trace->ring.base), POWER_IMC_LDBAR_TRACE);
 	power_imc_drain_init(trace);
 	return trace;
 }

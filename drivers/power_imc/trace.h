@@ -13,19 +13,25 @@
 /* A thread that can trace. Touched on its CPU with interrupts off. */
 struct power_imc_trace {
 	struct power_imc_core *core;
-	u64 ldbar;
+	int cpu;
+	u64 ldbar;			/* 0: there is no ring yet */
 	struct power_imc_ring ring;
 	struct list_head events;	/* power_imc_trace_event.node */
+	bool on;			/* the engine is, for us */
 	struct hrtimer timer;
-	u64 interval_ns;		/* of the timer */
+	u64 interval_ns;		/* of the timer, or 0: it is not armed */
 	u64 drains, timers, samples;	/* timers: drains by the timer, an interrupt each */
 };
 
 /* drain.c */
 void power_imc_drain_start(struct power_imc_trace *trace);
-void power_imc_drain_stop(struct power_imc_trace *trace);
+void power_imc_drain_end(struct power_imc_trace *trace);
 void power_imc_drain(struct power_imc_trace *trace);
+void power_imc_drain_switched(struct power_imc_trace *trace);
 void power_imc_drain_init(struct power_imc_trace *trace);
+#if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
+u64 power_imc_drain_next(u64 interval_ns, bool all, bool any, bool idle);
+#endif
 
 /* switch.c */
 int power_imc_switch_watch(void (*probe)(int cpu));

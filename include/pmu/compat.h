@@ -112,6 +112,13 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #define topology_max_dies_per_package()	topology_max_die_per_package()
 #endif
 
+/* 6.3 ("perf/core: Save the dynamic parts of sample data size"): before, perf adds it up itself. */
+#ifdef HAVE_SAMPLE_DYN_SIZE
+#define pmu_sample_grow(data, bytes)	((data)->dyn_size += (bytes))
+#else
+#define pmu_sample_grow(data, bytes)	((void)(data), (void)(bytes))
+#endif
+
 /*
  * 7.x exports perf_allow_cpu(). Before, a module cannot call it, nor read perf_event_paranoid;
  * but perf asks it for every event on a CPU that it creates, as this one of its own.

@@ -4,15 +4,15 @@
  * explains errors in prose and reads when it likes; tests want the errno and each value.
  *
  *   pmu-event [--cpu N] [--pid N] [--period N] [--group] [--groups-of N] [--pinned]
- *             [--disabled] [--manual] [--inherit] [--exclude-kernel] [--user UID [--perfmon]]
- *             [--readers N] EVENT... [-x COMMAND]...
+ *             [--disabled] [--manual] [--inherit] [--sigtrap] [--exclude-kernel]
+ *             [--user UID [--perfmon]] [--readers N] EVENT... [-x COMMAND]...
  *   pmu-event [OPTION]... --lines
  *
  * An EVENT is PMU:CONFIG[,CONFIG1[,CONFIG2]], or PMU/TERM[,TERM]/ as perf has it: names of
  * the PMU's events/ and fields of its format/.
  *
- * --inherit: commands are counted as well, where --pid is 0; --user: as this user, without
- * privileges, or with CAP_PERFMON alone; --group: all events are one group; --groups-of: N
+ * --inherit: commands are counted as well, where --pid is 0; --sigtrap: with a signal for each
+ * sample; --user: as this user, without privileges, or with CAP_PERFMON alone; --group: all events are one group; --groups-of: N
  * each are.
  *
  * --readers: while commands run so many processes read the events, again and again. A count
@@ -170,7 +170,7 @@ static void parse_event(char *text, struct perf_event_attr *attr)
 
 /* How events are opened. */
 struct options {
-	int cpu, pid, pinned, disabled, inherit, exclude_kernel;
+	int cpu, pid, pinned, disabled, inherit, exclude_kernel, sigtrap;
 	unsigned long long period;
 };
 
@@ -350,6 +350,8 @@ static int open_event(struct events *events, char *text, const struct options *o
 	attr.disabled = options->disabled && !sibling;
 	attr.inherit = options->inherit;
 	attr.exclude_kernel = options->exclude_kernel;
+	attr.sigtrap = options->sigtrap;
+	attr.remove_on_exec = options->sigtrap;
 	attr.read_format = events->group ? PERF_FORMAT_GROUP : 0;
 	fd = syscall(SYS_perf_event_open, &attr, options->pid, options->cpu,
 		     sibling ? events->fd[events->n - events->n % events->group] : -1, 0);
@@ -408,6 +410,7 @@ int main(int argc, char **argv)
 		{ "period", required_argument, NULL, 's' }, { "group", no_argument, NULL, 'g' },
 		{ "pinned", no_argument, NULL, 'i' }, { "disabled", no_argument, NULL, 'd' },
 		{ "manual", no_argument, NULL, 'm' }, { "inherit", no_argument, NULL, 'h' },
+		{ "sigtrap", no_argument, NULL, 't' },
 		{ "user", required_argument, NULL, 'u' }, { "perfmon", no_argument, NULL, 'f' },
 		{ "exclude-kernel", no_argument, NULL, 'k' }, { "lines", no_argument, NULL, 'l' },
 		{ "groups-of", required_argument, NULL, 'o' },
@@ -432,6 +435,7 @@ int main(int argc, char **argv)
 		case 'd': how.disabled = 1; break;
 		case 'm': events.manual = 1; break;
 		case 'h': how.inherit = 1; break;
+		case 't': how.sigtrap = 1; break;
 		case 'u': user = atoi(optarg); break;
 		case 'f': perfmon = 1; break;
 		case 'k': how.exclude_kernel = 1; break;

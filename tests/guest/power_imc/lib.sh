@@ -67,6 +67,24 @@ SPIN='pmu-spin rounds 1 300 100'
 SPIN_SHORT='pmu-spin rounds 1 30 10'
 export INSTRUCTIONS NEVER SPIN SPIN_SHORT
 
+# Instructions of these functions are counted from now on, from call to return: measure FUNCTION...
+measure() {
+	pmu-model set thread0 measure 0
+	for function in "$@"; do
+		address=$(awk -v name="$function" '$3 == name { print "0x" $1; exit }' /proc/kallsyms)
+		pmu-model set thread0 measure "$address"
+	done
+}
+
+# What they were on CPU 0; or "-calls", or of one call the "-most" or "-quartile": measured [WHICH]
+measured() {
+	taskset 2 pmu-model get thread0 "measured${1:-}"
+}
+
+# The driver's functions that drain a ring, each from the hardware to the samples.
+DRAINS='power_imc_drain power_imc_drain_timer power_imc_drain_switched'
+export DRAINS
+
 # Records that the model has made, of all threads.
 trace_made() {
 	pmu-model get 'thread*' total | awk '{ sum += $NF } END { print sum }'

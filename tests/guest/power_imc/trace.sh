@@ -196,6 +196,22 @@ test_thinning() {
 	done
 }
 
+# A task inherits an event that begins anywhere in its period, so those that are shorter than that have their share:
+# here some 20 records each, of which one in 32 is wanted. Their number is random, with a standard deviation of its
+# root at most, and within 5 of those.
+test_thinning_of_short_lives() {
+	trace_every 3000
+	perf record -q -o $DATA -m 512 -e trace_imc/trace_cycles,period=250/ -e trace_imc/trace_cycles,freq=4000/ \
+		-- taskset 1 pmu-spin threads 400
+	trace_lines event,ip,sym | grep heavy > /tmp/samples
+	all=$(grep -c 'period=250/' /tmp/samples) some=$(grep -c 'freq=4000/' /tmp/samples) || :
+	show "records of threads: $all, samples: $some, expected: $((all / 32))"
+	within "records of threads" "$all" 4000 20000
+	root=1
+	while [ $((root * root)) -lt $((all / 32)) ]; do root=$((root + 1)); done
+	within "samples" "$some" $((all / 32 - 5 * root)) $((all / 32 + 5 * root))
+}
+
 # The writer laps the reader: what it overwrote is told to the user, by the records' times, which are even.
 test_laps_are_reported() {
 	trace_every $NEVER
@@ -215,6 +231,26 @@ test_corrupt_records() {
 	equal "corrupt" "$(($(trace_sum corrupt) - corrupt))" 3
 	equal "samples" "$(trace_samples)" 7
 	equal "lost, by perf" "$(trace_lost)" 3
+}
+
+# What a record costs up to perf's buffer, and what a switch costs where there is none: instructions. scripts/bench
+# has the numbers, beside the in-tree driver's.
+test_what_it_costs() {
+	trace_every $NEVER
+	# shellcheck disable=SC2086 # several
+	measure $DRAINS
+	taskset 2 perf record -q -o $DATA -m 512 -e $EVENT -c 1 -- taskset 1 sh -c \
+		'for _ in 1 2 3 4 5 6 7 8 9 10; do pmu-model set thread0 burst 1000; done'
+	spent=$(measured)
+	measure power_imc_drain_switched
+	taskset 2 perf record -q -o /tmp/empty.data -e $EVENT -c 1 -a -- taskset 1 sh -c \
+		'for _ in 1 2 3 4 5 6 7 8 9 10; do true & wait; done'
+	empty=$(measured -quartile)
+	measure
+	equal "samples" "$(trace_samples)" 10000
+	show "for each record: $((spent / 10000)) instructions, for a switch without: $empty"
+	within "for each record" $((spent / 10000)) 300 1050
+	within "for a switch without a record" "$empty" 10 120
 }
 
 # Of two profilers at a time each has all that is its own.
@@ -237,6 +273,22 @@ test_refused() {
 	echo "$paranoid" > /proc/sys/kernel/perf_event_paranoid
 	equal "without privileges" "$without" EACCES
 	equal "with privileges" "$(pmu-event --period 250 trace_imc:$CONFIG)" ""
+	equal "with a signal for each sample" "$(pmu-event --pid 0 --period 250 --sigtrap trace_imc:$CONFIG || :)" \
+		EOPNOTSUPP
+}
+
+# An event of another PMU may lead a group. CPUs come and go meanwhile, and that is waited for.
+test_groups_wait_for_hotplug() {
+	echo 'for _ in $(seq 20); do for on in 0 1; do echo $on > /sys/devices/system/cpu/cpu1/online; done; done' \
+		> /tmp/moves
+	sh /tmp/moves &
+	moves=$! opened=0
+	while kill -0 $moves 2> /dev/null; do
+		equal "refused" "$(pmu-event --group --disabled --period 250 software:0 trace_imc:$CONFIG || :)" ""
+		opened=$((opened + 1))
+	done
+	show "$opened groups opened"
+	within "groups" $opened 1 100000
 }
 
 CORE="pmu-event core_imc:$INST -x true"

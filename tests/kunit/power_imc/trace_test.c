@@ -14,6 +14,7 @@
 #include <linux/perf_event.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
+#include <asm/time.h>
 
 #include <pmu/compat.h>
 
@@ -350,6 +351,57 @@ static void a_corrupt_last_slot_is_passed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->ring.corrupt, 1ULL);
 }
 
+/* One look at timebases tells whether there may be records. */
+static void a_glance_tells(struct kunit *test)
+{
+	struct writer *w = test->priv;
+
+	KUNIT_EXPECT_TRUE(test, power_imc_ring_is_quiet(&w->ring));
+	for (unsigned int i = 0; i < 2 * SLOTS; i++) {
+		write_one(w);
+		KUNIT_EXPECT_FALSE_MSG(test, power_imc_ring_is_quiet(&w->ring), "%u", i);
+		KUNIT_EXPECT_EQ(test, drain(test, w), 1U);
+		KUNIT_EXPECT_TRUE_MSG(test, power_imc_ring_is_quiet(&w->ring), "%u", i);
+	}
+}
+
+/* A record that is no good does not hide the next; several do, until nobody writes any more. */
+static void a_glance_goes_behind_a_corrupt_record(struct kunit *test)
+{
+	struct writer *w = test->priv;
+
+	write_some(w, 3);
+	drain(test, w);
+	write_some(w, 2);
+	w->slots[3].tb = 0;
+	KUNIT_EXPECT_FALSE(test, power_imc_ring_is_quiet(&w->ring));
+	w->slots[4].tb = 0;
+	write_one(w);
+	KUNIT_EXPECT_TRUE(test, power_imc_ring_is_quiet(&w->ring));
+	w->ring.stopped = true;
+	KUNIT_EXPECT_FALSE(test, power_imc_ring_is_quiet(&w->ring));
+	KUNIT_EXPECT_EQ(test, drain(test, w), 1U);
+	KUNIT_EXPECT_EQ(test, w->lost, 2ULL);
+}
+
+/* The writer may have gone back to slot 0, or, since a restart, go on where it left off. */
+static void a_glance_finds_the_writer(struct kunit *test)
+{
+	struct writer *w = test->priv;
+
+	write_some(w, 5);
+	drain(test, w);
+	w->head = 0;
+	write_one(w);
+	KUNIT_EXPECT_FALSE(test, power_imc_ring_is_quiet(&w->ring));
+	drain(test, w);
+	power_imc_ring_restart(&w->ring, w->tb);
+	KUNIT_EXPECT_TRUE(test, power_imc_ring_is_quiet(&w->ring));
+	write_one(w);
+	KUNIT_EXPECT_FALSE(test, power_imc_ring_is_quiet(&w->ring));
+	KUNIT_EXPECT_EQ(test, drain(test, w), 1U);
+}
+
 /* A drain looks at so many slots and no more, whatever is in them, and loses nothing by it. */
 static void a_budget_bounds_a_drain(struct kunit *test)
 {
@@ -388,6 +440,9 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(bytes_of_the_worked_records),
 	KUNIT_CASE(the_real_ring_wraps),
 	KUNIT_CASE(a_corrupt_last_slot_is_passed),
+	KUNIT_CASE(a_glance_tells),
+	KUNIT_CASE(a_glance_goes_behind_a_corrupt_record),
+	KUNIT_CASE(a_glance_finds_the_writer),
 	KUNIT_CASE(a_budget_bounds_a_drain),
 	{ }
 };
@@ -412,9 +467,23 @@ static void modes_of_the_worked_records(struct kunit *test)
 	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct power_imc_record record = record_of(R1_TB, rows[i].ip, rows[i].state);
 
-		KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P9, &record), rows[i].p9);
-		KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P10, &record), rows[i].p10);
+		KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P9, &record, true), rows[i].p9);
+		KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P10, &record, true), rows[i].p10);
 	}
+}
+
+/* On POWER9 low addresses are real ones where no program can be. POWER10 says so itself. */
+static void real_mode_is_the_kernels(struct kunit *test)
+{
+	struct power_imc_record vector = record_of(R1_TB, 0x500, 0xc000000000000000);
+	struct power_imc_record low = record_of(R1_TB, 0x10000, 0xc000000000000000);
+	struct power_imc_record opal = record_of(R1_TB, 0x30001234, 0xc000000000000000);
+
+	KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P9, &vector, true), POWER_IMC_HOST_KERNEL);
+	KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P9, &low, true), POWER_IMC_HOST_USER);
+	KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P9, &opal, true), POWER_IMC_HOST_USER);
+	KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P9, &opal, false), POWER_IMC_HOST_KERNEL);
+	KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P10, &vector, false), POWER_IMC_HOST_USER);
 }
 
 static void exclusion_is_by_mode(struct kunit *test)
@@ -450,6 +519,81 @@ static void thinning_is_to_the_nearest(struct kunit *test)
 }
 
 /* One of so many, however they come; and many at a time are as many as one by one. */
+/* A millisecond, at once again for more, and seldom only where nothing runs that could make records. */
+static void the_timer_is_seldom_in_idle_alone(struct kunit *test)
+{
+	u64 often = 1009000, seldom = 8000000, interval = often;
+
+	KUNIT_EXPECT_EQ(test, power_imc_drain_next(often, false, true, false), 50000ULL);
+	KUNIT_EXPECT_EQ(test, power_imc_drain_next(seldom, true, true, true), often);
+	for (unsigned int i = 0; i < 5; i++) {
+		KUNIT_EXPECT_EQ(test, power_imc_drain_next(interval, true, false, false), often);
+		interval = power_imc_drain_next(interval, true, false, true);
+	}
+	KUNIT_EXPECT_EQ(test, interval, seldom);
+	KUNIT_EXPECT_EQ(test, power_imc_drain_next(50000, true, false, true), often);
+}
+
+/* What perf's handler is given of a sample, by a fake one. */
+static struct {
+	unsigned int samples;
+	u64 time, ip, period;
+	bool user, untouched;
+} written;
+
+static u64 some_clock(void)
+{
+	return 1000000;
+}
+
+static void write_sample(struct perf_event *event, struct perf_sample_data *data,
+			 struct pt_regs *regs)
+{
+	written.samples++;
+	written.time = data->time;
+	written.ip = data->ip;
+	written.period = data->period;
+	written.user = user_mode(regs);
+	written.untouched &= event->clock == some_clock && !event->attr.exclude_callchain_user &&
+			     data->sample_flags & PERF_SAMPLE_TIME;
+}
+
+/* A fork may copy an event at any time, so what is true of a sample alone is not told by way of it. */
+static void an_event_is_left_as_it_is(struct kunit *test)
+{
+	struct power_imc_sample *sample = kunit_kzalloc(test, sizeof(*sample), GFP_KERNEL);
+	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
+	struct power_imc_trace_event te = { .event = event, .every = 1, .left = 1, .period = 250 };
+	u64 earlier = 512;	/* ticks: 1000 ns */
+
+	KUNIT_ASSERT_NOT_NULL(test, sample);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	event->clock = some_clock;
+	event->overflow_handler = write_sample;
+	event->attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD;
+	memset(&written, 0, sizeof(written));
+	written.untouched = true;
+	power_imc_sample_attach(&te, NULL);
+	power_imc_sample_init(sample);
+	power_imc_sample_begin(&te, sample);
+	for (unsigned int i = 0; i < 3; i++) {
+		u64 ip = i % 2 ? 0x10001000 : 0xc000000000300000;
+
+		sample->raw.record = record_of(R1_TB + i * earlier, ip, 0);
+		KUNIT_EXPECT_TRUE(test, power_imc_sample_deliver(&te, i % 2 ? POWER_IMC_HOST_USER :
+									      POWER_IMC_HOST_KERNEL));
+		KUNIT_EXPECT_EQ(test, written.ip, ip);
+		KUNIT_EXPECT_EQ(test, written.user, i % 2);
+		KUNIT_EXPECT_EQ(test, written.period, 250ULL);
+		KUNIT_EXPECT_EQ(test, written.time,
+				tb_to_ns(R1_TB + i * earlier) + te.clock_offset);
+	}
+	power_imc_sample_end(&te);
+	KUNIT_EXPECT_EQ(test, written.samples, 3U);
+	KUNIT_EXPECT_TRUE(test, written.untouched);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 750LL);
+}
+
 static void thinning_keeps_count(struct kunit *test)
 {
 	struct power_imc_trace_event one = { .every = 7, .left = 7 }, many = one;
@@ -494,9 +638,12 @@ static void scoms_of_configs(struct kunit *test)
 
 static struct kunit_case sample_cases[] = {
 	KUNIT_CASE(modes_of_the_worked_records),
+	KUNIT_CASE(real_mode_is_the_kernels),
 	KUNIT_CASE(exclusion_is_by_mode),
 	KUNIT_CASE(thinning_is_to_the_nearest),
 	KUNIT_CASE(thinning_keeps_count),
+	KUNIT_CASE(the_timer_is_seldom_in_idle_alone),
+	KUNIT_CASE(an_event_is_left_as_it_is),
 	KUNIT_CASE(scoms_of_configs),
 	{ }
 };
