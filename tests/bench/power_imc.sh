@@ -1,58 +1,59 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What it costs to make samples of trace records; runs in a guest for scripts/bench. Prints
-# WHAT VALUE, a line each.
+# What trace_imc costs; runs in a guest for scripts/bench. Prints WHAT VALUE, a line each.
 #
-# The records are written at once, on CPU 0, by the model; perf record itself is on CPU 1.
-# Instructions are those that CPU 0 executed with many records, less those with few, for
-# each record: what else is done cancels out, but for what chance adds, hence the bursts.
-# Time is that of the kernel's functions that drain, by its function graph tracer.
+# Nothing but the functions named below is counted: the model counts the instructions from their
+# call to their return, on CPU 0. perf record itself is on CPU 1. The records are made by the
+# model, all of a drain at once, and by nothing else.
+. ./power_imc/lib.sh
 set -e
 
-EVENT=trace_imc/trace_cycles/
-TRACING=/sys/kernel/tracing
-FEW=100 MANY=4000 BURSTS=40
-NEVER=4294967295	# times slower than hardware: there are the records of bursts alone
+BURSTS=40 FORKS=100
+FEW=16 MANY=128	# records to a drain: what the hardware writes in 125 us, and in a millisecond
 
 case $1 in
-ours) drain='power_imc_drain power_imc_drain_timer' ;;
-in-tree) drain='trace_imc_event_stop trace_imc_event_read' ;;
+ours) drain=$DRAINS switch='power_imc_drain power_imc_drain_switched' ;;
+in-tree) drain='trace_imc_event_stop trace_imc_event_read' switch=trace_imc_event_stop ;;
 esac
 
-# One run with so many records in each burst: instructions of CPU 0.
-run() {
-	taskset 2 perf record -q -o /tmp/perf.data -e $EVENT -c 1 -m 1024 -- taskset 1 sh -c "
-		pmu-model set thread0 trace-div $NEVER
-		pmu-spin 0.05
-		pmu-model get thread0 instructions > /tmp/before
-		for _ in \$(seq $BURSTS); do pmu-model set thread0 burst $1; pmu-spin 0.01; done" \
-		> /tmp/said 2>&1 || { cat /tmp/said >&2; exit 1; }
-	taskset 1 pmu-model get thread0 instructions > /tmp/after
-	pmu-model set thread0 trace-div 64
-	echo $(($(cat /tmp/after) - $(cat /tmp/before)))
+# record COMMAND: on CPU 0, traced, to the shell
+record() {
+	taskset 2 perf record -q -o $DATA -e $EVENT -c 1 -m 1024 -- taskset 1 sh -c "$1" > /tmp/said 2>&1 ||
+		{ cat /tmp/said >&2; exit 1; }
 }
 
-samples() {
-	perf script -i /tmp/perf.data -F ip 2> /dev/null | grep -c .
+# Drains with so many records each: instructions in $spent, the samples in $samples. All records have to be there.
+drains() {
+	# shellcheck disable=SC2086 # several
+	measure $drain
+	before=$(trace_made)
+	record "for _ in \$(seq $BURSTS); do pmu-model set thread0 burst $1; done"
+	spent=$(measured)
+	records=$(($(trace_made) - before))
+	samples=$(trace_samples)
+	[ "$records" -eq $((BURSTS * $1)) ] && [ "$samples" -eq "$records" ] ||
+		{ echo "$samples samples of $records records, of $((BURSTS * $1)) asked for" >&2; exit 1; }
 }
 
-# The least of some runs: nothing makes it execute less than it has to.
-least() {
-	for _ in 1 2 3 4 5; do run "$1"; done | sort -n | head -n 1
-}
+trace_every $NEVER
 
-few=$(least $FEW)
-few_samples=$(samples)
-many=$(least $MANY)
-many_samples=$(samples)
-echo instructions $(((many - few) / (many_samples - few_samples)))
+drains $FEW
+few=$spent few_samples=$samples
+drains $MANY
+echo record $(((spent - few) / (samples - few_samples)))
+echo longest "$(measured -most)"
 
-echo "$drain" > $TRACING/set_ftrace_filter
-echo function_graph > $TRACING/current_tracer
-echo > $TRACING/trace
-run $MANY > /dev/null
-grep -hE "${drain% *}|${drain#* }" $TRACING/trace | sed 's/.*) *[^0-9 ]* *\([0-9.]*\) us.*/\1/' | awk -v samples="$(samples)" '
-	{ sum += $1; if ($1 > most) most = $1 }
-	END { print "ns", int(sum * 1000 / samples); print "longest", int(most); print "drains", NR }'
-echo nop > $TRACING/current_tracer
+# shellcheck disable=SC2086 # several
+measure $switch
+record "for _ in \$(seq $BURSTS); do pmu-model get thread0 total > /dev/null; done"
+echo empty "$(measured -quartile)"
+
+# Of a process that inherits an event for each CPU. Interrupts are on there: a quarter of them has none.
+for what in fork:perf_event_init_task exit:perf_event_exit_task; do
+	measure "${what#*:}"
+	record "for _ in \$(seq $FORKS); do true & wait; done"
+	echo "${what%:*}" "$(measured -quartile)"
+done
+measure
+trace_every 0

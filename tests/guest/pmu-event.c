@@ -12,8 +12,8 @@
  * the PMU's events/ and fields of its format/.
  *
  * --inherit: commands are counted as well, where --pid is 0; --sigtrap: with a signal for each
- * sample; --user: as this user, without privileges, or with CAP_PERFMON alone; --group: all events are one group; --groups-of: N
- * each are.
+ * sample; --user: as this user, without privileges, or with CAP_PERFMON alone; --group: all
+ * events are one group; --groups-of: N each are.
  *
  * --readers: while commands run so many processes read the events, again and again. A count
  * that goes down, or that cannot be read, is an error.
