@@ -57,7 +57,7 @@ static void cmn_unclaim_filter(const struct cmn *cmn, struct cmn_claims *claims,
 
 /* What the event needs in one DTM: @m gets what it got. NULL, or why not. */
 static const char *cmn_claim_member(const struct cmn *cmn, struct cmn_claims *claims,
-				    const struct cmn_event *ce, struct cmn_member *m)
+				    struct cmn_event *ce, struct cmn_member *m, bool trial)
 {
 	struct cmn_dtm_claims *dtm = &claims->dtm[m->dtm];
 	unsigned int counter = ffz(dtm->counters);
@@ -68,7 +68,7 @@ static const char *cmn_claim_member(const struct cmn *cmn, struct cmn_claims *cl
 	if (!cmn_claim_filter(cmn, claims, ce, m->node))
 		return "two events want different filters of one node";
 	if (ce->type == CMN_TYPE_WP) {
-		wp = cmn_wp_claim(dtm, ce);
+		wp = cmn_wp_claim(dtm, ce, m->wp, trial);
 		if (wp < 0 && ce->wp.tag)
 			return "wp_combine wants two of the same XPs that differ in wp_grp alone";
 		if (wp < 0)
@@ -88,7 +88,7 @@ static void cmn_unclaim_member(const struct cmn *cmn, struct cmn_claims *claims,
 	dtm->counters &= ~BIT(m->counter);
 	cmn_unclaim_filter(cmn, claims, ce, m->node);
 	if (ce->type == CMN_TYPE_WP)
-		cmn_wp_unclaim(dtm, ce, m->wp);
+		cmn_wp_unclaim(dtm, m->wp);
 }
 
 /*
@@ -164,7 +164,7 @@ const char *cmn_claim(const struct cmn *cmn, struct cmn_claims *claims, struct c
 	for (unsigned int i = 0; i < ce->nr; i++) {
 		struct cmn_member tried = ce->member[i];
 
-		why = cmn_claim_member(cmn, claims, ce, trial ? &tried : &ce->member[i]);
+		why = cmn_claim_member(cmn, claims, ce, trial ? &tried : &ce->member[i], trial);
 		if (!why)
 			continue;
 		if (!trial) {
@@ -176,6 +176,8 @@ const char *cmn_claim(const struct cmn *cmn, struct cmn_claims *claims, struct c
 		}
 		return why;
 	}
+	if (!trial)
+		ce->counted = true;
 	return NULL;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_claim);

@@ -280,20 +280,17 @@ struct cmn_event {
 	struct cmn_wp wp;
 	u64 wp_val, wp_mask;
 	u64 carries;			/* of local counters, at the least, and an offset */
-	bool alone, counted;		/* of a pair: tried without the other; ever claimed */
 	bool may_log;			/* as pmu_may_log() said of who opened it */
+	bool counted, paired;		/* ever claimed; and of a pair, with the other */
+	struct pid *opener;		/* of half a pair: the process */
+	const void *party;		/* halves of the same one make pairs */
 	u16 nr;
 	struct cmn_member member[];
 };
 
-struct cmn_pair {
-	bool open;			/* the even watchpoint waits for its partner */
-	const struct cmn_event *first;	/* whose that is */
-};
-
 struct cmn_dtm_claims {
 	u8 counters, wps;
-	struct cmn_pair pair[2];	/* up, down */
+	struct cmn_event *half[CMN_DTM_WPS];	/* of a pair, whose watchpoint this is */
 };
 
 struct cmn_filter_claim {
@@ -433,8 +430,9 @@ void cmn_irq_move(struct cmn *cmn, int cpu);
 u32 cmn_wp_config(const struct cmn *cmn, const struct cmn_wp *wp, bool combine);
 int cmn_wp_decode(const struct cmn *cmn, u64 config, struct cmn_wp *wp);
 bool cmn_wp_makes_pair(const struct cmn_event *one, const struct cmn_event *other);
-int cmn_wp_claim(struct cmn_dtm_claims *claims, const struct cmn_event *ce);
-void cmn_wp_unclaim(struct cmn_dtm_claims *claims, const struct cmn_event *ce, unsigned int n);
+int cmn_wp_claim(struct cmn_dtm_claims *claims, struct cmn_event *ce, unsigned int last,
+		 bool trial);
+void cmn_wp_unclaim(struct cmn_dtm_claims *claims, unsigned int n);
 
 /* claim.c */
 size_t cmn_claims_size(const struct cmn *cmn);

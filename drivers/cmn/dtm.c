@@ -14,6 +14,8 @@
 /* A watchpoint that matches as good as nothing: every bit is compared, with 1. */
 static const struct cmn_watch cmn_wp_idle = { .val = ~0ULL };
 
+#define CMN_WP_UNKNOWN	~0U	/* config: written with the first watchpoint that it is for */
+
 static void __iomem *cmn_wp_reg(const struct cmn_dtm *dtm, unsigned int n, unsigned int reg)
 {
 	return dtm->base + reg + n * CMN_DTM_WP_STRIDE;
@@ -36,7 +38,7 @@ void cmn_dtm_reset(struct cmn_dtm *dtm)
 	cmn_write64(dtm->config, dtm->base + CMN_DTM_PMU_CONFIG);
 	for (unsigned int n = 0; n < CMN_DTM_WPS; n++) {
 		dtm->wp[n] = cmn_wp_idle;
-		dtm->wp_config[n] = ~0U;	/* unknown: written with the first watchpoint */
+		dtm->wp_config[n] = CMN_WP_UNKNOWN;
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_dtm_reset);
@@ -158,6 +160,9 @@ void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct 
 		};
 
 		cmn_wp_set(cmn, dtm, m->wp, &watch);
+		/* Half a pair counts nothing as long as the other one matches nothing. */
+		if (combine && dtm->wp_config[m->wp + 1] == CMN_WP_UNKNOWN)
+			dtm->stale_wps |= BIT(m->wp + 1);
 		return;
 	}
 	cmn_filter_set(cmn, node, ce, true);

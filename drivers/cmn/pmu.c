@@ -7,6 +7,8 @@
 #include <linux/export.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "cmn.h"
@@ -58,21 +60,24 @@ static int cmn_op_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 	if (IS_ERR(ce))
 		return PTR_ERR(ce);
 	ce->may_log = pmu_may_log();
+	if (ce->wp.tag)
+		ce->opener = get_task_pid(current, PIDTYPE_TGID);
 	ev->max_rate = ce->type == CMN_TYPE_DTC ? CMN_CYCLES_RATE : CMN_EVENT_RATE * ce->nr;
 	ev->priv = ce;
 	return 0;
 }
 
-/* A pair's halves are opened one by one: only at the end it is known that there was no other. */
+/* The halves of a pair come one by one: only at the end it is known that there was no other. */
 static void cmn_op_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	const struct cmn *cmn = container_of(desc, struct cmn, desc);
 	struct cmn_event *ce = ev->priv;
 
 	/* The device may have gone, its name is the mesh's. */
-	if (ce->alone && !ce->counted && ce->may_log)
-		pr_notice_ratelimited("%s: event not counted: wp_combine=%u: no other watchpoint of the group fits to it\n",
+	if (ce->wp.tag && ce->counted && !ce->paired && ce->may_log)
+		pr_notice_ratelimited("%s: event has counted nothing: wp_combine=%u: no other watchpoint fits to it\n",
 				      cmn->name, ce->wp.tag);
+	put_pid(ce->opener);
 	kvfree(ce);
 }
 
@@ -95,17 +100,20 @@ static bool cmn_is_partner(const struct perf_event *event, const struct perf_eve
 	return cmn_wp_makes_pair(ev->priv, its->priv);
 }
 
-/* Is the other one of a pair of watchpoints in the group? */
-static bool cmn_has_partner(const struct perf_event *event)
+/*
+ * Whose halves of pairs belong together: a group's, if the other is in it, or a process's. Two
+ * users may have chosen the same number.
+ */
+static const void *cmn_party(const struct perf_event *event, const struct cmn_event *ce)
 {
 	const struct perf_event *leader = event->group_leader, *sibling;
 
 	if (cmn_is_partner(event, leader))
-		return true;
+		return leader;
 	for_each_sibling_event(sibling, leader)
 		if (cmn_is_partner(event, sibling))
-			return true;
-	return false;
+			return leader;
+	return ce->opener;
 }
 
 static int cmn_op_claim(struct pmu_box *box, struct pmu_event *ev, void *state, bool trial)
@@ -114,19 +122,12 @@ static int cmn_op_claim(struct pmu_box *box, struct pmu_event *ev, void *state, 
 	struct cmn_event *ce = ev->priv;
 	const char *why;
 
-	/* Half a pair would count nothing. On trial the other one may be yet to come. */
-	if (!trial && ce->type == CMN_TYPE_WP && ce->wp.tag && !cmn_has_partner(ev->event)) {
-		ce->alone = true;
-		return -EAGAIN;
-	}
+	if (!trial && ce->wp.tag)
+		ce->party = cmn_party(ev->event, ce);
 	why = cmn_claim(cmn, state, ce, trial);
 	if (why && trial)
 		cmn_refuse(cmn, "its group cannot count at the same time: %s", why);
-	if (why)
-		return -EAGAIN;
-	if (!trial)
-		ce->counted = true;
-	return 0;
+	return why ? -EAGAIN : 0;
 }
 
 static void cmn_op_unclaim(struct pmu_box *box, struct pmu_event *ev, void *state)

@@ -98,53 +98,50 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_wp_makes_pair);
  * cmn_wp_claim() - take a watchpoint of a DTM.
  * @claims: the DTM's
  * @ce: the event that it is for; as long as it has the watchpoint it must not go away
+ * @last: which one it had, if it was ever claimed
+ * @trial: a group is tried, whose halves belong together
  *
- * The first of a pair takes the even one of the direction, and keeps the odd one free for
- * its partner.
+ * A pair has both of a direction, and counts at the even one, which is that of the first that is
+ * claimed. Half a pair waits for the other: it has its watchpoint, counts nothing, and keeps the
+ * second one free. Each comes back to where it was, whichever is claimed first then.
  *
  * Return: its number, or -EAGAIN.
  */
-int cmn_wp_claim(struct cmn_dtm_claims *claims, const struct cmn_event *ce)
+int cmn_wp_claim(struct cmn_dtm_claims *claims, struct cmn_event *ce, unsigned int last,
+		 bool trial)
 {
-	const struct cmn_wp *wp = &ce->wp;
-	unsigned int even = wp->down ? 2 : 0;
-	struct cmn_pair *pair = &claims->pair[wp->down];
+	unsigned int even = ce->wp.down ? 2 : 0, n = even;
 	bool has_even = claims->wps & BIT(even), has_odd = claims->wps & BIT(even + 1);
-	int n = even;
+	struct cmn_event *other;
 
-	if (wp->tag && pair->open) {
-		if (!cmn_wp_makes_pair(pair->first, ce))
+	if (has_even && has_odd)
+		return -EAGAIN;
+	if (has_even || has_odd) {
+		n = has_even ? even + 1 : even;
+		other = claims->half[n ^ 1];
+		if (!other != !ce->wp.tag)
 			return -EAGAIN;
-		pair->open = false;
-		n = even + 1;
-	} else if (wp->tag) {
-		if (has_even || has_odd)
+		if (other && !cmn_wp_makes_pair(other, ce))
 			return -EAGAIN;
-		*pair = (struct cmn_pair){ .open = true, .first = ce };
-	} else if (has_even) {
-		if (has_odd || pair->open)
-			return -EAGAIN;
-		n = even + 1;
+		if (other && !trial) {
+			if (other->party != ce->party)
+				return -EAGAIN;
+			other->paired = true;
+			ce->paired = true;
+		}
+	} else if (ce->wp.tag && ce->counted) {
+		n = last;
 	}
 	claims->wps |= BIT(n);
+	claims->half[n] = ce->wp.tag ? ce : NULL;
 	return n;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_wp_claim);
 
-/*
- * Give back watchpoint @n. If that was the second of a pair, the first waits again, unless it went
- * before, and with it what is known of it.
- */
-void cmn_wp_unclaim(struct cmn_dtm_claims *claims, const struct cmn_event *ce, unsigned int n)
+/* Give back watchpoint @n. */
+void cmn_wp_unclaim(struct cmn_dtm_claims *claims, unsigned int n)
 {
-	struct cmn_pair *pair = &claims->pair[ce->wp.down];
-
 	claims->wps &= ~BIT(n);
-	if (!ce->wp.tag)
-		return;
-	if (pair->first == ce)
-		*pair = (struct cmn_pair){ };
-	else
-		pair->open = !!pair->first;
+	claims->half[n] = NULL;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_wp_unclaim);

@@ -36,5 +36,31 @@ test_interrupts() {
 	done
 }
 
+# The metrics that perf has for meshes, all of its tables. It sums up over them, so in all the same happens.
+test_perf_metrics() {
+	perf list --no-desc metric > /tmp/metrics 2>&1
+	grep -q slc_miss_rate /tmp/metrics || skip "this perf or driver has none"
+	equal "metrics" "$(grep -cE '^ +[a-z_.]+$' /tmp/metrics)" 8
+	while read -r metric first second; do
+		out=$(perf stat -x, -a -M "$metric" -- sh -c "echo \"add cmn0 $first 3000
+			add cmn0 ${second:-$first} 12000\" | pmu-model -" 2>&1)
+		if [ -n "$second" ]; then
+			contains "$metric" "$out" ",25\.0,%  *$metric"
+		else
+			contains "$metric" "$out" "^[1-9][0-9]*000,,$first,"
+			contains "$metric" "$out" ",[1-9][0-9]*\.[0-9],MB/s  *$metric"
+		fi
+	done <<-LIST
+		slc_miss_rate hnf_cache_miss hnf_slc_sf_cache_access
+		hnf_message_retry_rate hnf_pocq_retry hnf_pocq_reqs_recvd
+		sf_hit_rate hnf_sf_hit hnf_slc_sf_cache_access
+		mc_message_retry_rate hnf_mc_retries hnf_mc_reqs
+		rni_retry_rate rnid_txreq_flits_retried rnid_txreq_flits_total
+		rni_actual_read_bandwidth.all rnid_rxdat_flits
+		rni_actual_write_bandwidth.all rnid_txdat_flits
+		sbsx_actual_write_bandwidth.all sbsx_txdat_flitv
+	LIST
+}
+
 find_meshes
 run_tests

@@ -235,6 +235,10 @@ test_watchpoint_groups_and_pairs() {
 	got=$(pmu-event --group "$PMU/$up,wp_combine=1,wp_grp=0,wp_val=0x11,wp_mask=0/" \
 		"$PMU/$up,wp_combine=1,wp_grp=1,wp_val=0x22,wp_mask=0/" -x "@model $happens")
 	equal "a pair counts at its first" "${got% *}" 4
+	# As tools ask for one, without a group.
+	got=$(pmu-event "$PMU/$up,wp_combine=1,wp_grp=0,wp_val=0x11,wp_mask=0/" \
+		"$PMU/$up,wp_combine=1,wp_grp=1,wp_val=0x22,wp_mask=0/" -x "@model $happens")
+	equal "a pair without a group" "${got% *}" 4
 }
 
 # Two in each direction at one XP, and a flit that goes down is an event of the XP as well.

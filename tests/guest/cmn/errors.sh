@@ -133,27 +133,47 @@ test_groups() {
 	tried
 }
 
-# not_counted EVENT EVENT: perf says so of both, which are a group; the log has a line for each that was tried
-not_counted() {
+FIELDS=wp_dev_sel=0,wp_chn_sel=0,wp_val=0,wp_mask=0,wp_combine=1,bynodeid=1
+MATCHES='add cmn0 flit@0x20,port=0,dir=up,chn=req,g0=0,g1=0 100'
+
+# halves EVENT EVENT: neither has a partner, so neither counts, and the log has a line for each
+halves() {
 	log_mark
-	out=$(perf stat -x, -a -e "{$PMU/$1/,$PMU/$2/}" -- true 2>&1)
-	equal "not counted: $*" "$(echo "$out" | grep -c '^<not counted>,')" 2
-	within "lines" "$(log_since_mark | grep -c "$PMU: event not counted: wp_combine=1: no other watchpoint")" 1 2
+	equal "halves: $*" "$(pmu-event "$PMU/$1/" "$PMU/$2/" -x "@model $MATCHES")" "0 0"
+	equal "lines" "$(log_since_mark | grep -c "$PMU: event has counted nothing: wp_combine=1: no other watchpoint")" 2
 }
 
-# A watchpoint without its partner would count nothing, or all: it is not counted, and no 0 says otherwise.
-test_half_a_pair_is_not_counted() {
-	fields=wp_dev_sel=0,wp_chn_sel=0,wp_val=0,wp_mask=0,wp_combine=1,bynodeid=1
-	not_counted "watchpoint_up,wp_grp=0,$fields,nodeid=0x20" "watchpoint_up,wp_grp=1,$fields,nodeid=0x40"
-	not_counted "watchpoint_up,wp_grp=0,$fields,nodeid=0x20" "watchpoint_down,wp_grp=1,$fields,nodeid=0x20"
-	out=$(perf stat -x, -a -e "{$PMU/watchpoint_up,wp_grp=0,$fields,nodeid=0x20/,$PMU/watchpoint_up,wp_grp=1,$fields,nodeid=0x20/}" \
-		-- true 2>&1)
-	equal "a pair is counted" "$(echo "$out" | grep -c "^0,,$PMU")" 2
-	# One that counts when the other is opened: its first half alone was tried before.
+# A watchpoint without its partner waits for it, and what nobody else could count then is 0; when it goes the log has
+# a line.
+test_half_a_pair_counts_nothing() {
+	halves "watchpoint_up,wp_grp=0,$FIELDS,nodeid=0x20" "watchpoint_up,wp_grp=1,$FIELDS,nodeid=0x40"
+	halves "watchpoint_up,wp_grp=0,$FIELDS,nodeid=0x20" "watchpoint_down,wp_grp=1,$FIELDS,nodeid=0x20"
 	log_mark
-	accepted watchpoint_up,wp_combine=1 watchpoint_up,wp_combine=1,wp_grp=1
-	tried
-	equal "not counted" "$(log_since_mark | grep -c 'event not counted')" 0
+	equal "a pair" "$(pmu-event "$PMU/watchpoint_up,wp_grp=0,$FIELDS,nodeid=0x20/" \
+		"$PMU/watchpoint_up,wp_grp=1,$FIELDS,nodeid=0x20/" -x "@model $MATCHES")" "100 100"
+	equal "lines" "$(log_since_mark | grep -c 'counted nothing')" 0
+}
+
+# That it waits is no reason for others to take turns.
+test_half_a_pair_disturbs_nobody() {
+	out=$(perf stat -x, -a -e "$PMU/watchpoint_up,wp_grp=0,$FIELDS,nodeid=0x20/,$PMU/hnf_cache_miss/" -- sleep 0.3 2>&1)
+	equal "always counted" "$(echo "$out" | grep -c '^0,.*,100\.00,')" 2
+}
+
+# Another's half with the same number is none of a pair.
+test_pairs_of_two_users() {
+	first=$PMU/watchpoint_up,wp_grp=0,$FIELDS,nodeid=0x20/ second=$PMU/watchpoint_up,wp_grp=1,$FIELDS,nodeid=0x20/
+	got=$(pmu-event "$first" -x "pmu-event '$second' -x '@model $MATCHES' > /dev/null")
+	equal "the first" "$got" 0
+}
+
+# It counts at the first, whichever is switched on again first.
+test_pairs_that_are_switched_off_and_on() {
+	first=$PMU/watchpoint_up,wp_grp=0,$FIELDS,nodeid=0x20/ second=$PMU/watchpoint_up,wp_grp=1,$FIELDS,nodeid=0x20/
+	other='add cmn0 flit@0x20,port=0,dir=up,chn=req,g0=1,g1=0 7'
+	got=$(pmu-event "$first" "$second" -x "@model $MATCHES; $other" -x @disable -x @enable -x "@model $MATCHES; $other" |
+		tail -n 1)
+	equal "twice" "$got" "200 214"
 }
 
 # Five events of one XP: what had no place in a group takes turns without one. A turn writes a selector or more,

@@ -40,7 +40,7 @@ test_what_a_user_could_not_count() {
 	equal "count of a user" "$(at_level 0 pmu-event $NOBODY "$half" -x true)" 0
 	log_is_silent
 	equal "count" "$(pmu-event "$half" -x true)" 0
-	contains "log" "$(log_since_mark)" 'event not counted: '
+	contains "log" "$(log_since_mark)" 'event has counted nothing: '
 }
 
 run_tests

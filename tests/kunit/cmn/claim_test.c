@@ -269,7 +269,9 @@ static void pairs(struct kunit *test)
 	kvfree(one);
 }
 
-/* The second of a pair gets the odd watchpoint, and nobody else does. */
+/*
+ * The second of a pair gets the odd watchpoint, and nobody else does; each comes back to its own.
+ */
 static void pairs_are_kept_together(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
@@ -280,23 +282,53 @@ static void pairs_are_kept_together(struct kunit *test)
 	struct cmn_event *single = cmn_regfile_event(test, file, WP_BASE ^ WP_TAG_3, 0, 0);
 	struct cmn_dtm_claims claims = { };
 
-	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one), 0);
-	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, all), 0);
-	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, other), 1);
-	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, other), 0);
-	cmn_wp_unclaim(&claims, other, 1);
-	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, other), 1);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one, 0, false), 0);
+	KUNIT_EXPECT_FALSE(test, one->paired);
+	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, all, 0, false), 0);
+	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, single, 0, false), 0);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, other, 0, false), 1);
+	KUNIT_EXPECT_TRUE(test, one->paired && other->paired);
+	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, other, 0, false), 0);
+	one->counted = true;
+	other->counted = true;
 
-	/* The first goes, another takes its place, the second goes: nobody waits there. */
-	cmn_wp_unclaim(&claims, one, 0);
-	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, single), 0);
-	cmn_wp_unclaim(&claims, other, 1);
-	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, other), 0);
-	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, single), 1);
+	/* The first goes and comes back, then both do, the other way round. */
+	cmn_wp_unclaim(&claims, 0);
+	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, single, 0, false), 0);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one, 0, false), 0);
+	cmn_wp_unclaim(&claims, 0);
+	cmn_wp_unclaim(&claims, 1);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, other, 1, false), 1);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one, 0, false), 0);
+
+	/* Without them a single one has the place, and no pair has any. */
+	cmn_wp_unclaim(&claims, 0);
+	cmn_wp_unclaim(&claims, 1);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, single, 0, false), 0);
+	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, one, 0, false), 0);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, single, 0, false), 1);
 	kvfree(one);
 	kvfree(other);
 	kvfree(all);
 	kvfree(single);
+}
+
+/* Halves of two users who chose the same number are no pair; those of a group that is tried are. */
+static void pairs_have_one_user(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
+	struct cmn_event *one = cmn_regfile_event(test, file, WP_BASE, 0, 0);
+	struct cmn_event *other = cmn_regfile_event(test, file, WP_BASE ^ WP_GROUP_1, 0, 0);
+	struct cmn_dtm_claims claims = { };
+
+	one->party = test;
+	other->party = file;
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one, 0, false), 0);
+	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, other, 0, false), 0);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, other, 0, true), 1);
+	KUNIT_EXPECT_FALSE(test, one->paired);
+	kvfree(one);
+	kvfree(other);
 }
 
 static struct kunit_case cmn_claim_cases[] = {
@@ -305,6 +337,7 @@ static struct kunit_case cmn_claim_cases[] = {
 	KUNIT_CASE(letters_run_out),
 	KUNIT_CASE(pairs),
 	KUNIT_CASE(pairs_are_kept_together),
+	KUNIT_CASE(pairs_have_one_user),
 	{ }
 };
 
