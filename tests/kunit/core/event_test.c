@@ -344,7 +344,9 @@ static int enable_all_the_time(void *event)
 
 static void fails_while_it_is_enabled(struct kunit *test)
 {
-	for (int i = 0; i < 20; i++) {
+	bool failed = true;
+
+	for (int i = 0; i < 20 && failed; i++) {
 		struct perf_event *event = open_event(1);
 		struct task_struct *other;
 
@@ -356,7 +358,8 @@ static void fails_while_it_is_enabled(struct kunit *test)
 		msleep(20);
 		fake->gone = false;
 		kthread_stop(other);
-		KUNIT_EXPECT_TRUE(test, perf_open_fails_soon(event));
+		failed = perf_open_fails_soon(event);
+		KUNIT_EXPECT_TRUE_MSG(test, failed, "round %d", i);
 		KUNIT_EXPECT_FALSE(test, fake->on[0]);
 		perf_event_release_kernel(event);
 	}

@@ -208,7 +208,8 @@ struct family {
 
 static struct family open_of_kthreadd(struct kunit *test)
 {
-	struct task_struct *kthreadd = current->real_parent;
+	/* It lives for ever. */
+	struct task_struct *kthreadd = rcu_access_pointer(current->real_parent);
 	struct family family;
 
 	KUNIT_ASSERT_EQ(test, kthreadd->pid, 2);
