@@ -10,7 +10,8 @@
 #include <linux/cpu.h>
 #include <linux/device.h>
 #include <linux/module.h>
-#include <linux/namei.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "core.h"
@@ -33,18 +34,30 @@ static struct pmu_dev *pmu_dev_find(const char *name)
 
 /*
  * Does another driver have a PMU of this name? perf_pmu_register() would fail as well,
- * but with a stack dump that says nothing to the person who has to act.
+ * but with a stack dump that says nothing to the person who has to act. perf's bus, where all
+ * PMUs are, is that of perf's own PMUs, and an event knows its PMU; sysfs need not be mounted.
+ * The event is of the current task, for which nobody needs a right.
  */
 static bool pmu_name_taken(const char *name)
 {
-	char *path = kasprintf(GFP_KERNEL, "/sys/bus/event_source/devices/%s", name);
-	struct path found;
-	bool taken = path && !kern_path(path, 0, &found);
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.size = sizeof(attr),
+		.disabled = 1,
+	};
+	struct perf_event *event = perf_event_create_kernel_counter(&attr, -1, current, NULL, NULL);
+	struct device *bus_device, *found = NULL;
 
-	if (taken)
-		path_put(&found);
-	kfree(path);
-	return taken;
+	if (IS_ERR(event))
+		return false;
+	/* At boot the bus may not be up yet. */
+	bus_device = event->pmu->dev;
+	if (bus_device)
+		found = bus_find_device_by_name(bus_device->bus, NULL, name);
+	put_device(found);
+	perf_event_release_kernel(event);
+	return found;
 }
 
 static void pmu_dev_free(struct pmu_dev *pd)
@@ -60,11 +73,6 @@ static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_des
 {
 	struct pmu_dev *pd;
 	int err;
-
-	if (pmu_name_taken(name))
-		return dev_err_ptr_probe(dev, -EEXIST,
-			"another driver has a PMU named %s: unload that driver or unbind its device first\n",
-			name);
 
 	pd = kzalloc(struct_size(pd, name, strlen(name) + 1), GFP_KERNEL);
 	if (!pd)
@@ -217,11 +225,18 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 	pmu_box_init_counting(box);
 
 	mutex_lock(&pmu_register_mutex);
-	cpus_read_lock();
-	mutex_lock(&pmu_core_mutex);
-	err = pmu_box_add(dev, box, desc, name);
-	mutex_unlock(&pmu_core_mutex);
-	cpus_read_unlock();
+	/* The list changes with this lock alone, and to ask perf may take cpu_hotplug_lock. */
+	if (!pmu_dev_find(name) && pmu_name_taken(name)) {
+		err = dev_err_probe(dev, -EEXIST,
+				    "another driver has a PMU named %s: unload that driver or unbind its device first\n",
+				    name);
+	} else {
+		cpus_read_lock();
+		mutex_lock(&pmu_core_mutex);
+		err = pmu_box_add(dev, box, desc, name);
+		mutex_unlock(&pmu_core_mutex);
+		cpus_read_unlock();
+	}
 	mutex_unlock(&pmu_register_mutex);
 	if (err) {
 		pmu_box_put(box);

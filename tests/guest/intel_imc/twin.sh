@@ -25,6 +25,12 @@ test_in_tree_driver_has_the_device() {
 	fails insmod $MODULES/intel_imc_pmu.ko 2> /tmp/said
 	contains "log" "$(log_since_mark)" '3f:10.0: .*another driver has a PMU named uncore_imc_0'
 	contains "log" "$(log_since_mark)" '3f:10.0: uncore_imc_0 lacks socket 0$'
+	# Also where who loads it sees no sysfs.
+	mkdir -p /tmp/jail
+	cp /bin/busybox $MODULES/intel_imc_pmu.ko /tmp/jail
+	log_mark
+	fails chroot /tmp/jail /busybox insmod /intel_imc_pmu.ko 2> /tmp/said
+	contains "log" "$(log_since_mark)" '3f:10.0: .*another driver has a PMU named uncore_imc_0'
 	echo 0000:7f:10.0 > /sys/bus/pci/drivers/snbep_uncore/unbind
 	insmod $MODULES/intel_imc_pmu.ko
 	equal "ours counts" "$(pmu-event uncore_imc_0:0x304 -x 'pmu-model add imc0 cas_rd 3')" 3
