@@ -86,6 +86,14 @@ compile() { # MACRO DESCRIPTION COMPILER FLAGS...: the snippet is on standard in
 		void conftest(struct perf_sample_data *data) { data->dyn_size = 0; }
 	EOT
 
+	for word in 3 4; do
+		compile HAVE_ATTR_CONFIG$word "perf_event_attr.config$word" "$@" <<-EOT
+			#include <linux/perf_event.h>
+			u64 conftest(struct perf_event_attr *attr);
+			u64 conftest(struct perf_event_attr *attr) { return attr->config$word; }
+		EOT
+	done
+
 	compile HAVE_BARE_NAMESPACES "symbol namespaces are bare words, until 6.12" "$@" <<-EOT
 		#include <linux/module.h>
 		MODULE_IMPORT_NS(BARE_WORD);

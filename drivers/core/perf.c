@@ -576,7 +576,7 @@ static int pmu_event_check(const struct pmu_dev *pd, struct perf_event *event)
 				  "it counts for the system, not for a task");
 	if (pmu_reserved_bits(desc, PMU_CONFIG, attr->config) ||
 	    pmu_reserved_bits(desc, PMU_CONFIG1, attr->config1) ||
-	    pmu_reserved_bits(desc, PMU_CONFIG2, attr->config2))
+	    pmu_reserved_bits(desc, PMU_CONFIG2, attr->config2) || pmu_attr_further_config(attr))
 		return pmu_refuse(pd, "the config has bits that no format describes");
 	return pmu_event_check_power(desc, event);
 }

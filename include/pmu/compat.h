@@ -147,6 +147,23 @@ static inline int pmu_allow_cpu(void)
 #endif
 
 /*
+ * What an event sets in the words of its config that no PMU of ours has a field in: 6.3 ("perf: Add
+ * perf_event_attr::config3"), and config4 still newer.
+ */
+static inline u64 pmu_attr_further_config(const struct perf_event_attr *attr)
+{
+	u64 config = 0;
+
+#ifdef HAVE_ATTR_CONFIG3
+	config |= attr->config3;
+#endif
+#ifdef HAVE_ATTR_CONFIG4
+	config |= attr->config4;
+#endif
+	return config;
+}
+
+/*
  * How many events of @pmu, for all of a CPU, are in the context of @cpu: 6.2 ("perf: Rewrite core
  * context handling") and 6.15 ("perf/core: Detach 'struct perf_cpu_pmu_context' and 'struct pmu'
  * lifetimes") changed where perf counts them.

@@ -44,8 +44,8 @@ enum pmu_config_word { PMU_CONFIG, PMU_CONFIG1, PMU_CONFIG2, PMU_CONFIG_WORDS };
  * @always: write the field in an event's text even if it is 0
  * @alias: another name for bits of an earlier field; never written in an event's text
  *
- * A bit of config, config1 or config2 that no format claims is reserved: events that
- * set one are refused with -EINVAL.
+ * A bit of config, config1 or config2 that no format claims is reserved, as are all of the words
+ * behind: events that set one are refused with -EINVAL.
  */
 struct pmu_format {
 	const char *name;

@@ -57,6 +57,11 @@ skip() {
 	exit 4
 }
 
+# since VERSION NEW OLD: what holds for this kernel, for one of this version and later or for older ones
+since() {
+	if [ "$(printf '%s\n%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]; then echo "$2"; else echo "$3"; fi
+}
+
 # show TEXT, or its input: what scripts/test prints of a test that passes, too
 show() {
 	if [ $# -gt 0 ]; then echo "$@"; else cat; fi | sed 's/^/| /'

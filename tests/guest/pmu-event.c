@@ -8,8 +8,8 @@
  *             [--user UID [--perfmon]] [--readers N] EVENT... [-x COMMAND]...
  *   pmu-event [OPTION]... --lines
  *
- * An EVENT is PMU:CONFIG[,CONFIG1[,CONFIG2]], or PMU/TERM[,TERM]/ as perf has it: names of
- * the PMU's events/ and fields of its format/.
+ * An EVENT is PMU:CONFIG[,CONFIG1[,...]], up to config4, or PMU/TERM[,TERM]/ as perf has it: names
+ * of the PMU's events/ and fields of its format/.
  *
  * --inherit: commands are counted as well, where --pid is 0; --sigtrap: with a signal for each
  * sample; --user: as this user, without privileges, or with CAP_PERFMON alone; --group: all
@@ -89,9 +89,19 @@ static int pmu_type(const char *pmu)
 	return atoi(text);
 }
 
+#define CONFIG3		16
+#define ATTR_WORDS	18
+
+/* With words that the compiler's headers may not have yet: config3 and config4 are the last. */
+union attr {
+	struct perf_event_attr attr;
+	__u64 word[ATTR_WORDS];
+};
+
 /* "0x304", with more words behind it */
-static void parse_config(char *config, struct perf_event_attr *attr)
+static void parse_config(char *config, union attr *event)
 {
+	struct perf_event_attr *attr = &event->attr;
 	char *end;
 
 	attr->config = strtoull(config, &end, 0);
@@ -99,6 +109,10 @@ static void parse_config(char *config, struct perf_event_attr *attr)
 		attr->config1 = strtoull(end + 1, &end, 0);
 	if (*end == ',')
 		attr->config2 = strtoull(end + 1, &end, 0);
+	for (int word = CONFIG3; *end == ',' && word < ATTR_WORDS; word++) {
+		event->word[word] = strtoull(end + 1, &end, 0);
+		attr->size = sizeof(event->word);
+	}
 	if (*end)
 		die("not a number:", config);
 }
@@ -147,19 +161,20 @@ static void parse_terms(const char *pmu, char *terms, struct perf_event_attr *at
 }
 
 /* "uncore_imc_0:0x304", "arm_cmn_0/hnf_cache_miss/" */
-static void parse_event(char *text, struct perf_event_attr *attr)
+static void parse_event(char *text, union attr *event)
 {
+	struct perf_event_attr *attr = &event->attr;
 	char *rest = strpbrk(text, ":/"), by;
 
 	if (!rest)
 		die("neither PMU:CONFIG nor PMU/TERMS/:", text);
 	by = *rest;
 	*rest++ = '\0';
-	memset(attr, 0, sizeof(*attr));
+	memset(event, 0, sizeof(*event));
 	attr->size = sizeof(*attr);
 	attr->type = pmu_type(text);
 	if (by == ':') {
-		parse_config(rest, attr);
+		parse_config(rest, event);
 		return;
 	}
 	if (!*rest || rest[strlen(rest) - 1] != '/')
@@ -340,20 +355,20 @@ static void run(const struct events *events, const char *command)
 static int open_event(struct events *events, char *text, const struct options *options)
 {
 	int sibling = is_sibling(events, events->n), fd;
-	struct perf_event_attr attr;
+	union attr event;
 
 	if (events->n == MAX_EVENTS)
 		die("too many events:", text);
-	parse_event(text, &attr);
-	attr.sample_period = options->period;
-	attr.pinned = options->pinned && !sibling;
-	attr.disabled = options->disabled && !sibling;
-	attr.inherit = options->inherit;
-	attr.exclude_kernel = options->exclude_kernel;
-	attr.sigtrap = options->sigtrap;
-	attr.remove_on_exec = options->sigtrap;
-	attr.read_format = events->group ? PERF_FORMAT_GROUP : 0;
-	fd = syscall(SYS_perf_event_open, &attr, options->pid, options->cpu,
+	parse_event(text, &event);
+	event.attr.sample_period = options->period;
+	event.attr.pinned = options->pinned && !sibling;
+	event.attr.disabled = options->disabled && !sibling;
+	event.attr.inherit = options->inherit;
+	event.attr.exclude_kernel = options->exclude_kernel;
+	event.attr.sigtrap = options->sigtrap;
+	event.attr.remove_on_exec = options->sigtrap;
+	event.attr.read_format = events->group ? PERF_FORMAT_GROUP : 0;
+	fd = syscall(SYS_perf_event_open, &event, options->pid, options->cpu,
 		     sibling ? events->fd[events->n - events->n % events->group] : -1, 0);
 	if (fd < 0) {
 		puts(strerrorname_np(errno));

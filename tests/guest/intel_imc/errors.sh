@@ -25,6 +25,9 @@ test_reserved_bits() {
 	done
 	equal "config1" "$(pmu-event uncore_imc_0:0x304,1)" EINVAL
 	equal "config2" "$(pmu-event uncore_imc_0:0x304,0,1)" EINVAL
+	# perf itself refuses what its kernel does not know yet.
+	equal "config3" "$(pmu-event uncore_imc_0:0x304,0,0,1)" "$(since 6.3 EINVAL E2BIG)"
+	equal "config4" "$(pmu-event uncore_imc_0:0x304,0,0,0,1)" "$(since 6.19 EINVAL E2BIG)"
 	# 0xff with anything else is neither the fixed counter nor an event.
 	equal "fixed counter with a umask" "$(pmu-event uncore_imc_0:0x1ff)" EINVAL
 }

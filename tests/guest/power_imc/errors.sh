@@ -55,6 +55,9 @@ test_reserved_bits() {
 	done
 	equal "config1" "$(pmu-event core_imc:$INST,1)" EINVAL
 	equal "config2" "$(pmu-event nest_mcs01_imc:$READS,0,1)" EINVAL
+	# perf itself refuses what its kernel does not know yet.
+	equal "config3" "$(pmu-event core_imc:$INST,0,0,1)" "$(since 6.3 EINVAL E2BIG)"
+	equal "config4" "$(pmu-event core_imc:$INST,0,0,0,1)" "$(since 6.19 EINVAL E2BIG)"
 }
 
 test_sampling() {
