@@ -86,6 +86,18 @@ compile() { # MACRO DESCRIPTION COMPILER FLAGS...: the snippet is on standard in
 		void conftest(struct perf_sample_data *data) { data->dyn_size = 0; }
 	EOT
 
+	compile HAVE_HK_TYPE "enum hk_type, 5.18" "$@" <<-EOT
+		#include <linux/sched/isolation.h>
+		bool conftest(int cpu);
+		bool conftest(int cpu) { return housekeeping_test_cpu(cpu, HK_TYPE_TICK); }
+	EOT
+
+	compile HAVE_CPU_IS_ISOLATED "cpu_is_isolated(), 6.4" "$@" <<-EOT
+		#include <linux/sched/isolation.h>
+		bool conftest(int cpu);
+		bool conftest(int cpu) { return cpu_is_isolated(cpu); }
+	EOT
+
 	for word in 3 4; do
 		compile HAVE_ATTR_CONFIG$word "perf_event_attr.config$word" "$@" <<-EOT
 			#include <linux/perf_event.h>

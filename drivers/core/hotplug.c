@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Owner CPUs: every box has one among the online CPUs of its scope, shown in cpumask.
- * When it goes offline another takes over, and the counters count on meanwhile.
+ * When it goes offline another takes over, as does a better one that comes online, and the
+ * counters count on meanwhile.
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/device.h>
+#include <linux/sched/isolation.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
 
 #include "core.h"
+
+/* More than any distance between nodes. */
+#define PMU_COST_ISOLATED	1024
 
 static enum cpuhp_state pmu_hotplug_state;
 
@@ -53,22 +58,53 @@ void pmu_box_own(struct pmu_box *box, int cpu)
 	smp_call_function_single(cpu, pmu_box_arrive, box, 1);
 }
 
-/* An owner for the box other than @leaving, near its device if that is possible; or -1. */
+/* cpu_is_isolated() knows the partitions of cpusets, but not in each kernel CPUs without a tick. */
+static bool pmu_cpu_is_isolated(int cpu)
+{
+	return cpu_is_isolated(cpu) || !housekeeping_test_cpu(cpu, HK_TYPE_DOMAIN) ||
+	       !housekeeping_test_cpu(cpu, HK_TYPE_TICK);
+}
+
+/*
+ * What is lost if @cpu owns the box: the quiet of an isolated CPU, which somebody has asked for,
+ * and only then time, which is the way to the device.
+ */
+static unsigned int pmu_box_cost(const struct pmu_box *box, int cpu)
+{
+	struct device *parent = box->pd->desc->parent;
+	int node = parent ? dev_to_node(parent) : NUMA_NO_NODE;
+	unsigned int distance = node == NUMA_NO_NODE ? 0 : node_distance(node, cpu_to_node(cpu));
+
+	return pmu_cpu_is_isolated(cpu) ? distance + PMU_COST_ISOLATED : distance;
+}
+
+static bool pmu_box_spans(const struct pmu_box *box, int cpu)
+{
+	return pmu_scope_id(box->pd->desc->scope, cpu) == box->scope_id;
+}
+
+/* The best owner for the box other than @leaving, or -1. */
 int pmu_box_pick_cpu(const struct pmu_box *box, int leaving)
 {
-	const struct pmu_desc *desc = box->pd->desc;
-	int node = desc->parent ? dev_to_node(desc->parent) : NUMA_NO_NODE;
 	int cpu, found = -1;
 
-	for_each_online_cpu(cpu) {
-		if (cpu == leaving || pmu_scope_id(desc->scope, cpu) != box->scope_id)
-			continue;
-		if (node == NUMA_NO_NODE || cpu_to_node(cpu) == node)
-			return cpu;
-		if (found < 0)
+	for_each_online_cpu(cpu)
+		if (cpu != leaving && pmu_box_spans(box, cpu) &&
+		    (found < 0 || pmu_box_cost(box, cpu) < pmu_box_cost(box, found)))
 			found = cpu;
-	}
 	return found;
+}
+
+static void pmu_box_offer(struct pmu_box *box, int cpu)
+{
+	if (!pmu_box_spans(box, cpu))
+		return;
+	if (box->cpu < 0) {
+		pmu_box_own(box, cpu);
+		pmu_box_power(box, pmu_box_wanted(box));
+	} else if (pmu_box_cost(box, cpu) < pmu_box_cost(box, box->cpu)) {
+		pmu_box_migrate(box, box->cpu, cpu);
+	}
 }
 
 static int pmu_cpu_online(unsigned int cpu)
@@ -79,10 +115,7 @@ static int pmu_cpu_online(unsigned int cpu)
 	mutex_lock(&pmu_core_mutex);
 	list_for_each_entry(pd, &pmu_devs, node)
 		list_for_each_entry(box, &pd->boxes, node)
-			if (box->cpu < 0 && pmu_scope_id(pd->desc->scope, cpu) == box->scope_id) {
-				pmu_box_own(box, cpu);
-				pmu_box_power(box, pmu_box_wanted(box));
-			}
+			pmu_box_offer(box, cpu);
 	mutex_unlock(&pmu_core_mutex);
 	return 0;
 }

@@ -78,7 +78,15 @@ void pmu_box_freeze(struct pmu_box *box)
 
 static void pmu_box_thaw(struct pmu_box *box)
 {
-	if (box->disabled || !box->running || pmu_box_absent(box) || !box->frozen)
+	if (box->disabled)
+		return;
+	if (!box->running) {
+		/* Nothing counts until perf comes again: no reason to wake this CPU. */
+		if (box->poll_ns && hrtimer_try_to_cancel(&box->timer) >= 0)
+			box->poll_ns = 0;
+		return;
+	}
+	if (pmu_box_absent(box) || !box->frozen)
 		return;
 	if (box_ops(box)->thaw)
 		box_ops(box)->thaw(box);

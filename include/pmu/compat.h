@@ -18,6 +18,7 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/pm.h>
+#include <linux/sched/isolation.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
 
@@ -144,6 +145,17 @@ static inline int pmu_allow_cpu(void)
 	perf_event_release_kernel(event);
 	return 0;
 }
+#endif
+
+/* 5.18 ("sched/isolation: Use single feature type while referring to housekeeping cpumask"). */
+#ifndef HAVE_HK_TYPE
+#define HK_TYPE_DOMAIN	HK_FLAG_DOMAIN
+#define HK_TYPE_TICK	HK_FLAG_TICK
+#endif
+
+/* 6.4 ("sched/isolation: Add cpu_is_isolated() API"). */
+#ifndef HAVE_CPU_IS_ISOLATED
+#define cpu_is_isolated(cpu)	((void)(cpu), false)
 #endif
 
 /*

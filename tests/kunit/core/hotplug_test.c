@@ -215,7 +215,10 @@ static void heir_counts_on(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(box->off) == 1));
 }
 
-/* A PMU that is one device has its owner in the device's node, as long as a CPU is left there. */
+/*
+ * A PMU that is one device has its owner in the device's node, as long as a CPU is left there, and
+ * again as soon as there is one.
+ */
 static void owner_is_near(struct kunit *test)
 {
 	int node = cpu_to_node(cpumask_last(cpu_online_mask));
@@ -235,6 +238,13 @@ static void owner_is_near(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->cpu, first);
 	leave(test, first);
 	KUNIT_EXPECT_EQ(test, event->cpu, second);
+	KUNIT_EXPECT_EQ(test, remove_cpu(second), 0);
+	KUNIT_EXPECT_NE(test, cpu_to_node(event->cpu), node);
+	memory->boxes[0].raw += 5;
+	KUNIT_EXPECT_EQ(test, add_cpu(second), 0);
+	KUNIT_EXPECT_EQ(test, event->cpu, second);
+	memory->boxes[0].raw += 70;
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 75ULL);
 	come_back(test);
 	perf_event_release_kernel(event);
 }

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Which CPU owns a channel where some are isolated: the first of each socket, from the scheduler or
+# from the tick. An owner is interrupted by every read, and has a timer while something counts.
+#
+# vm: --kernel 6.1 --driver ours --model snbep,sockets=2 --cpus 4 --append isolcpus=0,2
+# vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4 --append isolcpus=nohz,0,2
+. ./intel_imc/lib.sh
+trap as_it_was EXIT
+
+cpumask() {
+	cat "$PMUS/uncore_imc_0/cpumask"
+}
+
+test_isolated_cpus_are_left_alone() {
+	equal "cpumask" "$(cpumask)" 1,3
+	equal "count" "$(pmu-event --cpu 2 uncore_imc_0:0x304 -x 'pmu-model add imc0@1 cas_rd 5')" 5
+}
+
+# With nobody else there an isolated CPU has to, until there is one again; events count on.
+test_an_isolated_cpu_is_relieved() {
+	got=$(pmu-event --cpu 3 uncore_imc_0:0x304 -x 'pmu-model add imc0@1 cas_rd 5' \
+		-x "echo 0 > /sys/devices/system/cpu/cpu3/online; cat $PMUS/uncore_imc_0/cpumask > /tmp/away
+			pmu-model add imc0@1 cas_rd 70" \
+		-x 'echo 1 > /sys/devices/system/cpu/cpu3/online; pmu-model add imc0@1 cas_rd 600' | tr '\n' ' ')
+	equal "cpumask without CPU 3" "$(cat /tmp/away)" 1-2
+	equal "cpumask" "$(cpumask)" 1,3
+	equal "counts" "$got" "5 75 675 "
+	equal "count later" "$(pmu-event --cpu 3 uncore_imc_0:0x304 -x 'pmu-model add imc0@1 cas_rd 8')" 8
+}
+
+# How many timers of boxes are armed, on all CPUs.
+TIMERS="grep -c pmu_box_poll /proc/timer_list"
+
+test_no_timer_is_armed_for_nothing() {
+	pmu-event --disabled --manual uncore_imc_0:0x304 -x "$TIMERS > /tmp/opened || :" \
+		-x @enable -x "$TIMERS > /tmp/counting || :" -x @disable -x "$TIMERS > /tmp/stopped || :" \
+		-x @enable -x "$TIMERS > /tmp/again || :"
+	equal "timers" "$(cat /tmp/opened /tmp/counting /tmp/stopped /tmp/again | tr '\n' ' ')" "0 1 0 1 "
+	equal "timers when it is closed" "$($TIMERS)" 0
+}
+
+run_tests
