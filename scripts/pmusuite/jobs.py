@@ -78,6 +78,10 @@ def perf_events():
     yield python("perf_events", "tests/perf_events", sources=EVERYTHING)
 
 
+def kexec():
+    yield python("kexec", "tests/kexec", sources=EVERYTHING)
+
+
 def suites(arch):
     """The KUnit modules for @arch: the core's and its PMU's."""
     text = (TREE / KUNIT / "Kbuild").read_text()
@@ -182,7 +186,7 @@ def kernels():
 
 
 GROUPS = {"scripts": scripts, "check": check, "models": models, "kunit": kunit,
-          "perf_events": perf_events, "guest": guests, "soak": soak, "kernels": kernels}
+          "perf_events": perf_events, "kexec": kexec, "guest": guests, "soak": soak, "kernels": kernels}
 ON_DEMAND = ("soak", "kernels")     # not among all jobs, only where a pattern names the group
 
 
