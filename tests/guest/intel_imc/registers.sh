@@ -38,13 +38,14 @@ complaints() {
 	log_since_mark | grep -c 'another program writes to this channel, or a write was lost' || :
 }
 
-# S3 resets every register. What was counted before is kept, and all events of the group go on.
+# S3 resets every register. What was counted before is kept, read or not, and all events of the group
+# go on.
 test_open_events_go_on_after_sleep() {
 	can_sleep
 	log_mark
 	got=$(pmu-event --group uncore_imc_0:0x304 uncore_imc_0:0xc04 -x "$ADD; pmu-model add imc0 cas_wr 5" \
-		-x "$(sleeps)" -x "$ADD; pmu-model add imc0 cas_wr 6" | tr '\n' ' ')
-	equal "before, behind, after" "$got" "100 5 100 5 200 11 "
+		-x "pmu-model add imc0 cas_rd 20; $(sleeps)" -x "$ADD; pmu-model add imc0 cas_wr 6" | tr '\n' ' ')
+	equal "before, behind, after" "$got" "100 5 120 5 220 11 "
 	equal "log" "$(log_since_mark | grep 'intel_imc_pmu' || :)" ""
 }
 
