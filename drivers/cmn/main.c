@@ -114,7 +114,7 @@ int cmn_reset(struct cmn *cmn)
 			cmn_quiesce(cmn);
 			return dev_err_probe(cmn->dev, -EACCES,
 				"the PMU of DTC %u stays off: 0x%x was written to PMCR and 0x%x is read; firmware has to let non-secure software use it\n",
-				i, CMN_PMCR_RUN, pmcr);
+				i, (u32)CMN_PMCR_RUN, pmcr);
 		}
 	}
 	cmn_mesh_run(cmn, false);

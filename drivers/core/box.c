@@ -68,11 +68,17 @@ static void pmu_dev_free(struct pmu_dev *pd)
 	kfree(pd);
 }
 
+/* Called with pmu_register_mutex alone: perf may take locks of hotplug. */
 static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_desc *desc,
 					const char *name)
 {
 	struct pmu_dev *pd;
 	int err;
+
+	if (pmu_name_taken(name))
+		return dev_err_ptr_probe(dev, -EEXIST,
+			"another driver has a PMU named %s: unload that driver or unbind its device first\n",
+			name);
 
 	pd = kzalloc(struct_size(pd, name, strlen(name) + 1), GFP_KERNEL);
 	if (!pd)
@@ -102,7 +108,9 @@ static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_des
 		err = sysfs_create_link(&pd->pmu.dev->kobj, &desc->parent->kobj, "device");
 	if (err)
 		dev_warn(dev, "%s has no link to its device: error %d\n", name, err);
+	mutex_lock(&pmu_core_mutex);
 	list_add_tail(&pd->node, &pmu_devs);
+	mutex_unlock(&pmu_core_mutex);
 	return pd;
 }
 
@@ -135,27 +143,21 @@ static bool pmu_dev_has_scope(struct pmu_dev *pd, int scope_id)
 }
 
 /* Called with pmu_register_mutex, cpu_hotplug_lock and pmu_core_mutex. */
-static int pmu_box_add(struct device *dev, struct pmu_box *box, const struct pmu_desc *desc,
-		       const char *name)
+static int pmu_box_add(struct pmu_dev *pd, struct pmu_box *box, const struct pmu_desc *desc)
 {
-	struct pmu_dev *pd = pmu_dev_find(name);
 	int cpu;
 
-	if (!pd)
-		pd = pmu_dev_register(dev, desc, name);
-	if (IS_ERR(pd))
-		return PTR_ERR(pd);
 	if (pd->desc != desc || pmu_dev_has_scope(pd, box->scope_id))
-		return dev_err_probe(dev, -EEXIST, "%s has counters for scope %d already\n",
-				     name, box->scope_id);
+		return dev_err_probe(box->dev, -EEXIST, "%s has counters for scope %d already\n",
+				     pd->name, box->scope_id);
 
 	box->pd = pd;
 	cpu = pmu_box_pick_cpu(box, -1);
 	if (cpu >= 0)
 		pmu_box_own(box, cpu);
 	else if (desc->scope < PMU_SCOPE_CORE)
-		dev_warn(dev, "%s: no CPU of %s %d is online, so nothing can be counted there until one is\n",
-			 name, pmu_scope_name(desc->scope), box->scope_id);
+		dev_warn(box->dev, "%s: no CPU of %s %d is online, so nothing can be counted there until one is\n",
+			 pd->name, pmu_scope_name(desc->scope), box->scope_id);
 	spin_lock(&pd->lock);
 	list_add_tail(&box->node, &pd->boxes);
 	spin_unlock(&pd->lock);
@@ -213,6 +215,7 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 {
 	struct pmu_box *box = kzalloc(struct_size(box, state, DIV_ROUND_UP(desc->state_size, 8)),
 				      GFP_KERNEL);
+	struct pmu_dev *pd;
 	int err;
 
 	if (!box)
@@ -225,15 +228,13 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 	pmu_box_init_counting(box);
 
 	mutex_lock(&pmu_register_mutex);
-	/* The list changes with this lock alone, and to ask perf may take cpu_hotplug_lock. */
-	if (!pmu_dev_find(name) && pmu_name_taken(name)) {
-		err = dev_err_probe(dev, -EEXIST,
-				    "another driver has a PMU named %s: unload that driver or unbind its device first\n",
-				    name);
-	} else {
+	/* The list changes with both mutexes. */
+	pd = pmu_dev_find(name) ?: pmu_dev_register(dev, desc, name);
+	err = PTR_ERR_OR_ZERO(pd);
+	if (!err) {
 		cpus_read_lock();
 		mutex_lock(&pmu_core_mutex);
-		err = pmu_box_add(dev, box, desc, name);
+		err = pmu_box_add(pd, box, desc);
 		mutex_unlock(&pmu_core_mutex);
 		cpus_read_unlock();
 	}
@@ -285,6 +286,20 @@ void pmu_unregister_all(struct module *owner)
 	mutex_unlock(&pmu_register_mutex);
 }
 EXPORT_SYMBOL_NS_GPL(pmu_unregister_all, PMU_CORE_NS);
+
+/*
+ * Is there any box? If not, the PMU may be about to go: an event must not be taken. Where there
+ * is one, the event's reference on the module is seen by who removes it.
+ */
+bool pmu_dev_has_box(struct pmu_dev *pd)
+{
+	bool any;
+
+	spin_lock(&pd->lock);
+	any = !list_empty(&pd->boxes);
+	spin_unlock(&pd->lock);
+	return any;
+}
 
 /* The box that counts for @cpu, with a reference, or NULL. */
 struct pmu_box *pmu_box_get(struct pmu_dev *pd, int cpu)

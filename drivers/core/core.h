@@ -5,15 +5,17 @@
  * Lock order, outermost first:
  *
  *	pmu_register_mutex	registering and unregistering with perf
- *	cpu_hotplug_lock	held around pmu_core_mutex by registration and hotplug
+ *	cpu_hotplug_lock	held around pmu_core_mutex where owners change
  *	pmu_core_mutex		the list of PMUs, owners
  *	perf's ctx->mutex	taken by perf_pmu_migrate_context()
  *	pmu_dev.lock		the boxes of a PMU, as event_init looks them up
  *
- * event_init of an event that is not inherited may take cpu_hotplug_lock and
- * pmu_core_mutex: perf holds no lock then. When an event is freed it may hold ctx->mutex.
- * perf_pmu_unregister() waits for every event_init that has begun, so it is called with
- * pmu_register_mutex alone, which event_init does not take.
+ * event_init of an event that is not inherited may take pmu_core_mutex: perf holds no lock then,
+ * but is in a section of SRCU that perf_pmu_unregister() waits for, on some kernels with the lock
+ * that hotplug and registration with perf need. So event_init does not wait for hotplug, and
+ * nobody registers with perf under pmu_core_mutex. When an event is freed perf may hold ctx->mutex.
+ * Registering and unregistering with perf take pmu_register_mutex alone, which event_init does
+ * not take.
  * Counting takes no lock at all: see <pmu/core.h>.
  */
 #ifndef PMU_CORE_INTERNAL_H
@@ -87,6 +89,7 @@ const struct attribute_group **pmu_attrs_groups(struct pmu_attrs *attrs);
 u64 pmu_reserved_bits(const struct pmu_desc *desc, enum pmu_config_word word, u64 config);
 
 /* box.c */
+bool pmu_dev_has_box(struct pmu_dev *pd);
 struct pmu_box *pmu_box_get(struct pmu_dev *pd, int cpu);
 void pmu_box_put(struct pmu_box *box);
 

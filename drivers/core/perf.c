@@ -317,6 +317,17 @@ static bool pmu_box_usable(const struct pmu_box *box)
 	return box && pmu_box_is_here(box) && (box->powered || !box_ops(box)->power_on);
 }
 
+/*
+ * Has another CPU the box for good? An event that was opened while the box moved may have come
+ * to its context too late to move with it; it would never count, and nobody would know.
+ */
+static bool pmu_box_elsewhere(const struct pmu_box *box)
+{
+	int cpu = READ_ONCE(box->cpu);
+
+	return cpu >= 0 && cpu != smp_processor_id() && !READ_ONCE(box->migrating);
+}
+
 static int pmu_event_add(struct perf_event *event, int flags)
 {
 	struct pmu_event *ev = pmu_event_of(event);
@@ -324,7 +335,7 @@ static int pmu_event_add(struct perf_event *event, int flags)
 
 	if (pmu_event_is_task(event))
 		pmu_event_bind(ev);
-	if (ev->failed || (ev->box && ev->box->dead)) {
+	if (ev->failed || (ev->box && (ev->box->dead || pmu_box_elsewhere(ev->box)))) {
 		pmu_event_fail(ev);
 	} else if (pmu_box_usable(ev->box)) {
 		if (ev->parked) {
@@ -349,7 +360,7 @@ static void pmu_event_del(struct perf_event *event, int flags)
 	struct pmu_event *ev = pmu_event_of(event);
 	struct pmu_box *box = ev->box;
 
-	if (box->migrating && !(event->hw.state & PERF_HES_STOPPED)) {
+	if (box->migrating && !pmu_box_is_here(box) && !(event->hw.state & PERF_HES_STOPPED)) {
 		ev->parked = true;
 		return;
 	}
@@ -447,8 +458,11 @@ static void pmu_event_destroy(struct perf_event *event)
 {
 	struct pmu_event *ev = pmu_event_of(event);
 
-	/* Parked is what an event is in the course of a migration only: wait for its end. */
-	if (READ_ONCE(ev->parked)) {
+	/*
+	 * Parked is what an event is in the course of a migration only: wait for its end, or see
+	 * all that it has done to the event.
+	 */
+	if (smp_load_acquire(&ev->parked)) {
 		mutex_lock(&pmu_core_mutex);
 		mutex_unlock(&pmu_core_mutex);
 	}
@@ -554,7 +568,7 @@ static int pmu_event_check_power(const struct pmu_desc *desc, struct perf_event 
 	/* All boxes, that is. */
 	if (pmu_event_is_task(event))
 		return perfmon_capable() ? 0 : -EACCES;
-	/* For a sibling perf holds its leader's context. Who has a leader was allowed to. */
+	/* For a sibling perf holds its leader's context. Who has a leader was trusted with it. */
 	if (leader != event)
 		return pmu_event_is_task(leader) ? -EINVAL : 0;
 	return pmu_allow_cpu();
@@ -598,7 +612,7 @@ static struct pmu_box *pmu_event_find_box(struct pmu_dev *pd, const struct perf_
 	struct pmu_box *box;
 
 	if (pmu_event_is_task(event))
-		return NULL;
+		return pmu_dev_has_box(pd) ? NULL : ERR_PTR(-ENODEV);
 	box = cpu_online(event->cpu) ? pmu_box_get(pd, event->cpu) : NULL;
 	return box ?: ERR_PTR(-ENODEV);
 }
@@ -631,19 +645,23 @@ static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event 
 static int pmu_event_settle(struct pmu_event *ev)
 {
 	struct perf_event *event = ev->event;
-	int err, cpu;
+	int err;
 
+	ev->poll_ns = pmu_poll_period_ns(ev->pd->desc->width, ev->max_rate);
 	if (ev->box) {
-		cpu = READ_ONCE(ev->box->cpu);
-		if (cpu < 0)
-			return -ENODEV;
 		err = pmu_group_check(ev->box, event);
 		if (err)
 			return err;
-		event->cpu = cpu;
 	}
-	ev->poll_ns = pmu_poll_period_ns(ev->pd->desc->width, ev->max_rate);
-	return event->parent ? 0 : pmu_power_use(ev->pd, ev->box, event);
+	err = event->parent ? 0 : pmu_power_use(ev->pd, ev->box, event);
+	if (err || !ev->box)
+		return err;
+	/* While it waited for power the box may have moved. */
+	event->cpu = READ_ONCE(ev->box->cpu);
+	if (event->cpu >= 0)
+		return 0;
+	pmu_power_unuse(ev->pd, ev->box);
+	return -ENODEV;
 }
 
 static int pmu_event_init(struct perf_event *event)
@@ -756,6 +774,9 @@ static void pmu_box_kill_local(void *data)
 	struct pmu_box *box = data;
 	struct pmu_event *ev;
 
+	/* What the hardware still tells is counted; if it has gone, this says so. */
+	if (box->running && !box->asleep)
+		pmu_box_fold(box);
 	if (box->powered && !box->asleep)
 		box_ops(box)->power_off(box);
 	box->powered = false;
@@ -770,7 +791,7 @@ static void pmu_box_kill_local(void *data)
 
 /*
  * The device goes: after this no verb is called, and the events are on their way to
- * error state. Called with cpu_hotplug_lock and pmu_core_mutex.
+ * error state once they are to count. Called with cpu_hotplug_lock and pmu_core_mutex.
  */
 void pmu_box_kill(struct pmu_box *box)
 {
@@ -792,7 +813,8 @@ static void pmu_box_settle(void *data)
 	list_for_each_entry_safe(ev, next, &box->active, active) {
 		if (ev->parked) {
 			pmu_event_del(ev->event, 0);
-			ev->parked = false;
+			/* Who sees this sees all of the above; perf may be closing the event. */
+			smp_store_release(&ev->parked, false);
 		}
 	}
 }

@@ -8,7 +8,6 @@
  * item: perf may hold locks when it frees an event, and who opens and closes events in a
  * loop does not toggle an engine each time.
  */
-#include <linux/cpu.h>
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 
@@ -36,7 +35,10 @@ static void pmu_box_power_local(void *data)
 		ops->power_off(call->box);
 }
 
-/* Called with cpu_hotplug_lock and pmu_core_mutex; the box has an owner unless it is off. */
+/*
+ * Called with pmu_core_mutex, which an owner that goes offline waits for; the box has an owner
+ * unless it is off.
+ */
 int pmu_box_power(struct pmu_box *box, bool on)
 {
 	struct pmu_power_call call = { .box = box, .on = on };
@@ -58,14 +60,12 @@ static void pmu_power_down(struct work_struct *work)
 	struct pmu_dev *pd;
 	struct pmu_box *box;
 
-	cpus_read_lock();
 	mutex_lock(&pmu_core_mutex);
 	list_for_each_entry(pd, &pmu_devs, node)
 		list_for_each_entry(box, &pd->boxes, node)
 			if (!pmu_box_wanted(box))
 				pmu_box_power(box, false);
 	mutex_unlock(&pmu_core_mutex);
-	cpus_read_unlock();
 }
 
 static DECLARE_WORK(pmu_power_work, pmu_power_down);
@@ -77,31 +77,13 @@ void pmu_power_flush(void)
 }
 
 /*
- * May event_init wait for locks of hotplug? For a sibling perf has the lock of its leader's
- * context, which hotplug takes too; but not if its PMU is one for tasks (perf_try_init_event()).
+ * May event_init wait for pmu_core_mutex? For a sibling perf has the lock of its leader's
+ * context, which a move takes inside of that mutex; but not if its PMU is one for tasks
+ * (perf_try_init_event()).
  */
 bool pmu_event_may_wait(const struct perf_event *event)
 {
 	return event->group_leader == event || event->pmu->task_ctx_nr == perf_sw_context;
-}
-
-/*
- * Who may not wait has a perf context's lock, which hotplug takes while it has these two;
- * without waiting they can be had but seldom not.
- */
-static bool pmu_power_lock(bool wait)
-{
-	if (wait) {
-		cpus_read_lock();
-		mutex_lock(&pmu_core_mutex);
-		return true;
-	}
-	if (!cpus_read_trylock())
-		return false;
-	if (mutex_trylock(&pmu_core_mutex))
-		return true;
-	cpus_read_unlock();
-	return false;
 }
 
 static int pmu_power_up(struct pmu_dev *pd, struct pmu_box *only, bool wait)
@@ -109,13 +91,15 @@ static int pmu_power_up(struct pmu_dev *pd, struct pmu_box *only, bool wait)
 	struct pmu_box *box;
 	int err = 0;
 
-	if (!pmu_power_lock(wait))
+	/* Who may not wait seldom has to. */
+	if (wait)
+		mutex_lock(&pmu_core_mutex);
+	else if (!mutex_trylock(&pmu_core_mutex))
 		return -EAGAIN;
 	list_for_each_entry(box, &pd->boxes, node)
 		if (!err && (!only || box == only) && pmu_box_wanted(box))
 			err = pmu_box_power(box, true);
 	mutex_unlock(&pmu_core_mutex);
-	cpus_read_unlock();
 	return err;
 }
 

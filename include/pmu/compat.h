@@ -137,8 +137,6 @@ static inline int pmu_allow_cpu(void)
 	};
 	struct perf_event *event;
 
-	if (perfmon_capable())
-		return 0;
 	event = perf_event_create_kernel_counter(&attr, raw_smp_processor_id(), NULL, NULL, NULL);
 	if (IS_ERR(event))
 		return PTR_ERR(event);

@@ -382,8 +382,8 @@ static void fails_while_it_waits(struct kunit *test)
 }
 
 /*
- * The device is unbound while an event is open: the event fails, no verb is called any
- * more, no event can be opened; a device that comes back joins the PMU that stayed.
+ * The device is unbound while an event is open: the event fails with all that was counted, no
+ * verb is called any more, no event can be opened; a device that comes back joins the PMU that stayed.
  */
 static void unplugged_while_open(struct kunit *test)
 {
@@ -396,10 +396,11 @@ static void unplugged_while_open(struct kunit *test)
 	KUNIT_EXPECT_GT(test, module_refcount(THIS_MODULE), 0);
 	happen(9);
 	KUNIT_EXPECT_EQ(test, perf_open_count(event), 9ULL);
+	happen(3);
 	fake_unplug();
 	reads = fake->reads;
 	KUNIT_EXPECT_TRUE(test, perf_open_fails_soon(event));
-	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 9LL);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 12LL);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(open_event(1)), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fake->reads, reads);
 
