@@ -184,7 +184,10 @@ struct pmu_box_ops {
 	 * and then @state of the box is as before.
 	 */
 	int (*claim)(struct pmu_box *box, struct pmu_event *ev, void *state, bool trial);
-	/** @unclaim: give back to @state what claim took for the event, not on trial. */
+	/**
+	 * @unclaim: give back to @state what claim took for the event, not on trial; also once
+	 * the device has gone.
+	 */
 	void (*unclaim)(struct pmu_box *box, struct pmu_event *ev, void *state);
 	/**
 	 * @start: let counter @idx count the event once the box is thawed; the box is
