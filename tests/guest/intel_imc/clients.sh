@@ -41,7 +41,7 @@ test_perf_test() {
 # PAPI runs no program of ours in its window. But a counter moves only while an event is on it, so what
 # PAPI says of the clock is at most by how much it moved: PAPI reads, then stops it.
 test_papi() {
-	before=$(pmu-model get imc0 fixed)
+	before=$(counts_from imc0 fixed)
 	said=$(papi_command_line snbep_unc_imc0::UNC_M_CLOCKTICKS:cpu=0)
 	contains "PAPI" "$said" 'Successfully added'
 	got=$(echo "$said" | sed -n 's/^[a-z]*_unc_imc0.*:[[:space:]]*\([0-9]*\)[[:space:]]*$/\1/p')

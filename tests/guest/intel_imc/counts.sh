@@ -37,7 +37,7 @@ test_modifiers() {
 # one on the same clock the very same number, which is what the counter moved.
 test_full_group() {
 	pmu-model set imc0 dead 1
-	before=$(pmu-model get imc0 fixed)
+	before=$(counts_from imc0 fixed)
 	got=$(pmu-event --group uncore_imc_0:0x304 uncore_imc_0:0xc04 uncore_imc_0:0x101 uncore_imc_0:0x00 \
 		uncore_imc_0:0xff -x "$(clock imc0 'pmu-model add imc0 cas_rd 7; pmu-model add imc0 cas_wr 8')")
 	clocks=$(($(pmu-model get imc0 fixed) - before))
@@ -48,7 +48,7 @@ test_full_group() {
 
 # Where 48 bits wrap the count goes on: 2^48 - 16 events, a read, and a million more.
 test_wraps_at_2_48() {
-	now=$(pmu-model get imc3 ctr0)
+	now=$(counts_from imc3 ctr0)
 	first=$((0xfffffffffff0 - now))
 	got=$(pmu-event uncore_imc_3:0x304 -x "pmu-model add imc3 cas_rd $first" -x 'pmu-model add imc3 cas_rd 1000000')
 	equal "before and after the wrap" "$got" "$first
@@ -58,7 +58,7 @@ $((first + 1000000))"
 
 # From the low half's end: 0x30 events come right after the half that KEY says was read.
 torn_read() { # KEY
-	first=$((0xfffffff0 - $(pmu-model get imc2 ctr0) % (1 << 32)))
+	first=$((0xfffffff0 - $(counts_from imc2 ctr0) % (1 << 32)))
 	pmu-event uncore_imc_2:0x304 -x "pmu-model add imc2 cas_rd $first" \
 		-x "pmu-model set imc2 $1 0x30" -x true | while read -r count; do printf '%s ' $((count - first)); done
 	equal "what waits" "$(pmu-model get imc2 "$1")" 0

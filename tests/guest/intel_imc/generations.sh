@@ -136,7 +136,7 @@ test_named_events() {
 # The fixed counter, and a general one with event 0: both run with the clock.
 test_clocks() {
 	pmu-model set imc0 dead 1
-	before=$(pmu-model get imc0 fixed)
+	before=$(counts_from imc0 fixed)
 	got=$(pmu-event uncore_imc_0:0xff uncore_imc_0:0x00 -x "$(clock imc0 true)")
 	clocks=$(($(pmu-model get imc0 fixed) - before))
 	pmu-model set imc0 dead 0

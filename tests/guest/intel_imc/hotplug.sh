@@ -97,7 +97,7 @@ test_no_move_for_nothing() {
 # A clock that never stands still during the moves: what it counted is what passed.
 test_clock_over_moves() {
 	pmu-model set imc0@1 dead 1
-	before=$(pmu-model get imc0@1 fixed)
+	before=$(counts_from imc0@1 fixed)
 	got=$(pmu-event --cpu "$(last_owner)" uncore_imc_0:0xff -x "$(clock imc0@1 sh /tmp/moves)")
 	passed=$(($(pmu-model get imc0@1 fixed) - before))
 	pmu-model set imc0@1 dead 0
