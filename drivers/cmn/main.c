@@ -243,7 +243,6 @@ static struct platform_driver cmn_driver = {
 		.name = "cmn_pmu",
 		.of_match_table = cmn_of_ids,
 		.acpi_match_table = cmn_acpi_ids,
-		.suppress_bind_attrs = true,
 	},
 	.probe = cmn_probe,
 };

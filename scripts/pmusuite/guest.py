@@ -139,7 +139,7 @@ def _kernel_arguments(guest, kernel, models):
 
 
 def _smp(guest, models):
-    sockets = max((want.sockets for want in models), default=1)
+    sockets = max((want.sockets for want in models if want.sockets), default=guest.nodes or 1)
     dies = max((want.dies for want in models), default=1)
     cpus = guest.cpus or sockets * dies * guest.arch.threads
     if cpus % (sockets * dies):
@@ -151,7 +151,7 @@ def _smp(guest, models):
 
 
 def _numa(guest, models, memory):
-    """Nodes, each with its share of the CPUs and of the memory."""
+    """Nodes, each with its share of the CPUs and of the memory; a socket each if the models do not say."""
     if not guest.nodes:
         return []
     cpus = int(_smp(guest, models).split(",")[0]) // guest.nodes

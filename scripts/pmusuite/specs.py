@@ -20,7 +20,7 @@ MACHINES = {**intel_imc.MACHINES, "virt": VIRT, **cmn.MACHINES, **power_imc.MACH
 
 
 class Want:
-    """What a spec asks of the machine beside its devices."""
+    """What a spec asks of the machine beside its devices; sockets is None where it does not say."""
 
     def __init__(self, machine, sockets, dies):
         self.arch = machine.arch
@@ -65,7 +65,7 @@ def want(spec):
     """What the spec asks of the machine beside its devices."""
     machine, values = parse(spec)
     machine.device_args(values)     # a spec that is wrong is wrong here too
-    return Want(machine, values.get(machine.sockets, 1), values.get("dies", 1))
+    return Want(machine, values.get(machine.sockets), values.get("dies", 1))
 
 
 def guest_files(spec, index):

@@ -113,6 +113,8 @@ class Tables(unittest.TestCase):
     def test_what_acpi_does_not_know(self):
         with self.assertRaisesRegex(ValueError, "not known to ACPI"):
             specs.qemu_args("ci700,acpi=on")
+        with self.assertRaisesRegex(ValueError, "node is for the device tree"):
+            specs.qemu_args("cmn700,acpi=on,node=1")
         with self.assertRaisesRegex(ValueError, "hnd=X.Y.PORT"):
             specs.guest_files("cmn600,acpi=on,mesh=4x2", 0)
         specs_cmn.FIRMWARE = "/nonexistent"

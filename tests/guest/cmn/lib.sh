@@ -6,9 +6,10 @@
 . ./lib.sh
 
 # find_meshes: which PMU is which mesh. It is the one whose DTC is written to when an event of the PMU starts.
+# A PMU whose mesh was unbound while somebody counted has no CPU.
 find_meshes() {
 	for pmu in "$PMUS"/arm_cmn_*; do
-		[ -e "$pmu" ] || continue
+		grep -qs . "$pmu/cpumask" || continue
 		pmu-model stats 'cmn*' --reset > /dev/null
 		pmu-event "${pmu##*/}/type=3/"
 		pmu-model stats 'cmn*' | awk -v pmu="${pmu##*/}" '$2 ~ /^dtc_control/ && $4 { print $1, pmu; exit }'

@@ -24,6 +24,7 @@
  *    devices), of a region whose size is the product's and the mesh's
  *  + properties "spi", "shared-irq": interrupt of DTC 0, and whether the
  *    others have the same one or the next ones (192, 196, ...)
+ *  + property "node": NUMA node, for the device tree (it does not say)
  *  + property "isolation": device isolation is configured (off)
  *  + property "spniden": watchpoints see secure flits (on)
  *  + property "carry-delay": ns from a DTM to its DTC (0)
@@ -397,6 +398,7 @@ static const Property cmn_properties[] = {
     DEFINE_PROP_UINT64("base", Cmn, base, 0),
     DEFINE_PROP_UINT32("spi", Cmn, spi, 0),
     DEFINE_PROP_BOOL("shared-irq", Cmn, shared_irq, false),
+    DEFINE_PROP_INT32("node", Cmn, node, -1),
     DEFINE_PROP_UINT32("rev", Cmn, rev, DEFAULT_REV),
     DEFINE_PROP_ON_OFF_AUTO("multi-dtm", Cmn, multi_dtm, ON_OFF_AUTO_AUTO),
     DEFINE_PROP_UINT32("req-vcs", Cmn, vcs[CMN_REQ], 2),

@@ -33,6 +33,7 @@ struct Cmn {
     uint64_t base;
     uint32_t spi;               /* of DTC 0 */
     bool shared_irq;            /* all DTCs on that one */
+    int32_t node;               /* of NUMA; -1: firmware does not say */
     uint32_t rev;
     OnOffAuto multi_dtm;
     uint32_t vcs[CMN_NCHANNELS];

@@ -32,6 +32,9 @@ void cmn_fdt_add(const Cmn *s)
     }
     qemu_fdt_setprop(fdt, node, "interrupts", interrupts,
                      s->mesh.ndtcs * SPI_CELLS * sizeof(uint32_t));
+    if (s->node >= 0) {
+        qemu_fdt_setprop_cell(fdt, node, "numa-node-id", s->node);
+    }
     if (product->has_root_node) {
         qemu_fdt_setprop_cell(fdt, node, "arm,root-node",
                               s->mesh.root->frame);

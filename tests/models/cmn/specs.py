@@ -88,6 +88,8 @@ _KEYS = {
                    "on"),
     "carry-delay": Key(None, "ns that a carry takes from a DTM to its DTC",
                        number(0, 10**9), "0"),
+    "node": Key(None, "NUMA node, for the device tree", number(0, 63),
+                "it does not say"),
     "acpi": Key(None, "on: UEFI firmware and an ACPI table instead of a device"
                       " tree", switch, "off"),
     "corrupt": Key(None, "how discovery is broken, several joined by +; the"
@@ -154,6 +156,10 @@ def _firmware(name, values):
         return []
     if not _PRODUCTS[name].hid:
         raise ValueError(f"{name} is not known to ACPI: leave out acpi=on")
+    if values["node"] is not None:
+        raise ValueError("node is for the device tree: with acpi=on the board's"
+                         " flash is memory of no node, and kernels then take"
+                         " the machine for one node")
     if not os.path.exists(FIRMWARE):
         raise ValueError(f"acpi=on needs {FIRMWARE}, of the package"
                          " qemu-efi-aarch64")
