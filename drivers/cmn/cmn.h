@@ -62,6 +62,8 @@ enum cmn_type {
 #define CMN_S3			BIT(4)
 #define CMN_600_R1		BIT(5)	/* CMN-600 before r2p0 numbers DVM events otherwise, */
 #define CMN_600_R2		BIT(6)	/* then they are like those of CMN-650 */
+#define CMN_S3_R1		BIT(7)	/* S3 before r2p0 has filters of HN-S as CMN-700 does, */
+#define CMN_S3_R2		BIT(8)	/* then others, and other events */
 #define CMN_ANY			(CMN_600 | CMN_650 | CMN_CI700 | CMN_700 | CMN_S3)
 
 /* Flit channels that can be watched, and may have several virtual ones. */
@@ -70,7 +72,7 @@ enum cmn_channel { CMN_REQ, CMN_RSP, CMN_SNP, CMN_DAT, CMN_CHANNELS };
 /* Fields in the upper half of a selector, each shared by all four lines of the node. */
 enum cmn_filter {
 	CMN_FILTER_OCCUP1, CMN_FILTER_CLASS, CMN_FILTER_HBT_LBT, CMN_FILTER_SN_HOME,
-	CMN_FILTER_THROTTLE, CMN_FILTERS,
+	CMN_FILTER_THROTTLE, CMN_FILTER_SNP_VC, CMN_FILTER_SOURCE, CMN_FILTERS,
 	CMN_FILTER_NONE = CMN_FILTERS,
 };
 
@@ -112,7 +114,7 @@ struct cmn_part {
 	u8 wp_groups;
 	u32 wp_exclusive, wp_combine, wp_dev_sel2, wp_chn_num;
 	struct cmn_info_field multi_dtm, isolation, vcs[CMN_CHANNELS];
-	const u64 *home_filters;	/* of HN-F and HN-S, CMN_FILTERS */
+	const u64 *hns_filters;		/* CMN_FILTERS, or NULL for those of HN-F */
 	u64 hns_reset;			/* an HN-S's selector without events, unless it is 0 */
 };
 
@@ -315,7 +317,7 @@ struct cmn_event_row {
 struct cmn_filter_names {
 	enum cmn_filter filter;
 	unsigned int nr;
-	const char * const *names;	/* by value */
+	const char * const *names;	/* by value; NULL where it has none */
 };
 
 struct cmn_event_table {

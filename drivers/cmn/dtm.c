@@ -92,7 +92,10 @@ static void cmn_sel_set(struct cmn *cmn, struct cmn_node *node, unsigned int lin
 	__set_bit(node - cmn->nodes, cmn->stale_nodes);
 }
 
-/* A filter is for all events that have it; with the last of them it goes. */
+/*
+ * A filter is for all events that have it; with the last of them it is again what a reset of the
+ * machine leaves.
+ */
 static void cmn_filter_set(struct cmn *cmn, struct cmn_node *node, const struct cmn_event *ce,
 			   bool on)
 {
@@ -104,6 +107,8 @@ static void cmn_filter_set(struct cmn *cmn, struct cmn_node *node, const struct 
 	node->image &= ~mask;
 	if (node->filter_users[ce->filter])
 		node->image |= (u64)ce->filter_value << __ffs64(mask);
+	else
+		node->image |= cmn_sel_reset(cmn, node) & mask;
 }
 
 static void cmn_wp_set(struct cmn *cmn, struct cmn_dtm *dtm, unsigned int n,

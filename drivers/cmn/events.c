@@ -219,6 +219,8 @@ static int cmn_name_row(struct cmn *cmn, const struct cmn_event_table *table,
 	for (unsigned int value = 0; value < nr; value++) {
 		struct pmu_named_event *event;
 
+		if (row->filter && !row->filter->names[value])
+			continue;
 		event = cmn_name(cmn, kasprintf(GFP_KERNEL, "%s%s%s%s", table->prefix, row->name,
 						row->filter ? "_" : "",
 						row->filter ? row->filter->names[value] : ""),

@@ -32,7 +32,10 @@ static const u16 cmn_connect_s3_r2[CMN_MAX_PORTS] = {
 	0x08, 0x10, 0x18, 0x20, 0x28, 0x30, 0xe70, 0xe78,
 };
 
-/* What HN-F and HN-S can filter; fields that a product lacks have no events to use them. */
+/*
+ * What HN-F and, up to S3 r1, HN-S can filter; fields that a product lacks have no events to use
+ * them.
+ */
 static const u64 cmn_home_filters[CMN_FILTERS] = {
 	[CMN_FILTER_OCCUP1] = GENMASK_ULL(34, 32),
 	[CMN_FILTER_CLASS] = GENMASK_ULL(36, 35),
@@ -41,12 +44,14 @@ static const u64 cmn_home_filters[CMN_FILTERS] = {
 	[CMN_FILTER_THROTTLE] = GENMASK_ULL(44, 42),
 };
 
-static const u64 cmn_home_filters_s3_r2[CMN_FILTERS] = {
+static const u64 cmn_hns_filters_s3_r2[CMN_FILTERS] = {
 	[CMN_FILTER_OCCUP1] = GENMASK_ULL(35, 32),
 	[CMN_FILTER_CLASS] = GENMASK_ULL(37, 36),
 	[CMN_FILTER_HBT_LBT] = GENMASK_ULL(39, 38),
 	[CMN_FILTER_SN_HOME] = GENMASK_ULL(41, 40),
 	[CMN_FILTER_THROTTLE] = GENMASK_ULL(45, 42),
+	[CMN_FILTER_SNP_VC] = GENMASK_ULL(47, 46),
+	[CMN_FILTER_SOURCE] = GENMASK_ULL(51, 48),
 };
 
 static const struct cmn_widths cmn_widths_600 = {
@@ -94,8 +99,7 @@ static const struct cmn_widths cmn_widths_s3_r2 = {
 	.vcs = {						\
 		[CMN_RSP] = CMN_INFO(GENMASK_ULL(53, 52)),	\
 		[CMN_DAT] = CMN_INFO(GENMASK_ULL(51, 50)),	\
-	},							\
-	.home_filters = cmn_home_filters
+	}
 
 #define CMN_700_COMMON						\
 	CMN_COMMON,						\
@@ -109,8 +113,7 @@ static const struct cmn_widths cmn_widths_s3_r2 = {
 		[CMN_RSP] = CMN_INFO(GENMASK_ULL(53, 52)),	\
 		[CMN_SNP] = CMN_INFO_1(GENMASK_ULL(3, 2)),	\
 		[CMN_DAT] = CMN_INFO(GENMASK_ULL(51, 50)),	\
-	},							\
-	.home_filters = cmn_home_filters
+	}
 
 #define CMN_600_COMMON						\
 	.number = 0x434,					\
@@ -122,8 +125,7 @@ static const struct cmn_widths cmn_widths_s3_r2 = {
 	.widths = &cmn_widths_600,				\
 	.wp_groups = 2,						\
 	.wp_exclusive = CMN_WP_CONFIG_EXCLUSIVE_600,		\
-	.wp_combine = CMN_WP_CONFIG_COMBINE_600,		\
-	.home_filters = cmn_home_filters
+	.wp_combine = CMN_WP_CONFIG_COMBINE_600
 
 #define CMN_600_NAMES	.name = "CMN-600", .revisions = cmn_600_revisions
 
@@ -134,7 +136,7 @@ static const struct cmn_widths cmn_widths_s3_r2 = {
 
 #define CMN_S3_COMMON						\
 	.name = "CMN S3", .revisions = cmn_s3_revisions,	\
-	.number = 0x43e, .events = CMN_S3,			\
+	.number = 0x43e,					\
 	.pmu = 0xd900, .may_hang = true,			\
 	.isolation = CMN_INFO(BIT_ULL(44))
 
@@ -156,10 +158,13 @@ static const struct cmn_part cmn_parts[] = {
 	{ CMN_700_COMMON, CMN_700_NAMES, .first_rev = 2, .last_rev = 3,
 	  .widths = &cmn_widths_700_r2 },
 	{ CMN_700_COMMON, CMN_S3_COMMON, .first_rev = 0, .last_rev = 1, .xp_pmu = 0xd900,
+	  .events = CMN_S3 | CMN_S3_R1,
 	  .widths = &cmn_widths_700_r2 },
 	{ CMN_700_COMMON, CMN_S3_COMMON, .first_rev = 2, .last_rev = 2, .xp_pmu = 0xa000,
+	  .events = CMN_S3 | CMN_S3_R1,
 	  .widths = &cmn_widths_700_r2 },
 	{ CMN_COMMON, CMN_S3_COMMON, .first_rev = 3, .last_rev = 6, .xp_pmu = 0xa000,
+	  .events = CMN_S3 | CMN_S3_R2,
 	  .isolates = true,
 	  .connect = cmn_connect_s3_r2,
 	  .unit_info = 0x960,
@@ -173,7 +178,7 @@ static const struct cmn_part cmn_parts[] = {
 		[CMN_SNP] = CMN_INFO_1(GENMASK_ULL(5, 3)),
 		[CMN_DAT] = CMN_INFO_1(GENMASK_ULL(8, 6)),
 	  },
-	  .home_filters = cmn_home_filters_s3_r2,
+	  .hns_filters = cmn_hns_filters_s3_r2,
 	  .hns_reset = BIT_ULL(47) },
 };
 
@@ -230,8 +235,9 @@ u64 cmn_filter_mask(const struct cmn *cmn, u16 type, enum cmn_filter filter)
 		return 0;
 	switch (type) {
 	case CMN_TYPE_HNF:
+		return cmn_home_filters[filter];
 	case CMN_TYPE_HNS:
-		return cmn->part->home_filters[filter];
+		return (cmn->part->hns_filters ?: cmn_home_filters)[filter];
 	case CMN_TYPE_DN:
 		return filter == CMN_FILTER_OCCUP1 ? CMN_DN_OCCUP1 : 0;
 	default:

@@ -8,6 +8,9 @@ from pmusuite import cache, data
 
 DRIVER = cache.TREE / "drivers/cmn"
 PRODUCTS = {"cmn600": "CMN_600", "cmn650": "CMN_650", "ci700": "CMN_CI700", "cmn700": "CMN_700", "cmns3": "CMN_S3"}
+# Of two products the list has the first revisions alone.
+LISTED = {"CMN_600_R1": "CMN_600", "CMN_S3_R1": "CMN_S3"}
+LATER = ("CMN_600_R2", "CMN_S3_R2")
 # Not in tables: made of parts, as many as a mesh has; guests compare them with the in-tree driver's.
 MADE = ("mxp_", "dtc_", "watchpoint_")
 
@@ -24,7 +27,8 @@ def types():
 
 def sets():
     """{name: the names of products it stands for}."""
-    found = {name: {name} for name in (*PRODUCTS.values(), "CMN_600_R2")}
+    found = {name: {name} for name in (*PRODUCTS.values(), *LATER)}
+    found |= {name: {of} for name, of in LISTED.items()}
     for name, value in re.findall(r"^#define (CMN_\w+)\s+\(((?:CMN_\w+(?: \| )?)+)\)$",
                                   source("cmn.h") + source("event-tables.c"), re.M):
         found[name] = set().union(*(found[part] for part in value.split(" | ")))
@@ -48,7 +52,7 @@ def tables():
             for value, kind_of in enumerate(filters()[names] if names else [""]):
                 config = types()[kind] | int(number, 16) << 16 | value << 27
                 key = "_".join(filter(None, (prefix, name, kind_of))), config
-                found[key] = sets()[products] & set(PRODUCTS.values())
+                found.setdefault(key, set()).update(sets()[products] & set(PRODUCTS.values()))
     return found
 
 
@@ -62,7 +66,7 @@ class Events(unittest.TestCase):
                     listed[row["name"], int(row["config"], 16)] = {
                         name for column, name in PRODUCTS.items() if row[column] == "1"}
         self.assertGreater(len(listed), 300)
-        # Events of CMN-600 r2 alone are those that others have.
+        # Events of CMN-600 r2 alone are those that others have; S3 r2's have no other list.
         self.assertEqual({key: products for key, products in tables().items() if products}, listed)
 
 

@@ -44,6 +44,9 @@ setup() {
 	0x3e) HN=hns MISS=hns_cache_miss_all REQS=hns_mc_reqs_local_all ;;
 	*) HN=hnf MISS=hnf_cache_miss REQS=hnf_mc_reqs ;;
 	esac
+	# From r2p0 on S3 counts snoops by virtual channel.
+	SNOOPS=${HN}_snp_sent
+	[ ! -e "$MESH/events/${SNOOPS}_vc0" ] || SNOOPS=${SNOOPS}_vc0
 	NODES=$(nodes $HN | wc -l)
 	# Names that can be counted without more said, and that the model knows: all but cycles and watchpoints.
 	sed -n 's/^event \([^ ]*\) .*/\1/p' "$LIST" > /tmp/known
@@ -124,9 +127,9 @@ test_four_lines_of_a_node() {
 	setup "$1"
 	id=$(nodes $HN | head -n 1)
 	at=bynodeid=1,nodeid=$id
-	expect "1 20 300 4000" "$MISS,$at" "$REQS,$at" "${HN}_snp_sent,$at" "${HN}_seq_hit,$at" -- \
+	expect "1 20 300 4000" "$MISS,$at" "$REQS,$at" "$SNOOPS,$at" "${HN}_seq_hit,$at" -- \
 		"add $MODEL $MISS@$id 1; add $MODEL $REQS@$id 20;
-		 add $MODEL ${HN}_snp_sent@$id 300; add $MODEL ${HN}_seq_hit@$id 4000"
+		 add $MODEL $SNOOPS@$id 300; add $MODEL ${HN}_seq_hit@$id 4000"
 	counted
 }
 
@@ -137,6 +140,31 @@ kinds() {
 	for pair; do
 		expect $((${pair#*=} * NODES)) "${kinds_of}_${pair%=*}" -- "$happens"
 	done
+}
+
+# What S3 has from r2p0 on. One kind of event at a time, and then one with each filter at one node.
+filters_of_s3_r2() {
+	kinds hns_sf_hit "add $MODEL hns_sf_hit_rnf 5; add $MODEL hns_sf_hit_ccgrn 70" all=75 rnf=5 ccgrn=70 rni=0
+	kinds hns_pocq_retry "add $MODEL hns_pocq_retry_read 5; add $MODEL hns_pocq_retry_ccglcn 70" \
+		all=75 read=5 ccglcn=70 rnf=0
+	kinds hns_cbusy01 "add $MODEL hns_cbusy01_ccg_read 5; add $MODEL hns_cbusy01_lbt_write 70" \
+		all=75 ccg_read=5 lbt=70 lbt_read=0
+	kinds hns_snp_fwded "add $MODEL hns_snp_fwded_vc0 5; add $MODEL hns_snp_fwded_vc2 70" vc0=5 vc1=0 vc2=70
+	kinds hns_slc_eviction "add $MODEL hns_slc_eviction_hbt_all 5; add $MODEL hns_slc_eviction_lbt_all 70" \
+		all_all=75 hbt_all=5 lbt_all=70
+	counted
+	id=$(nodes hns | head -n 1)
+	at=bynodeid=1,nodeid=$id
+	expect "1 20 300 4000" "hns_cache_miss_rnf,$at" "hns_snp_sent_vc1,$at" "hns_sf_imprecise_evict_lbt,$at" \
+		"hns_mc_retries_local_sn,$at" -- \
+		"add $MODEL hns_cache_miss_rnf@$id 1; add $MODEL hns_snp_sent_vc1@$id 20;
+		 add $MODEL hns_sf_imprecise_evict_lbt@$id 300; add $MODEL hns_mc_retries_local_sn@$id 4000"
+	counted
+	# None that the revision has no more
+	lacking /tmp/known /tmp/named > /tmp/unknown
+	equal "names that the model does not know" "$(grep '^hns_' /tmp/unknown || true)" ""
+	grep '^hns_' /tmp/known > /tmp/known_hns
+	equal "names that are lacking" "$(lacking /tmp/named /tmp/known_hns)" ""
 }
 
 test_filters() {
@@ -153,6 +181,7 @@ test_filters() {
 			all=75 hbt=5 lbt=70
 	fi
 	counted
+	! grep -q '^event hns_snp_sent_vc0 ' "$LIST" || filters_of_s3_r2
 }
 
 # The wraps of 16-bit counters go on in the DTCs, of every domain, and again and again.

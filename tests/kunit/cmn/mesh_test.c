@@ -293,7 +293,6 @@ static void parts_are_whole(struct kunit *test)
 		}
 		KUNIT_EXPECT_NOT_NULL(test, part->name);
 		KUNIT_EXPECT_NOT_NULL(test, part->connect);
-		KUNIT_EXPECT_NOT_NULL(test, part->home_filters);
 		KUNIT_EXPECT_NE(test, part->frame, 0U);
 		KUNIT_EXPECT_NE(test, part->pointer, 0U);
 		KUNIT_EXPECT_NE(test, part->pmu, 0);
@@ -551,14 +550,13 @@ static void takes_over(struct kunit *test)
 	}
 }
 
-/* The unused fields of an HN-S of S3 r2 are not 0 after a reset of the machine. */
-static void hns_of_s3_r2(struct kunit *test)
+/* A mesh of S3 r2 with an HN-S. */
+static struct cmn_fake_mesh s3_r2(void)
 {
 	static const struct cmn_fake_node nodes[] = {
 		{ 0, 0, 0x0003, 0x00, 0 }, { 1, 0, 0x0200, 0x24, 0 },
 	};
 	struct cmn_fake_mesh mesh = cmn_fake_700;
-	struct cmn_regfile *file;
 
 	mesh.part = 0x43e;
 	mesh.rev = 3;
@@ -567,11 +565,53 @@ static void hns_of_s3_r2(struct kunit *test)
 	mesh.domains = 1;
 	mesh.nodes = nodes;
 	mesh.nr = ARRAY_SIZE(nodes);
-	file = cmn_regfile(test, &mesh);
+	return mesh;
+}
+
+/* Not all fields of an HN-S of S3 r2 are 0 after a reset of the machine. */
+static void hns_of_s3_r2(struct kunit *test)
+{
+	struct cmn_fake_mesh mesh = s3_r2();
+	struct cmn_regfile *file = cmn_regfile(test, &mesh);
+
 	cmn_regfile_set(file, file->node[1] + 0xd900, 0x71a200000001);
 	KUNIT_ASSERT_EQ(test, cmn_regfile_discover(file), 0);
 	KUNIT_ASSERT_EQ(test, cmn_reset(&file->cmn), 0);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[1] + 0xd900), 0x800000000000ULL);
+}
+
+/*
+ * Ids and filters of HN-S that S3 has from r2p0 on, at the places that they have there. With the
+ * last user a field is as after a reset.
+ */
+static void filters_of_s3_r2(struct kunit *test)
+{
+	static const struct { u64 config, image; } cases[] = {
+		{ 0x08010200, 2ULL << 46 | 1ULL << 48 | 0x01 },	/* cache_miss_hbt */
+		{ 0x30440200, 2ULL << 46 | 6ULL << 48 | 0x44 },
+		{ 0x08070200, 2ULL << 46 | 1ULL << 38 | 0x07 },	/* sf_evictions_hbt_all */
+		{ 0x00180200, 0x18 },				/* snp_sent_vc0 */
+		{ 0x08180200, 1ULL << 46 | 0x18 },
+		{ 0x58040200, 2ULL << 46 | 11ULL << 32 | 0x04 },
+		{ 0x100c0200, 2ULL << 46 | 2ULL << 40 | 0x0c },
+		{ 0x68430200, 2ULL << 46 | 13ULL << 42 | 0x43 },	/* cbusy11_lbt */
+		{ 0x18260200, 2ULL << 46 | 3ULL << 36 | 0x26 },
+	};
+	struct cmn_fake_mesh mesh = s3_r2();
+
+	for (int i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct cmn_regfile *file = cmn_regfile_ready(test, &mesh);
+		struct cmn_claims *claims = cmn_regfile_claims(test, file);
+		u32 sel = file->node[1] + 0xd900;
+		struct cmn_event *ce = start(test, file, claims, cases[i].config, 0, 0);
+
+		cmn_flush(&file->cmn);
+		KUNIT_EXPECT_EQ_MSG(test, cmn_regfile_get(file, sel), cases[i].image, "row %d", i);
+		cmn_event_stop(&file->cmn, ce);
+		cmn_flush(&file->cmn);
+		KUNIT_EXPECT_EQ_MSG(test, cmn_regfile_get(file, sel), 2ULL << 46, "row %d", i);
+		kvfree(ce);
+	}
 }
 
 /* Firmware may keep the PMU from us: no mesh that counts nothing. */
@@ -909,6 +949,7 @@ static struct kunit_case cmn_cases[] = {
 	KUNIT_CASE(filters_go_with_the_last_user),
 	KUNIT_CASE(takes_over),
 	KUNIT_CASE(hns_of_s3_r2),
+	KUNIT_CASE(filters_of_s3_r2),
 	KUNIT_CASE(pmcr_keeps_nothing),
 	KUNIT_CASE(leaves_nothing),
 	KUNIT_CASE(local_wraps),

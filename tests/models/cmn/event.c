@@ -4,7 +4,9 @@
  *
  * An event with a filter happens in one of several kinds, which the last part
  * of its name says: "all" is then a kind that no narrower filter counts.
- * Events that came with a later revision are there from the first.
+ * Events that came with a later revision are there from the first, but for
+ * those of HN-S on S3, which has other filters from r2 on. Left out: states of
+ * what is evicted there, other than "all".
  */
 #include "qemu/osdep.h"
 #include "device.h"
@@ -16,6 +18,7 @@ typedef struct EventRow {
     uint8_t in;         /* set of CmnEvents */
     CmnFilter filter;
     const char *name;   /* without the type's prefix */
+    bool any_state;     /* names end with the state of what is evicted: "all" */
 } EventRow;
 
 #define A       CMN_EVENTS_600_R1
@@ -23,18 +26,24 @@ typedef struct EventRow {
 #define B       CMN_EVENTS_650
 #define I       CMN_EVENTS_CI700
 #define C       CMN_EVENTS_700
-#define S       CMN_EVENTS_S3
+#define S1      CMN_EVENTS_S3_R1
+#define S2      CMN_EVENTS_S3_R2
+#define S       (S1 | S2)
 #define BICS    (B | I | C | S)
 #define ALL     (A | R | BICS)
+#define TO_S3_R1 (ALL & ~S2)
 
-#define ROW(type, id, name, in, filter) \
-    { CMN_NODE_##type, id, in, CMN_FILTER_##filter, name }
+#define ROW(type, id, name, in, filter, ...) \
+    { CMN_NODE_##type, id, in, CMN_FILTER_##filter, name, __VA_ARGS__ }
 #define EVENT(type, id, name, in)       ROW(type, id, name, in, NONE)
 #define OCCUP1(type, id, name, in)      ROW(type, id, name, in, OCCUP1)
 #define CLASS(type, id, name, in)       ROW(type, id, name, in, CLASS)
 #define HBT_LBT(type, id, name, in)     ROW(type, id, name, in, HBT_LBT)
 #define SN_HOME(type, id, name, in)     ROW(type, id, name, in, SN_HOME)
 #define SN_THROTTLE(type, id, name, in) ROW(type, id, name, in, SN_THROTTLE)
+#define SNP_VC(type, id, name, in)      ROW(type, id, name, in, SNP_VC)
+#define SOURCE(type, id, name, in)      ROW(type, id, name, in, SOURCE)
+#define EVICT(type, id, name, in)       ROW(type, id, name, in, HBT_LBT, true)
 
 static const EventRow rows[] = {
     EVENT(DN, 0x01, "rxreq_dvmop", A),
@@ -320,65 +329,94 @@ static const EventRow rows[] = {
     EVENT(CCLA, 0x29, "pfwd_sndr_num_flits", ALL),
     EVENT(CCLA, 0x2a, "pfwd_sndr_stalls_static_crd", ALL),
     EVENT(CCLA, 0x2b, "pfwd_sndr_stalls_dynmaic_crd", ALL),
-    HBT_LBT(HNS, 0x01, "cache_miss", ALL),
-    HBT_LBT(HNS, 0x02, "slc_sf_cache_access", ALL),
-    HBT_LBT(HNS, 0x03, "cache_fill", ALL),
-    HBT_LBT(HNS, 0x04, "pocq_retry", ALL),
-    HBT_LBT(HNS, 0x05, "pocq_reqs_recvd", ALL),
-    HBT_LBT(HNS, 0x06, "sf_hit", ALL),
-    HBT_LBT(HNS, 0x07, "sf_evictions", ALL),
-    EVENT(HNS, 0x08, "dir_snoops_sent", ALL),
-    EVENT(HNS, 0x09, "brd_snoops_sent", ALL),
-    HBT_LBT(HNS, 0x0a, "slc_eviction", ALL),
-    HBT_LBT(HNS, 0x0b, "slc_fill_invalid_way", ALL),
-    EVENT(HNS, 0x0c, "mc_retries_local", ALL),
+    HBT_LBT(HNS, 0x01, "cache_miss", TO_S3_R1),
+    SOURCE(HNS, 0x01, "cache_miss", S2),
+    HBT_LBT(HNS, 0x02, "slc_sf_cache_access", TO_S3_R1),
+    SOURCE(HNS, 0x02, "slc_sf_cache_access", S2),
+    HBT_LBT(HNS, 0x03, "cache_fill", TO_S3_R1),
+    SOURCE(HNS, 0x03, "cache_fill", S2),
+    HBT_LBT(HNS, 0x04, "pocq_retry", TO_S3_R1),
+    OCCUP1(HNS, 0x04, "pocq_retry", S2),
+    HBT_LBT(HNS, 0x05, "pocq_reqs_recvd", TO_S3_R1),
+    OCCUP1(HNS, 0x05, "pocq_reqs_recvd", S2),
+    HBT_LBT(HNS, 0x06, "sf_hit", TO_S3_R1),
+    SOURCE(HNS, 0x06, "sf_hit", S2),
+    HBT_LBT(HNS, 0x07, "sf_evictions", TO_S3_R1),
+    EVICT(HNS, 0x07, "sf_evictions", S2),
+    EVENT(HNS, 0x08, "dir_snoops_sent", TO_S3_R1),
+    SNP_VC(HNS, 0x08, "dir_snoops_sent", S2),
+    EVENT(HNS, 0x09, "brd_snoops_sent", TO_S3_R1),
+    SNP_VC(HNS, 0x09, "brd_snoops_sent", S2),
+    HBT_LBT(HNS, 0x0a, "slc_eviction", TO_S3_R1),
+    EVICT(HNS, 0x0a, "slc_eviction", S2),
+    HBT_LBT(HNS, 0x0b, "slc_fill_invalid_way", TO_S3_R1),
+    SOURCE(HNS, 0x0b, "slc_fill_invalid_way", S2),
+    EVENT(HNS, 0x0c, "mc_retries_local", TO_S3_R1),
+    SN_HOME(HNS, 0x0c, "mc_retries_local", S2),
     SN_HOME(HNS, 0x0d, "mc_reqs_local", ALL),
     EVENT(HNS, 0x0e, "qos_hh_retry", ALL),
     OCCUP1(HNS, 0x0f, "qos_pocq_occupancy", ALL),
-    EVENT(HNS, 0x10, "pocq_addrhaz", ALL),
-    EVENT(HNS, 0x11, "pocq_atomic_addrhaz", ALL),
-    EVENT(HNS, 0x12, "ld_st_swp_adq_full", ALL),
-    EVENT(HNS, 0x13, "cmp_adq_full", ALL),
+    EVENT(HNS, 0x10, "pocq_addrhaz", TO_S3_R1),
+    SOURCE(HNS, 0x10, "pocq_addrhaz", S2),
+    EVENT(HNS, 0x11, "pocq_atomic_addrhaz", TO_S3_R1),
+    SOURCE(HNS, 0x11, "pocq_atomic_addrhaz", S2),
+    EVENT(HNS, 0x12, "ld_st_swp_adq_full", TO_S3_R1),
+    EVENT(HNS, 0x13, "cmp_adq_full", TO_S3_R1),
     EVENT(HNS, 0x14, "txdat_stall", ALL),
     EVENT(HNS, 0x15, "txrsp_stall", ALL),
-    EVENT(HNS, 0x16, "seq_full", ALL),
+    EVENT(HNS, 0x16, "seq_full", TO_S3_R1),
     EVENT(HNS, 0x17, "seq_hit", ALL),
-    EVENT(HNS, 0x18, "snp_sent", ALL),
-    EVENT(HNS, 0x19, "sfbi_dir_snp_sent", ALL),
-    EVENT(HNS, 0x1a, "sfbi_brd_snp_sent", ALL),
+    EVENT(HNS, 0x18, "snp_sent", TO_S3_R1),
+    SNP_VC(HNS, 0x18, "snp_sent", S2),
+    EVENT(HNS, 0x19, "sfbi_dir_snp_sent", TO_S3_R1),
+    SNP_VC(HNS, 0x19, "sfbi_dir_snp_sent", S2),
+    EVENT(HNS, 0x1a, "sfbi_brd_snp_sent", TO_S3_R1),
+    SNP_VC(HNS, 0x1a, "sfbi_brd_snp_sent", S2),
     EVENT(HNS, 0x1c, "intv_dirty", ALL),
-    EVENT(HNS, 0x1d, "stash_snp_sent", ALL),
-    EVENT(HNS, 0x1e, "stash_data_pull", ALL),
-    EVENT(HNS, 0x1f, "snp_fwded", ALL),
-    EVENT(HNS, 0x20, "atomic_fwd", ALL),
+    EVENT(HNS, 0x1d, "stash_snp_sent", TO_S3_R1),
+    EVENT(HNS, 0x1e, "stash_data_pull", TO_S3_R1),
+    EVENT(HNS, 0x1f, "snp_fwded", TO_S3_R1),
+    SNP_VC(HNS, 0x1f, "snp_fwded", S2),
+    EVENT(HNS, 0x20, "atomic_fwd", TO_S3_R1),
     EVENT(HNS, 0x21, "mpam_hardlim", ALL),
     EVENT(HNS, 0x22, "mpam_softlim", ALL),
-    EVENT(HNS, 0x23, "snp_sent_cluster", ALL),
-    EVENT(HNS, 0x24, "sf_imprecise_evict", ALL),
+    EVENT(HNS, 0x23, "snp_sent_cluster", TO_S3_R1),
+    SNP_VC(HNS, 0x23, "snp_sent_cluster", S2),
+    EVENT(HNS, 0x24, "sf_imprecise_evict", TO_S3_R1),
+    HBT_LBT(HNS, 0x24, "sf_imprecise_evict", S2),
     EVENT(HNS, 0x25, "sf_evict_shared_line", ALL),
     CLASS(HNS, 0x26, "pocq_class_occup", ALL),
     CLASS(HNS, 0x27, "pocq_class_retry", ALL),
     CLASS(HNS, 0x28, "class_mc_reqs_local", ALL),
-    CLASS(HNS, 0x29, "class_cgnt_cmin", ALL),
+    CLASS(HNS, 0x29, "class_cgnt_cmin", TO_S3_R1),
     SN_THROTTLE(HNS, 0x2a, "sn_throttle", ALL),
     SN_THROTTLE(HNS, 0x2b, "sn_throttle_min", ALL),
     EVENT(HNS, 0x2c, "sf_precise_to_imprecise", ALL),
     EVENT(HNS, 0x2d, "snp_intv_cln", ALL),
     EVENT(HNS, 0x2e, "nc_excl", ALL),
-    EVENT(HNS, 0x2f, "excl_mon_ovfl", ALL),
+    EVENT(HNS, 0x2f, "excl_mon_ovfl", TO_S3_R1),
     EVENT(HNS, 0x30, "snp_req_recvd", ALL),
     EVENT(HNS, 0x31, "snp_req_byp_pocq", ALL),
     EVENT(HNS, 0x32, "dir_ccgha_snp_sent", ALL),
     EVENT(HNS, 0x33, "brd_ccgha_snp_sent", ALL),
-    EVENT(HNS, 0x34, "ccgha_snp_stall", ALL),
+    EVENT(HNS, 0x34, "ccgha_snp_stall", TO_S3_R1),
     EVENT(HNS, 0x35, "lbt_req_hardlim", ALL),
     EVENT(HNS, 0x36, "hbt_req_hardlim", ALL),
     EVENT(HNS, 0x37, "sf_reupdate", ALL),
-    EVENT(HNS, 0x38, "excl_sf_imprecise", ALL),
+    EVENT(HNS, 0x38, "excl_sf_imprecise", TO_S3_R1),
+    HBT_LBT(HNS, 0x38, "excl_sf_imprecise", S2),
     EVENT(HNS, 0x39, "snp_pocq_addrhaz", ALL),
-    EVENT(HNS, 0x3a, "mc_retries_remote", ALL),
+    EVENT(HNS, 0x3a, "mc_retries_remote", TO_S3_R1),
+    SN_HOME(HNS, 0x3a, "mc_retries_remote", S2),
     SN_HOME(HNS, 0x3b, "mc_reqs_remote", ALL),
     CLASS(HNS, 0x3c, "class_mc_reqs_remote", ALL),
+    SOURCE(HNS, 0x3d, "readonce_hazard_detected", S2),
+    SOURCE(HNS, 0x3e, "readonce_fwd_data_completed", S2),
+    SN_THROTTLE(HNS, 0x40, "cbusy00", S2),
+    SN_THROTTLE(HNS, 0x41, "cbusy01", S2),
+    SN_THROTTLE(HNS, 0x42, "cbusy10", S2),
+    SN_THROTTLE(HNS, 0x43, "cbusy11", S2),
+    SOURCE(HNS, 0x44, "ro_rnsd_new_alloc_hint", S2),
 };
 
 static const struct {
@@ -394,27 +432,39 @@ static const struct {
 };
 
 /* The kinds that a filter tells apart, by the value of its field */
-#define MAX_KINDS 8
+#define MAX_KINDS 16
 
 enum { THROTTLE_GROUP0_READ = 1, THROTTLE_GROUP0_WRITE, THROTTLE_GROUP1_READ,
-       THROTTLE_GROUP1_WRITE, THROTTLE_READ, THROTTLE_WRITE };
+       THROTTLE_GROUP1_WRITE, THROTTLE_READ, THROTTLE_WRITE,
+       THROTTLE_LBT_READ = 11, THROTTLE_LBT_WRITE, THROTTLE_LBT };
 
 static const struct {
     CmnFilter filter;
     uint16_t type;          /* of the node, 0: any */
-    const char *kinds[MAX_KINDS];
+    uint8_t in;             /* set of CmnEvents */
+    const char *kinds[MAX_KINDS];   /* NULL: not used */
 } filters[] = {
-    { CMN_FILTER_OCCUP1, CMN_NODE_HNF,
+    { CMN_FILTER_OCCUP1, CMN_NODE_HNF, ALL,
       { "all", "read", "write", "atomic", "stash" } },
-    { CMN_FILTER_OCCUP1, CMN_NODE_HNS,
+    { CMN_FILTER_OCCUP1, CMN_NODE_HNS, TO_S3_R1,
       { "all", "read", "write", "atomic", "stash", "rxsnp", "lbt", "hbt" } },
-    { CMN_FILTER_OCCUP1, CMN_NODE_DN, { "all", "dvmop", "dvmsync" } },
-    { CMN_FILTER_CLASS, 0, { "class0", "class1", "class2", "class3" } },
-    { CMN_FILTER_HBT_LBT, 0, { "all", "hbt", "lbt" } },
-    { CMN_FILTER_SN_HOME, 0, { "all", "sn", "home" } },
-    { CMN_FILTER_SN_THROTTLE, 0,
+    { CMN_FILTER_OCCUP1, CMN_NODE_HNS, S2,
+      { "all", "read", "write", "atomic", "stash", "rxsnp", "lbt", "hbt",
+        "rnf", "rni", "ccglcn", "ccgrn" } },
+    { CMN_FILTER_OCCUP1, CMN_NODE_DN, ALL, { "all", "dvmop", "dvmsync" } },
+    { CMN_FILTER_CLASS, 0, ALL, { "class0", "class1", "class2", "class3" } },
+    { CMN_FILTER_HBT_LBT, 0, ALL, { "all", "hbt", "lbt" } },
+    { CMN_FILTER_SN_HOME, 0, ALL, { "all", "sn", "home" } },
+    { CMN_FILTER_SN_THROTTLE, CMN_NODE_HNS, S2,
+      { "all", "group0_read", "group0_write", "group1_read", "group1_write",
+        "read", "write", NULL, NULL, "ccg_read", "ccg_write",
+        [THROTTLE_LBT_READ] = "lbt_read", "lbt_write", "lbt" } },
+    { CMN_FILTER_SN_THROTTLE, 0, ALL,
       { "all", "group0_read", "group0_write", "group1_read", "group1_write",
         "read", "write" } },
+    { CMN_FILTER_SNP_VC, 0, ALL, { "vc0", "vc1", "vc2" } },
+    { CMN_FILTER_SOURCE, 0, ALL,
+      { "all", "hbt", "lbt", "rnf", "rni", "ccglcn", "ccgrn" } },
 };
 
 static bool throttle_includes(unsigned selected, unsigned kind)
@@ -424,6 +474,8 @@ static bool throttle_includes(unsigned selected, unsigned kind)
         return kind == THROTTLE_GROUP0_READ || kind == THROTTLE_GROUP1_READ;
     case THROTTLE_WRITE:
         return kind == THROTTLE_GROUP0_WRITE || kind == THROTTLE_GROUP1_WRITE;
+    case THROTTLE_LBT:
+        return kind == THROTTLE_LBT_READ || kind == THROTTLE_LBT_WRITE;
     default:
         return false;
     }
@@ -435,6 +487,7 @@ bool cmn_event_passes(const CmnEvent *event, unsigned selected)
     case CMN_FILTER_NONE:
         return true;
     case CMN_FILTER_CLASS:      /* there is no value for all */
+    case CMN_FILTER_SNP_VC:
         return selected == event->kind;
     case CMN_FILTER_SN_THROTTLE:
         if (throttle_includes(selected, event->kind)) {
@@ -446,12 +499,12 @@ bool cmn_event_passes(const CmnEvent *event, unsigned selected)
     }
 }
 
-static const char *const *row_kinds(const EventRow *row)
+static const char *const *row_kinds(const EventRow *row, CmnEvents in)
 {
     size_t i;
 
     for (i = 0; i < ARRAY_SIZE(filters); i++) {
-        if (filters[i].filter == row->filter &&
+        if (filters[i].filter == row->filter && filters[i].in & in &&
             (!filters[i].type || filters[i].type == row->type)) {
             return filters[i].kinds;
         }
@@ -459,10 +512,16 @@ static const char *const *row_kinds(const EventRow *row)
     return NULL;
 }
 
-/* @name without the prefix; true if it is the row's, of some kind */
-static bool row_matches(const EventRow *row, const char *name, uint8_t *kind)
+static const char *row_end(const EventRow *row)
 {
-    const char *const *kinds = row_kinds(row);
+    return row->any_state ? "_all" : "";
+}
+
+/* @name without the prefix; true if it is the row's, of some kind */
+static bool row_matches(const EventRow *row, CmnEvents in, const char *name,
+                        uint8_t *kind)
+{
+    const char *const *kinds = row_kinds(row, in);
     const char *rest;
     unsigned i;
 
@@ -474,8 +533,9 @@ static bool row_matches(const EventRow *row, const char *name, uint8_t *kind)
     if (!kinds) {
         return !*rest;
     }
-    for (i = 0; *rest == '_' && i < MAX_KINDS && kinds[i]; i++) {
-        if (!strcmp(rest + 1, kinds[i])) {
+    for (i = 0; *rest == '_' && i < MAX_KINDS; i++) {
+        if (kinds[i] && g_str_has_prefix(rest + 1, kinds[i]) &&
+            !strcmp(rest + 1 + strlen(kinds[i]), row_end(row))) {
             *kind = i;
             return true;
         }
@@ -504,12 +564,13 @@ bool cmn_event_parse(CmnEvents in, const char *name, CmnEvent *event)
     for (i = 0; i < ARRAY_SIZE(rows); i++) {
         prefix = type_prefix(rows[i].type);
         if (rows[i].in & in && g_str_has_prefix(name, prefix) &&
-            row_matches(&rows[i], name + strlen(prefix), &kind)) {
+            row_matches(&rows[i], in, name + strlen(prefix), &kind)) {
             *event = (CmnEvent) {
                 .type = rows[i].type,
                 .id = rows[i].id,
                 .filter = rows[i].filter,
                 .kind = kind,
+                .any_state = rows[i].any_state,
             };
             return true;
         }
@@ -517,16 +578,19 @@ bool cmn_event_parse(CmnEvents in, const char *name, CmnEvent *event)
     return false;
 }
 
-static void row_list(const EventRow *row, GString *out)
+static void row_list(const EventRow *row, CmnEvents in, GString *out)
 {
-    const char *const *kinds = row_kinds(row);
+    const char *const *kinds = row_kinds(row, in);
     unsigned i;
 
-    for (i = 0; i < MAX_KINDS && (kinds ? kinds[i] != NULL : i == 0); i++) {
-        g_string_append_printf(out, "event %s%s%s%s type=0x%x eventid=0x%x",
+    for (i = 0; i < (kinds ? MAX_KINDS : 1); i++) {
+        if (kinds && !kinds[i]) {
+            continue;
+        }
+        g_string_append_printf(out, "event %s%s%s%s%s type=0x%x eventid=0x%x",
                                type_prefix(row->type), row->name,
                                kinds ? "_" : "", kinds ? kinds[i] : "",
-                               row->type, row->id);
+                               row_end(row), row->type, row->id);
         g_string_append_printf(out, kinds ? " occupid=%u\n" : "\n", i);
     }
 }
@@ -537,7 +601,7 @@ void cmn_event_list(CmnEvents in, uint16_t type, GString *out)
 
     for (i = 0; i < ARRAY_SIZE(rows); i++) {
         if (rows[i].in & in && rows[i].type == type) {
-            row_list(&rows[i], out);
+            row_list(&rows[i], in, out);
         }
     }
 }

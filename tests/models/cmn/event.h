@@ -11,7 +11,8 @@
 /* Fields in a selector's upper half, which choose among an event's kinds */
 typedef enum CmnFilter {
     CMN_FILTER_OCCUP1, CMN_FILTER_CLASS, CMN_FILTER_HBT_LBT,
-    CMN_FILTER_SN_HOME, CMN_FILTER_SN_THROTTLE, CMN_NFILTERS,
+    CMN_FILTER_SN_HOME, CMN_FILTER_SN_THROTTLE, CMN_FILTER_SNP_VC,
+    CMN_FILTER_SOURCE, CMN_FILTER_EVICT_STATE, CMN_NFILTERS,
     CMN_FILTER_NONE = CMN_NFILTERS
 } CmnFilter;
 
@@ -21,6 +22,7 @@ typedef struct CmnEvent {
     uint16_t id;        /* in the selector */
     CmnFilter filter;
     uint8_t kind;       /* of which kind it is, a value of the filter's field */
+    bool any_state;     /* evicted from any state: passes no narrower filter */
 } CmnEvent;
 
 /* Does a selector whose filter field is @selected count @event? */

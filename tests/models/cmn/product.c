@@ -170,13 +170,13 @@ static const CmnLayout layouts_700[] = {
 };
 
 static const CmnLayout layouts_s3[] = {
-    { .first_rev = 0, .column = CMN_COL_S3_R0, .events = CMN_EVENTS_S3,
+    { .first_rev = 0, .column = CMN_COL_S3_R0, .events = CMN_EVENTS_S3_R1,
       .pmu = 0xd900, .xp_pmu = 0xd900, .wp = &wp_700, .global = &global_s3_r0,
       .mesh = mesh_700_r3 },
-    { .first_rev = 2, .column = CMN_COL_S3_R0, .events = CMN_EVENTS_S3,
+    { .first_rev = 2, .column = CMN_COL_S3_R0, .events = CMN_EVENTS_S3_R1,
       .pmu = 0xd900, .xp_pmu = 0xa000, .wp = &wp_700, .global = &global_s3_r0,
       .mesh = mesh_700_r3 },
-    { .first_rev = 3, .column = CMN_COL_S3_R2, .events = CMN_EVENTS_S3,
+    { .first_rev = 3, .column = CMN_COL_S3_R2, .events = CMN_EVENTS_S3_R2,
       .pmu = 0xd900, .xp_pmu = 0xa000, .isolated_pointers = true,
       .wp = &wp_700, .global = &global_s3_r2, .mesh = mesh_700_r3 },
 };

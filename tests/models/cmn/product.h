@@ -32,7 +32,8 @@ typedef enum CmnEvents {
     CMN_EVENTS_650 = 1 << 2,
     CMN_EVENTS_CI700 = 1 << 3,
     CMN_EVENTS_700 = 1 << 4,
-    CMN_EVENTS_S3 = 1 << 5,
+    CMN_EVENTS_S3_R1 = 1 << 5,
+    CMN_EVENTS_S3_R2 = 1 << 6,  /* has other filters */
 } CmnEvents;
 
 /* Fields of WPn_CONFIG that are not everywhere at the same place. 0: none */

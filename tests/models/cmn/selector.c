@@ -16,7 +16,6 @@ typedef struct SelectorField {
 
 typedef struct SelectorFields {
     SelectorField filter[CMN_NFILTERS];
-    uint64_t others;        /* bits that are kept and mean nothing here */
     uint64_t reset;
 } SelectorFields;
 
@@ -46,7 +45,9 @@ static const SelectorFields hns_s3_r2_fields = {
     .filter[CMN_FILTER_HBT_LBT] = { 38, 2 },
     .filter[CMN_FILTER_SN_HOME] = { 40, 2 },
     .filter[CMN_FILTER_SN_THROTTLE] = { 42, 4 },
-    .others = MAKE_64BIT_MASK(46, 9),
+    .filter[CMN_FILTER_SNP_VC] = { 46, 2 },
+    .filter[CMN_FILTER_SOURCE] = { 48, 4 },
+    .filter[CMN_FILTER_EVICT_STATE] = { 52, 3 },
     .reset = 1ull << 47,
 };
 
@@ -127,7 +128,7 @@ static unsigned id_stride(const CmnSelector *sel)
 static uint64_t selector_writable(const CmnSelector *sel)
 {
     const SelectorFields *fields = selector_fields(sel);
-    uint64_t writable = fields->others;
+    uint64_t writable = 0;
     unsigned i;
 
     for (i = 0; i < CMN_NLINES; i++) {
@@ -192,7 +193,8 @@ void cmn_selector_write(CmnSelector *sel, uint64_t mask, uint64_t value)
     }
 }
 
-static unsigned selected_filter(const CmnSelector *sel, CmnFilter filter)
+static unsigned filter_in(const CmnSelector *sel, uint64_t value,
+                          CmnFilter filter)
 {
     SelectorField field;
 
@@ -200,16 +202,26 @@ static unsigned selected_filter(const CmnSelector *sel, CmnFilter filter)
         return 0;
     }
     field = selector_fields(sel)->filter[filter];
-    return field.length ? extract64(sel->value, field.shift, field.length) : 0;
+    return field.length ? extract64(value, field.shift, field.length) : 0;
 }
 
-/* Is a field other than the event's own set, and would that matter? */
+static unsigned selected_filter(const CmnSelector *sel, CmnFilter filter)
+{
+    return filter_in(sel, sel->value, filter);
+}
+
+/*
+ * Is a field other than the event's own not as after a reset, and would that
+ * matter?
+ */
 static bool other_filter(const CmnSelector *sel, CmnFilter own)
 {
+    uint64_t reset = selector_fields(sel)->reset;
     CmnFilter filter;
 
     for (filter = 0; sel->filters_all && filter < CMN_NFILTERS; filter++) {
-        if (filter != own && selected_filter(sel, filter)) {
+        if (filter != own &&
+            selected_filter(sel, filter) != filter_in(sel, reset, filter)) {
             return true;
         }
     }
@@ -222,6 +234,9 @@ unsigned cmn_selector_lines(const CmnSelector *sel, const CmnEvent *event)
 
     if (sel->type != event->type || other_filter(sel, event->filter) ||
         !cmn_event_passes(event, selected_filter(sel, event->filter))) {
+        return 0;
+    }
+    if (event->any_state && selected_filter(sel, CMN_FILTER_EVICT_STATE)) {
         return 0;
     }
     for (line = 0; line < CMN_NLINES; line++) {

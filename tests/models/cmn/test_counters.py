@@ -636,7 +636,7 @@ class Cmn700(CountTest):
 
 
 class CmnS3R2(CountTest):
-    """Filters have moved by a bit."""
+    """Filters have moved by a bit, and there are three more (section 7.4)."""
     spec = "cmns3,rev=3"
     product = "cmns3r1"
 
@@ -644,7 +644,15 @@ class CmnS3R2(CountTest):
         node = self.mesh.nodes[HNS, 0x24]
         dtm = self.dtm(0x20, 1)
         dtm.count(device(0, 0, 0))
-        for select, event in ((2 << 38 | 0x01, "hns_cache_miss_lbt"),
+        for select, event in ((2 << 48 | 0x01, "hns_cache_miss_lbt"),
+                              (6 << 48 | 0x44,
+                               "hns_ro_rnsd_new_alloc_hint_ccgrn"),
+                              (2 << 38 | 0x07, "hns_sf_evictions_lbt_all"),
+                              (2 << 38 | 0x24, "hns_sf_imprecise_evict_lbt"),
+                              (0 << 46 | 0x18, "hns_snp_sent_vc0"),
+                              (2 << 46 | 0x23, "hns_snp_sent_cluster_vc2"),
+                              (11 << 32 | 0x04, "hns_pocq_retry_ccgrn"),
+                              (13 << 42 | 0x43, "hns_cbusy11_lbt_read"),
                               (1 << 40 | 0x0d, "hns_mc_reqs_local_sn"),
                               (6 << 42 | 0x2a, "hns_sn_throttle_write"),
                               (3 << 36 | 0x26, "hns_pocq_class_occup_class3"),
@@ -653,6 +661,17 @@ class CmnS3R2(CountTest):
             self.select(node, select)
             self.add(f"{event}@0x24", 5)
             self.assertEqual(dtm.counters()[0], 5, event)
+
+    def test_what_another_filter_selects_is_not_counted(self):
+        node = self.mesh.nodes[HNS, 0x24]
+        self.dtm(0x20, 1).count(device(0, 0, 0))
+        for select, event in ((1 << 48 | 0x01, "hns_cache_miss_lbt"),
+                              (1 << 52 | 0x07, "hns_sf_evictions_lbt_all"),
+                              (2 << 46 | 0x18, "hns_snp_sent_vc0")):
+            self.select(node, select)
+            self.add(f"{event}@0x24", 5)
+        self.assertEqual(self.dtm(0x20, 1).counters()[0], 0)
+        self.assertRefused("no event", "add", "cmn0", "hns_seq_full@0x24", 1)
 
 
 class Single650(CountTest):
