@@ -282,7 +282,11 @@ static void pmu_event_stop(struct perf_event *event, int flags)
 	struct pmu_event *ev = pmu_event_of(event);
 	struct pmu_box *box = ev->box;
 
-	if (event->hw.state & PERF_HES_STOPPED)
+	/*
+	 * Without this flag perf throttles a group, or has an event at the limit of its samples:
+	 * from an NMI, or from within the event's own sample. Both end by other ways.
+	 */
+	if (!(flags & PERF_EF_UPDATE) || event->hw.state & PERF_HES_STOPPED)
 		return;
 	pmu_box_freeze(box);
 	pmu_event_update(ev);

@@ -157,28 +157,6 @@ void power_imc_engine_put(struct power_imc_core *core)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_put);
 
-/**
- * power_imc_engine_pause() - have the engine of a core off, up to power_imc_engine_resume().
- * @core: the core
- *
- * Context: any; with hotplug held off, so that one CPU at a time does this.
- * Return: 0, or what the firmware says: then it may be on.
- */
-int power_imc_engine_pause(struct power_imc_core *core)
-{
-	unsigned long flags;
-	int err = 0;
-
-	raw_spin_lock_irqsave(&core->lock, flags);
-	if (core->users) {
-		core->paused = true;
-		err = power_imc_engine_stop(core);
-	}
-	raw_spin_unlock_irqrestore(&core->lock, flags);
-	return err;
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_pause);
-
 /* Called with core->lock. */
 static void power_imc_engine_restart(struct power_imc_core *core)
 {
@@ -188,6 +166,31 @@ static void power_imc_engine_restart(struct power_imc_core *core)
 		dev_warn(core->imc->dev, "the engine of CPU %d's core could not be started again (%pe): events do not count there\n",
 			 core->first_cpu, ERR_PTR(err));
 }
+
+/**
+ * power_imc_engine_pause() - have the engine of a core off, up to power_imc_engine_resume().
+ * @core: the core
+ *
+ * Context: any; with hotplug held off, so that one CPU at a time does this.
+ * Return: 0, or what the firmware says: then it is on, or may be, and not paused.
+ */
+int power_imc_engine_pause(struct power_imc_core *core)
+{
+	unsigned long flags;
+	int err = 0;
+
+	raw_spin_lock_irqsave(&core->lock, flags);
+	/* One that nobody uses may be on if it could not be stopped. */
+	if (core->users || core->stuck)
+		err = power_imc_engine_stop(core);
+	core->paused = core->users && !err;
+	/* A half of it may be off. */
+	if (core->users && err)
+		power_imc_engine_restart(core);
+	raw_spin_unlock_irqrestore(&core->lock, flags);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_pause);
 
 /**
  * power_imc_engine_resume() - the opposite of power_imc_engine_pause().
@@ -227,7 +230,7 @@ void power_imc_engine_look(struct power_imc_core *core)
 	bool off;
 
 	raw_spin_lock_irqsave(&core->lock, flags);
-	off = core->users && !core->paused && power_imc_engine_is_off(core);
+	off = core->users && !core->paused && !core->imc->halted && power_imc_engine_is_off(core);
 	if (off) {
 		core->restarts++;
 		power_imc_engine_restart(core);

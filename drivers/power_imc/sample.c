@@ -136,13 +136,23 @@ static bool power_imc_sample_chain_wanted(const struct perf_event_attr *attr, bo
 	return !(user ? attr->exclude_callchain_user : attr->exclude_callchain_kernel);
 }
 
-/* perf_sample_save_callchain() of newer kernels would walk stacks. */
+static u64 power_imc_sample_chain_bytes(const struct perf_callchain_entry *chain)
+{
+	return (1 + chain->nr) * sizeof(chain->ip[0]);
+}
+
+/*
+ * perf_sample_save_callchain() of newer kernels would walk stacks. If a BPF program has looked at
+ * the sample, perf has done so, and counted what goes again.
+ */
 static void power_imc_sample_set_chain(struct perf_sample_data *data,
 				       struct perf_callchain_entry *chain)
 {
+	if (data->sample_flags & PERF_SAMPLE_CALLCHAIN)
+		pmu_sample_grow(data, -power_imc_sample_chain_bytes(data->callchain));
 	data->callchain = chain;
 	data->sample_flags |= PERF_SAMPLE_CALLCHAIN;
-	pmu_sample_grow(data, (1 + chain->nr) * sizeof(chain->ip[0]));
+	pmu_sample_grow(data, power_imc_sample_chain_bytes(chain));
 }
 
 /*

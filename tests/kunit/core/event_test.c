@@ -416,6 +416,24 @@ static void unplugged_while_open(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
+/*
+ * perf stops an event without asking for its count where it throttles a group, which may be in an
+ * NMI: the event counts on.
+ */
+static void throttled_from_anywhere(struct kunit *test)
+{
+	struct perf_event *event = open_event(1);
+	unsigned long flags;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	local_irq_save(flags);
+	event->pmu->stop(event, 0);
+	local_irq_restore(flags);
+	happen(7);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 7ULL);
+	perf_event_release_kernel(event);
+}
+
 /* Two boxes of one name and scope cannot be: the second is refused. */
 static void refuses_a_second_box(struct kunit *test)
 {
@@ -441,6 +459,7 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE_SLOW(fails_while_it_is_enabled),
 	KUNIT_CASE(fails_while_it_waits),
 	KUNIT_CASE(unplugged_while_open),
+	KUNIT_CASE(throttled_from_anywhere),
 	KUNIT_CASE(refuses_a_second_box),
 	{ }
 };
