@@ -47,6 +47,7 @@ class Guest:
     allow_warn: bool = False
     append: str = ""
     copies: tuple = ()                  # files and directories for the guest's working directory
+    tools: bool = False                 # Python, and tools/ in the PATH
     modules: tuple = ()                 # more modules to load, after the driver
     parameters: tuple = ()              # of our modules, "MODULE.NAME=VALUE"
     command: tuple = ()
@@ -56,7 +57,7 @@ class Guest:
         """What cannot change while the guest runs: guests of the same machine can share it."""
         built_in = self.arch.twin_initcall and self.driver == "in-tree"
         return (self.arch.name, self.kernel, self.models or (self.arch.default_model,), self.cpus, self.nodes, self.append,
-                self.allow_warn, built_in, self.has_suites())
+                self.allow_warn, built_in, self.has_suites(), self.tools)
 
     def has_suites(self):
         """A KUnit suite needs all of our modules built for it."""
@@ -113,6 +114,8 @@ def _overlay(guests, kernel, token):
     files["/init"] = TREE / "tests/guest/init"
     for source in sorted((TREE / "tests/guest").glob("*.c")):
         files[f"/vm/bin/{source.stem}"] = build.guest_program(guest.arch, source.stem)
+    if guest.tools:
+        files.update({f"/vm/{name}": TREE / name for name in cache.tree_files("tools")})
     for copy in dict.fromkeys(copy for one in guests for copy in one.copies):
         path = Path(copy)
         if not path.exists():
@@ -263,11 +266,11 @@ def _start(guests, sinks, time_left, token=None):
     if any(one.driver == "in-tree" for one in guests) and not kernel.modules:
         raise Error("the debug kernel has no in-tree drivers; use --kernel 6.1 or 6.12")
     preload = build.models(guest.arch)
-    base = initrd.base(guest.arch, kernel)
+    parts = [initrd.base(guest.arch, kernel), *([initrd.python(guest.arch)] if guest.tools else [])]
     log = bytearray()
     with tempfile.TemporaryDirectory(prefix="pmu-vm.") as scratch:
         initramfs = Path(scratch) / "initramfs.cpio"
-        initrd.with_overlay(base, _overlay(guests, kernel, token), initramfs)
+        initrd.with_overlay(parts, _overlay(guests, kernel, token), initramfs)
         for last in (False, True):
             begin = time.monotonic()
             code, timed_out = _run(_qemu(guest, kernel, initramfs), preload, lambda: time_left(begin),

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A guest's root: an uncompressed initramfs, in two parts that the kernel unpacks one after the other.
+"""A guest's root: an uncompressed initramfs, in parts that the kernel unpacks one after the other.
 
 The base holds Debian's busybox, perf and other clients with the libraries they need, and a
-kernel's own modules that a guest may load. The overlay, made for each run, holds what is tried.
+kernel's own modules that a guest may load. Python is a part of its own, for guests that want it.
+The overlay, made for each run, holds what is tried.
 """
 import os
 import re
@@ -16,6 +17,11 @@ from .kernel import STOCK
 
 # Debian's programs that guests have beside perf: PAPI, which finds events through libpfm4.
 CLIENTS = {"papi-tools": ("usr/bin/papi_command_line",)}
+
+# Debian's Python with what our tools import, and of its library what no program of ours would.
+PYTHON, PYTHON_PACKAGES = "usr/bin/python3", ("python3-minimal", "python3", "python3-rich")
+PYTHON_UNUSED = ("ensurepip", "distutils", "lib2to3", "pydoc_data", "idlelib", "config-*", "pygments", "pkg_resources",
+                 "setuptools", "markdown_it", "mdurl")
 
 # Modules of the stock kernel that the harness itself needs, where they are not built in.
 HARNESS_MODULES = ("virtio_pci", "virtio_console")
@@ -115,8 +121,30 @@ def base(arch, kernel):
     return cache.entry("initrd", f"{arch.name}-{kernel.series}-{key}", build) / "base.cpio"
 
 
-def with_overlay(base_cpio, files, target):
-    """Write @target: the base and, over it, @files, a dictionary from path in the guest to a Path or bytes."""
+def python(arch):
+    """Python and rich, without what nobody imports: the kernel unpacks all of it before anything runs."""
+    packages = debian.remembered(f"python-{arch.name}", lambda: debian.closure_names(arch.debian, PYTHON_PACKAGES))
+
+    def build(directory):
+        cache.say(f"making Python for {arch.name} guests")
+        source, root = directory / "packages", directory / "root"
+        debian.unpack(debian.download(arch.debian, packages), source)
+        _copy_program(source, root, PYTHON)
+        unused = shutil.ignore_patterns(*PYTHON_UNUSED)
+        for library in [*source.glob("usr/lib/python3.*"), source / "usr/lib/python3"]:
+            shutil.copytree(library, root / library.relative_to(source), ignore=unused, symlinks=True, dirs_exist_ok=True)
+        for extension in root.rglob("lib-dynload/*.so"):
+            _copy_program(source, root, str(extension.relative_to(root)))
+        _cpio(root, directory / "python.cpio")
+        shutil.rmtree(source)
+        shutil.rmtree(root)
+
+    key = cache.key_of(*packages, Path(__file__))
+    return cache.entry("initrd", f"{arch.name}-python-{key}", build) / "python.cpio"
+
+
+def with_overlay(parts, files, target):
+    """Write @target: @parts and, over them, @files, a dictionary from path in the guest to a Path or bytes."""
     work = target.parent / "overlay"
     for name, content in files.items():
         path = work / name.lstrip("/")
@@ -129,6 +157,6 @@ def with_overlay(base_cpio, files, target):
     overlay = target.parent / "overlay.cpio"
     _cpio(work, overlay)
     with open(target, "wb") as out:
-        for part in (base_cpio, overlay):
+        for part in (*parts, overlay):
             with open(part, "rb") as data:
                 shutil.copyfileobj(data, out)

@@ -37,7 +37,8 @@ GUEST_SOURCES = ("Kbuild", "Makefile", "include", "drivers/core", "scripts/apt",
 
 
 # What is code.
-EVERYTHING = (".ci", "Kbuild", "Kconfig", "Makefile", "dkms.conf", "drivers", "include", "scripts", "tests")
+EVERYTHING = (".ci", "Kbuild", "Kconfig", "Makefile", "dkms.conf", "drivers", "include", "scripts", "tests", "tools")
+DEBIAN_PYTHON = "/usr/bin/python3"      # the one that Debian's packages are for
 
 
 @dataclass(frozen=True)
@@ -51,11 +52,11 @@ class Job:
     alone: bool = False         # it shares its guest with no other
 
 
-def python(name, directory, *arguments, sources):
+def python(name, directory, *arguments, sources, interpreter="python3"):
     """A job of Python unit tests; @sources are of the tree, or those of the tests."""
     tests = [test for path in cache.tree_files(*(source for source in sources if source.startswith(directory)))
              if path.endswith(".py") for test in re.findall(r"def (test_\w+)", (TREE / path).read_text())]
-    return Job(name, ("env", "PYTHONPATH=scripts", "python3", "-m", "pmusuite.unittests", directory, *arguments),
+    return Job(name, ("env", "PYTHONPATH=scripts", interpreter, "-m", "pmusuite.unittests", directory, *arguments),
                sources=("scripts", *sources), tests=tuple(tests))
 
 
@@ -72,6 +73,10 @@ def models():
     for arch in ARCHES.values():
         yield python(f"models/{arch.name}", "tests/models", arch.name,
                      sources=(*MODEL_SOURCES, f"tests/models/{arch.pmu}"))
+
+
+def tools():
+    yield python("tools", "tests/tools", sources=("tools", "tests/tools"), interpreter=DEBIAN_PYTHON)
 
 
 def perf_events():
@@ -157,6 +162,7 @@ def guest_jobs(name, file, text, group="guest"):
         found = options.parser().parse_args([*words, "--copy", TEST_LIBRARY, "--copy", RIGHTS, "--copy", folder])
         yield Job("/".join([group, name, *named]), guest=options.guest(found, ("sh", f"{name}.sh")),
                   sources=(*GUEST_SOURCES, f"drivers/{pmu}", f"tests/models/{pmu}", file, *helpers,
+                           *(["tools"] if found.tools else []),
                            *(["tests/kunit/configs"] if found.kernel == "kunit" else [])),
                   tests=tests, alone=bool(lines(text, "fresh")))
 
@@ -185,7 +191,7 @@ def kernels():
                                           guest=dataclasses.replace(job.guest, kernel=series))
 
 
-GROUPS = {"scripts": scripts, "check": check, "models": models, "kunit": kunit,
+GROUPS = {"scripts": scripts, "check": check, "tools": tools, "models": models, "kunit": kunit,
           "perf_events": perf_events, "kexec": kexec, "guest": guests, "soak": soak, "kernels": kernels}
 ON_DEMAND = ("soak", "kernels")     # not among all jobs, only where a pattern names the group
 

@@ -32,6 +32,7 @@ def parser():
     found.add_argument("--log", type=Path, metavar="FILE", help="write the guest kernel's log to FILE")
     found.add_argument("--copy", action="append", default=[], metavar="FILE",
                        help="put FILE, or a directory with all that is in it, into the guest's working directory")
+    found.add_argument("--tools", action="store_true", help="Python, and the programs of tools/ in the PATH")
     found.add_argument("--load", action="append", default=[], metavar="MODULE",
                        help="load another of our modules after the driver, such as a KUnit suite")
     found.add_argument("--param", action="append", default=[], metavar="MODULE.NAME=VALUE",
@@ -48,5 +49,5 @@ def guest(options, command):
     return Guest(
         arch=arch.get(options.arch), kernel=options.kernel, driver=options.driver, models=tuple(options.model),
         cpus=options.cpus, nodes=options.nodes, timeout=options.timeout, shell=options.shell, allow_warn=options.allow_warn,
-        append=options.append, copies=tuple(options.copy), modules=tuple(options.load),
+        append=options.append, copies=tuple(options.copy), tools=options.tools, modules=tuple(options.load),
         parameters=tuple(options.param), command=tuple(command))

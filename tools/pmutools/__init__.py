@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What pmu-top and pmu-check share: the machine's PMUs as sysfs shows them, and counting with perf events.
+
+Nothing here needs root, and nothing depends on which driver serves a PMU: ours or the in-tree one.
+"""

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Counting with perf_event_open(2).
+
+Not by "perf stat -I": it scales what took turns without being asked, its rows say nothing of a group having
+been read at one moment, an errno becomes a text that differs between versions, and an event that its device
+has left is one that was "not counted". The system call's interface is frozen, and is a page of code here.
+"""
+import ctypes
+import os
+import platform
+import struct
+import time
+from dataclasses import dataclass, field
+
+from . import errors
+from .errors import ToolError
+
+# asm/unistd.h
+_SYSCALL = {"x86_64": 298, "aarch64": 241, "ppc64le": 319, "ppc64": 319}
+
+# linux/perf_event.h
+_TOTAL_TIME_ENABLED, _TOTAL_TIME_RUNNING, _GROUP = 1, 2, 8      # read_format
+_DISABLED, _INHERIT = 1 << 0, 1 << 1
+_FLAG_FD_CLOEXEC = 8
+_IOC_ENABLE, _IOC_DISABLE, _IOC_FLAG_GROUP = 0x2400, 0x2401, 1
+if platform.machine().startswith("ppc"):        # where _IOC_NONE is 1
+    _IOC_ENABLE, _IOC_DISABLE = 0x20002400, 0x20002401
+_ATTR_SIZE = 112        # PERF_ATTR_SIZE_VER5: since Linux 4.1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def attr(type, config=0, config1=0, config2=0, flags=_DISABLED):
+    """A struct perf_event_attr that counts."""
+    packed = struct.pack("=IIQQQQQIIQQ", type, _ATTR_SIZE, config, 0, 0,
+                         _TOTAL_TIME_ENABLED | _TOTAL_TIME_RUNNING | _GROUP, flags, 0, 0, config1, config2)
+    return packed.ljust(_ATTR_SIZE, b"\0")
+
+
+def _open(attributes, pid, cpu, leader):
+    number = _SYSCALL.get(platform.machine())
+    if number is None:
+        raise ToolError(f"This program does not know perf_event_open(2) of {platform.machine()}.")
+    fd = _libc.syscall(ctypes.c_long(number), ctypes.c_char_p(attributes), ctypes.c_long(pid), ctypes.c_long(cpu),
+                       ctypes.c_long(leader), ctypes.c_ulong(_FLAG_FD_CLOEXEC))
+    if fd < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return fd
+
+
+@dataclass(frozen=True)
+class Want:
+    """An event to be opened: on a CPU of a PMU, or for a task (pid) on any."""
+    key: object                 # whatever the caller knows it by
+    name: str                   # for sentences: "uncore_imc_0/cas_count_read/"
+    type: int
+    words: dict = field(hash=False)         # config, config1, config2
+    cpu: int = -1
+    pid: int = -1
+
+
+def want(key, pmu, text, cpu, **values):
+    """A Want of a sysfs.Pmu's event, by name or by fields."""
+    label = ",".join([text, *(f"{name}={value:#x}" for name, value in values.items())])
+    return Want(key, f"{pmu.name}/{label}/", pmu.type, pmu.encode(text, **values), cpu)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What an event has counted since it was enabled; times in ns."""
+    value: int
+    enabled: int
+    running: int
+
+    def since(self, before):
+        return Reading(self.value - before.value, self.enabled - before.enabled, self.running - before.running)
+
+    @property
+    def share(self):
+        """The part of the time in which it counted; 1: it did not take turns. None: it was not enabled."""
+        return self.running / self.enabled if self.enabled else None
+
+
+class Group:
+    """Events that count at the same time, on one CPU, and are read at one moment."""
+
+    def __init__(self, wants, paranoid="unknown"):
+        self.wants, self.fds, self.gone = list(wants), [], False
+        try:
+            for one in self.wants:
+                leader = self.fds[0] if self.fds else -1
+                # Members follow their leader.
+                packed = attr(one.type, flags=0 if self.fds else _DISABLED, **one.words)
+                try:
+                    self.fds.append(_open(packed, one.pid, one.cpu, leader))
+                except OSError as error:
+                    raise errors.opening(one.name, error.errno, paranoid) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def enable(self):
+        self._ioctl(_IOC_ENABLE)
+
+    def disable(self):
+        self._ioctl(_IOC_DISABLE)
+
+    def _ioctl(self, request):
+        if _libc.ioctl(ctypes.c_int(self.fds[0]), ctypes.c_ulong(request), ctypes.c_ulong(_IOC_FLAG_GROUP)) < 0:
+            number = ctypes.get_errno()
+            raise errors.opening(self.wants[0].name, number)
+
+    def read(self):
+        """{key: Reading} of all members; {} from the moment on when the device is gone: perf reads end of file."""
+        data = os.read(self.fds[0], 8 * (3 + len(self.fds))) if not self.gone else b""
+        if not data:
+            self.gone = True
+            return {}
+        _, enabled, running, *values = struct.unpack(f"={len(data) // 8}Q", data)
+        return {one.key: Reading(value, enabled, running) for one, value in zip(self.wants, values)}
+
+    def close(self):
+        for fd in reversed(self.fds):
+            os.close(fd)
+        self.fds = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class Session:
+    """Groups that are opened, enabled and read together."""
+
+    def __init__(self, groups, paranoid="unknown", tolerate=()):
+        """@groups: lists of Wants. Those that cannot be opened with an errno of @tolerate are left out: self.refused."""
+        self.groups, self.refused = [], []
+        try:
+            for wants in groups:
+                try:
+                    self.groups.append(Group(wants, paranoid))
+                except ToolError as error:
+                    if getattr(error, "errno", None) not in tolerate:
+                        raise
+                    self.refused.append((wants, error))
+        except BaseException:
+            self.close()
+            raise
+
+    def enable(self):
+        for group in self.groups:
+            group.enable()
+
+    def disable(self):
+        for group in self.groups:
+            group.disable()
+
+    def read(self):
+        """({key: Reading}, the moment in ns of CLOCK_MONOTONIC: the middle of the reads)"""
+        begin = time.monotonic_ns()
+        found = {key: reading for group in self.groups for key, reading in group.read().items()}
+        return found, (begin + time.monotonic_ns()) // 2
+
+    def gone(self):
+        """The Wants whose devices have vanished."""
+        return [one for group in self.groups if group.gone for one in group.wants]
+
+    def close(self):
+        for group in self.groups:
+            group.close()
+        self.groups = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def raise_file_limit():
+    """A large mesh takes thousands of events: as many open files as the user may have."""
+    import resource
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

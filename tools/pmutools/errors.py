@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every failure is a sentence, with what to do about it."""
+import errno
+import os
+import sys
+
+FAILED = 1          # exit status: something is in the way, and the message says what to do
+USAGE = 2           # as argparse has it
+
+
+class ToolError(Exception):
+    """@what went wrong, and what to @do; both are whole sentences."""
+
+    def __init__(self, what, do=""):
+        super().__init__(f"{what} {do}".strip())
+        self.what, self.do = what, do
+
+
+RIGHTS = ("Run this as root, or give the program CAP_PERFMON, or, for all users until the next boot: "
+          "sysctl kernel.perf_event_paranoid=0.")
+
+# What perf_event_open() means by an error where the event is of a PMU outside the cores.
+_OPENING = {
+    errno.EACCES: ("this user may not count system-wide (kernel.perf_event_paranoid is {paranoid}).", RIGHTS),
+    errno.EPERM: ("this user may not count system-wide (kernel.perf_event_paranoid is {paranoid}).", RIGHTS),
+    errno.EBUSY: ("somebody else has what it needs.",
+                  "Look for other users of the counters: perf, PCP, PAPI; on POWER core, thread and trace events "
+                  "exclude each other."),
+    errno.ENODEV: ("its device or its CPU is gone.",
+                   "Look at the kernel's log, and whether the driver's module is still loaded."),
+    errno.ENXIO: ("its device or its CPU is gone.",
+                  "Look at the kernel's log, and whether the driver's module is still loaded."),
+    errno.ENOENT: ("the kernel no longer has this PMU.", "Load the driver's module again."),
+    errno.EINVAL: ("the driver refuses it: this machine cannot count that.", "The kernel's log may say why."),
+    errno.EOPNOTSUPP: ("the driver cannot count that.", "The kernel's log may say why."),
+    errno.EMFILE: ("this program may open no more files.", "Raise the limit: ulimit -n 65536."),
+    errno.ENFILE: ("the system may open no more files.", "Raise fs.file-max."),
+    errno.EIO: ("the firmware or the hardware did not start the counter.", "Look at the kernel's log."),
+    errno.ENOSYS: ("this kernel has no perf events, or this container forbids them.",
+                   "Run outside of the container, or allow perf_event_open(2) in its seccomp profile."),
+}
+
+
+def opening(event, number, paranoid="unknown"):
+    """The ToolError of a perf_event_open() for @event that failed with errno @number."""
+    what, do = _OPENING.get(number, (f"{os.strerror(number)}.", "Look at the kernel's log."))
+    error = ToolError(f"Cannot count {event}: {what.format(paranoid=paranoid)}", do)
+    error.errno = number
+    return error
+
+
+def main(function):
+    """Run a program's main function; what goes wrong becomes one message."""
+    name = os.path.basename(sys.argv[0])
+    try:
+        status = function()
+        sys.stdout.flush()
+        sys.exit(status)
+    except ToolError as error:
+        print(f"{name}: {error.what}", file=sys.stderr)
+        if error.do:
+            print(error.do, file=sys.stderr)
+        sys.exit(FAILED)
+    except KeyboardInterrupt:
+        sys.exit(128 + 2)
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; the interpreter is not to complain when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + 13)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"{name}: Cannot use {os.fsdecode(error.filename)}: {error.strerror}.", file=sys.stderr)
+        sys.exit(FAILED)

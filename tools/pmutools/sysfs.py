@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The machine as sysfs and procfs show it: PMUs, their events and drivers, CPUs and sockets.
+
+A Machine reads below a root directory, "/" unless a test says otherwise.
+"""
+import platform
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .errors import ToolError
+
+DEVICES = "sys/bus/event_source/devices"
+OURS, IN_TREE = "pmu-suite", "in-tree"
+
+
+@dataclass(frozen=True)
+class Family:
+    """PMUs of one kind: which names they have, and how to tell who serves them."""
+    name: str               # also of our driver's folder
+    pattern: str            # of the PMUs' names
+    module: str             # of our driver
+    twin: str               # the in-tree driver's module; "" if it is built in everywhere
+    mark: str               # a file of the PMU that our driver has and the in-tree one lacks; "": no such file
+    what: str               # for sentences
+    load: str               # how to get the PMUs
+
+
+FAMILIES = (
+    Family("intel_imc", r"uncore_imc_\d+", "intel_imc_pmu", "intel_uncore", "events/rpq_inserts",
+           "memory channels of an Intel Xeon", "modprobe intel_imc_pmu, or the in-tree intel_uncore"),
+    Family("cmn", r"arm_cmn_\d+", "cmn_pmu", "arm_cmn", "format/wp_chn_num",
+           "an Arm mesh", "modprobe cmn_pmu, or the in-tree arm-cmn"),
+    Family("power_imc", r"nest_\w+_imc|core_imc|thread_imc|trace_imc", "power_imc_pmu", "", "",
+           "POWER's in-memory collection", "modprobe power_imc_pmu; the in-tree driver is part of the kernel"),
+)
+_BY_NAME = {family.name: family for family in FAMILIES}
+
+
+def numbers(text):
+    """The CPUs of a list such as "0-3,8"."""
+    found = []
+    for part in text.strip().split(","):
+        if part:
+            first, _, last = part.partition("-")
+            found += range(int(first), int(last or first) + 1)
+    return found
+
+
+def natural(name):
+    """Sorts uncore_imc_10 behind uncore_imc_9."""
+    return [int(word) if word.isdigit() else word for word in re.split(r"(\d+)", name)]
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event as events/ has it."""
+    name: str
+    text: str               # "event=0x04,umask=0x03"; fields that the user has to give have "?"
+    unit: str = ""
+    scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class Driver:
+    """Who serves a PMU."""
+    kind: str               # OURS or IN_TREE
+    module: str             # "" if it is built in
+
+    def __str__(self):
+        return f"{self.module or 'built into the kernel'} ({self.kind})"
+
+
+@dataclass
+class Pmu:
+    name: str
+    type: int
+    family: Family
+    driver: Driver
+    cpus: list              # of its cpumask: one for each of its boxes
+    events: dict
+    formats: dict = field(repr=False)       # field: [(word of the attr, first bit, last bit), ...]
+    path: Path = field(default=None, repr=False)
+
+    def encode(self, text, **values):
+        """{word: value} of "event=0x4,umask=0x3" or of an event's name; @values are for what it leaves open."""
+        event = self.events.get(text)
+        words = {}
+        for part in (event.text if event else text).split(","):
+            name, _, value = part.partition("=")
+            if value == "?" and name not in values:
+                raise ToolError(f"{self.name}: the event {text} needs a value for '{name}'.")
+            self._put(words, name, values.pop(name) if name in values else int(value, 0) if value else 1)
+        for name, value in values.items():
+            self._put(words, name, value)
+        return words
+
+    def _put(self, words, name, value):
+        if name in ("config", "config1", "config2", "config3"):
+            words[name] = words.get(name, 0) | value
+            return
+        if name not in self.formats:
+            raise ToolError(f"{self.name} has no event or field '{name}'.",
+                            f"'perf list {self.name}' or {self.path}/events has its events.")
+        left = value
+        for word, first, last in self.formats[name]:
+            width = last - first + 1
+            words[word] = words.get(word, 0) | (left & ((1 << width) - 1)) << first
+            left >>= width
+        if left:
+            raise ToolError(f"{self.name}: {value:#x} is too large for the field '{name}'.")
+
+
+def _formats(directory):
+    found = {}
+    for path in sorted(directory.glob("*")):
+        word, _, bits = path.read_text().strip().partition(":")
+        found[path.name] = [(word, run[0], run[-1]) for part in bits.split(",") if (run := numbers(part))]
+    return found
+
+
+def _events(directory):
+    found = {}
+    for path in sorted(directory.glob("*")):
+        if path.suffix not in (".unit", ".scale", ".snapshot", ".per-pkg"):
+            unit, scale = (path.with_name(path.name + suffix) for suffix in (".unit", ".scale"))
+            found[path.name] = Event(path.name, path.read_text().strip(),
+                                     unit.read_text().strip() if unit.exists() else "",
+                                     float(scale.read_text()) if scale.exists() else 1.0)
+    return found
+
+
+@dataclass(frozen=True)
+class Cpu:
+    number: int
+    package: int
+    die: int
+    core: int
+
+
+class Machine:
+    def __init__(self, root="/", arch=None):
+        self.root = Path(root)
+        self.arch = arch or platform.machine()
+        self.pmus = {}
+        for path in sorted((self.root / DEVICES).glob("*"), key=lambda path: natural(path.name)):
+            for family in FAMILIES:
+                if re.fullmatch(family.pattern, path.name):
+                    self._add(path, family)
+        self.cpus = {cpu.number: cpu for cpu in self._cpus()}
+
+    def read(self, name, default=""):
+        """A file's text, without what is around it; @default if it is not there or may not be read."""
+        try:
+            return (self.root / name).read_text(errors="replace").strip("\n\0 ")
+        except OSError:
+            return default
+
+    def _add(self, path, family):
+        try:
+            mask = self.read(path.relative_to(self.root) / "cpumask")
+            self.pmus[path.name] = Pmu(path.name, int((path / "type").read_text()), family,
+                                       self._driver(path, family), numbers(mask), _events(path / "events"),
+                                       _formats(path / "format"), path)
+        except FileNotFoundError:       # it went while we looked
+            pass
+
+    def _driver(self, path, family):
+        """Our module may be loaded beside the in-tree one, which has other PMUs then, so it alone says nothing."""
+        if (self.root / "sys/module" / family.module).exists() and (not family.mark or (path / family.mark).exists()):
+            return Driver(OURS, family.module)
+        loaded = family.twin and (self.root / "sys/module" / family.twin / "initstate").exists()
+        return Driver(IN_TREE, family.twin if loaded else "")
+
+    def _cpus(self):
+        for number in numbers(self.read("sys/devices/system/cpu/online", "0")):
+            topology = f"sys/devices/system/cpu/cpu{number}/topology"
+            package, die, core = (int(self.read(f"{topology}/{name}", "0") or 0)
+                                  for name in ("physical_package_id", "die_id", "core_id"))
+            # Where firmware does not say it is -1.
+            yield Cpu(number, max(package, 0), max(die, 0), core)
+
+    def of(self, family):
+        """The PMUs of a family, in their order."""
+        return [pmu for pmu in self.pmus.values() if pmu.family.name == family]
+
+    def families(self):
+        """The names of those that this machine has PMUs of."""
+        return [family.name for family in FAMILIES if self.of(family.name)]
+
+    def package(self, cpu):
+        return self.cpus[cpu].package if cpu in self.cpus else 0
+
+    @property
+    def paranoid(self):
+        return self.read("proc/sys/kernel/perf_event_paranoid", "not there")
+
+    @property
+    def kernel(self):
+        return self.read("proc/sys/kernel/osrelease")
+
+    @property
+    def processor(self):
+        """The processor's name, as far as the kernel has one."""
+        text = self.read("proc/cpuinfo")
+        named = re.search(r"^(?:model name|cpu)\s*: *(.+)$", text, re.M)
+        return named[1].strip() if named else self.arch
+
+    def intel_model(self):
+        """(family, model, stepping) of an Intel processor; None elsewhere."""
+        text = self.read("proc/cpuinfo")
+        found = [re.search(rf"^{name}\s*: *(\d+)$", text, re.M) for name in ("cpu family", "model", "stepping")]
+        if "GenuineIntel" not in text or not all(found):
+            return None
+        return tuple(int(number[1]) for number in found)
+
+    def nothing(self, *names):
+        """The ToolError where there are no PMUs of the families @names, or of any."""
+        wanted = [_BY_NAME[name] for name in names] or FAMILIES
+        what = " or of ".join(family.what for family in wanted)
+        loads = "; ".join(family.load for family in wanted)
+        return ToolError(f"This machine shows no PMU of {what} in {self.root / DEVICES}.",
+                         f"Load a driver ({loads}). If that fails, the kernel's log says why.")
