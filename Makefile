@@ -51,6 +51,16 @@ check:
 	@scripts/setup test
 	@scripts/check
 
+docs:
+	@scripts/setup docs
+	@$(MAKE) --no-print-directory html
+	@echo "The pages are in $(HTML)/Documentation/index.html"
+
+# What docs does, for a host that has Sphinx.
+HTML ?= Documentation/html
+html:
+	@sphinx-build -q -W --keep-going -d $(HTML)/.doctrees -c Documentation . $(HTML)
+
 mutate:
 	@scripts/setup test
 	@scripts/mutate
@@ -69,8 +79,9 @@ help:
 	@echo 'make test-kernels    the same guests on the oldest and the newest kernel that Debian has'
 	@echo 'make soak            long runs, and tests that watch the clock: for a host with nothing else to do'
 	@echo 'make check           static checks alone: warnings, sparse, checkpatch'
+	@echo 'make docs            the documentation as HTML, in Documentation/html'
 	@echo 'make mutate          breaks the suite on purpose, and sees that tests notice'
 	@echo 'make bench           what operations cost, ours beside the in-tree driver'
 	@echo 'scripts/vm --help    a guest with the models, for anything else'
 
-.PHONY: modules modules_install clean demo test test-kernels soak check mutate bench help
+.PHONY: modules modules_install clean demo test test-kernels soak check docs html mutate bench help

@@ -67,6 +67,7 @@ def scripts():
 def check():
     for part in ("modules", "style"):
         yield Job(f"check/{part}", ("scripts/check", part), sources=EVERYTHING)
+    yield Job("check/docs", ("scripts/check", "docs"), sources=(".",))
 
 
 def models():
