@@ -20,7 +20,7 @@ _SYSCALL = {"x86_64": 298, "aarch64": 241, "ppc64le": 319, "ppc64": 319}
 
 # linux/perf_event.h
 _TOTAL_TIME_ENABLED, _TOTAL_TIME_RUNNING, _GROUP = 1, 2, 8      # read_format
-_DISABLED, _INHERIT = 1 << 0, 1 << 1
+_DISABLED, _PINNED = 1 << 0, 1 << 2
 _FLAG_FD_CLOEXEC = 8
 _IOC_ENABLE, _IOC_DISABLE, _IOC_FLAG_GROUP = 0x2400, 0x2401, 1
 if platform.machine().startswith("ppc"):        # where _IOC_NONE is 1
@@ -80,16 +80,21 @@ class Reading:
         return self.running / self.enabled if self.enabled else None
 
 
+class Pinned(list):
+    """Wants of a group that counts all the time, while others take turns. If it cannot, it reads as one that is gone."""
+
+
 class Group:
     """Events that count at the same time, on one CPU, and are read at one moment."""
 
     def __init__(self, wants, paranoid="unknown"):
         self.wants, self.fds, self.gone = list(wants), [], False
+        leads = _DISABLED | (_PINNED if isinstance(wants, Pinned) else 0)
         try:
             for one in self.wants:
                 leader = self.fds[0] if self.fds else -1
                 # Members follow their leader.
-                packed = attr(one.type, flags=0 if self.fds else _DISABLED, **one.words)
+                packed = attr(one.type, flags=0 if self.fds else leads, **one.words)
                 try:
                     self.fds.append(_open(packed, one.pid, one.cpu, leader))
                 except OSError as error:

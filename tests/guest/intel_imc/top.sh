@@ -1,0 +1,119 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# pmu-top: what it says is what the model made, with our driver and with the in-tree one.
+#
+# vm: --tools --kernel 6.12 --driver 'ours in-tree' --model snbep,sockets=2 --cpus 4
+# vm: --tools --kernel 6.1 --driver ours --model skx,sockets=2
+. ./intel_imc/lib.sh
+trap 'echo 1 > /proc/sys/kernel/perf_event_paranoid; as_it_was' EXIT
+
+# Sandy Bridge has one event for all of them.
+if pmu-model list imc0 | grep -q '^event act_count '; then activations=act_count; else activations=act_count.rd; fi
+
+# 3.2 GB read from one channel, 64 MB written to another: exactly that, and nothing elsewhere.
+test_bytes() {
+	pmu-top --json --output /tmp/top -- sh -c 'pmu-model add imc0 cas_rd 50000000; pmu-model add imc1@1 cas_wr 1000000'
+	equal "read, socket 0, channel 0" "$(top_value read_bytes socket=0 channel=0)" 3200000000
+	equal "written, socket 1, channel 1" "$(top_value write_bytes socket=1 channel=1)" 64000000
+	equal "read, socket 1" "$(top_value socket_read_bytes socket=1)" 0
+	equal "all that was read" "$(top_value total_read_bytes)" 3200000000
+	equal "all that was written" "$(top_value total_write_bytes)" 64000000
+}
+
+# The picture says so many GB/s, at any width, from a record.
+test_the_picture() {
+	pmu-top --record /tmp/record --output /tmp/text -- \
+		sh -c 'pmu-model add imc0 cas_rd 50000000; pmu-model add imc2@1 cas_wr 25000000; sleep 1'
+	# From the record's time, and the bytes that the model was told to move.
+	read=$(top_rate 3200000000 0/0/rd) write=$(top_rate 1600000000 1/2/wr)
+	for width in 80 200; do
+		pmu-top --replay /tmp/record --width $width --output /tmp/text --once
+		contains "$width columns" "$(cat /tmp/text)" "^read $read GB/s +write $write GB/s"
+		contains "$width columns" "$(cat /tmp/text)" "^ *socket 0 +$read .* 0.00 "
+		contains "$width columns" "$(sed '1,/socket 1/d' /tmp/text)" "^ *channel 2 .* $write "
+		within "columns of the widest line" "$(python3 -c 'print(max(map(len, open("/tmp/text"))) - 1)')" 40 $width
+	done
+	pmu-top --replay /tmp/record --svg /tmp/svg
+	contains "the picture" "$(cat /tmp/svg)" "read&#160;$read&#160;GB/s"
+}
+
+# 1000 commands of which 250 had to open a page.
+test_page_hits() {
+	pmu-top --mode pages --json --output /tmp/top -- \
+		sh -c 'pmu-model add imc0 cas_rd 600; pmu-model add imc0 cas_wr 400; pmu-model add imc0 '"$activations"' 250'
+	equal "hits" "$(top_value page_hit socket=0 channel=0)" 0.75
+	equal "no commands" "$(top_value page_hit socket=0 channel=1)" None
+}
+
+# 10 reads that wait for 80 clocks each of 1.25 ns, by the clock that pmu-top counts.
+test_read_latency() {
+	pmu-top --mode latency --json --output /tmp/top -- \
+		sh -c 'pmu-model add imc0 rpq_occupancy 100 8; pmu-model add imc0 rpq_inserts 10; sleep 1'
+	clock=$(top_value clock socket=0 channel=0)
+	within "MHz" "$(top_int "$clock * 1e-6")" 780 820
+	equal "clocks" "$(top_int "$(top_value read_latency socket=0 channel=0) * $clock")" 80
+}
+
+# Power-down for a part of the clocks.
+test_power_down() {
+	pmu-top --mode power --json --output /tmp/top --record /tmp/record -- \
+		sh -c 'pmu-model add imc0 power_channel_ppd 1000000; sleep 1'
+	clock=$(top_value clock socket=0 channel=0)
+	equal "clocks" "$(top_int "$(top_value power_down socket=0 channel=0) * $clock * $(top_seconds 0/0/ppd)")" 1000000
+}
+
+# Two counters cannot look at three things: the numbers say for how long they did. Reads and writes never take turns.
+test_turns_are_told() {
+	pmu-top --once --json --output /tmp/top --record /tmp/record
+	equal "reads" "$(top_value read socket=0 channel=0 share)" 1.0
+	within "per cent of the time" "$(top_int "100 * $(top_value power_down socket=0 channel=0 share)")" 5 70
+	pmu-top --once --replay /tmp/record --output /tmp/text
+	contains "the text" "$(cat /tmp/text)" '~ counters took turns: these numbers are of [0-9]+%'
+}
+
+# With events of other people open, reads and writes are exact all the same.
+test_beside_others() {
+	perf stat -a -e uncore_imc_0/event=0x1/,uncore_imc_0/event=0x2/,uncore_imc_0/event=0x10/,uncore_imc_0/event=0x4/ \
+		-o /tmp/perf -- pmu-top --json --output /tmp/top -- sh -c 'pmu-model add imc0 cas_rd 12345'
+	equal "read" "$(top_value read_bytes socket=0 channel=0)" $((12345 * 64))
+}
+
+# Nobody needs to be root.
+test_without_rights() {
+	echo 2 > /proc/sys/kernel/perf_event_paranoid
+	status=0
+	top_as_nobody --once > /tmp/text 2>&1 || status=$?
+	equal "exit status" $status 1
+	contains "the sentence" "$(cat /tmp/text)" 'this user may not count system-wide \(kernel.perf_event_paranoid is 2\)'
+	contains "what to do" "$(cat /tmp/text)" 'CAP_PERFMON'
+	echo 0 > /proc/sys/kernel/perf_event_paranoid
+	top_as_nobody --once > /tmp/text 2>&1
+	contains "with the right" "$(cat /tmp/text)" '^read 0.00 GB/s'
+}
+
+# One channel vanishes: it is named, the others count on.
+test_a_device_vanishes() {
+	[ $driver = ours ] || skip "the in-tree driver has no such thing as a channel that vanishes"
+	function=$(ls -d $DRIVER/0000:* | head -n 1)
+	function=${function##*/}
+	pmu-top --json --output /tmp/top -- \
+		sh -c "echo $function > $DRIVER/unbind; pmu-model add imc1 cas_rd 5; pmu-model add imc3@1 cas_wr 6"
+	contains "notes" "$(cat /tmp/top)" '"notes": \["uncore_imc_[0-9]+ is gone'
+	equal "no sum" "$(top_value total_read_bytes)" None
+	equal "another channel" "$(top_value write_bytes socket=1 channel=3)" $((6 * 64))
+	echo "$function" > $DRIVER/bind
+}
+
+# No driver: a sentence, and what to do.
+test_no_pmu() {
+	unload
+	status=0
+	pmu-top --once > /tmp/text 2>&1 || status=$?
+	equal "exit status" $status 1
+	contains "the sentence" "$(cat /tmp/text)" 'pmu-top: This machine shows no PMU of memory channels'
+	contains "what to do" "$(cat /tmp/text)" 'modprobe intel_imc_pmu'
+	load
+}
+
+run_tests

@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""pmu-top: what it makes of counts, and how it says so. Guests compare it with what models do."""
+import argparse
+import io
+import json
+import os
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import tree
+from rich.console import Console, Group
+
+from pmutools.count import Reading
+from pmutools.errors import ToolError
+from pmutools.top import cmn, frames, intel_imc, main, output, power_imc
+from pmutools.top.rows import Rows
+
+PROGRAM = tree.HERE.parents[1] / "tools/pmu-top"
+SECOND = 1_000_000_000
+
+
+def options(**given):
+    return argparse.Namespace(**{"mesh": None, "event": None, "map": None, "replay": None, "record": None, "svg": None,
+                                 "prometheus": None, **given})
+
+
+def frame(counts, mode, share=1.0, **more):
+    """A second in which @counts came, in @share of it."""
+    return frames.Frame(0.0, 1.0, mode, {key: one if isinstance(one, Reading) else
+                                         Reading(one, SECOND, int(SECOND * share)) for key, one in counts.items()}, **more)
+
+
+def text(view, one, width=100, height=None, paused=False):
+    """The picture as text, as it is without a terminal."""
+    outputs = main.Outputs(view, options(), None)
+    console = Console(width=width, file=io.StringIO(), legacy_windows=False)
+    console.print(Group(*outputs.picture(one, view.rows(one), width, height, paused)))
+    return console.file.getvalue()
+
+
+def xeon(test, name="skx"):
+    return intel_imc.View.of(tree.machine(test, name), options())
+
+
+def busy_xeon(view, mode="all"):
+    counts = {}
+    for number, (socket, channel, *_) in enumerate(view.info["boxes"]):
+        key = f"{socket}/{channel}"
+        counts |= {f"{key}/rd": 50_000_000 if number == 0 else 0, f"{key}/wr": 1_000_000, f"{key}/clk": 1_200_000_000,
+                   f"{key}/cas": Reading(400, SECOND, SECOND // 3), f"{key}/act": Reading(100, SECOND, SECOND // 3),
+                   f"{key}/occupancy": Reading(9600, SECOND, SECOND // 3),
+                   f"{key}/inserts": Reading(100, SECOND, SECOND // 3),
+                   f"{key}/ppd": Reading(100_000_000, SECOND, SECOND // 3), f"{key}/refresh": Reading(0, SECOND, SECOND // 3)}
+    return frame(counts, mode)
+
+
+class TestIntel(unittest.TestCase):
+    def test_the_numbers(self):
+        view = xeon(self)
+        rows = view.rows(busy_xeon(view))
+        one = {"socket": "0", "channel": "0"}
+        self.assertEqual(rows.get("read", **one).value, 3.2e9)
+        self.assertEqual(rows.get("write_bytes", **one).value, 64e6)
+        self.assertEqual(rows.get("clock", **one).value, 1.2e9)
+        self.assertEqual(rows.get("page_hit", **one).value, 0.75)
+        self.assertAlmostEqual(rows.get("read_latency", **one).value, 96 / 1.2e9)
+        self.assertAlmostEqual(rows.get("power_down", **one).value, 0.25, places=6)
+        self.assertEqual(rows.get("socket_read", socket="0").value, 3.2e9)
+        self.assertEqual(rows.get("total_write").value, 12 * 64e6)
+        self.assertAlmostEqual(rows.get("page_hit", **one).share, 1 / 3, places=6)
+
+    def test_what_took_turns_is_in_no_sum(self):
+        view = xeon(self)
+        one = busy_xeon(view)
+        one.counts["0/0/rd"] = Reading(25_000_000, SECOND, SECOND // 2)
+        rows = view.rows(one)
+        self.assertEqual(rows.get("read", socket="0", channel="0").text(2), "~3.20")
+        self.assertIsNone(rows.get("socket_read", socket="0").value)
+        self.assertIsNone(rows.get("total_read").value)
+        self.assertIsNotNone(rows.get("socket_read", socket="1").value)
+        self.assertIn("there is no sum", text(view, one))
+
+    def test_no_latency_where_no_event_tells_it(self):
+        haswell = {"proc/cpuinfo": "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 63\nmodel name : E5\nstepping : 2\n"}
+        view = intel_imc.View.of(tree.machine(self, "snbep", haswell), options())
+        self.assertEqual(view.modes, ["all", "pages", "power"])
+        self.assertNotIn("read ns", text(view, busy_xeon(view)))
+
+    def test_an_unknown_processor_has_its_bandwidth(self):
+        other = {"proc/cpuinfo": "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 106\nmodel name : X\nstepping : 6\n"}
+        view = intel_imc.View.of(tree.machine(self, "snbep", other), options())
+        self.assertEqual(view.modes, ["all"])
+        self.assertIn("read 3.20 GB/s", text(view, busy_xeon(view)))
+
+    def test_sizes(self):
+        for width in 60, 80, 100, 120, 200:
+            view = xeon(self)
+            with self.subTest(width):
+                said = text(view, busy_xeon(view), width)
+                self.assertIn("read 3.20 GB/s   write 0.77 GB/s", said)
+                self.assertLessEqual(max(map(len, said.splitlines())), width)
+                self.assertEqual(said.count("channel 5"), 2)
+
+    def test_a_low_window_has_sockets(self):
+        view = xeon(self)
+        said = text(view, busy_xeon(view), 80, 20)
+        self.assertIn("socket 1", said)
+        self.assertNotIn("channel 5", said)
+
+    def test_a_channel_that_is_gone(self):
+        view = xeon(self)
+        one = busy_xeon(view)
+        one.counts = {key: value for key, value in one.counts.items() if not key.startswith("1/3/")}
+        one.notes.append("uncore_imc_3 is gone: its numbers are missing")
+        self.assertIn("uncore_imc_3 is gone", text(view, one))
+        self.assertIsNone(view.rows(one).get("socket_read", socket="1").value)
+        self.assertEqual(view.rows(one).get("socket_read", socket="0").value, 3.2e9)
+
+
+class TestCmn(unittest.TestCase):
+    def view(self, changes=None, **given):
+        return cmn.View.of(tree.machine(self, "cmn700", changes), options(**given))
+
+    def test_turns_fit_the_counters(self):
+        view = self.view()
+        turns = cmn.pack([(key, dtc, xp) for key, (xp, _, dtc) in view.info["links"].items()])
+        self.assertEqual(sorted(key for turn in turns for key in turn), sorted(view.info["links"]))
+        for turn in turns:
+            found = [view.info["links"][key] for key in turn]
+            for domain in {dtc for _, _, dtc in found}:
+                self.assertLessEqual(sum(dtc == domain for _, _, dtc in found), cmn.LETTERS)
+            for xp in {xp for xp, *_ in found}:
+                self.assertLessEqual(sum(other == xp for other, *_ in found), cmn.DTM_COUNTERS)
+
+    def test_links_lead_to_neighbours_and_ports(self):
+        links = self.view().info["links"]
+        self.assertEqual({key for key in links if key.startswith("0x0/")}, {"0x0/e", "0x0/n", "0x0/p0", "0x0/p1"})
+        self.assertEqual({key for key in links if key.startswith("0x48/")},
+                         {"0x48/e", "0x48/w", "0x48/s", "0x48/p0", "0x48/p1", "0x48/p2", "0x48/p3"})
+
+    def test_the_picture(self):
+        view = self.view()
+        counts = {f"links/{key}": Reading(0, SECOND, SECOND // 5) for key in view.info["links"]}
+        counts["links/0x20/w"] = Reading(20_000_000, SECOND, SECOND // 5)
+        counts |= {what: Reading(number, SECOND, SECOND // 5) for what, number in
+                   (("access", 1000), ("miss", 250), ("reqs", 10_000_000), ("retries", 0))}
+        for width in 80, 100, 200:
+            with self.subTest(width):
+                said = text(view, frame(counts, "links"), width)
+                self.assertRegex(said, "(?s)XP 008.*XP 028.*XP 048.*XP 068.*XP 000.*XP 020.*XP 040.*XP 060")
+                self.assertRegex(said, r"← +3\.20")
+                self.assertIn("hottest: XP 020 ← ~3.20", said)
+                self.assertIn("misses ~25.0 %", said)
+                self.assertIn("memory: ~3.20 GB/s", said)
+                self.assertLessEqual(max(map(len, said.splitlines())), width)
+
+    def test_an_event_at_its_nodes(self):
+        view = self.view(event="hnf_cache_miss")
+        self.assertEqual(view.first, "hnf_cache_miss")
+        self.assertEqual(list(view.info["at"]), ["0x4", "0x5", "0x20", "0x22", "0x24", "0x25", "0x64"])
+        said = text(view, frame({f"hnf_cache_miss/{key}": 1_000_000 for key in view.info["at"]}, "hnf_cache_miss"))
+        self.assertIn("HN-F#4", said)
+
+    def test_a_user_without_debugfs(self):
+        hidden = {path: None for path in ("sys/kernel/debug/cmn_pmu/arm_cmn_0", "sys/kernel/debug/arm-cmn/map")}
+        view = self.view(hidden)
+        self.assertEqual(view.modes, ["totals"])
+        self.assertIn("root alone may read", text(view, frame({}, "totals")))
+
+    def test_what_there_is_not(self):
+        with self.assertRaisesRegex(ToolError, "arm_cmn_0 has no event 'nonsense'"):
+            self.view(event="nonsense")
+        with self.assertRaisesRegex(ToolError, "There is no mesh arm_cmn_1"):
+            self.view(mesh="arm_cmn_1")
+
+
+class TestPower(unittest.TestCase):
+    def test_the_numbers(self):
+        view = power_imc.View.of(tree.machine(self, "power9"), options())
+        counts = {key: 0 for key, *_ in view.info["nests"]}
+        counts["1/nest_mcs23_imc/PM_MCS23_128B_RD_DISP_PORT01"] = 100_000       # 256 commands of 128 bytes each
+        counts |= {"0/0/cycles": 4_000_000, "0/0/inst": 6_000_000, "1/256/cycles": 0, "1/256/inst": 0}
+        rows = view.rows(frame(counts, "cores"))
+        self.assertEqual(rows.get("read", chip="1", controller="mcs23").value, 100_000 * 256 * 128)
+        self.assertEqual(rows.get("total_read").value, 100_000 * 256 * 128)
+        self.assertEqual(rows.get("cycles", chip="0", core="0").value, 4_000_000 * 512)
+        self.assertEqual(rows.get("ipc", chip="0", core="0").value, 1.5)
+        self.assertIsNone(rows.get("ipc", chip="1", core="256").value)
+        said = text(view, frame(counts, "cores"), 80)
+        self.assertRegex(said, r"mcs23 +3\.28 ")
+        self.assertRegex(said, r"0/0 +2,048 .* 1\.50")
+
+    def test_power10_writes_blocks_of_64_bytes(self):
+        view = power_imc.View.of(tree.machine(self, "power10"), options())
+        self.assertEqual({(what, size) for *_, what, size in view.info["nests"]}, {("read", 128 * 4096), ("write", 64 * 4096)})
+
+    def test_functions(self):
+        said = power_imc.count_functions("   pmu-spin      10000a5c heavy\n pmu-spin 10000a60 heavy\n"
+                                         "kworker/0:1-ev c000000000123450 [unknown]\n")
+        self.assertEqual(said, {"samples": 3, "top": [["heavy", "pmu-spin", 2], ["0xc000000000123450", "kworker/0:1-ev", 1]]})
+
+
+class TestOutputs(unittest.TestCase):
+    def setUp(self):
+        self.view = xeon(self)
+        self.frame = busy_xeon(self.view)
+        self.rows = self.view.rows(self.frame)
+        directory = tempfile.TemporaryDirectory(prefix="pmu-top.")
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+
+    def record(self, *more):
+        path = self.directory / "record"
+        recorder = frames.Recorder(path, self.view.info)
+        for one in (self.frame, *more):
+            recorder.write(one)
+        recorder.file.close()
+        return path
+
+    def run_program(self, *arguments, **environment):
+        return subprocess.run(["/usr/bin/python3", PROGRAM, *map(str, arguments)], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, env={**os.environ, **environment})
+
+    def test_json(self):
+        said = json.loads(output.as_json(self.view, self.frame, self.rows))
+        self.assertIn({"name": "read", "socket": "0", "channel": "0", "value": 3.2e9, "unit": "B/s", "share": 1.0},
+                      said["rows"])
+
+    def test_csv(self):
+        lines = output.Csv().text(self.frame, self.rows).splitlines()
+        self.assertEqual(lines[0], "start,seconds,name,socket,channel,value,unit,share")
+        self.assertIn("0.000000,1.000000,read,0,0,3200000000.0,B/s,1.000000", lines)
+
+    def test_prometheus(self):
+        said = output.as_prometheus(self.view, self.rows)
+        self.assertIn('pmu_top_read_bytes_per_second{view="intel_imc",socket="0",channel="0"} 3200000000.0\n', said)
+        self.assertRegex(said, r'pmu_top_share\{metric="pmu_top_page_hit_ratio",view="intel_imc",socket="0",channel="0"\} 0\.33')
+        for line in said.splitlines():
+            self.assertRegex(line, r'^(# (TYPE|HELP) pmu_top_|pmu_top_\w+\{(\w+="[^"]*",?)*\} [-+.e\d]+$)')
+        names = [line.split()[2] for line in said.splitlines() if line.startswith("# TYPE")]
+        self.assertEqual(len(names), len(set(names)))
+
+    def test_a_file_is_replaced_in_one_go(self):
+        target = self.directory / "a.prom"
+        target.write_text("old")
+        with self.assertRaises(UnicodeEncodeError):
+            output.replace(target, "\udc80")
+        self.assertEqual([target.read_text(), os.listdir(self.directory)], ["old", ["a.prom"]])
+        output.replace(target, "new")
+        self.assertEqual([target.read_text(), os.listdir(self.directory)], ["new", ["a.prom"]])
+
+    def test_a_total_without_parts(self):
+        self.assertIsNone(Rows().total("x", [], "B/s").value)
+
+    def test_a_record_is_what_was_seen(self):
+        source = frames.Replay(self.record(busy_xeon(self.view, "pages")))
+        self.assertEqual(source.info, json.loads(json.dumps(self.view.info)))
+        self.assertEqual(source.frame(), self.frame)
+        self.assertFalse(source.over)
+        self.assertEqual(source.frame().mode, "pages")
+        self.assertTrue(source.over)
+
+    def test_what_is_no_record(self):
+        path = self.directory / "other"
+        for content, sentence in (("", "is not a record"), ("{}", "is not a record"), ("what", "is damaged"),
+                                  ('{"pmu-top": 99}', "another version"), ('{"pmu-top": 1, "info": {}}', "has no frame"),
+                                  ('{"pmu-top": 1, "info": {}}\n{"start":', "is damaged")):
+            with self.subTest(content):
+                path.write_text(content)
+                done = self.run_program("--replay", path)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(sentence, done.stderr)
+                self.assertNotIn("Traceback", done.stderr)
+
+    def test_through_a_pipe(self):
+        done = self.run_program("--replay", self.record(), COLUMNS="80")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("read 3.20 GB/s", done.stdout)
+        self.assertNotIn("\x1b", done.stdout)
+        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
+
+    def test_a_picture(self):
+        target = self.directory / "a.svg"
+        done = self.run_program("--replay", self.record(), "--svg", target)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        self.assertIn("read&#160;3.20&#160;GB/s", target.read_text())
+
+    def test_no_pmu(self):
+        if any(Path("/sys/bus/event_source/devices").glob("uncore_imc_*")):
+            self.skipTest("this host has memory channels")
+        done = self.run_program("--once")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"pmu-top: This machine shows no PMU of [^\n]*\nLoad a driver")
+
+    def test_wrong_options(self):
+        for wrong in (["--json", "--csv"], ["--interval", "0"], ["--width", "3"], ["--"], ["--replay", "x", "--", "ls"]):
+            with self.subTest(wrong):
+                done = self.run_program(*wrong)
+                self.assertEqual(done.returncode, 2)
+
+
+class TestTerminal(unittest.TestCase):
+    """The screen itself, in a tmux."""
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="pmu-top.")
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+        view = xeon(self)
+        recorder = frames.Recorder(self.directory / "record", view.info)
+        for number in range(1, 40):
+            one = busy_xeon(view)
+            one.seconds = 0.25
+            one.counts["0/0/rd"] = Reading(number * 1_000_000_000 // 64, SECOND, SECOND)
+            recorder.write(one)
+        recorder.file.close()
+
+    def tmux(self, *words):
+        return subprocess.run(["tmux", "-f", "/dev/null", "-S", self.directory / "socket", *words], capture_output=True,
+                              text=True, stdin=subprocess.DEVNULL)
+
+    def start(self, width, height, environment=""):
+        self.addCleanup(self.tmux, "kill-server")
+        done = self.tmux("new-session", "-d", "-x", str(width), "-y", str(height),
+                         f"{environment} /usr/bin/python3 {PROGRAM} --replay {self.directory}/record; "
+                         f"echo ended $? > {self.directory}/ended; sleep 60")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def screen(self):
+        return self.tmux("capture-pane", "-p").stdout
+
+    def shows(self, wanted, seconds=20):
+        end = time.monotonic() + seconds
+        while wanted not in self.screen():
+            self.assertLess(time.monotonic(), end, f"no '{wanted}' in:\n{self.screen()}")
+            time.sleep(0.1)
+
+    def test_keys_at_80x24(self):
+        self.start(80, 24)
+        self.shows("q quit")
+        self.assertEqual(len(self.screen().splitlines()), 24)
+        self.tmux("send-keys", "p")
+        self.shows("PAUSED")
+        self.tmux("send-keys", "?")
+        self.shows("up, down     scroll")
+        self.tmux("send-keys", "?")
+        self.shows("PAUSED")
+        before = self.screen()
+        time.sleep(1)
+        self.assertEqual(self.screen(), before)
+        self.tmux("send-keys", "p")
+        self.shows("read 39.00 GB/s")
+        self.tmux("send-keys", "q")
+        end = time.monotonic() + 10
+        while not (self.directory / "ended").exists() and time.monotonic() < end:
+            time.sleep(0.1)
+        self.assertEqual((self.directory / "ended").read_text(), "ended 0\n")
+
+    def test_another_size(self):
+        self.start(80, 20, "NO_COLOR=1")
+        self.shows("channels: in a higher window")
+        self.tmux("resize-window", "-x", "200", "-y", "60")
+        self.shows("self-refresh %")
+        self.shows("channel 5")
+        self.tmux("resize-window", "-x", "60", "-y", "12")
+        self.shows("q quit")
+        self.assertNotIn("channel 5", self.screen())

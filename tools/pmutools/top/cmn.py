@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""An Arm mesh: the SLC and memory in total; and, drawn as it is, what each link or each node does.
+
+A mesh has eight counters for a domain, and far more links than that. So these take turns, each for the same part
+of an interval: a number tells the rate in its turn, and no two of different turns are added up.
+"""
+import errno
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from .. import count, mesh as meshes
+from ..errors import ToolError
+from . import draw
+from .rows import UNITS, Rows, ratio
+
+LINE = 64               # bytes of a request to memory
+FLIT = 32               # bytes of a DAT flit: as perf's metric rni_actual_read_bandwidth has it
+LETTERS, DTM_COUNTERS = 8, 4
+DIRECTIONS = {"e": (1, 0, "→"), "w": (-1, 0, "←"), "n": (0, 1, "↑"), "s": (0, -1, "↓")}
+LINK = "mxp_{}_dat_txflit_valid"
+
+# Of home nodes, by what this mesh has: accesses and misses of the SLC as perf's metric slc_miss_rate, requests to
+# memory and those that it sent back as mc_message_retry_rate.
+_HOMES = (
+    {"access": "hnf_slc_sf_cache_access", "miss": "hnf_cache_miss", "reqs": "hnf_mc_reqs", "retries": "hnf_mc_retries"},
+    {"access": "hns_slc_sf_cache_access_all", "miss": "hns_cache_miss_all", "reqs": "hns_mc_reqs_local_all",
+     "retries": "hns_mc_retries_local"},
+)
+
+
+def pack(events, used=()):
+    """Lists of @events, (key, domain, XP), of which each can be counted at one time, as few as it takes."""
+    turns = []
+    for key, domain, xp in events:
+        for turn in turns:
+            if sum(other[1] == domain for other in turn) < LETTERS and sum(other[2] == xp for other in turn) < DTM_COUNTERS:
+                turn.append((key, domain, xp))
+                break
+        else:
+            turns.append([(key, domain, xp)])
+    return [[key for key, _, _ in turn] for turn in turns]
+
+
+class View:
+    name, family = "cmn", "cmn"
+    tolerate = (errno.EINVAL,)
+
+    def __init__(self, info):
+        self.info, self.mesh = info, info["mesh"]
+        self.title = info["pmu"] + (f" {self.mesh['width']}x{self.mesh['height']}" if self.mesh else "")
+        drawn = (["links"] if info["links"] else []) + ([info["event"]] if info["event"] else [])
+        self.modes = [*drawn, "totals"] if info["homes"] else drawn
+        self.first = info["event"] or self.modes[0]
+
+    @classmethod
+    def of(cls, machine, options):
+        name = options.mesh or machine.of("cmn")[0].name
+        pmu = machine.pmus.get(name)
+        if pmu is None or pmu.family.name != "cmn":
+            raise ToolError(f"There is no mesh {name}.", f"There is: {', '.join(pmu.name for pmu in machine.of('cmn'))}.")
+        if options.map:
+            mesh = meshes.parse(Path(options.map).read_text(encoding="utf-8", errors="replace"), options.map)
+        else:
+            mesh = meshes.of(machine, name)
+        homes = next((texts for texts in _HOMES if texts["access"] in pmu.events), None)
+        event, at = options.event, {}
+        if event:
+            at = cls._nodes(pmu, mesh, event)
+        links = cls._links(pmu, mesh) if mesh else {}
+        if not homes and not links and not event:
+            raise ToolError(f"{name} has no event that pmu-top knows.", f"Choose one of {pmu.path}/events with --event.")
+        return cls({"view": cls.name, "pmu": name, "machine": mesh and mesh["title"].partition(": ")[2] or machine.processor,
+                    "kernel": machine.kernel, "driver": str(pmu.driver), "cpu": pmu.cpus[0] if pmu.cpus else -1,
+                    "mesh": mesh, "homes": homes, "links": links, "event": event, "at": at})
+
+    @staticmethod
+    def _links(pmu, mesh):
+        """{"0x20/e": [XP's id, event, DTC], ...}: what leaves an XP, to neighbours and to its own ports."""
+        found = {}
+        for xp in mesh["xps"]:
+            ways = [way for way, (dx, dy, _) in DIRECTIONS.items()
+                    if 0 <= xp["x"] + dx < mesh["width"] and 0 <= xp["y"] + dy < mesh["height"]]
+            for way in [*ways, *(f"p{port}" for port in xp["ports"])]:
+                if LINK.format(way) in pmu.events:
+                    found[f"{xp['id']:#x}/{way}"] = [xp["id"], LINK.format(way), xp["dtc"]]
+        return found
+
+    @staticmethod
+    def _nodes(pmu, mesh, event):
+        """{"0x24": [node id, its name, XP's id, DTC], ...}: the nodes that count @event."""
+        if event not in pmu.events:
+            raise ToolError(f"{pmu.name} has no event '{event}'.", f"{pmu.path}/events has them, as 'perf list' shows.")
+        if mesh is None:
+            return {}
+        words = dict(part.split("=") for part in pmu.events[event].text.split(",") if "=" in part)
+        if "?" in words.values() or "type" not in words:
+            raise ToolError(f"{event} is no event that nodes count by themselves.", "Choose one without parameters.")
+        kind = meshes.KINDS.get(int(words["type"], 0))
+        nodes = meshes.nodes(mesh, kind) if kind else []
+        # A port's event is there where something is connected to it.
+        port = event[5] if event.startswith("mxp_p") else None
+        return {f"{node:#x}": [node, name, xp["id"], xp["dtc"]] for xp, node, name in nodes
+                if port is None or port in xp["ports"]}
+
+    def _pmu(self, machine):
+        pmu = machine.pmus[self.info["pmu"]]
+        if not pmu.cpus:
+            raise ToolError(f"{pmu.name} has no CPU: its device is gone.", "Unload the driver, and load it again.")
+        return pmu
+
+    def _homes(self, pmu):
+        for pair in ("access", "miss"), ("reqs", "retries"):
+            yield [count.want(what, pmu, self.info["homes"][what], pmu.cpus[0]) for what in pair]
+
+    def groups(self, machine, mode):
+        pmu = self._pmu(machine)
+        if mode == "totals":
+            yield from self._homes(pmu)
+        elif not self.mesh:
+            yield [count.want("all", pmu, self.info["event"], pmu.cpus[0])]
+
+    def turns(self, machine, mode):
+        """The totals have turns of their own: where an XP has two home nodes they take all of its counters."""
+        pmu = self._pmu(machine)
+        if mode == "totals" or not self.mesh:
+            return []
+        if mode == "links":
+            wanted = {key: (dtc, xp, text, xp) for key, (xp, text, dtc) in self.info["links"].items()}
+        else:
+            wanted = {key: (dtc, xp, mode, node) for key, (node, _, xp, dtc) in self.info["at"].items()}
+
+        def single(key):
+            _, _, text, node = wanted[key]
+            return [count.want(f"{mode}/{key}", pmu, text, pmu.cpus[0], bynodeid=1, nodeid=node)]
+
+        turns = [[single(key) for key in turn]
+                 for turn in pack([(key, dtc, xp) for key, (dtc, xp, *_) in wanted.items()])]
+        return turns + [[group] for group in self._homes(pmu)] if self.info["homes"] else turns
+
+    def extra(self, mode):
+        return {}
+
+    def close(self):
+        pass
+
+    def rows(self, frame):
+        rows = Rows()
+        if self.info["homes"]:
+            access, share = frame.rate("access")
+            miss = frame.rate("miss")[0]
+            rows.add("slc_access", access, "1/s", share)
+            rows.add("slc_miss_rate", ratio(miss or 0, access), "ratio", share)
+            reqs, share = frame.rate("reqs")
+            retries = frame.rate("retries")[0]
+            rows.add("memory", None if reqs is None else max(0.0, reqs - (retries or 0)) * LINE, "B/s", share)
+            rows.add("memory_retry_rate", ratio(retries or 0, reqs), "ratio", share)
+        if frame.mode == "links":
+            for key in self.info["links"]:
+                value, share = frame.rate(f"links/{key}")
+                xp, way = key.split("/")
+                rows.add("link", None if value is None else value * FLIT, "B/s", share, xp=xp, to=way)
+        elif frame.mode == self.info["event"]:
+            for key, (_, name, xp, _) in self.info["at"].items():
+                value, share = frame.rate(f"{frame.mode}/{key}")
+                rows.add("event", value, "1/s", share, event=frame.mode, node=key, node_name=name, xp=f"{xp:#x}")
+            if not self.mesh:
+                value, share = frame.rate("all")
+                rows.add("event", value, "1/s", share, event=frame.mode, node="all", node_name="all", xp="")
+        return rows
+
+    def draw(self, frame, rows, width, height):
+        yield self._totals(rows)
+        if self.mesh is None:
+            yield Text(f"The mesh cannot be drawn: root alone may read /{meshes.places(self.info['pmu'])[0]} "
+                       f"or /{meshes.places(self.info['pmu'])[1]}.\nHave root copy one of them to a file, and use --map.",
+                       "yellow")
+            if self.info["event"]:
+                yield Text(f"{self.info['event']}: {rows.get('event', event=frame.mode, node='all', node_name='all', xp='').text(3)}"
+                           " M/s at all nodes")
+        elif frame.mode != "totals":
+            yield Text(f"DAT flits that leave each XP, GB/s ({FLIT} bytes each): to neighbours, and down to its ports"
+                       if frame.mode == "links" else f"{frame.mode} at each node, millions a second", "dim")
+            yield self._grid(frame, rows, width)
+            yield self._hottest(frame, rows)
+
+    def _totals(self, rows):
+        if not self.info["homes"]:
+            return Text("")
+        return Text.assemble(("SLC: ", "bold"), f"{rows.get('slc_access').text(2)} M accesses/s, misses "
+                             f"{rows.get('slc_miss_rate').text(1)} %   ", ("memory: ", "bold"),
+                             f"{rows.get('memory').text(2)} GB/s, sent back {rows.get('memory_retry_rate').text(1)} %")
+
+    def _of_xp(self, frame, rows):
+        """{XP's id: [(what, row), ...]}, and the row that is hottest"""
+        found = {xp["id"]: [] for xp in self.mesh["xps"]}
+        if frame.mode == "links":
+            for key, (xp, _, _) in self.info["links"].items():
+                way = key.split("/")[1]
+                found[xp].append((way, rows.get("link", xp=f"{xp:#x}", to=way)))
+        else:
+            for key, (_, name, xp, _) in self.info["at"].items():
+                found[xp].append((name, rows.get("event", event=frame.mode, node=key, node_name=name, xp=f"{xp:#x}")))
+        values = [row.value or 0 for parts in found.values() for _, row in parts]
+        return found, max(values, default=0)
+
+    def _grid(self, frame, rows, width):
+        found, most = self._of_xp(frame, rows)
+        cell = max(7, min(28, (width - 6) // self.mesh["width"] - 3))
+        table = Table(show_header=False, show_lines=True, padding=(0, 1), border_style="dim")
+        table.add_column(no_wrap=True, style="dim")
+        for _ in range(self.mesh["width"]):
+            table.add_column(width=cell, no_wrap=True)
+        by_place = {(xp["x"], xp["y"]): xp for xp in self.mesh["xps"]}
+        for y in reversed(range(self.mesh["height"])):
+            table.add_row(str(y), *(self._cell(by_place[x, y], found[by_place[x, y]["id"]], most, cell)
+                                    for x in range(self.mesh["width"])))
+        table.add_row("", *(Text(str(x), "dim") for x in range(self.mesh["width"])))
+        return table
+
+    def _cell(self, xp, parts, most, width):
+        text = Text(no_wrap=True, overflow="crop")
+        hottest = max((row.value or 0 for _, row in parts), default=0)
+        text.append(f"XP {xp['id']:03x}", f"bold {draw.heat(hottest, most)}")
+        shown = dict(parts)
+        links = [(DIRECTIONS[way][2], shown.pop(way)) for way in DIRECTIONS if way in shown]
+        for number, (arrow, row) in enumerate(links):
+            # Two in a line, where there is room.
+            text.append("\n" if number % 2 == 0 or width < 16 else " ")
+            text.append(f"{arrow}{self._number(row):>6}", draw.heat(row.value, most))
+        for name, row in shown.items():
+            port = xp["ports"].get(name[1:]) if name.startswith("p") and name[1:].isdigit() else None
+            label = f"{name} {port['type'].split('_E')[0]}" if port else name
+            number = self._number(row)
+            room = max(0, width - len(number) - 1)
+            text.append(f"\n{(label if room >= 5 else label[:2])[:room]:{room}} {number}", draw.heat(row.value, most))
+        return text
+
+    @staticmethod
+    def _number(row):
+        """As short as a cell wants it: that it is of a part of the interval is said below."""
+        if row.value is None:
+            return "-"
+        value = row.value * UNITS[row.unit][1]
+        return f"{value:.2f}" if value < 100 else f"{value:.0f}"
+
+    def _hottest(self, frame, rows):
+        found, most = self._of_xp(frame, rows)
+        all_of = sorted(((row.value or 0, xp, name, row) for xp, parts in found.items() for name, row in parts),
+                        key=lambda one: -one[0])
+        names = [f"XP {xp:03x} {DIRECTIONS[name][2] if name in DIRECTIONS else name} {row.text(2)}"
+                 for value, xp, name, row in all_of[:3] if value]
+        return Text("hottest: " + ("; ".join(names) if names else "nothing happens"), "bold")

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Frames: what was counted in an interval. They come from this machine's counters, or from a record.
+
+A record is lines of JSON: the first has what is known of the machine, each other one a frame.
+"""
+import json
+import subprocess
+import time
+from dataclasses import asdict, dataclass, field
+
+from ..count import Reading, Session
+from ..errors import ToolError
+
+VERSION = 1
+
+
+@dataclass
+class Frame:
+    start: float                # seconds from the first one
+    seconds: float
+    mode: str                   # what the view was told to look at
+    counts: dict                # {key: Reading}
+    notes: list = field(default_factory=list)       # sentences: what is gone, what was refused
+    extra: dict = field(default_factory=dict)       # what a view adds that is no count
+
+    def rate(self, key):
+        """(events a second while it counted, the part of the time that this was); (None, 0.0) if it never did."""
+        reading = self.counts.get(key)
+        if reading is None or not reading.running:
+            return None, 0.0
+        return reading.value * 1e9 / reading.running, reading.share
+
+    def count(self, key):
+        """What was counted, of something that took no turns; else None."""
+        reading = self.counts.get(key)
+        return reading.value if reading and reading.enabled == reading.running else None
+
+    def to_json(self):
+        counts = {key: [one.value, one.enabled, one.running] for key, one in self.counts.items()}
+        return json.dumps({**asdict(self), "counts": counts})
+
+    @classmethod
+    def from_json(cls, data):
+        return cls(**{**data, "counts": {key: Reading(*one) for key, one in data["counts"].items()}})
+
+
+class Live:
+    """This machine's counters, as @view wants them counted.
+
+    What the view gives as groups() counts all the time, as far as perf lets it. Of turns(), lists of groups, one
+    after the other is enabled within an interval: where there is far more to count than there are counters. perf
+    would do that, too, but moves on by one event each 4 ms, so that of hundreds some would not come to their turn.
+    """
+    replayed = False
+
+    def __init__(self, view, machine, interval):
+        self.view, self.machine, self.interval = view, machine, interval
+        self.mode, self.begin, self.session, self.turns = None, None, None, []
+
+    def look_at(self, mode):
+        """Count what @mode of the view wants, from now on."""
+        self.close()
+        self.mode = mode
+        self.session = self._open(self.view.groups(self.machine, mode))
+        self.turns = [self._open(groups) for groups in self.view.turns(self.machine, mode)]
+        refused = [one for session in self._sessions() for one in session.refused]
+        if not any(session.groups for session in self._sessions()):
+            raise refused[0][1]
+        self.notes = [f"not counted: {error.what}" for _, error in refused]
+        self.session.enable()
+        self.last, self.moment = self._read()
+        self.begin = self.begin or self.moment
+
+    def _open(self, groups):
+        return Session(groups, self.machine.paranoid, self.view.tolerate)
+
+    def _sessions(self):
+        return [self.session, *self.turns]
+
+    def _read(self):
+        found, begin = {}, time.monotonic_ns()
+        for session in self._sessions():
+            found.update(session.read()[0])
+        return found, (begin + time.monotonic_ns()) // 2
+
+    def frame(self):
+        """What was counted since the last one."""
+        now, moment = self._read()
+        gone = sorted({one.name.split("/")[0] for session in self._sessions() for one in session.gone()})
+        if not now:
+            raise ToolError(f"{', '.join(gone)} {'is' if len(gone) == 1 else 'are'} gone: the device has vanished, its "
+                            "driver was unloaded, or somebody has pinned all counters.",
+                            "The kernel's log says which; start this again when the PMU is back.")
+        counts = {key: reading.since(self.last[key]) for key, reading in now.items() if key in self.last}
+        # Who has a turn is enabled for a part of the interval alone, which is what there is to tell.
+        whole = moment - self.moment
+        takes_turns = {one.key for session in self.turns for group in session.groups for one in group.wants}
+        if len(self.turns) > 1:
+            counts = {key: Reading(one.value, max(whole, one.running), one.running) if key in takes_turns else one
+                      for key, one in counts.items()}
+        frame = Frame((self.moment - self.begin) / 1e9, whole / 1e9, self.mode, counts,
+                      [f"{name} is gone: its numbers are missing" for name in gone] + self.notes,
+                      self.view.extra(self.mode))
+        self.last, self.moment = now, moment
+        return frame
+
+    def _take_turns(self, seconds, wait):
+        """One turn of each, in @seconds; wait(seconds) may begin something else: then once more."""
+        turns = None
+        while turns is not self.turns:
+            turns = self.turns
+            for turn in turns or [None]:
+                if turn and turns is self.turns:
+                    turn.enable()
+                if turns is self.turns:
+                    wait(seconds / max(1, len(turns)))
+                if turn and turns is self.turns:
+                    turn.disable()
+
+    def until(self, wait):
+        """The frame of an interval; wait(seconds) may end it earlier."""
+        self._take_turns(self.interval, wait)
+        return self.frame()
+
+    def run(self, command):
+        """The frame of a command's run, and its exit status."""
+        try:
+            process = subprocess.Popen(command)
+        except OSError as error:
+            raise ToolError(f"Cannot run {command[0]}: {error.strerror}.", "What comes behind -- is a command.") from error
+
+        def wait(seconds):
+            try:
+                process.wait(seconds if self.turns[1:] else None)
+            except subprocess.TimeoutExpired:
+                pass
+
+        while process.poll() is None:
+            try:
+                self._take_turns(self.interval, wait)
+            except KeyboardInterrupt:       # the command got it as well
+                pass
+        status = process.returncode
+        return self.frame(), status if status >= 0 else 128 - status
+
+    def close(self):
+        for session in self._sessions():
+            if session:
+                session.close()
+        self.session, self.turns = None, []
+        self.view.close()
+
+
+class Replay:
+    """Frames of a record."""
+    replayed = True
+
+    def __init__(self, path):
+        try:
+            with open(path, encoding="utf-8") as lines:
+                head = json.loads(next(lines, "null"))
+                if not isinstance(head, dict) or "pmu-top" not in head:
+                    raise ToolError(f"{path} is not a record of pmu-top.", "Make one with --record.")
+                if head["pmu-top"] != VERSION:
+                    raise ToolError(f"{path} was made by another version of pmu-top.", "Use that one, or record again.")
+                self.info = head["info"]
+                self.frames = [Frame.from_json(json.loads(line)) for line in lines]
+        except (ValueError, KeyError, TypeError) as error:
+            raise ToolError(f"{path} is damaged: it cannot be read as a record of pmu-top.", "Make a new one with "
+                            "--record.") from error
+        if not self.frames:
+            raise ToolError(f"{path} has no frame: the recording ended before its first interval.")
+        self.next = 0
+
+    def look_at(self, mode):
+        pass
+
+    def frame(self):
+        frame = self.frames[self.next]
+        self.next += 1
+        return frame
+
+    @property
+    def over(self):
+        return self.next >= len(self.frames)
+
+    def until(self, wait):
+        wait(self.frames[self.next].seconds)
+        return self.frame()
+
+    def close(self):
+        pass
+
+
+class Recorder:
+    def __init__(self, path, info):
+        self.file = open(path, "w", encoding="utf-8")
+        self._line(json.dumps({"pmu-top": VERSION, "info": info}))
+
+    def _line(self, text):
+        self.file.write(text + "\n")
+        self.file.flush()       # what was seen is kept, however this ends
+
+    def write(self, frame):
+        self._line(frame.to_json())
+
+
+def sleep(seconds):
+    time.sleep(seconds)

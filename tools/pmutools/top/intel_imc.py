@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Memory channels of Intel Xeons: bandwidth, pages, read latency, clock, power-down.
+
+Each channel has four general counters and one for its clock. Reads, writes and the clock are counted all the
+time. The other two counters look at one pair after the other, or at one alone if the user says so.
+"""
+import errno
+
+from rich.table import Table
+from rich.text import Text
+
+from .. import count
+from ..errors import ToolError
+from . import draw
+from .rows import Rows, ratio
+
+LINE = 64               # bytes that a CAS command moves: Intel's uncore guides, CAS_COUNT
+CLOCK = "event=0xff"    # the fixed counter: DCLK
+
+# Of model numbers (family 6): the umask of all activations, and whether RPQ_OCCUPANCY is there. Haswell and
+# Broadwell have no event for it; see the event tables of Documentation/hardware/intel_imc.md.
+_GENERATIONS = {45: (0x00, True), 62: (0x0b, False), 63: (0x0b, False), 79: (0x0b, False), 86: (0x0b, False),
+                85: (0x0b, True)}
+NAMES = {45: "Sandy Bridge", 62: "Ivy Bridge", 63: "Haswell", 79: "Broadwell", 86: "Broadwell-DE",
+         85: "Skylake or Cascade Lake"}
+
+
+class View:
+    name, family = "intel_imc", "intel_imc"
+    title = "memory channels"
+    tolerate = (errno.ENODEV, errno.ENXIO)
+
+    def __init__(self, info):
+        self.info = info
+        self.modes = ["all", *info["pairs"]] if len(info["pairs"]) > 1 else ["all"]
+        self.first = self.modes[0]
+
+    @classmethod
+    def of(cls, machine, options):
+        pmus = machine.of("intel_imc")
+        if "cas_count_read" not in pmus[0].events or "cas_count_write" not in pmus[0].events:
+            raise ToolError(f"{pmus[0].name} has no events cas_count_read and cas_count_write: pmu-top does not know the "
+                            "memory controllers of this processor.", "perf stat -M memory_bandwidth_total may.")
+        model = machine.intel_model()
+        known = _GENERATIONS.get(model[1]) if model and model[0] == 6 else None
+        pairs = {}
+        if known:
+            umask, latency = known
+            # A CAS that found its page open needed no activation: 1 - hit = ACT / CAS. Misses and empty pages
+            # together, which is "page miss" + "page empty" of Intel's guides.
+            pairs["pages"] = {"act": f"event=0x1,umask={umask:#x}", "cas": "event=0x4,umask=0xf"}
+            if latency:
+                # Little's law, as perf's tma_info_system_mem_dram_read_latency.
+                pairs["latency"] = {"occupancy": "event=0x80", "inserts": "event=0x10"}
+            # As Intel's metrics: POWER_CHANNEL_PPD and POWER_SELF_REFRESH by clockticks.
+            pairs["power"] = {"ppd": "event=0x85", "refresh": "event=0x43"}
+        dies = len({(cpu.package, cpu.die) for cpu in machine.cpus.values()}) > \
+            len({cpu.package for cpu in machine.cpus.values()})
+
+        def socket(number):
+            cpu = machine.cpus.get(number)
+            return "?" if cpu is None else f"{cpu.package}.{cpu.die}" if dies else str(cpu.package)
+
+        boxes = [[socket(cpu), pmu.name.rsplit("_", 1)[1], pmu.name, cpu] for pmu in pmus for cpu in pmu.cpus]
+        if not boxes:
+            raise ToolError("No CPU of a socket with memory channels is online.", "Bring one online.")
+        return cls({"view": cls.name, "machine": machine.processor, "kernel": machine.kernel,
+                    "driver": str(pmus[0].driver), "boxes": boxes, "pairs": pairs,
+                    "generation": NAMES.get(model[1], "") if model else ""})
+
+    def groups(self, machine, mode):
+        """Reads, writes and the clock are pinned: perf counts them all the time, whatever takes turns."""
+        for socket, channel, name, cpu in self.info["boxes"]:
+            pmu = machine.pmus.get(name)
+            if pmu is None:
+                continue
+            key = f"{socket}/{channel}"
+
+            def want(what, text):
+                return count.want(f"{key}/{what}", pmu, text, cpu)
+
+            yield count.Pinned([want("rd", "cas_count_read"), want("wr", "cas_count_write"), want("clk", CLOCK)])
+            for pair, events in self.info["pairs"].items():
+                if mode in ("all", pair):
+                    yield [want(what, text) for what, text in events.items()]
+
+    def turns(self, machine, mode):
+        return []
+
+    def extra(self, mode):
+        return {}
+
+    def close(self):
+        pass
+
+    def sockets(self):
+        return sorted({socket for socket, *_ in self.info["boxes"]}, key=lambda text: [*map(int, text.split("."))]
+                      if text != "?" else [1 << 30])
+
+    def channels(self, socket):
+        return sorted((channel for found, channel, *_ in self.info["boxes"] if found == socket), key=int)
+
+    def rows(self, frame):
+        rows = Rows()
+        for socket in self.sockets():
+            for channel in self.channels(socket):
+                self._channel(rows, frame, socket, channel)
+            for name, unit in (("read", "B/s"), ("write", "B/s"), ("read_bytes", "B"), ("write_bytes", "B")):
+                rows.total(f"socket_{name}", [rows.get(name, socket=socket, channel=channel)
+                                              for channel in self.channels(socket)], unit, socket=socket)
+        for name, unit in (("read", "B/s"), ("write", "B/s"), ("read_bytes", "B"), ("write_bytes", "B")):
+            rows.total(f"total_{name}", [rows.get(f"socket_{name}", socket=socket) for socket in self.sockets()], unit)
+        return rows
+
+    def _channel(self, rows, frame, socket, channel):
+        labels = {"socket": socket, "channel": channel}
+
+        def rate(what):
+            return frame.rate(f"{socket}/{channel}/{what}")
+
+        for name, what in (("read", "rd"), ("write", "wr")):
+            value, share = rate(what)
+            rows.add(name, None if value is None else value * LINE, "B/s", share, **labels)
+            value = frame.count(f"{socket}/{channel}/{what}")
+            rows.add(f"{name}_bytes", None if value is None else value * LINE, "B", 0 if value is None else 1, **labels)
+        clock, share = rate("clk")
+        rows.add("clock", clock, "Hz", share, **labels)
+        if frame.mode in ("all", "pages"):
+            activations, share = rate("act")
+            found = ratio(activations or 0, rate("cas")[0])
+            # Activations ahead of their CAS can outnumber these in a short time.
+            rows.add("page_hit", None if found is None else max(0.0, 1 - found), "ratio", share, **labels)
+        if "latency" in self.info["pairs"] and frame.mode in ("all", "latency"):
+            occupancy, share = rate("occupancy")
+            clocks = ratio(occupancy or 0, rate("inserts")[0])
+            rows.add("read_latency", None if clocks is None else ratio(clocks, clock), "s", share, **labels)
+        if frame.mode in ("all", "power"):
+            for name, what in (("power_down", "ppd"), ("self_refresh", "refresh")):
+                value, share = rate(what)
+                rows.add(name, None if value is None else ratio(value, clock), "ratio", share, **labels)
+
+    # Columns behind the bandwidth: row, heading, the same where there is little room, digits.
+    _COLUMNS = (("page_hit", "page hit %", "hit %", 1), ("read_latency", "read ns", "read ns", 0),
+                ("clock", "clock MHz", "MHz", 0), ("power_down", "power-down %", "down %", 1),
+                ("self_refresh", "self-refresh %", "refr. %", 1))
+
+    def draw(self, frame, rows, width, height):
+        """A line for each channel; where these do not fit in the height, for each socket."""
+        sockets = self.sockets()
+        lines = sum(len(self.channels(socket)) for socket in sockets) + len(sockets)
+        brief = height is not None and lines + draw.AROUND > height
+        columns = [(name, long if width >= 104 else short, digits) for name, long, short, digits in self._COLUMNS
+                   if any(row.name == name for row in rows.all)]
+        # The columns of numbers take what they take; bars have the rest.
+        taken = 13 + 2 * 12 + sum(max(len(heading), 6) + 2 for _, heading, _ in columns)
+        bars = max(0, min(40, (width - taken) // 2 - 2))
+        most = max((row.value or 0 for row in rows.all if row.name in ("read", "write")), default=0)
+        table = Table(box=None, padding=(0, 1), header_style="bold", collapse_padding=True)
+        table.add_column("", min_width=11, no_wrap=True)
+        for heading in ("read GB/s", "write GB/s"):
+            table.add_column(heading, justify="right", no_wrap=True)
+            if bars >= 4:
+                table.add_column("", width=bars, no_wrap=True)
+        for _, heading, _ in columns:
+            table.add_column(heading, justify="right", no_wrap=True)
+        for socket in sockets:
+            total = [rows.get(f"socket_{name}", socket=socket) for name in ("read", "write")]
+            top = max((row.value or 0 for row in rows.all if row.name in ("socket_read", "socket_write")), default=0)
+            self._line(table, Text(f"socket {socket}", "bold"), total, top, bars, columns, None)
+            for channel in self.channels(socket) if not brief else ():
+                labels = {"socket": socket, "channel": channel}
+                self._line(table, Text(f"  channel {channel}"), [rows.get(name, **labels) for name in ("read", "write")],
+                           most, bars, columns, lambda name, labels=labels: rows.get(name, **labels))
+        total = [rows.get(f"total_{name}") for name in ("read", "write")]
+        yield Text(f"read {total[0].text(2)} GB/s   write {total[1].text(2)} GB/s"
+                   + ("" if all(row.whole for row in total) else
+                      "   (some counters took turns or are missing: there is no sum)"), "bold")
+        yield table
+        if brief:
+            yield Text("channels: in a higher window", "dim")
+
+    def _line(self, table, name, pair, most, bars, columns, get):
+        cells = [name]
+        for row, style in zip(pair, ("green", "magenta")):
+            cells.append(Text(row.text(2), "bold" if get is None else ""))
+            if bars >= 4:
+                cells.append(draw.bar(row.value, most, bars, style))
+        for column, _, digits in columns:
+            cells.append(Text(get(column).text(digits) if get else ""))
+        table.add_row(*cells)

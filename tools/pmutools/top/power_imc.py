@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""POWER's in-memory collection: bandwidth of each chip's memory controllers, and what its cores do.
+
+Cores are counted or traced, never both: the hardware has one engine for the two. So there is a mode for each.
+"""
+import collections
+import errno
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+
+from rich.table import Table
+from rich.text import Text
+
+from .. import count
+from ..errors import RIGHTS, ToolError
+from . import draw
+from .rows import Rows, ratio
+
+# As perf's metric Memory-bandwidth-MCS for POWER9, which leaves reads of 64 bytes out; POWER10's names say the same
+# of blocks that were moved. A count times its scale times these bytes.
+_MEMORY = re.compile(r"PM_MCS\d*_(\d+)B_(RD|WR)_(?:DISP|DATA_BLOCKS)_.*")
+_BYTES = {"RD": ("128",), "WR": ("128", "64")}
+# Of a core, all its threads, while they are not idle: in the catalogs of POWER9 and POWER10.
+_CORE = {"inst": "CPM_NON_IDLE_INST", "cycles": "CPM_NON_IDLE_PCYC"}
+FUNCTIONS = 12
+
+
+class View:
+    name, family, title = "power_imc", "power_imc", "in-memory collection"
+    tolerate = (errno.ENODEV, errno.ENXIO)
+
+    def __init__(self, info):
+        self.info = info
+        self.modes = [mode for mode in ("cores", "functions") if info[mode]] or ["nest"]
+        self.first = self.modes[0]
+        self.tracer = None
+
+    @classmethod
+    def of(cls, machine, options):
+        nests = []
+        for pmu in machine.of("power_imc"):
+            for event in pmu.events.values():
+                found = _MEMORY.fullmatch(event.name)
+                if found and found[1] in _BYTES[found[2]]:
+                    nests += [[f"{machine.package(cpu)}/{pmu.name}/{event.name}", pmu.name, event.name, cpu,
+                               "read" if found[2] == "RD" else "write", int(found[1]) * event.scale]
+                              for cpu in pmu.cpus]
+        core, trace = machine.pmus.get("core_imc"), machine.pmus.get("trace_imc")
+        cores = []
+        if core and all(name in core.events for name in _CORE.values()):
+            cores = [[f"{machine.package(cpu)}/{machine.cpus[cpu].core}", cpu] for cpu in core.cpus if cpu in machine.cpus]
+        if not nests and not cores and not trace:
+            raise ToolError("The catalog of this machine's firmware has no memory controllers, no cores and no trace.",
+                            "The kernel's log says what the driver made of the catalog.")
+        return cls({"view": cls.name, "machine": machine.processor, "kernel": machine.kernel,
+                    "driver": str(machine.of("power_imc")[0].driver), "nests": nests, "cores": cores,
+                    "scales": {what: core.events[name].scale for what, name in _CORE.items()} if cores else {},
+                    "functions": bool(trace)})
+
+    def groups(self, machine, mode):
+        by_box = collections.defaultdict(list)
+        for key, pmu, event, cpu, *_ in self.info["nests"]:
+            if pmu in machine.pmus:
+                by_box[pmu, cpu].append(count.want(key, machine.pmus[pmu], event, cpu))
+        yield from by_box.values()
+        if mode == "cores":
+            for key, cpu in self.info["cores"]:
+                yield [count.want(f"{key}/{what}", machine.pmus["core_imc"], name, cpu) for what, name in _CORE.items()]
+        if mode == "functions":
+            self.tracer = Tracer()
+
+    def turns(self, machine, mode):
+        return []
+
+    def close(self):
+        if self.tracer:
+            self.tracer.close()
+            self.tracer = None
+
+    def extra(self, mode):
+        return {"functions": self.tracer.functions()} if self.tracer else {}
+
+    def rows(self, frame):
+        rows, parts = Rows(), collections.defaultdict(list)
+        for key, pmu, _, _, what, size in self.info["nests"]:
+            chip = key.split("/")[0]
+            value, share = frame.rate(key)
+            parts[chip, pmu, what].append((None if value is None else value * size, frame.count(key), size, share))
+        for (chip, pmu, what), found in parts.items():
+            # Members of a group: they were counted at the same time.
+            missing = any(value is None for value, *_ in found)
+            labels = {"chip": chip, "controller": pmu.removeprefix("nest_").removesuffix("_imc")}
+            rows.add(what, None if missing else sum(value for value, *_ in found), "B/s", min(one[3] for one in found), **labels)
+            counted = None if any(one is None for _, one, *_ in found) else sum(one * size for _, one, size, _ in found)
+            rows.add(f"{what}_bytes", counted, "B", 0 if counted is None else 1, **labels)
+        chips = sorted({chip for chip, *_ in parts}, key=int)
+        for name, unit in (("read", "B/s"), ("write", "B/s"), ("read_bytes", "B"), ("write_bytes", "B")):
+            for chip in chips:
+                rows.total(f"chip_{name}", [row for row in rows.all if row.name == name and dict(row.labels)["chip"] == chip],
+                           unit, chip=chip)
+            if chips:
+                rows.total(f"total_{name}", [rows.get(f"chip_{name}", chip=chip) for chip in chips], unit)
+        if frame.mode == "cores":
+            for key, _ in self.info["cores"]:
+                chip, core = key.split("/")
+                cycles, share = frame.rate(f"{key}/cycles")
+                inst = frame.rate(f"{key}/inst")[0]
+                scales = self.info["scales"]
+                rows.add("cycles", None if cycles is None else cycles * scales["cycles"], "Hz", share, chip=chip, core=core)
+                rows.add("ipc", ratio((inst or 0) * scales["inst"], (cycles or 0) * scales["cycles"]), "", share,
+                         chip=chip, core=core)
+        return rows
+
+    def draw(self, frame, rows, width, height):
+        total = [rows.get(f"total_{name}") for name in ("read", "write")]
+        yield Text(f"memory: read {total[0].text(2)} GB/s   write {total[1].text(2)} GB/s", "bold")
+        yield self._nests(rows, width)
+        if frame.mode == "cores":
+            yield self._cores(rows, width)
+        elif frame.mode == "functions":
+            yield from self._functions(frame.extra.get("functions") or {}, width)
+
+    def _nests(self, rows, width):
+        table = Table(box=None, padding=(0, 1), header_style="bold")
+        table.add_column("", min_width=12, no_wrap=True)
+        bars = max(0, min(40, (width - 42) // 2 - 2))
+        for heading in ("read GB/s", "write GB/s"):
+            table.add_column(heading, justify="right", no_wrap=True)
+            table.add_column("", width=bars, no_wrap=True)
+        most = max((row.value or 0 for row in rows.all if row.name in ("read", "write")), default=0)
+        top = max((row.value or 0 for row in rows.all if row.name in ("chip_read", "chip_write")), default=0)
+
+        def line(name, pair, most, style):
+            read, write = pair
+            table.add_row(Text(name, style), Text(read.text(2), style), draw.bar(read.value, most, bars, "green"),
+                          Text(write.text(2), style), draw.bar(write.value, most, bars, "magenta"))
+
+        for chip in (dict(row.labels)["chip"] for row in rows.all if row.name == "chip_read"):
+            line(f"chip {chip}", [rows.get(f"chip_{name}", chip=chip) for name in ("read", "write")], top, "bold")
+            controllers = dict.fromkeys(dict(row.labels)["controller"] for row in rows.all
+                                        if row.name in ("read", "write") and dict(row.labels)["chip"] == chip)
+            for controller in controllers:
+                line(f"  {controller}", [rows.get(name, chip=chip, controller=controller) for name in ("read", "write")],
+                     most, "")
+        return table
+
+    def _cores(self, rows, width):
+        found = [(row, rows.get("ipc", **dict(row.labels))) for row in rows.all if row.name == "cycles"]
+        most = max((cycles.value or 0 for cycles, _ in found), default=0)
+        columns = max(1, min(4, width // 38, len(found)))
+        table = Table(box=None, padding=(0, 1), header_style="bold")
+        for _ in range(columns):
+            for heading, justify in (("core", "left"), ("MHz", "right"), ("", "left"), ("instr./cycle", "right")):
+                table.add_column(heading, justify=justify, no_wrap=True)
+        height = -(-len(found) // columns)
+        for number in range(height):
+            cells = []
+            for cycles, ipc in found[number::height]:
+                labels = dict(cycles.labels)
+                cells += [f"{labels['chip']}/{labels['core']}", cycles.text(0), draw.bar(cycles.value, most, 6, "cyan"),
+                          ipc.text(2)]
+            table.add_row(*cells)
+        return table
+
+    @staticmethod
+    def _functions(said, width):
+        if "error" in said:
+            yield Text(said["error"], "red")
+            return
+        if not said.get("top"):
+            yield Text("no samples: all threads were idle", "dim")
+            return
+        yield Text(f"where {said['samples']} records of trace_imc were made, for which no counter interrupted anybody", "dim")
+        table = Table(box=None, padding=(0, 1), header_style="bold")
+        table.add_column("%", justify="right", no_wrap=True)
+        table.add_column("", width=max(4, min(30, width - 58)), no_wrap=True)
+        table.add_column("function", no_wrap=True, overflow="ellipsis")
+        table.add_column("command", no_wrap=True)
+        most = said["top"][0][2]
+        for function, command, samples in said["top"]:
+            table.add_row(f"{100 * samples / said['samples']:.1f}", draw.bar(samples, most, max(4, min(30, width - 58)), "yellow"),
+                          function, command)
+        yield table
+
+
+class Tracer:
+    """perf record of trace_imc, one after the other; what ran in the meantime is read by perf script."""
+
+    def __init__(self):
+        if not shutil.which("perf"):
+            raise ToolError("perf is not there, and the functions are what it records.",
+                            "Install it (Debian: apt install linux-perf), or choose --mode cores.")
+        self.directory = tempfile.TemporaryDirectory(prefix="pmu-top.")
+        self.process = None
+        self._start()
+
+    def _start(self):
+        self.data = os.path.join(self.directory.name, "perf.data")
+        self.process = subprocess.Popen(["perf", "record", "-q", "-a", "-e", "trace_imc/trace_cycles/", "-o", self.data,
+                                         "--", "sleep", "86400"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+    def _stop(self):
+        """What perf has said, if it did not record until it was told to stop."""
+        early = self.process.poll() is not None
+        if not early:
+            self.process.send_signal(signal.SIGINT)
+        _, said = self.process.communicate()
+        return said.strip() if early else ""
+
+    def functions(self):
+        """{"samples": N, "top": [(function, command, samples), ...]} since it was asked before, or {"error": ...}"""
+        if said := self._stop():
+            lines = [line for line in said.splitlines() if line.strip()]
+            return {"error": f"perf record of trace_imc failed: {' '.join(lines[:3])}\n{RIGHTS}"}
+        script = subprocess.run(["perf", "script", "-i", self.data, "-F", "comm,ip,sym"], capture_output=True, text=True,
+                                errors="replace", stdin=subprocess.DEVNULL)
+        self._start()
+        return count_functions(script.stdout)
+
+    def close(self):
+        self._stop()
+        self.directory.cleanup()
+
+
+def count_functions(text):
+    """Of perf script's lines "COMMAND ADDRESS FUNCTION": where most samples are."""
+    found = collections.Counter()
+    for line in text.splitlines():
+        if parts := re.match(r"\s*(\S.*?)\s+([0-9a-f]{4,16})\s+(\S.*?)\s*$", line):
+            command, address, function = parts.groups()
+            found[function if function != "[unknown]" else f"0x{address}", command] += 1
+    return {"samples": found.total(), "top": [[function, command, samples]
+                                              for (function, command), samples in found.most_common(FUNCTIONS)]}

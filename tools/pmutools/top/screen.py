@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The terminal: the whole of it, redrawn for each frame, each key and each change of its size."""
+import os
+import select
+import sys
+import termios
+import time
+import tty
+
+from rich.console import Group
+from rich.live import Live
+from rich.segment import Segment, Segments
+from rich.text import Text
+
+KEYS = {b"\x1b[A": "up", b"\x1bOA": "up", b"\x1b[B": "down", b"\x1bOB": "down", b"\x1b[C": "right", b"\x1bOC": "right",
+        b"\x1b[D": "left", b"\x1bOD": "left", b"\x1b[5~": "page up", b"\x1b[6~": "page down", b" ": "p", b"\x03": "q"}
+HELP = """
+q            quit
+p, space     pause: the screen stays, counting goes on; again: go on
+left, right  what the counters look at, where they cannot look at all at once
+up, down     scroll, where the window is too low; also Page Up, Page Down
+?            this text; again: back
+
+~ before a number: its counters took turns with others, and it is of that part of the interval alone. Such numbers
+  are in no sum.
+- there is no number: nothing happened that it could be made of, or the counter did not come to its turn.
+"""
+LINE = "q quit  p pause  ←→ what  ↑↓ scroll  ? help"
+TICK = 0.2          # seconds in which a change of the size is seen
+
+
+class Quit(Exception):
+    """The user has seen enough."""
+
+
+class Keyboard:
+    """Keys as they are pressed; none where stdin is no terminal."""
+
+    def __enter__(self):
+        self.fd = sys.stdin.fileno() if sys.stdin and sys.stdin.isatty() else None
+        if self.fd is not None:
+            self.before = termios.tcgetattr(self.fd)
+            tty.setcbreak(self.fd)
+        return self
+
+    def __exit__(self, *_):
+        if self.fd is not None:
+            termios.tcsetattr(self.fd, termios.TCSADRAIN, self.before)
+
+    def get(self, seconds):
+        """The key that is pressed within @seconds, or None."""
+        if self.fd is None:
+            time.sleep(seconds)
+            return None
+        if not select.select([self.fd], [], [], seconds)[0]:
+            return None
+        data = os.read(self.fd, 16)
+        if not data:
+            raise Quit      # the terminal is gone
+        return KEYS.get(data, data.decode(errors="replace"))
+
+
+class Screen:
+    """@source's frames until it is over or the user quits; @show(frame, rows) is told of each."""
+
+    def __init__(self, console, view, source, picture, show):
+        self.console, self.view, self.source, self.picture, self.show = console, view, source, picture, show
+        self.paused = self.help = False
+        self.offset, self.mode = 0, view.modes[0]
+        self.frame = self.rows = None
+
+    def run(self, mode):
+        self.mode = mode
+        with Keyboard() as self.keyboard, Live(Text("counting ..."), console=self.console, screen=True, auto_refresh=False,
+                                               transient=True) as self.live:
+            try:
+                while True:
+                    frame = self.source.until(self._wait)
+                    if not self.paused:
+                        self.frame, self.rows = frame, self.view.rows(frame)
+                        self.show(self.frame, self.rows)
+                        self._draw()
+                    if self.source.replayed and self.source.over:
+                        self._wait(float("inf"))        # the last one stays
+            except Quit:
+                return
+
+    def _wait(self, seconds):
+        end, size, mode = time.monotonic() + seconds, self.console.size, self.mode
+        while (left := end - time.monotonic()) > 0:
+            key = self.keyboard.get(min(left, TICK))
+            if key and self._press(key) or size != self.console.size:
+                size = self.console.size
+                self._draw()
+            if self.mode != mode:
+                return      # that interval is over: another one begins
+            if self.paused and self.source.replayed:
+                end = max(end, time.monotonic() + TICK)     # a record waits
+
+    def _press(self, key):
+        page = max(1, self.console.height - 8)
+        if key == "q":
+            raise Quit
+        if key == "p":
+            self.paused = not self.paused
+        elif key == "?":
+            self.help = not self.help
+        elif key in ("up", "down", "page up", "page down"):
+            self.offset += {"up": -1, "down": 1, "page up": -page, "page down": page}[key]
+        elif key in ("left", "right") and not self.source.replayed:
+            modes = self.view.modes
+            self.mode = modes[(modes.index(self.mode) + (1 if key == "right" else -1)) % len(modes)]
+            self.source.look_at(self.mode)
+        else:
+            return False
+        return True
+
+    def _draw(self):
+        if self.frame is None:
+            return
+        width, height = self.console.size
+        if self.help:
+            parts = [Text("pmu-top", "bold"), Text(HELP), Text(LINE, "dim")]
+        else:
+            parts = self.picture(self.frame, self.rows, width, height, self.paused, self.mode)
+        self.live.update(self._fitted(parts, width, height), refresh=True)
+
+    def _fitted(self, parts, width, height):
+        """Head and foot whole, of what is between them as much as there is room for."""
+        options = self.console.options.update(width=width, height=None)
+        head, body, foot = (self.console.render_lines(part, options, pad=False) for part in
+                            (parts[0], Group(*parts[1:-1]), parts[-1]))
+        room = max(0, height - len(head) - len(foot))
+        self.offset = max(0, min(self.offset, len(body) - room))
+        lines = [*head, *body[self.offset:self.offset + room], *foot][:height]
+        segments = []
+        for number, line in enumerate(lines):
+            segments += ([Segment.line()] if number else []) + line
+        return Segments(segments)
