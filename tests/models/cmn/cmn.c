@@ -71,6 +71,9 @@ static PmuStat *cmn_stat(Cmn *s, uint64_t addr, unsigned size)
     CmnNode *node = cmn_mesh_node(&s->mesh, addr);
     CmnRegClass class;
 
+    if (s->unpowered) {
+        return &s->stats[CMN_STAT_UNPOWERED];
+    }
     if (size < 4) {
         return &s->stats[CMN_STAT_NARROW];
     }
@@ -117,16 +120,37 @@ static void cmn_tear(Cmn *s, uint64_t addr)
     }
 }
 
+/* DTC 0 was written. */
+static void cmn_stand_changes(Cmn *s, bool ran)
+{
+    int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+
+    if (ran) {
+        s->stand.since = now;
+        s->stand.accesses_since = 0;
+    } else {
+        s->stand.times++;
+        s->stand.ns += now - s->stand.since;
+        s->stand.accesses += s->stand.accesses_since;
+    }
+}
+
+void cmn_stand_reset(Cmn *s)
+{
+    s->stand = (CmnStand) { .since = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) };
+}
+
 static uint64_t cmn_read(void *opaque, hwaddr addr, unsigned size)
 {
     Cmn *s = opaque;
     uint64_t value;
 
     cmn_stat(s, addr, size)->reads++;
-    if (s->gone) {
+    if (s->gone || s->unpowered) {
         return UINT64_MAX;
     }
     cmn_bus_push(&s->bus);
+    s->stand.accesses_since++;
     value = cmn_peek(s, addr & ~7ull) >> (8 * (addr & 7));
     cmn_tear(s, addr);
     return value;
@@ -138,7 +162,7 @@ static void cmn_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
     unsigned shift = 8 * (addr & 7);
 
     cmn_stat(s, addr, size)->writes++;
-    if (!s->gone) {
+    if (!s->gone && !s->unpowered) {
         cmn_bus_write(&s->bus, addr & ~7ull, MAKE_64BIT_MASK(shift, 8 * size),
                       value << shift);
     }
@@ -147,7 +171,15 @@ static void cmn_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
 static void cmn_write_arrives(void *opaque, uint64_t addr, uint64_t mask,
                               uint64_t value)
 {
-    cmn_poke(opaque, addr, mask, value);
+    Cmn *s = opaque;
+    bool ran = cmn_dtc_enabled(&s->mesh.dtc[0]);
+
+    cmn_poke(s, addr, mask, value);
+    if (ran != cmn_dtc_enabled(&s->mesh.dtc[0])) {
+        cmn_stand_changes(s, ran);
+    } else {
+        s->stand.accesses_since++;
+    }
 }
 
 static const MemoryRegionOps cmn_ops = {
@@ -217,12 +249,42 @@ void cmn_make_dirty(Cmn *s)
     cmn_update_irqs(s);
 }
 
-static void cmn_reset_hold(Object *obj, ResetType type)
+static void cmn_clear_registers(Cmn *s)
 {
-    Cmn *s = CMN(obj);
-
     cmn_bus_push(&s->bus);
     cmn_mesh_reset(&s->mesh);
+    cmn_stand_reset(s);
+}
+
+static void cmn_power_changes(void *opaque)
+{
+    Cmn *s = opaque;
+
+    s->unpowered = !s->unpowered;
+    if (!s->unpowered) {
+        s->sleep = 0;
+        return;
+    }
+    cmn_clear_registers(s);
+    cmn_set_irqs(s);
+    timer_mod(s->power_change,
+              qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + s->sleep);
+}
+
+void cmn_sleep(Cmn *s, int64_t ns)
+{
+    s->sleep = ns;
+    s->unpowered = false;
+    if (ns) {
+        timer_mod(s->power_change, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + ns);
+    } else {
+        timer_del(s->power_change);
+    }
+}
+
+static void cmn_reset_hold(Object *obj, ResetType type)
+{
+    cmn_clear_registers(CMN(obj));
 }
 
 /* After the interrupt controller has been reset: a line may stay high. */
@@ -365,6 +427,7 @@ static void cmn_realize(DeviceState *dev, Error **errp)
     choose_place(s);
     cmn_bus_init(&s->bus, cmn_write_arrives, s);
     s->irq_change = timer_new_ns(QEMU_CLOCK_VIRTUAL, cmn_set_irqs, s);
+    s->power_change = timer_new_ns(QEMU_CLOCK_VIRTUAL, cmn_power_changes, s);
     start_dtcs(s);
     if (!connect_irqs(s, errp) || !map_region(s, errp)) {
         return;     /* the machine does not start */

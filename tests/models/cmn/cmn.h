@@ -22,8 +22,18 @@ struct CmnClass {
 };
 
 /* Each class of registers has accesses of 64 bits, and of 32. */
-#define CMN_NSTATS (2 * CMN_NREGCLASSES + 1)
+#define CMN_NSTATS (2 * CMN_NREGCLASSES + 2)
 #define CMN_STAT_NARROW (2 * CMN_NREGCLASSES)
+#define CMN_STAT_UNPOWERED (CMN_STAT_NARROW + 1)
+
+/* How the mesh stands still: between a stop by DTC 0 and its next start */
+typedef struct CmnStand {
+    uint64_t times;
+    int64_t ns;
+    uint64_t accesses;          /* without those that stop and start it */
+    int64_t since;              /* it does now; accesses until now: */
+    uint64_t accesses_since;
+} CmnStand;
 
 struct Cmn {
     DeviceState parent_obj;
@@ -50,7 +60,12 @@ struct Cmn {
     int64_t irq_delay;          /* ns from a flag to the interrupt */
     QEMUTimer *irq_change;
 
+    CmnStand stand;
+
     bool gone;
+    int64_t sleep;              /* ns until it has no power, and without it */
+    bool unpowered;
+    QEMUTimer *power_change;
     uint64_t tear_dtm;
     uint64_t tear_dtc;
     uint64_t address;           /* what the key "word" is about */
@@ -66,6 +81,15 @@ void cmn_poke(Cmn *s, uint64_t addr, uint64_t mask, uint64_t value);
 
 /* As a kernel leaves it that does not clean up */
 void cmn_make_dirty(Cmn *s);
+
+/* Measure how the mesh stands still from now on. */
+void cmn_stand_reset(Cmn *s);
+
+/*
+ * In @ns it has no power, and as long after that it has again: registers are
+ * as after a reset. 0: it has, and keeps it.
+ */
+void cmn_sleep(Cmn *s, int64_t ns);
 
 /* control.c: how tests reach it. False: no name was left */
 bool cmn_control_start(Cmn *s, Error **errp);

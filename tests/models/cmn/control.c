@@ -12,6 +12,7 @@
 #include "qemu/cutils.h"
 
 #define MAX_MESHES 16   /* as there are interrupts for */
+#define MAX_SLEEP_MS 3600000
 
 static Cmn *cmn_of(PmuModel *model)
 {
@@ -185,8 +186,9 @@ static bool cmn_add(PmuModel *model, const char *text, uint64_t n,
         error_setg(errp, "a line counts 1 in a cycle, not %" PRIu64, inc);
         return false;
     }
-    if (s->gone) {
-        error_setg(errp, "%s is gone: nothing can happen in it", model->name);
+    if (s->gone || s->unpowered) {
+        error_setg(errp, "%s is %s: nothing can happen in it", model->name,
+                   s->gone ? "gone" : "without power");
         return false;
     }
     cmn_mesh_sync(&s->mesh);
@@ -208,7 +210,8 @@ static bool cmn_add(PmuModel *model, const char *text, uint64_t n,
 enum { KEY_GONE, KEY_CLOCK, KEY_HIDE, KEY_DIRTY, KEY_TEAR_DTM, KEY_TEAR_DTC,
        KEY_ADDRESS, KEY_WORD, KEY_CARRY, KEY_DROPS, KEY_DROPPED, KEY_PENDING,
        KEY_STOP, KEY_POSTED, KEY_IRQ, KEY_NO_PM, KEY_LOCKS, KEY_FILTERS,
-       KEY_TRAFFIC, KEY_TOTAL };
+       KEY_TRAFFIC, KEY_TOTAL, KEY_SLEEP, KEY_STANDS, KEY_STAND_NS,
+       KEY_STAND_ACCESSES };
 
 static uint64_t sum_dtcs(const Cmn *s, unsigned arg)
 {
@@ -267,6 +270,14 @@ static uint64_t get_mesh(PmuModel *model, unsigned arg)
         return sum_totals(s);
     case KEY_GONE:
         return s->gone;
+    case KEY_SLEEP:
+        return s->sleep / SCALE_MS;
+    case KEY_STANDS:
+        return s->stand.times;
+    case KEY_STAND_NS:
+        return s->stand.ns;
+    case KEY_STAND_ACCESSES:
+        return s->stand.accesses;
     case KEY_CLOCK:
         return dtc->clk.hz;
     case KEY_HIDE:
@@ -365,6 +376,12 @@ static bool set_mesh(PmuModel *model, unsigned arg, uint64_t value,
     case KEY_GONE:
         s->gone = value;
         return true;
+    case KEY_SLEEP:
+        cmn_sleep(s, value * SCALE_MS);
+        return true;
+    case KEY_STANDS:
+        cmn_stand_reset(s);
+        return true;
     case KEY_POSTED:
         s->bus.delay = value;
         return true;
@@ -412,6 +429,9 @@ static bool set_mesh(PmuModel *model, unsigned arg, uint64_t value,
 static const PmuKey mesh_keys[] = {
     { "gone", "1: all-ones to every read, no write arrives", 1, KEY_GONE,
       get_mesh, set_mesh },
+    { "sleep", "in so many ms it has no power, and for as many: all-ones to "
+      "every read, registers then as after a reset; 0: that is over",
+      MAX_SLEEP_MS, KEY_SLEEP, get_mesh, set_mesh },
     { "clock", "of the DTCs, in Hz", MODEL_CLOCK_HZ_MAX, KEY_CLOCK,
       get_mesh, set_mesh },
     { "hide_overflow", "1: PMOVSR reads 0 while a DTC is not enabled", 1,
@@ -446,6 +466,11 @@ static const PmuKey mesh_keys[] = {
       "counts", MODEL_CLOCK_HZ_MAX, KEY_TRAFFIC, get_mesh, set_mesh },
     { "total", "counts in all paired counters of DTMs; 0: from now on", 0,
       KEY_TOTAL, get_mesh, set_mesh },
+    { "stands", "how often the mesh was stopped and went on; 0: from now on",
+      0, KEY_STANDS, get_mesh, set_mesh },
+    { "stand_ns", "for how long, in all", 0, KEY_STAND_NS, get_mesh, NULL },
+    { "stand_accesses", "and how many accesses were made meanwhile", 0,
+      KEY_STAND_ACCESSES, get_mesh, NULL },
     { "address", "offset of a doubleword, for word", UINT64_MAX, KEY_ADDRESS,
       get_mesh, set_mesh },
     { "word", "the doubleword at address, without an access being counted",
@@ -543,6 +568,7 @@ static void make_stats(Cmn *s)
         s->stats[2 * i + 1].name = g_strdup_printf("%s32", name);
     }
     s->stats[CMN_STAT_NARROW].name = "narrow";
+    s->stats[CMN_STAT_UNPOWERED].name = "unpowered";
     s->model.stats = s->stats;
     s->model.nstats = CMN_NSTATS;
 }

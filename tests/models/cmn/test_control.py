@@ -105,7 +105,7 @@ class Statistics(CountTest):
 
     def test_all_classes(self):
         names = [f"{name}{bits}" for name in CLASSES for bits in (64, 32)]
-        self.assertEqual(list(self.machine.stats("cmn0")), names + ["narrow"])
+        self.assertEqual(list(self.machine.stats("cmn0")), names + ["narrow", "unpowered"])
 
     def test_discovery(self):
         self.mesh.root.read(0)
@@ -157,6 +157,13 @@ class Statistics(CountTest):
         self.machine.qtest(f"writew {self.mesh.base:#x} 1")
         self.assertStats(narrow=(1, 1))
 
+    def test_without_power(self):
+        self.machine.control("set", "cmn0", "sleep", 1)
+        self.machine.step(1000000)
+        self.mesh.root.read32(0)
+        self.dtcs[0].enable()
+        self.assertStats(unpowered=(1, 2))
+
     def test_a_peek_is_no_access(self):
         self.machine.control("set", "cmn0", "address", "0x104000")
         self.assertEqual(self.machine.control("get", "cmn0", "word"),
@@ -180,6 +187,69 @@ class Keys(CountTest):
         self.set("gone", 0)
         self.assertEqual(self.dtcs[0].counter("A"), 0)
         self.assertEqual(self.mesh.root.type, 2)
+
+    def test_a_sleep(self):
+        dtm, dtc = self.dtm(0x20), self.dtcs[0]
+        hnf = self.mesh.nodes[HNF, 0x24]
+        self.select(hnf, 1)
+        dtm.count(device(1, 0, 0), paired=[0])
+        dtc.write32(Dtc.PMCR, Dtc.PMU_EN | Dtc.INTR_EN)
+        dtc.set_counter("A", 0xffffffff)
+        self.add("hnf_cache_miss@0x24", WRAP + 5)
+        self.assertTrue(self.interrupts())
+        self.set("sleep", 20)
+        self.machine.step(19999999)
+        self.assertEqual(dtm.counters()[0], 5)
+        self.assertEqual(self.get("sleep"), 20)
+        self.machine.step(1)
+        self.assertFalse(self.interrupts())
+        self.assertEqual(self.mesh.root.read(0), ALL_ONES)
+        self.assertRefused("without power", "add", "cmn0", "hnf_cache_miss", 1)
+        dtc.set_counter("A", 7)
+        self.machine.step(20000000)
+        self.assertEqual(self.get("sleep"), 0)
+        self.assertEqual(self.mesh.root.read(0) & 0xffff, 2)
+        self.assertEqual([dtm.read(Dtm.CONFIG), dtm.counters()[0],
+                          self.selected(hnf), dtc.counter("A"),
+                          dtc.read(Dtc.PMCR)], [0] * 5)
+        self.machine.step(100000000)
+        self.assertEqual(self.get("sleep"), 0)
+
+    def test_a_sleep_that_is_put_off(self):
+        self.set("sleep", 20)
+        self.machine.step(10000000)
+        self.set("sleep", 0)
+        self.machine.step(100000000)
+        self.assertEqual(self.mesh.root.read(0) & 0xffff, 2)
+        self.set("sleep", 1)
+        self.machine.step(1000000)
+        self.set("sleep", 0)
+        self.assertEqual(self.mesh.root.read(0) & 0xffff, 2)
+
+    def test_how_the_mesh_stands(self):
+        dtc = self.dtcs[0]
+        self.set("stands", 0)
+        self.dtm(0x20).counters()
+        for pmcr in (0, 0, 1):
+            dtc.write32(Dtc.PMCR, pmcr)
+            self.machine.step(700)
+            dtc.counter("A")
+        self.assertEqual([self.get(key) for key in
+                          ("stands", "stand_ns", "stand_accesses")],
+                         [1, 1400, 3])
+        # The other DTC does not stop the mesh; posted writes do so late.
+        self.dtcs[1].write32(Dtc.PMCR, 0)
+        self.dtcs[1].write32(Dtc.PMCR, 1)
+        self.set("posted", 300)
+        dtc.write32(Dtc.PMCR, 0)
+        self.machine.step(1000)
+        dtc.write32(Dtc.PMCR, 1)
+        self.machine.step(1000)
+        self.assertEqual([self.get(key) for key in
+                          ("stands", "stand_ns", "stand_accesses")],
+                         [2, 2400, 3])
+        self.set("stands", 0)
+        self.assertEqual(self.get("stand_ns"), 0)
 
     def test_peek_and_poke(self):
         frame = self.mesh.xps[0x20].frame
