@@ -211,6 +211,7 @@ struct cmn {
 	bool stopped;			/* by DTC 0 */
 	bool started;			/* an event was, since the registers were written */
 	bool loses_carries;		/* of DTMs, when it is stopped */
+	bool withheld;			/* by firmware, since the machine slept */
 	u32 carry_ns;			/* how long they take at most */
 	u32 pass;			/* of reads; see pmu_box_ops.begin_read */
 	unsigned long *stale_dtms;	/* registers differ from the image */
@@ -411,6 +412,7 @@ void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct 
 void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct cmn_member *m);
 u16 cmn_member_read(struct cmn *cmn, const struct cmn_member *m);
 void cmn_flush(struct cmn *cmn);
+void cmn_flush_none(struct cmn *cmn);
 
 /* dtc.c */
 u32 cmn_dtc_reset(struct cmn_dtc *dtc);
@@ -425,7 +427,8 @@ bool cmn_overflow(struct cmn *cmn, u8 dtcs);
 
 /* irq.c */
 int cmn_irq_init(struct cmn *cmn, struct platform_device *pdev);
-int cmn_irq_enable(struct cmn *cmn);
+void cmn_irq_enable(struct cmn *cmn);
+void cmn_irq_disable(struct cmn *cmn);
 void cmn_irq_move(struct cmn *cmn, int cpu);
 
 /* watchpoint.c */

@@ -47,7 +47,7 @@ static void __iomem *cmn_letter_reg(const struct cmn_dtc *dtc, unsigned int lett
  *
  * An overflow can be cleared only while the PMU is enabled; and the counters may be running.
  *
- * Context: probe. 8 writes, 1 read. Leaves it enabled.
+ * Context: see cmn_reset(). 8 writes, 1 read. Leaves it enabled.
  * Return: PMCR; %CMN_PMCR_RUN unless firmware keeps the PMU to itself.
  */
 u32 cmn_dtc_reset(struct cmn_dtc *dtc)

@@ -8,6 +8,7 @@
  */
 #include <linux/bitmap.h>
 #include <linux/export.h>
+#include <linux/string.h>
 
 #include "cmn.h"
 
@@ -28,7 +29,7 @@ static void __iomem *cmn_wp_reg(const struct cmn_dtm *dtm, unsigned int n, unsig
  * What traces by this DTM may have left dtm_enable set, and by the manuals no other register must
  * be written then. Watchpoints are nobody's input, and are written as a whole when one is.
  *
- * Context: probe. 2 writes.
+ * Context: see cmn_reset(). 2 writes.
  */
 void cmn_dtm_reset(struct cmn_dtm *dtm)
 {
@@ -40,6 +41,7 @@ void cmn_dtm_reset(struct cmn_dtm *dtm)
 		dtm->wp[n] = cmn_wp_idle;
 		dtm->wp_config[n] = CMN_WP_UNKNOWN;
 	}
+	dtm->stale_wps = 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_dtm_reset);
 
@@ -63,7 +65,7 @@ static u64 cmn_sel_reset(const struct cmn *cmn, const struct cmn_node *node)
  * What a previous kernel selected would be counted too: nodes can share lines. Its filters may
  * act on events that do not ask for any.
  *
- * Context: probe. 1 write.
+ * Context: see cmn_reset(). 1 write.
  */
 void cmn_node_reset(struct cmn *cmn, struct cmn_node *node)
 {
@@ -72,6 +74,7 @@ void cmn_node_reset(struct cmn *cmn, struct cmn_node *node)
 		     cmn_selector_bits(cmn, CMN_TYPE_XP) > CMN_EVENT_SEL_LANE;
 	node->image = cmn_sel_reset(cmn, node);
 	node->filters = node->image >> 32;
+	memset(node->filter_users, 0, sizeof(node->filter_users));
 	cmn_write64(node->image, node->sel);
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_node_reset);
@@ -257,6 +260,14 @@ static void cmn_flush_node(struct cmn_node *node)
 	node->filters = filters;
 }
 
+/* All registers are as they are to be. */
+void cmn_flush_none(struct cmn *cmn)
+{
+	bitmap_zero(cmn->stale_nodes, cmn->nr_nodes);
+	bitmap_zero(cmn->stale_dtms, cmn->nr_dtms);
+	cmn->started = false;
+}
+
 /**
  * cmn_flush() - write what starts and stops have changed.
  * @cmn: the mesh, stopped
@@ -272,8 +283,6 @@ void cmn_flush(struct cmn *cmn)
 		cmn_flush_node(&cmn->nodes[i]);
 	for_each_set_bit(i, cmn->stale_dtms, cmn->nr_dtms)
 		cmn_flush_dtm(&cmn->dtms[i]);
-	bitmap_zero(cmn->stale_nodes, cmn->nr_nodes);
-	bitmap_zero(cmn->stale_dtms, cmn->nr_dtms);
-	cmn->started = false;
+	cmn_flush_none(cmn);
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_flush);

@@ -101,10 +101,14 @@ int cmn_irq_init(struct cmn *cmn, struct platform_device *pdev)
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_irq_init);
 
-static void cmn_irq_disable(void *data)
+/**
+ * cmn_irq_disable() - no interrupt comes any more, and none is being served.
+ * @cmn: the mesh
+ *
+ * Context: may sleep.
+ */
+void cmn_irq_disable(struct cmn *cmn)
 {
-	struct cmn *cmn = data;
-
 	for (unsigned int i = 0; i < cmn->nr_lines; i++) {
 		disable_irq(cmn->line[i].irq);
 		while (READ_ONCE(cmn->line[i].forwarded))
@@ -113,17 +117,15 @@ static void cmn_irq_disable(void *data)
 }
 
 /**
- * cmn_irq_enable() - let interrupts come, until the device is unbound.
+ * cmn_irq_enable() - let interrupts come.
  * @cmn: the mesh, registered with the core: it is still so when the last one has come
  *
- * Context: probe.
- * Return: 0 or -ENOMEM.
+ * Context: any.
  */
-int cmn_irq_enable(struct cmn *cmn)
+void cmn_irq_enable(struct cmn *cmn)
 {
 	for (unsigned int i = 0; i < cmn->nr_lines; i++)
 		enable_irq(cmn->line[i].irq);
-	return devm_add_action_or_reset(cmn->dev, cmn_irq_disable, cmn);
 }
 
 /* The interrupts are for @cpu from now on. */

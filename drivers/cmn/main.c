@@ -8,6 +8,7 @@
 #include <linux/module.h>
 #include <linux/mod_devicetable.h>
 #include <linux/platform_device.h>
+#include <linux/pm.h>
 #include <linux/property.h>
 #include <linux/slab.h>
 
@@ -98,7 +99,7 @@ static int cmn_claim_dtcs(struct cmn *cmn)
  *
  * Nothing may carry into a DTC any more when its overflow is cleared.
  *
- * Context: probe.
+ * Context: probe, and behind a sleep.
  * Return: 0; -EACCES, with a message, where the PMU cannot be enabled.
  */
 int cmn_reset(struct cmn *cmn)
@@ -118,6 +119,7 @@ int cmn_reset(struct cmn *cmn)
 		}
 	}
 	cmn_mesh_run(cmn, false);
+	cmn_flush_none(cmn);
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_reset);
@@ -146,6 +148,11 @@ static void cmn_quiesce_device(void *data)
 	cmn_quiesce(data);
 }
 
+static void cmn_irq_disable_device(void *data)
+{
+	cmn_irq_disable(data);
+}
+
 static void cmn_map_drop(void *data)
 {
 	cmn_map_remove(data);
@@ -164,7 +171,10 @@ static int cmn_register(struct cmn *cmn)
 	list_add_tail(&cmn->list, &cmn_all);
 	mutex_unlock(&cmn_mutex);
 	err = devm_pmu_box_register(cmn->dev, &cmn->desc, cmn->name, 0, cmn);
-	err = err ?: cmn_irq_enable(cmn);
+	if (err)
+		return err;
+	cmn_irq_enable(cmn);
+	err = devm_add_action_or_reset(cmn->dev, cmn_irq_disable_device, cmn);
 	if (err)
 		return err;
 	cmn_map_create(cmn);
@@ -208,6 +218,7 @@ static int cmn_probe(struct platform_device *pdev)
 		return -ENOMEM;
 	INIT_LIST_HEAD(&cmn->list);
 	cmn->dev = &pdev->dev;
+	platform_set_drvdata(pdev, cmn);
 	err = devm_add_action_or_reset(&pdev->dev, cmn_drop, cmn);
 	err = err ?: cmn_find_region(cmn, pdev, expected == CMN_IS_600);
 	if (err)
@@ -218,6 +229,33 @@ static int cmn_probe(struct platform_device *pdev)
 				     (u64)cmn->size);
 	return cmn_set_up(cmn, pdev, expected);
 }
+
+static int cmn_suspend(struct device *dev)
+{
+	struct cmn *cmn = dev_get_drvdata(dev);
+
+	pmu_suspend(dev);
+	cmn_irq_disable(cmn);
+	cmn_quiesce(cmn);
+	return 0;
+}
+
+/*
+ * Registers may be as after a reset, or as another kernel left them which wrote back an image.
+ * Firmware that does not let us at the PMU any more has told so; events then fail when they are
+ * read.
+ */
+static int cmn_resume(struct device *dev)
+{
+	struct cmn *cmn = dev_get_drvdata(dev);
+
+	cmn->withheld = cmn_reset(cmn);
+	pmu_resume(dev);
+	cmn_irq_enable(cmn);
+	return 0;
+}
+
+static DEFINE_SIMPLE_DEV_PM_OPS(cmn_pm_ops, cmn_suspend, cmn_resume);
 
 static const struct of_device_id cmn_of_ids[] = {
 	{ .compatible = "arm,cmn-600", .data = (void *)CMN_IS_600 },
@@ -243,6 +281,7 @@ static struct platform_driver cmn_driver = {
 		.name = "cmn_pmu",
 		.of_match_table = cmn_of_ids,
 		.acpi_match_table = cmn_acpi_ids,
+		.pm = pm_sleep_ptr(&cmn_pm_ops),
 	},
 	.probe = cmn_probe,
 };

@@ -226,7 +226,11 @@ static void cmn_op_hold(struct pmu_box *box)
 
 static int cmn_op_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
 {
-	*value = cmn_event_value(pmu_box_priv(box), ev->priv);
+	struct cmn *cmn = pmu_box_priv(box);
+
+	if (cmn->withheld)
+		return -EACCES;
+	*value = cmn_event_value(cmn, ev->priv);
 	return 0;
 }
 

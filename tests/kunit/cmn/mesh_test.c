@@ -614,6 +614,51 @@ static void filters_of_s3_r2(struct kunit *test)
 	}
 }
 
+/*
+ * Behind a sleep the mesh is taken over as at first, whatever was counted: then events start that
+ * were never stopped, and leave nothing when they are.
+ */
+static void taken_over_again(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	u32 node = file->node[3], xp = file->xp[1];
+	struct cmn_event *filtered = start(test, file, claims, 0x20b02b0005, 0, 0);
+	struct cmn_event *watch = start(test, file, claims, 0x0001002080007770, 0x5, 0xf);
+	u64 before;
+
+	cmn_flush(&file->cmn);
+	cmn_regfile_set(file, node + SEL, 0);
+	cmn_regfile_set(file, xp + PMU_CONFIG, 0);
+	cmn_regfile_set(file, xp + WP0_CONFIG, 0);
+	cmn_regfile_set(file, xp + WP0_CONFIG + 8, 0);
+	KUNIT_ASSERT_EQ(test, cmn_reset(&file->cmn), 0);
+	KUNIT_EXPECT_TRUE(test, file->cmn.stopped);
+	KUNIT_EXPECT_FALSE(test, file->cmn.started);
+	cmn_regfile_forget(file);
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_EQ(test, file->writes, 0U);
+
+	cmn_event_start(&file->cmn, filtered);
+	cmn_event_start(&file->cmn, watch);
+	before = cmn_event_value(&file->cmn, filtered);
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL), 6ULL << 42 | 0x2b);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + WP0_CONFIG), 1ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + WP0_CONFIG + 8), 5ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + PMU_CONFIG) & 0xf1, 0x31ULL);
+	cmn_mesh_run(&file->cmn, true);
+	cmn_regfile_set(file, xp + PMEVCNT, 0x1234);
+	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, filtered) - before, 0x1234ULL);
+	cmn_mesh_run(&file->cmn, false);
+	cmn_event_stop(&file->cmn, filtered);
+	cmn_event_stop(&file->cmn, watch);
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL), 0ULL);
+	kvfree(filtered);
+	kvfree(watch);
+}
+
 /* Firmware may keep the PMU from us: no mesh that counts nothing. */
 static void pmcr_keeps_nothing(struct kunit *test)
 {
@@ -950,6 +995,7 @@ static struct kunit_case cmn_cases[] = {
 	KUNIT_CASE(takes_over),
 	KUNIT_CASE(hns_of_s3_r2),
 	KUNIT_CASE(filters_of_s3_r2),
+	KUNIT_CASE(taken_over_again),
 	KUNIT_CASE(pmcr_keeps_nothing),
 	KUNIT_CASE(leaves_nothing),
 	KUNIT_CASE(local_wraps),
