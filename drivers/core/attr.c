@@ -70,6 +70,32 @@ static u64 pmu_field(u64 config, u64 mask)
 	return value;
 }
 
+/* The bits of a word that an event calls by an alias. */
+static u64 pmu_aliased_bits(const struct pmu_desc *desc, const struct pmu_named_event *event,
+			    enum pmu_config_word word)
+{
+	u64 bits = 0;
+
+	for (unsigned int i = 0; i < desc->nr_formats; i++)
+		if (desc->formats[i].alias && desc->formats[i].word == word &&
+		    event->shown & BIT(i))
+			bits |= desc->formats[i].mask;
+	return bits;
+}
+
+/* Is field @i part of the text, when nobody is asked for it? */
+static bool pmu_field_is_shown(const struct pmu_desc *desc, const struct pmu_named_event *event,
+			       unsigned int i, u64 value)
+{
+	const struct pmu_format *format = &desc->formats[i];
+
+	if (format->alias)
+		return event->shown & BIT(i);
+	if (format->mask & pmu_aliased_bits(desc, event, format->word))
+		return false;
+	return value || format->always || event->shown & BIT(i);
+}
+
 /* "event=0x04,umask=0x03": the formats that are not 0, those always shown or asked for. */
 VISIBLE_IF_KUNIT ssize_t pmu_event_text(char *buf, const struct pmu_desc *desc,
 					const struct pmu_named_event *event)
@@ -82,7 +108,7 @@ VISIBLE_IF_KUNIT ssize_t pmu_event_text(char *buf, const struct pmu_desc *desc,
 
 		if (event->asked & BIT(i))
 			len += sysfs_emit_at(buf, len, "%s%s=?", len ? "," : "", format->name);
-		else if (!format->alias && (value || format->always || event->shown & BIT(i)))
+		else if (pmu_field_is_shown(desc, event, i, value))
 			len += sysfs_emit_at(buf, len, "%s%s=0x%0*llx", len ? "," : "",
 					     format->name, max_t(int, format->digits, 1), value);
 	}

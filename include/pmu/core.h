@@ -42,7 +42,8 @@ enum pmu_config_word { PMU_CONFIG, PMU_CONFIG1, PMU_CONFIG2, PMU_CONFIG_WORDS };
  * @word: which config word the bits are of
  * @digits: least number of hex digits when the core writes the field, as in "0x04"
  * @always: write the field in an event's text even if it is 0
- * @alias: another name for bits of an earlier field; never written in an event's text
+ * @alias: another name for bits of other fields; written in an event's text if that has it in
+ *	@shown, and then instead of those
  *
  * A bit of config, config1 or config2 that no format claims is reserved, as are all of the words
  * behind: events that set one are refused with -EINVAL.

@@ -70,8 +70,11 @@ static void event_text(struct kunit *test)
 	}
 }
 
-/* An alias is a name for bits of another format: claimed, but never written. */
-static void aliases_are_not_written(struct kunit *test)
+/*
+ * An alias is a name for bits of another format: claimed, and written where the event asks for it,
+ * which is then instead of what else has these bits.
+ */
+static void aliases_are_written_on_demand(struct kunit *test)
 {
 	static const struct pmu_format aliased[] = {
 		{ .name = "event", .mask = GENMASK_ULL(31, 0), .always = true },
@@ -79,11 +82,17 @@ static void aliases_are_not_written(struct kunit *test)
 		{ .name = "mode", .mask = GENMASK_ULL(47, 40), .alias = true, .always = true },
 	};
 	static const struct pmu_desc with = { .formats = aliased, .nr_formats = ARRAY_SIZE(aliased) };
-	struct pmu_named_event event = { .config = { 0x10200000d0 } };
+	struct pmu_named_event event = { .config = { 0x1000200000d0 } };
 	char *buf = page(test);
 
 	pmu_event_text(buf, &with, &event);
 	KUNIT_EXPECT_STREQ(test, buf, "event=0x200000d0\n");
+	event.shown = BIT(2);
+	pmu_event_text(buf, &with, &event);
+	KUNIT_EXPECT_STREQ(test, buf, "event=0x200000d0,mode=0x10\n");
+	event.shown = BIT(1);
+	pmu_event_text(buf, &with, &event);
+	KUNIT_EXPECT_STREQ(test, buf, "offset=0xd0\n");
 	pmu_format_text(buf, &aliased[1]);
 	KUNIT_EXPECT_STREQ(test, buf, "config:0-15\n");
 	KUNIT_EXPECT_EQ(test, pmu_reserved_bits(&with, PMU_CONFIG, ~0ULL), 0xffff00ff00000000ULL);
@@ -155,7 +164,7 @@ static void reserved_bits(struct kunit *test)
 static struct kunit_case attr_cases[] = {
 	KUNIT_CASE(format_text),
 	KUNIT_CASE(event_text),
-	KUNIT_CASE(aliases_are_not_written),
+	KUNIT_CASE(aliases_are_written_on_demand),
 	KUNIT_CASE(further_groups),
 	KUNIT_CASE(cpumask_tells_of_tasks),
 	KUNIT_CASE(reserved_bits),
