@@ -28,31 +28,41 @@ static struct cmn_filter_claim *cmn_filter_claim(const struct cmn *cmn, struct c
 	return &first[node * CMN_FILTERS + filter];
 }
 
-static bool cmn_claim_filter(const struct cmn *cmn, struct cmn_claims *claims,
-			     const struct cmn_event *ce, unsigned int node)
+/* All or none of them. */
+static bool cmn_claim_filters(const struct cmn *cmn, struct cmn_claims *claims,
+			      const struct cmn_event *ce, unsigned int node)
 {
 	struct cmn_filter_claim *claim;
 
-	if (ce->filter == CMN_FILTER_NONE)
-		return true;
-	claim = cmn_filter_claim(cmn, claims, node, ce->filter);
-	if (claim->users && claim->value != ce->filter_value)
-		return false;
-	claim->users++;
-	claim->value = ce->filter_value;
+	for (unsigned int i = 0; i < CMN_EVENT_FILTERS; i++) {
+		if (ce->filter[i] == CMN_FILTER_NONE)
+			continue;
+		claim = cmn_filter_claim(cmn, claims, node, ce->filter[i]);
+		if (claim->users && claim->value != ce->filter_value[i])
+			return false;
+	}
+	for (unsigned int i = 0; i < CMN_EVENT_FILTERS; i++) {
+		if (ce->filter[i] == CMN_FILTER_NONE)
+			continue;
+		claim = cmn_filter_claim(cmn, claims, node, ce->filter[i]);
+		claim->users++;
+		claim->value = ce->filter_value[i];
+	}
 	return true;
 }
 
-static void cmn_unclaim_filter(const struct cmn *cmn, struct cmn_claims *claims,
-			       const struct cmn_event *ce, unsigned int node)
+static void cmn_unclaim_filters(const struct cmn *cmn, struct cmn_claims *claims,
+				const struct cmn_event *ce, unsigned int node)
 {
 	struct cmn_filter_claim *claim;
 
-	if (ce->filter == CMN_FILTER_NONE)
-		return;
-	claim = cmn_filter_claim(cmn, claims, node, ce->filter);
-	if (!--claim->users)
-		claim->value = 0;
+	for (unsigned int i = 0; i < CMN_EVENT_FILTERS; i++) {
+		if (ce->filter[i] == CMN_FILTER_NONE)
+			continue;
+		claim = cmn_filter_claim(cmn, claims, node, ce->filter[i]);
+		if (!--claim->users)
+			claim->value = 0;
+	}
 }
 
 /* What the event needs in one DTM: @m gets what it got. NULL, or why not. */
@@ -65,7 +75,7 @@ static const char *cmn_claim_member(const struct cmn *cmn, struct cmn_claims *cl
 
 	if (counter >= CMN_DTM_COUNTERS)
 		return "the four counters of a DTM are not enough";
-	if (!cmn_claim_filter(cmn, claims, ce, m->node))
+	if (!cmn_claim_filters(cmn, claims, ce, m->node))
 		return "two events want different filters of one node";
 	if (ce->type == CMN_TYPE_WP) {
 		wp = cmn_wp_claim(dtm, ce, m->wp, trial);
@@ -86,7 +96,7 @@ static void cmn_unclaim_member(const struct cmn *cmn, struct cmn_claims *claims,
 	struct cmn_dtm_claims *dtm = &claims->dtm[m->dtm];
 
 	dtm->counters &= ~BIT(m->counter);
-	cmn_unclaim_filter(cmn, claims, ce, m->node);
+	cmn_unclaim_filters(cmn, claims, ce, m->node);
 	if (ce->type == CMN_TYPE_WP)
 		cmn_wp_unclaim(dtm, m->wp);
 }

@@ -72,9 +72,13 @@ enum cmn_channel { CMN_REQ, CMN_RSP, CMN_SNP, CMN_DAT, CMN_CHANNELS };
 /* Fields in the upper half of a selector, each shared by all four lines of the node. */
 enum cmn_filter {
 	CMN_FILTER_OCCUP1, CMN_FILTER_CLASS, CMN_FILTER_HBT_LBT, CMN_FILTER_SN_HOME,
-	CMN_FILTER_THROTTLE, CMN_FILTER_SNP_VC, CMN_FILTER_SOURCE, CMN_FILTERS,
+	CMN_FILTER_THROTTLE, CMN_FILTER_SNP_VC, CMN_FILTER_SOURCE, CMN_FILTER_EVICT_STATE,
+	CMN_FILTERS,
 	CMN_FILTER_NONE = CMN_FILTERS,
 };
+
+/* That an event can have: one that occupid is the value of, and one of filter2's. */
+#define CMN_EVENT_FILTERS	2
 
 /* How many bits event ids have, by who counts them: see cmn_selector_bits(). */
 struct cmn_widths {
@@ -247,12 +251,14 @@ struct cmn {
 #define CMN_CONFIG_WP_EXCLUSIVE	BIT_ULL(58)
 #define CMN_CONFIG_WP_CHN_NUM	GENMASK_ULL(60, 59)
 #define CMN_CONFIG_WP		GENMASK_ULL(60, 48)
+#define CMN_CONFIG_FILTER2	GENMASK_ULL(51, 48)	/* of no watchpoint */
 
 #define CMN_WP_UP		0	/* eventid: from the device to the XP */
 #define CMN_WP_DOWN		2
 
 enum cmn_format {
-	CMN_FORMAT_TYPE, CMN_FORMAT_EVENTID, CMN_FORMAT_OCCUPID, CMN_FORMAT_BYNODEID,
+	CMN_FORMAT_TYPE, CMN_FORMAT_EVENTID, CMN_FORMAT_OCCUPID, CMN_FORMAT_FILTER,
+	CMN_FORMAT_FILTER2, CMN_FORMAT_BYNODEID,
 	CMN_FORMAT_NODEID, CMN_FORMAT_WP_DEV_SEL, CMN_FORMAT_WP_CHN_SEL, CMN_FORMAT_WP_CHN_NUM,
 	CMN_FORMAT_WP_GRP, CMN_FORMAT_WP_EXCLUSIVE, CMN_FORMAT_WP_COMBINE,
 	CMN_FORMAT_WP_VAL, CMN_FORMAT_WP_MASK, CMN_FORMATS,
@@ -276,7 +282,7 @@ struct cmn_member {
 /* An event, decoded, and what was claimed for it. */
 struct cmn_event {
 	u16 type, id;
-	u8 filter, filter_value;
+	u8 filter[CMN_EVENT_FILTERS], filter_value[CMN_EVENT_FILTERS];
 	u8 dtcs;			/* bit per DTC in whose domain it counts */
 	u8 letter[CMN_MAX_DTCS];	/* which counter of that DTC */
 	u8 cycles;			/* type DTC: which one's */
@@ -312,7 +318,7 @@ struct cmn_event_row {
 	const char *name;
 	u8 id;
 	u16 events;
-	const struct cmn_filter_names *filter;
+	const struct cmn_filter_names *filter, *filter2;
 };
 
 struct cmn_filter_names {

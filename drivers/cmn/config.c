@@ -7,6 +7,7 @@
 #include <linux/export.h>
 #include <linux/ratelimit.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "cmn.h"
 
@@ -95,8 +96,8 @@ static bool cmn_fields_fit(const struct cmn *cmn, const u64 *config)
 	u64 word = config[PMU_CONFIG];
 	u16 type = FIELD_GET(CMN_CONFIG_TYPE, word);
 
-	if (type != CMN_TYPE_WP && (word & CMN_CONFIG_WP || config[PMU_CONFIG1] ||
-				    config[PMU_CONFIG2]))
+	if (type != CMN_TYPE_WP && (word & CMN_CONFIG_WP & ~CMN_CONFIG_FILTER2 ||
+				    config[PMU_CONFIG1] || config[PMU_CONFIG2]))
 		cmn_refuse(cmn, "wp_ fields are for type 0x%x", CMN_TYPE_WP);
 	else if (word & CMN_CONFIG_NODEID && !(word & CMN_CONFIG_BYNODEID))
 		cmn_refuse(cmn, "nodeid wants bynodeid=1");
@@ -107,33 +108,46 @@ static bool cmn_fields_fit(const struct cmn *cmn, const u64 *config)
 	return false;
 }
 
-/* The event id, and the filter that the event with this id has. */
+/* Filter @i of the event, which @names is about; @field is what the user calls it. */
+static bool cmn_filter_fits(const struct cmn *cmn, struct cmn_event *ce, unsigned int i,
+			    const struct cmn_filter_names *names, const char *field,
+			    unsigned int value)
+{
+	u64 mask;
+
+	if (names)
+		ce->filter[i] = names->filter;
+	mask = cmn_filter_mask(cmn, ce->type, ce->filter[i]);
+	ce->filter_value[i] = value;
+	if (value && !mask)
+		cmn_refuse(cmn, "eventid 0x%x of %s has nothing that %s could select",
+			   ce->id, cmn_type_name(ce->type), field);
+	else if (value > cmn_field(~0ULL, mask))
+		cmn_refuse(cmn, "%s=%u: there is no such filter for eventid 0x%x of %s",
+			   field, value, ce->id, cmn_type_name(ce->type));
+	else
+		return true;
+	return false;
+}
+
+/* The event id, and the filters that the event with this id has. */
 static bool cmn_id_fits(const struct cmn *cmn, const u64 *config, struct cmn_event *ce)
 {
 	unsigned int bits = cmn_selector_bits(cmn, ce->type);
 	unsigned int occupid = FIELD_GET(CMN_CONFIG_OCCUPID, config[PMU_CONFIG]);
+	unsigned int filter2 = FIELD_GET(CMN_CONFIG_FILTER2, config[PMU_CONFIG]);
 	const struct cmn_event_row *row = cmn_event_row_find(cmn, ce->type, ce->id);
-	u64 mask;
 
-	if (row && row->filter)
-		ce->filter = row->filter->filter;
-	mask = cmn_filter_mask(cmn, ce->type, ce->filter);
-	ce->filter_value = occupid;
 	if (!ce->id)
 		cmn_refuse(cmn, "eventid 0 is no event");
 	else if (ce->id >= BIT(bits))
 		cmn_refuse(cmn, "eventid 0x%x: %s's have %u bits", ce->id,
 			   cmn_type_name(ce->type), bits);
-	else if (ce->type == CMN_TYPE_XP && !cmn_xp_event_fits(cmn, ce->id))
-		return false;
-	else if (occupid && !mask)
-		cmn_refuse(cmn, "eventid 0x%x of %s has nothing that occupid could select",
-			   ce->id, cmn_type_name(ce->type));
-	else if (occupid > cmn_field(~0ULL, mask))
-		cmn_refuse(cmn, "occupid=%u: there is no such filter for eventid 0x%x of %s",
-			   occupid, ce->id, cmn_type_name(ce->type));
 	else
-		return true;
+		return (ce->type != CMN_TYPE_XP || cmn_xp_event_fits(cmn, ce->id)) &&
+		       cmn_filter_fits(cmn, ce, 0, row ? row->filter : NULL, "occupid", occupid) &&
+		       cmn_filter_fits(cmn, ce, 1, row ? row->filter2 : NULL,
+				       "filter2 (of watchpoints: wp_dev_sel)", filter2);
 	return false;
 }
 
@@ -190,7 +204,7 @@ struct cmn_event *cmn_event_create(const struct cmn *cmn, const u64 *config)
 		return ERR_PTR(-ENOMEM);
 	ce->type = type;
 	ce->id = FIELD_GET(CMN_CONFIG_EVENTID, config[PMU_CONFIG]);
-	ce->filter = CMN_FILTER_NONE;
+	memset(ce->filter, CMN_FILTER_NONE, sizeof(ce->filter));
 	if (type == CMN_TYPE_WP) {
 		ce->wp_val = config[PMU_CONFIG1];
 		ce->wp_mask = config[PMU_CONFIG2];

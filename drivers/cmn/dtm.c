@@ -99,19 +99,21 @@ static void cmn_sel_set(struct cmn *cmn, struct cmn_node *node, unsigned int lin
  * A filter is for all events that have it; with the last of them it is again what a reset of the
  * machine leaves.
  */
-static void cmn_filter_set(struct cmn *cmn, struct cmn_node *node, const struct cmn_event *ce,
-			   bool on)
+static void cmn_filters_set(struct cmn *cmn, struct cmn_node *node, const struct cmn_event *ce,
+			    bool on)
 {
-	u64 mask = cmn_filter_mask(cmn, node->type, ce->filter);
+	for (unsigned int i = 0; i < CMN_EVENT_FILTERS; i++) {
+		u64 mask = cmn_filter_mask(cmn, node->type, ce->filter[i]);
 
-	if (!mask)
-		return;
-	node->filter_users[ce->filter] += on ? 1 : -1;
-	node->image &= ~mask;
-	if (node->filter_users[ce->filter])
-		node->image |= (u64)ce->filter_value << __ffs64(mask);
-	else
-		node->image |= cmn_sel_reset(cmn, node) & mask;
+		if (!mask)
+			continue;
+		node->filter_users[ce->filter[i]] += on ? 1 : -1;
+		node->image &= ~mask;
+		if (node->filter_users[ce->filter[i]])
+			node->image |= (u64)ce->filter_value[i] << __ffs64(mask);
+		else
+			node->image |= cmn_sel_reset(cmn, node) & mask;
+	}
 }
 
 static void cmn_wp_set(struct cmn *cmn, struct cmn_dtm *dtm, unsigned int n,
@@ -173,7 +175,7 @@ void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct 
 			dtm->stale_wps |= BIT(m->wp + 1);
 		return;
 	}
-	cmn_filter_set(cmn, node, ce, true);
+	cmn_filters_set(cmn, node, ce, true);
 	cmn_sel_set(cmn, node, k, ce->id);
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_member_start);
@@ -201,7 +203,7 @@ void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct c
 		cmn_wp_set(cmn, dtm, m->wp, &watch);
 		return;
 	}
-	cmn_filter_set(cmn, &cmn->nodes[m->node], ce, false);
+	cmn_filters_set(cmn, &cmn->nodes[m->node], ce, false);
 	cmn_sel_set(cmn, &cmn->nodes[m->node], m->counter, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_member_stop);

@@ -37,8 +37,9 @@ CMN_FILTER_NAMES(throttle, CMN_FILTER_THROTTLE,
 CMN_FILTER_NAMES(hns_occup_r2, CMN_FILTER_OCCUP1,
 		 "all", "read", "write", "atomic", "stash", "rxsnp", "lbt", "hbt", "rnf", "rni",
 		 "ccglcn", "ccgrn");
-/* Of the state of what is evicted, which has another field, all. */
-CMN_FILTER_NAMES(evicted, CMN_FILTER_HBT_LBT, "all_all", "hbt_all", "lbt_all");
+/* Exclusive, shared or modified, and unique or not. */
+CMN_FILTER_NAMES(evict_state, CMN_FILTER_EVICT_STATE,
+		 "all", "eu", "en", "su", "sn", "mu", "mn");
 CMN_FILTER_NAMES(throttle_r2, CMN_FILTER_THROTTLE,
 		 "all", "group0_read", "group0_write", "group1_read", "group1_write", "read",
 		 "write", NULL, NULL, "ccg_read", "ccg_write", "lbt_read", "lbt_write", "lbt");
@@ -138,13 +139,13 @@ static const struct cmn_event_row hns_rows[] = {
 	{ "sf_hit", 0x06, CMN_TO_S3_R1, &hbt_lbt },
 	{ "sf_hit", 0x06, CMN_S3_R2, &source },
 	{ "sf_evictions", 0x07, CMN_TO_S3_R1, &hbt_lbt },
-	{ "sf_evictions", 0x07, CMN_S3_R2, &evicted },
+	{ "sf_evictions", 0x07, CMN_S3_R2, &hbt_lbt, &evict_state },
 	{ "dir_snoops_sent", 0x08, CMN_TO_S3_R1 },
 	{ "dir_snoops_sent", 0x08, CMN_S3_R2, &snp_vc },
 	{ "brd_snoops_sent", 0x09, CMN_TO_S3_R1 },
 	{ "brd_snoops_sent", 0x09, CMN_S3_R2, &snp_vc },
 	{ "slc_eviction", 0x0a, CMN_TO_S3_R1, &hbt_lbt },
-	{ "slc_eviction", 0x0a, CMN_S3_R2, &evicted },
+	{ "slc_eviction", 0x0a, CMN_S3_R2, &hbt_lbt, &evict_state },
 	{ "slc_fill_invalid_way", 0x0b, CMN_TO_S3_R1, &hbt_lbt },
 	{ "slc_fill_invalid_way", 0x0b, CMN_S3_R2, &source },
 	{ "mc_retries_local", 0x0c, CMN_TO_S3_R1 },

@@ -211,28 +211,51 @@ static struct pmu_named_event *cmn_name(struct cmn *cmn, char *name, u16 type, u
 	return event;
 }
 
+/* How many values a filter has, and what a name says of one; NULL if that selects nothing. */
+static unsigned int cmn_filter_values(const struct cmn_filter_names *filter)
+{
+	return filter ? filter->nr : 1;
+}
+
+static const char *cmn_value_name(const struct cmn_filter_names *filter, unsigned int value)
+{
+	return filter ? filter->names[value] : "";
+}
+
+/* An event for one value of each of its filters. */
+static int cmn_name_values(struct cmn *cmn, const struct cmn_event_table *table,
+			   const struct cmn_event_row *row, unsigned int value, unsigned int value2)
+{
+	const char *name = cmn_value_name(row->filter, value);
+	const char *name2 = cmn_value_name(row->filter2, value2);
+	struct pmu_named_event *event;
+
+	if (!name || !name2)
+		return 0;
+	event = cmn_name(cmn, kasprintf(GFP_KERNEL, "%s%s%s%s%s%s", table->prefix, row->name,
+					row->filter ? "_" : "", name, row->filter2 ? "_" : "",
+					name2),
+			 table->type, row->id);
+	if (!event)
+		return -ENOMEM;
+	event->config[PMU_CONFIG] |= FIELD_PREP(CMN_CONFIG_OCCUPID, value) |
+				     FIELD_PREP(CMN_CONFIG_FILTER2, value2);
+	if (row->filter)
+		event->shown |= BIT(CMN_FORMAT_OCCUPID);
+	if (row->filter2)
+		event->shown |= BIT(CMN_FORMAT_FILTER2);
+	return 0;
+}
+
 static int cmn_name_row(struct cmn *cmn, const struct cmn_event_table *table,
 			const struct cmn_event_row *row)
 {
-	unsigned int nr = row->filter ? row->filter->nr : 1;
+	int err = 0;
 
-	for (unsigned int value = 0; value < nr; value++) {
-		struct pmu_named_event *event;
-
-		if (row->filter && !row->filter->names[value])
-			continue;
-		event = cmn_name(cmn, kasprintf(GFP_KERNEL, "%s%s%s%s", table->prefix, row->name,
-						row->filter ? "_" : "",
-						row->filter ? row->filter->names[value] : ""),
-				 table->type, row->id);
-		if (!event)
-			return -ENOMEM;
-		if (!row->filter)
-			continue;
-		event->config[PMU_CONFIG] |= FIELD_PREP(CMN_CONFIG_OCCUPID, value);
-		event->shown = BIT(CMN_FORMAT_OCCUPID);
-	}
-	return 0;
+	for (unsigned int value = 0; value < cmn_filter_values(row->filter); value++)
+		for (unsigned int other = 0; other < cmn_filter_values(row->filter2); other++)
+			err = err ?: cmn_name_values(cmn, table, row, value, other);
+	return err;
 }
 
 static int cmn_name_devices(struct cmn *cmn)

@@ -52,6 +52,7 @@ static const u64 cmn_hns_filters_s3_r2[CMN_FILTERS] = {
 	[CMN_FILTER_THROTTLE] = GENMASK_ULL(45, 42),
 	[CMN_FILTER_SNP_VC] = GENMASK_ULL(47, 46),
 	[CMN_FILTER_SOURCE] = GENMASK_ULL(51, 48),
+	[CMN_FILTER_EVICT_STATE] = GENMASK_ULL(54, 52),
 };
 
 static const struct cmn_widths cmn_widths_600 = {

@@ -29,6 +29,13 @@ const struct pmu_format cmn_formats[CMN_FORMATS] = {
 	[CMN_FORMAT_TYPE] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_TYPE, "type"),
 	[CMN_FORMAT_EVENTID] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_EVENTID, "eventid"),
 	[CMN_FORMAT_OCCUPID] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_OCCUPID, "occupid"),
+	/* As the in-tree driver of 7.3 calls it. */
+	[CMN_FORMAT_FILTER] = {
+		.name = "filter", .mask = CMN_CONFIG_OCCUPID, .word = PMU_CONFIG, .alias = true,
+	},
+	[CMN_FORMAT_FILTER2] = {
+		.name = "filter2", .mask = CMN_CONFIG_FILTER2, .word = PMU_CONFIG, .alias = true,
+	},
 	[CMN_FORMAT_BYNODEID] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_BYNODEID, "bynodeid"),
 	[CMN_FORMAT_NODEID] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_NODEID, "nodeid"),
 	[CMN_FORMAT_WP_DEV_SEL] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_WP_DEV_SEL, "wp_dev_sel"),

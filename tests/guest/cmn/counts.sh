@@ -152,6 +152,8 @@ filters_of_s3_r2() {
 	kinds hns_snp_fwded "add $MODEL hns_snp_fwded_vc0 5; add $MODEL hns_snp_fwded_vc2 70" vc0=5 vc1=0 vc2=70
 	kinds hns_slc_eviction "add $MODEL hns_slc_eviction_hbt_all 5; add $MODEL hns_slc_eviction_lbt_all 70" \
 		all_all=75 hbt_all=5 lbt_all=70
+	kinds hns_sf_evictions "add $MODEL hns_sf_evictions_hbt_mu 5; add $MODEL hns_sf_evictions_hbt_sn 70;
+		add $MODEL hns_sf_evictions_lbt_mu 900" all_all=975 hbt_all=75 all_mu=905 hbt_mu=5 hbt_sn=70 lbt_sn=0
 	counted
 	id=$(nodes hns | head -n 1)
 	at=bynodeid=1,nodeid=$id

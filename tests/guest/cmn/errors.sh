@@ -71,6 +71,8 @@ test_event_ids() {
 	accepted type=5,eventid=0x3f
 	refused 'occupid' hnf_cache_miss,occupid=1
 	refused 'occupid' type=5,eventid=0xf,occupid=9
+	refused 'nothing that filter2' hnf_cache_miss,filter2=1
+	refused 'nothing that filter2' type=6,eventid=0x71,wp_dev_sel=1
 	refused 'one cycles event' dtc_cycles,eventid=1
 	refused 'one cycles event' dtc_cycles,bynodeid=1
 	tried

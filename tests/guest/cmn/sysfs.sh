@@ -75,8 +75,9 @@ test_no_other_events_but_the_documented() {
 
 test_formats() {
 	setup "$1"
-	equal "formats" "$(grep -v '^wp_chn_num ' "$OURS/format")" "$(cat "$THEIRS/format")"
-	equal "ours alone" "$(grep '^wp_chn_num ' "$OURS/format")" "wp_chn_num config:59-60"
+	equal "formats" "$(grep -Ev '^(wp_chn_num|filter|filter2) ' "$OURS/format")" "$(cat "$THEIRS/format")"
+	equal "ours alone" "$(lacking "$THEIRS/format" "$OURS/format" | tr '\n' ';')" \
+		"filter config:27-30;filter2 config:48-51;wp_chn_num config:59-60;"
 }
 
 test_identifier_and_cpumask() {

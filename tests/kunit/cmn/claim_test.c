@@ -100,7 +100,14 @@ static bool share_a_node(const struct cmn_event *one, const struct cmn_event *ot
 	return false;
 }
 
-/* Can two events be where they meet? Filters have one value; a direction has one pair, or two. */
+/* A filter of a node has one value; events here have no second filter. */
+static bool filters_agree(const struct cmn_event *one, const struct cmn_event *other)
+{
+	return one->filter[0] != other->filter[0] || one->filter[0] == CMN_FILTER_NONE ||
+	       one->filter_value[0] == other->filter_value[0];
+}
+
+/* Can two events be where they meet? A direction has one pair, or two watchpoints. */
 static bool get_along(const struct cmn_event *one, const struct cmn_event *other)
 {
 	if (!share_a_node(one, other))
@@ -109,8 +116,7 @@ static bool get_along(const struct cmn_event *one, const struct cmn_event *other
 	    one->wp.down == other->wp.down && (one->wp.tag || other->wp.tag))
 		return one->wp.tag == other->wp.tag && one->wp.group != other->wp.group &&
 		       one->nr == other->nr;
-	return one->filter != other->filter || one->filter == CMN_FILTER_NONE ||
-	       one->type == CMN_TYPE_WP || one->filter_value == other->filter_value;
+	return one->type == CMN_TYPE_WP || filters_agree(one, other);
 }
 
 /* Do events fit, by counting alone? What they take of a kind is as good as any other. */

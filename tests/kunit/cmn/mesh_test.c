@@ -104,7 +104,7 @@ static void configs_to_events(struct kunit *test)
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ce);
 		KUNIT_EXPECT_EQ_MSG(test, ce->type, configs[i].type, "row %d", i);
 		KUNIT_EXPECT_EQ_MSG(test, ce->id, configs[i].id, "row %d", i);
-		KUNIT_EXPECT_EQ_MSG(test, ce->filter_value, configs[i].value, "row %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, ce->filter_value[0], configs[i].value, "row %d", i);
 		KUNIT_EXPECT_EQ_MSG(test, ce->nr, configs[i].nr, "row %d", i);
 		KUNIT_EXPECT_EQ_MSG(test, ce->wp_mask, configs[i].config[2], "row %d", i);
 		kvfree(ce);
@@ -134,8 +134,8 @@ static void an_id_that_means_another_event(struct kunit *test)
 		KUNIT_ASSERT_EQ_MSG(test, IS_ERR(ce), cases[i].filter == REFUSED, "row %d", i);
 		if (IS_ERR(ce))
 			continue;
-		KUNIT_EXPECT_EQ_MSG(test, ce->filter, cases[i].filter, "row %d", i);
-		KUNIT_EXPECT_EQ_MSG(test, ce->filter_value, cases[i].value, "row %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, ce->filter[0], cases[i].filter, "row %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, ce->filter_value[0], cases[i].value, "row %d", i);
 		kvfree(ce);
 	}
 }
@@ -596,6 +596,8 @@ static void filters_of_s3_r2(struct kunit *test)
 		{ 0x100c0200, 2ULL << 46 | 2ULL << 40 | 0x0c },
 		{ 0x68430200, 2ULL << 46 | 13ULL << 42 | 0x43 },	/* cbusy11_lbt */
 		{ 0x18260200, 2ULL << 46 | 3ULL << 36 | 0x26 },
+		{ 0x6000008070200, 2ULL << 46 | 6ULL << 52 | 1ULL << 38 | 0x07 },
+		{ 0x10000000a0200, 2ULL << 46 | 1ULL << 52 | 0x0a },	/* slc_eviction_all_eu */
 	};
 	struct cmn_fake_mesh mesh = s3_r2();
 
@@ -612,6 +614,33 @@ static void filters_of_s3_r2(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, cmn_regfile_get(file, sel), 2ULL << 46, "row %d", i);
 		kvfree(ce);
 	}
+}
+
+/* Of two filters a node takes both or none, and only one value of each at a time. */
+static void two_filters_of_an_event(struct kunit *test)
+{
+	struct cmn_fake_mesh mesh = s3_r2();
+	struct cmn_regfile *file = cmn_regfile_ready(test, &mesh);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	struct cmn_event *hbt_mu = cmn_regfile_event(test, file, 0x5000008070200, 0, 0);
+	struct cmn_event *hbt_sn = cmn_regfile_event(test, file, 0x40000080a0200, 0, 0);
+	struct cmn_event *lbt_mu = cmn_regfile_event(test, file, 0x50000100a0200, 0, 0);
+	struct cmn_event *also_hbt_mu = cmn_regfile_event(test, file, 0x50000080a0200, 0, 0);
+
+	KUNIT_EXPECT_NULL(test, cmn_claim(&file->cmn, claims, hbt_mu, false));
+	KUNIT_EXPECT_NOT_NULL(test, cmn_claim(&file->cmn, claims, hbt_sn, false));
+	KUNIT_EXPECT_NOT_NULL(test, cmn_claim(&file->cmn, claims, lbt_mu, false));
+	KUNIT_EXPECT_NULL(test, cmn_claim(&file->cmn, claims, also_hbt_mu, false));
+	cmn_unclaim(&file->cmn, claims, hbt_mu);
+	cmn_unclaim(&file->cmn, claims, also_hbt_mu);
+	/* What was refused has left nothing. */
+	KUNIT_EXPECT_NULL(test, cmn_claim(&file->cmn, claims, lbt_mu, false));
+	cmn_unclaim(&file->cmn, claims, lbt_mu);
+	KUNIT_EXPECT_NULL(test, cmn_claim(&file->cmn, claims, hbt_sn, false));
+	kvfree(hbt_mu);
+	kvfree(hbt_sn);
+	kvfree(lbt_mu);
+	kvfree(also_hbt_mu);
 }
 
 /*
@@ -995,6 +1024,7 @@ static struct kunit_case cmn_cases[] = {
 	KUNIT_CASE(takes_over),
 	KUNIT_CASE(hns_of_s3_r2),
 	KUNIT_CASE(filters_of_s3_r2),
+	KUNIT_CASE(two_filters_of_an_event),
 	KUNIT_CASE(taken_over_again),
 	KUNIT_CASE(pmcr_keeps_nothing),
 	KUNIT_CASE(leaves_nothing),

@@ -5,8 +5,8 @@
  * An event with a filter happens in one of several kinds, which the last part
  * of its name says: "all" is then a kind that no narrower filter counts.
  * Events that came with a later revision are there from the first, but for
- * those of HN-S on S3, which has other filters from r2 on. Left out: states of
- * what is evicted there, other than "all".
+ * those of HN-S on S3, which has other filters from r2 on. What is evicted
+ * there is of a state as well, which the very last part says.
  */
 #include "qemu/osdep.h"
 #include "device.h"
@@ -18,7 +18,7 @@ typedef struct EventRow {
     uint8_t in;         /* set of CmnEvents */
     CmnFilter filter;
     const char *name;   /* without the type's prefix */
-    bool any_state;     /* names end with the state of what is evicted: "all" */
+    bool evicts;        /* names end with the state of what is evicted */
 } EventRow;
 
 #define A       CMN_EVENTS_600_R1
@@ -467,6 +467,11 @@ static const struct {
       { "all", "hbt", "lbt", "rnf", "rni", "ccglcn", "ccgrn" } },
 };
 
+/* The values of CMN_FILTER_EVICT_STATE */
+static const char *const states[] = {
+    "all", "eu", "en", "su", "sn", "mu", "mn",
+};
+
 static bool throttle_includes(unsigned selected, unsigned kind)
 {
     switch (selected) {
@@ -481,8 +486,12 @@ static bool throttle_includes(unsigned selected, unsigned kind)
     }
 }
 
-bool cmn_event_passes(const CmnEvent *event, unsigned selected)
+bool cmn_event_passes(const CmnEvent *event, unsigned selected,
+                      unsigned state)
 {
+    if (event->evicts && state && state != event->state) {
+        return false;
+    }
     switch (event->filter) {
     case CMN_FILTER_NONE:
         return true;
@@ -512,20 +521,31 @@ static const char *const *row_kinds(const EventRow *row, CmnEvents in)
     return NULL;
 }
 
-static const char *row_end(const EventRow *row)
+/* @rest is the end of a name: true if it names the state, where there is one */
+static bool state_matches(const EventRow *row, const char *rest,
+                          uint8_t *state)
 {
-    return row->any_state ? "_all" : "";
+    if (!row->evicts) {
+        return !*rest;
+    }
+    for (*state = 0; *rest == '_' && *state < ARRAY_SIZE(states); ++*state) {
+        if (!strcmp(rest + 1, states[*state])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* @name without the prefix; true if it is the row's, of some kind */
 static bool row_matches(const EventRow *row, CmnEvents in, const char *name,
-                        uint8_t *kind)
+                        uint8_t *kind, uint8_t *state)
 {
     const char *const *kinds = row_kinds(row, in);
     const char *rest;
     unsigned i;
 
     *kind = 0;
+    *state = 0;
     if (!g_str_has_prefix(name, row->name)) {
         return false;
     }
@@ -535,7 +555,7 @@ static bool row_matches(const EventRow *row, CmnEvents in, const char *name,
     }
     for (i = 0; *rest == '_' && i < MAX_KINDS; i++) {
         if (kinds[i] && g_str_has_prefix(rest + 1, kinds[i]) &&
-            !strcmp(rest + 1 + strlen(kinds[i]), row_end(row))) {
+            state_matches(row, rest + 1 + strlen(kinds[i]), state)) {
             *kind = i;
             return true;
         }
@@ -557,20 +577,22 @@ static const char *type_prefix(uint16_t type)
 
 bool cmn_event_parse(CmnEvents in, const char *name, CmnEvent *event)
 {
+    uint8_t kind, state;
     const char *prefix;
-    uint8_t kind;
     size_t i;
 
     for (i = 0; i < ARRAY_SIZE(rows); i++) {
         prefix = type_prefix(rows[i].type);
         if (rows[i].in & in && g_str_has_prefix(name, prefix) &&
-            row_matches(&rows[i], in, name + strlen(prefix), &kind)) {
+            row_matches(&rows[i], in, name + strlen(prefix), &kind,
+                        &state)) {
             *event = (CmnEvent) {
                 .type = rows[i].type,
                 .id = rows[i].id,
                 .filter = rows[i].filter,
                 .kind = kind,
-                .any_state = rows[i].any_state,
+                .evicts = rows[i].evicts,
+                .state = state,
             };
             return true;
         }
@@ -581,17 +603,28 @@ bool cmn_event_parse(CmnEvents in, const char *name, CmnEvent *event)
 static void row_list(const EventRow *row, CmnEvents in, GString *out)
 {
     const char *const *kinds = row_kinds(row, in);
-    unsigned i;
+    unsigned i, j;
 
     for (i = 0; i < (kinds ? MAX_KINDS : 1); i++) {
-        if (kinds && !kinds[i]) {
-            continue;
+        for (j = 0; j < (row->evicts ? ARRAY_SIZE(states) : 1); j++) {
+            if (kinds && !kinds[i]) {
+                continue;
+            }
+            g_string_append_printf(out, "event %s%s%s%s%s%s type=0x%x "
+                                   "eventid=0x%x", type_prefix(row->type),
+                                   row->name, kinds ? "_" : "",
+                                   kinds ? kinds[i] : "",
+                                   row->evicts ? "_" : "",
+                                   row->evicts ? states[j] : "", row->type,
+                                   row->id);
+            if (kinds) {
+                g_string_append_printf(out, " occupid=%u", i);
+            }
+            if (row->evicts) {
+                g_string_append_printf(out, " filter2=%u", j);
+            }
+            g_string_append_c(out, '\n');
         }
-        g_string_append_printf(out, "event %s%s%s%s%s type=0x%x eventid=0x%x",
-                               type_prefix(row->type), row->name,
-                               kinds ? "_" : "", kinds ? kinds[i] : "",
-                               row_end(row), row->type, row->id);
-        g_string_append_printf(out, kinds ? " occupid=%u\n" : "\n", i);
     }
 }
 

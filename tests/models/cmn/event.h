@@ -22,11 +22,13 @@ typedef struct CmnEvent {
     uint16_t id;        /* in the selector */
     CmnFilter filter;
     uint8_t kind;       /* of which kind it is, a value of the filter's field */
-    bool any_state;     /* evicted from any state: passes no narrower filter */
+    bool evicts;        /* something of a state, which a filter selects, too */
+    uint8_t state;
 } CmnEvent;
 
-/* Does a selector whose filter field is @selected count @event? */
-bool cmn_event_passes(const CmnEvent *event, unsigned selected);
+/* Does a selector whose filter fields are these count @event? */
+bool cmn_event_passes(const CmnEvent *event, unsigned selected,
+                      unsigned state);
 
 /* From a name such as "hnf_qos_pocq_occupancy_read" */
 bool cmn_event_parse(CmnEvents in, const char *name, CmnEvent *event);

@@ -211,16 +211,17 @@ static unsigned selected_filter(const CmnSelector *sel, CmnFilter filter)
 }
 
 /*
- * Is a field other than the event's own not as after a reset, and would that
+ * Is a field other than the event's own ones not as after a reset, and would that
  * matter?
  */
-static bool other_filter(const CmnSelector *sel, CmnFilter own)
+static bool other_filter(const CmnSelector *sel, const CmnEvent *event)
 {
     uint64_t reset = selector_fields(sel)->reset;
     CmnFilter filter;
 
     for (filter = 0; sel->filters_all && filter < CMN_NFILTERS; filter++) {
-        if (filter != own &&
+        if (filter != event->filter &&
+            !(event->evicts && filter == CMN_FILTER_EVICT_STATE) &&
             selected_filter(sel, filter) != filter_in(sel, reset, filter)) {
             return true;
         }
@@ -232,11 +233,9 @@ unsigned cmn_selector_lines(const CmnSelector *sel, const CmnEvent *event)
 {
     unsigned line, lines = 0;
 
-    if (sel->type != event->type || other_filter(sel, event->filter) ||
-        !cmn_event_passes(event, selected_filter(sel, event->filter))) {
-        return 0;
-    }
-    if (event->any_state && selected_filter(sel, CMN_FILTER_EVICT_STATE)) {
+    if (sel->type != event->type || other_filter(sel, event) ||
+        !cmn_event_passes(event, selected_filter(sel, event->filter),
+                          selected_filter(sel, CMN_FILTER_EVICT_STATE))) {
         return 0;
     }
     for (line = 0; line < CMN_NLINES; line++) {

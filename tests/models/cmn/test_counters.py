@@ -648,6 +648,10 @@ class CmnS3R2(CountTest):
                               (6 << 48 | 0x44,
                                "hns_ro_rnsd_new_alloc_hint_ccgrn"),
                               (2 << 38 | 0x07, "hns_sf_evictions_lbt_all"),
+                              (6 << 52 | 1 << 38 | 0x07,
+                               "hns_sf_evictions_hbt_mn"),
+                              (1 << 52 | 0x0a, "hns_slc_eviction_lbt_eu"),
+                              (0x0a, "hns_slc_eviction_lbt_eu"),
                               (2 << 38 | 0x24, "hns_sf_imprecise_evict_lbt"),
                               (0 << 46 | 0x18, "hns_snp_sent_vc0"),
                               (2 << 46 | 0x23, "hns_snp_sent_cluster_vc2"),
@@ -667,11 +671,18 @@ class CmnS3R2(CountTest):
         self.dtm(0x20, 1).count(device(0, 0, 0))
         for select, event in ((1 << 48 | 0x01, "hns_cache_miss_lbt"),
                               (1 << 52 | 0x07, "hns_sf_evictions_lbt_all"),
+                              (2 << 52 | 0x07, "hns_sf_evictions_lbt_eu"),
+                              (1 << 52 | 1 << 38 | 0x07,
+                               "hns_sf_evictions_lbt_eu"),
                               (2 << 46 | 0x18, "hns_snp_sent_vc0")):
             self.select(node, select)
             self.add(f"{event}@0x24", 5)
         self.assertEqual(self.dtm(0x20, 1).counters()[0], 0)
         self.assertRefused("no event", "add", "cmn0", "hns_seq_full@0x24", 1)
+        self.assertRefused("no event", "add", "cmn0", "hns_sf_evictions_lbt",
+                           1)
+        self.assertRefused("no event", "add", "cmn0",
+                           "hns_sf_evictions_lbt_xu", 1)
 
 
 class Single650(CountTest):
