@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Accesses to the registers of a mesh, operation by operation; runs in a guest for
-# scripts/bench. Prints OPERATION READS WRITES, a line each.
+# Accesses to the registers of a mesh, operation by operation, and how long the mesh stands still for
+# them; runs in a guest for scripts/bench. Prints OPERATION READS WRITES, a line each, and then
+# stands OPERATION TIMES ACCESSES NS.
 set -e
 . ./cmn/lib.sh
 . ./accesses.sh
@@ -22,3 +23,24 @@ life node "$PMU/hnf_cache_miss,bynodeid=1,nodeid=$node/"
 life all "$PMU/hnf_cache_miss/"
 # shellcheck disable=SC2086 # a list
 life group $group
+
+# How the mesh stood still since it was last asked: stands [OPERATION]. Without one that is forgotten.
+cat > /tmp/stands <<-'EOT'
+	set -- "$1" $(printf '%s\n' 'get cmn0 stands' 'get cmn0 stand_accesses' 'get cmn0 stand_ns' 'set cmn0 stands 0' |
+		pmu-model -)
+	[ -z "$1" ] || echo "stands $*"
+EOT
+
+# Somebody else counts all the time, so each stop has an end. Ten reads, for a mean.
+ten=''
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	ten="$ten -x @read"
+done
+# shellcheck disable=SC2086 # lists
+pmu-event --manual "$PMU/dtc_cycles/" -x "
+	pmu-event --disabled --manual $PMU/hnf_cache_miss/ -x 'sh /tmp/stands' -x @enable -x 'sh /tmp/stands start-all' \
+		$ten -x 'sh /tmp/stands read-all' -x @disable -x 'sh /tmp/stands stop-all'
+	pmu-event --group --disabled --manual $group -x 'sh /tmp/stands' -x @enable -x 'sh /tmp/stands start-group' \
+		$ten -x 'sh /tmp/stands read-group' -x @disable -x 'sh /tmp/stands stop-group' \
+		-x @enable -x 'sh /tmp/stands'
+	sh /tmp/stands close-group" | grep '^stands [a-z]'
