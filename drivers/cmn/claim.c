@@ -186,8 +186,11 @@ const char *cmn_claim(const struct cmn *cmn, struct cmn_claims *claims, struct c
 		}
 		return why;
 	}
-	if (!trial)
-		ce->counted = true;
+	if (trial)
+		return NULL;
+	ce->counted = true;
+	if (ce->type == CMN_TYPE_WP)
+		cmn_wp_claimed(&claims->dtm[ce->member[0].dtm], ce->member[0].wp);
 	return NULL;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_claim);

@@ -104,6 +104,7 @@ struct cmn_part {
 	u16 number;			/* that firmware and perf know it by */
 	u16 code;			/* in the hardware's id, or 0 for the same */
 	u8 first_rev, last_rev;
+	u8 newest_rev;			/* of the part, unless it is last_rev */
 	u16 events;			/* CMN_600 and so on */
 	bool rooted;			/* the root's place is not 0, and firmware's to say */
 	u32 frame;			/* size of a node's registers, bytes */
@@ -443,6 +444,7 @@ int cmn_wp_decode(const struct cmn *cmn, u64 config, struct cmn_wp *wp);
 bool cmn_wp_makes_pair(const struct cmn_event *one, const struct cmn_event *other);
 int cmn_wp_claim(struct cmn_dtm_claims *claims, struct cmn_event *ce, unsigned int last,
 		 bool trial);
+void cmn_wp_claimed(struct cmn_dtm_claims *claims, unsigned int n);
 void cmn_wp_unclaim(struct cmn_dtm_claims *claims, unsigned int n);
 
 /* claim.c */

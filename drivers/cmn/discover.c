@@ -53,15 +53,16 @@ static int cmn_assume_named(struct cmn *cmn, u16 number)
 static int cmn_assume_newest(struct cmn *cmn, u16 number)
 {
 	const struct cmn_part *part = cmn_part_newest(number);
+	u8 rev = part->newest_rev ?: part->last_rev;
 
 	if (part->may_hang || !strcmp(cmn_assume_revision, "no"))
 		return dev_err_probe(cmn->dev, -ENODEV,
 			"revision code %u of %s is unknown to this driver, and registers may have moved%s: to take it for another, load the module with assume_revision=%s\n",
 			cmn->code, part->name,
 			part->may_hang ? ", among them what must not be touched" : "",
-			part->revisions[part->last_rev]);
+			part->revisions[rev]);
 	cmn->part = part;
-	cmn->rev = part->last_rev;
+	cmn->rev = rev;
 	dev_warn(cmn->dev, "revision code %u of %s is unknown to this driver and taken for %s; please report this line, and whether counts are right, to the maintainers of pmu-suite. assume_revision= says otherwise\n",
 		 cmn->code, part->name, cmn_revision_name(cmn));
 	return 0;

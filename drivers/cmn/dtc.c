@@ -35,6 +35,8 @@ MODULE_PARM_DESC(carry_ns, "time in ns that a carry takes at most from a DTM to 
 
 /* A carry that takes longer than this, ns, does not come. */
 #define CMN_CARRY_LIMIT		1000000U
+/* What one that is missing is waited for at first. */
+#define CMN_CARRY_FIRST		100U
 
 static void __iomem *cmn_letter_reg(const struct cmn_dtc *dtc, unsigned int letter)
 {
@@ -177,15 +179,16 @@ u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least)
 
 	if (cmn->loses_carries)
 		return carries;
-	for (unsigned int ns = cmn->carry_ns; ns <= CMN_CARRY_LIMIT; ns *= 2) {
+	for (unsigned int ns = max(cmn->carry_ns, CMN_CARRY_FIRST); ns <= CMN_CARRY_LIMIT;
+	     ns *= 2) {
 		ndelay(ns);
 		cmn->pass++;
 		carries = cmn_carries_read(cmn, ce);
 		if (carries < least)
 			continue;
-		cmn->carry_ns = 2 * ns;
-		dev_warn(cmn->dev, "%s: a carry took longer than %u ns: from now on each stop waits for %u ns, as carry_ns=%u would\n",
-			 cmn->name, ns, cmn->carry_ns, cmn->carry_ns);
+		cmn->carry_ns = min(2 * ns, CMN_CARRY_LIMIT);
+		dev_warn_ratelimited(cmn->dev, "%s: a carry took longer than %u ns: from now on each stop waits for %u ns, as carry_ns=%u would\n",
+				     cmn->name, ns, cmn->carry_ns, cmn->carry_ns);
 		return carries;
 	}
 	cmn->loses_carries = true;

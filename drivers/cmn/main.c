@@ -111,12 +111,16 @@ int cmn_reset(struct cmn *cmn)
 	for (unsigned int i = 0; i < cmn->nr_dtcs; i++) {
 		u32 pmcr = cmn_dtc_reset(&cmn->dtc[i]);
 
-		if (pmcr != CMN_PMCR_RUN) {
+		if (!i && !(pmcr & CMN_PMCR_PMU_EN)) {
 			cmn_quiesce(cmn);
 			return dev_err_probe(cmn->dev, -EACCES,
-				"the PMU of DTC %u stays off: 0x%x was written to PMCR and 0x%x is read; firmware has to let non-secure software use it\n",
-				i, (u32)CMN_PMCR_RUN, pmcr);
+				"the PMU of DTC 0 stays off: 0x%x was written to PMCR and 0x%x is read; firmware has to let non-secure software use it\n",
+				(u32)CMN_PMCR_RUN, pmcr);
 		}
+		/* Of what else the register does not keep nobody knows whether it matters. */
+		if (pmcr != CMN_PMCR_RUN)
+			dev_warn(cmn->dev, "0x%x was written to PMCR of DTC %u and 0x%x is read: counts may lack what wraps there\n",
+				 (u32)CMN_PMCR_RUN, i, pmcr);
 	}
 	cmn_mesh_run(cmn, false);
 	cmn_flush_none(cmn);

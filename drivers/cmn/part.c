@@ -149,8 +149,9 @@ static const struct cmn_part cmn_parts[] = {
 	/* Made from CMN-600 r2 and later, with revisions of its own, whose names are not public. */
 	{ CMN_600_COMMON, .name = "CMN-600AE", .code = 0x438,
 	  .first_rev = 0, .last_rev = CMN_REVISIONS - 1, .events = CMN_600 | CMN_600_R2 },
+	/* r1p2 came after r2p0, and has fewer events. */
 	{ CMN_650_COMMON, .name = "CMN-650", .revisions = cmn_650_revisions,
-	  .number = 0x436, .first_rev = 0, .last_rev = 4, .events = CMN_650 },
+	  .number = 0x436, .first_rev = 0, .last_rev = 4, .newest_rev = 3, .events = CMN_650 },
 	{ CMN_650_COMMON, .name = "CI-700", .revisions = cmn_ci700_revisions,
 	  .number = 0x43a, .first_rev = 0, .last_rev = 2, .events = CMN_CI700 },
 	{ CMN_700_COMMON, CMN_700_NAMES, .first_rev = 0, .last_rev = 1,

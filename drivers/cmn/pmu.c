@@ -174,12 +174,13 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_event_stop);
  *
  * A local counter is smaller than when it was last read: it has wrapped, at least once. Its carry
  * may be under way, and may even have begun its way after the letters were read, since these come
- * first. So each wrap that was seen, and each carry that has come, is a lower bound for how often
- * counters have wrapped until they were read, and so is the larger of what was known before plus
- * the wraps since, and what the letters say. With that the value is never more than was counted,
- * and never less than before. What is missing comes with later reads, and is missing only of
- * counters that wrap more than once between two. In a mesh that is stopped all carries have
- * come, and it is exact.
+ * first. For that each event has a pass of its own in a mesh that counts: else its letters might be
+ * read behind local counters that were read for another event. So each wrap that was seen, and each
+ * carry that has come, is a lower bound for how often counters have wrapped until they were read,
+ * and so is the larger of what was known before plus the wraps since, and what the letters say.
+ * With that the value is never more than was counted, and never less than before. What is missing
+ * comes with later reads, and is missing only of counters that wrap more than once between two. In
+ * a mesh that is stopped all carries have come, and it is exact.
  */
 u64 cmn_event_value(struct cmn *cmn, struct cmn_event *ce)
 {
@@ -187,6 +188,8 @@ u64 cmn_event_value(struct cmn *cmn, struct cmn_event *ce)
 
 	if (ce->type == CMN_TYPE_DTC)
 		return cmn_cycles_read(cmn, &cmn->dtc[ce->cycles]);
+	if (!cmn->stopped)
+		cmn->pass++;
 	carries = cmn_carries_read(cmn, ce);
 	for (unsigned int i = 0; i < ce->nr; i++) {
 		struct cmn_member *m = &ce->member[i];
@@ -307,3 +310,4 @@ void cmn_desc_init(struct cmn *cmn)
 	cmn->desc.nr_formats = CMN_FORMATS;
 	cmn->desc.groups = cmn->groups;
 }
+EXPORT_SYMBOL_IF_KUNIT(cmn_desc_init);

@@ -123,12 +123,8 @@ int cmn_wp_claim(struct cmn_dtm_claims *claims, struct cmn_event *ce, unsigned i
 			return -EAGAIN;
 		if (other && !cmn_wp_makes_pair(other, ce))
 			return -EAGAIN;
-		if (other && !trial) {
-			if (other->party != ce->party)
-				return -EAGAIN;
-			other->paired = true;
-			ce->paired = true;
-		}
+		if (other && !trial && other->party != ce->party)
+			return -EAGAIN;
 	} else if (ce->wp.tag && ce->counted) {
 		n = last;
 	}
@@ -137,6 +133,17 @@ int cmn_wp_claim(struct cmn_dtm_claims *claims, struct cmn_event *ce, unsigned i
 	return n;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_wp_claim);
+
+/* An event has got watchpoint @n, and all else that it needs: is it half a pair that is whole? */
+void cmn_wp_claimed(struct cmn_dtm_claims *claims, unsigned int n)
+{
+	struct cmn_event *ce = claims->half[n], *other = claims->half[n ^ 1];
+
+	if (!ce || !other)
+		return;
+	ce->paired = true;
+	other->paired = true;
+}
 
 /* Give back watchpoint @n. */
 void cmn_wp_unclaim(struct cmn_dtm_claims *claims, unsigned int n)

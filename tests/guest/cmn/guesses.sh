@@ -5,7 +5,7 @@
 # do not say their domain. They count as what they come closest to, and the log says so; where a wrong guess could hang
 # the system, somebody has to say what they are.
 #
-# vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,rev=5 --model cmn600ae,rev=0 --model cmns3,rev=7 --model cmns3,rev=6,isolation=on,isolated=1.0.0 --model cmn700,corrupt=xp-id --model cmn700,corrupt=dtm-domain --model cmn600,rev=4 --model cmns3,rev=7,isolation=on,isolated=1.0.0
+# vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,rev=5 --model cmn600ae,rev=0 --model cmns3,rev=7 --model cmns3,rev=6,isolation=on,isolated=1.0.0 --model cmn700,corrupt=xp-id --model cmn700,corrupt=dtm-domain --model cmn600,rev=4 --model cmns3,rev=7,isolation=on,isolated=1.0.0 --model cmn650,rev=5
 . ./cmn/lib.sh
 
 # load [PARAMETER]: what was said is in /tmp/log
@@ -34,6 +34,14 @@ test_later_revision_is_taken_for_the_last_one() {
 	counted
 }
 
+# Of CMN-650 the newest is not the one with the highest number.
+test_later_revision_of_650() {
+	said 8 'revision code 5 of CMN-650 is unknown .* taken for r2p0; please report'
+	use_mesh cmn8
+	expect $((9 * $(nodes hnf | wc -l))) hnf_snp_sent_cluster -- "add cmn8 hnf_snp_sent_cluster 9"
+	counted
+}
+
 # Its revisions start from 0 again, but its events are those of the CMN-600 that it was made of.
 test_cmn_600ae() {
 	use_mesh cmn1
@@ -54,7 +62,7 @@ test_names_of_dvm_events() {
 
 # From r2p0 on it says which devices are isolated; a revision that nobody knows may say so elsewhere.
 test_s3_by_guess_is_refused() {
-	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn0 cmn1 cmn3 cmn4 cmn5 cmn6 "
+	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn0 cmn1 cmn3 cmn4 cmn5 cmn6 cmn8 "
 	for n in 2 7; do
 		said $n 'error -ENODEV: revision code 7 of CMN S3 is unknown .* must not be touched: .* assume_revision=r2p5'
 	done
@@ -94,7 +102,7 @@ test_no_guess_at_all() {
 test_revision_by_order() {
 	pmu-model stats 'cmn*' --reset > /dev/null
 	load assume_revision=r2p0
-	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn0 cmn2 cmn3 cmn4 cmn5 cmn6 cmn7 "
+	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn0 cmn2 cmn3 cmn4 cmn5 cmn6 cmn7 cmn8 "
 	said 1 'error -ENODEV: CMN-600AE has no revision r2p0'
 	said 7 'revision code 7 of CMN S3 is taken for r2p0, as assume_revision says'
 	use_mesh cmn7

@@ -96,7 +96,7 @@ test_counts_that_race_with_reads() {
 	race "$PMU/hnf_cache_miss/"
 	# shellcheck disable=SC2086 # a list
 	race --group $GROUP
-	equal "carries that were lost or late" "$(log_since_mark | grep -c carries)" 0
+	equal "carries that were lost or late" "$(log_since_mark | grep -cE 'carries are lost|a carry took')" 0
 }
 
 # A group is of one moment: two of the same counts are equal in each read.
@@ -136,6 +136,20 @@ test_a_carry_that_is_late() {
 	equal "lost" "$(log_since_mark | grep -c 'carries are lost')" 0
 }
 
+# An owner that goes offline brings all counts up to date in one pass, and does not stop the mesh for it: events
+# that share a DTM with those before them count no carry twice.
+test_events_that_are_read_in_one_pass() {
+	trap 'echo 1 > /sys/devices/system/cpu/cpu0/online; restore' EXIT
+	log_mark
+	set -- "$PMU/$NODE/" "$PMU/$NODE/" "$PMU/$NODE/"
+	got=$(pmu-event --disabled --manual "$@" -x @enable -x '@model add cmn0 hnf_cache_miss@0x64 30000' -x @read \
+		-x 'pmu-model set cmn0 tear_dtm 40000' -x 'echo 0 > /sys/devices/system/cpu/cpu0/online' -x @read \
+		-x '@model add cmn0 hnf_cache_miss@0x64 1' -x @disable -x @read | tr '\n' ' ')
+	equal "in the pass" "$(pmu-model get cmn0 tear_dtm)" 0
+	equal "counts" "$got" "30000 30000 30000 70000 70000 70000 70001 70001 70001 "
+	equal "carries that were lost or late" "$(log_since_mark | grep -cE 'carries are lost|a carry took')" 0
+}
+
 # A carry that is lost costs 65536, where it cannot be known that it was there; and the log tells.
 test_a_carry_that_is_lost() {
 	trap restore EXIT
@@ -151,6 +165,23 @@ test_a_carry_that_is_lost() {
 	pmu-model wait cmn0 carries 0
 	# The counter may have been about to wrap at the start.
 	within "dropped" "$(pmu-model get cmn0 dropped)" 2 3
+}
+
+# Who does not want to wait at all does so only for what is missing, and not for ever.
+test_no_wait_at_all() {
+	trap restore EXIT
+	reload carry_ns=0
+	pmu-model set cmn0 carry_delay 200000
+	log_mark
+	got=$(pmu-event --disabled --manual "$PMU/$NODE/" -x @enable -x '@model add cmn0 hnf_cache_miss@0x64 40000' \
+		-x @read -x '@model add cmn0 hnf_cache_miss@0x64 40000' -x @disable -x @read | tr '\n' ' ')
+	equal "40000 twice" "$got" "40000 80000 "
+	model 'set cmn0 carry_delay 900000000' 'set cmn0 carry_drop 1'
+	got=$(pmu-event --disabled --manual "$PMU/$NODE/" -x @enable -x '@model add cmn0 hnf_cache_miss@0x64 40000' \
+		-x @read -x '@model add cmn0 hnf_cache_miss@0x64 40000' -x @disable -x @read | tr '\n' ' ')
+	equal "40000 twice" "$got" "40000 80000 "
+	equal "lost" "$(log_since_mark | grep -c 'carries are lost')" 1
+	pmu-model wait cmn0 carries 0
 }
 
 # An interrupt's flag is gone when it has been served, though the write that clears it takes its time.

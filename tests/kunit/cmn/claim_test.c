@@ -289,11 +289,9 @@ static void pairs_are_kept_together(struct kunit *test)
 	struct cmn_dtm_claims claims = { };
 
 	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one, 0, false), 0);
-	KUNIT_EXPECT_FALSE(test, one->paired);
 	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, all, 0, false), 0);
 	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, single, 0, false), 0);
 	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, other, 0, false), 1);
-	KUNIT_EXPECT_TRUE(test, one->paired && other->paired);
 	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, other, 0, false), 0);
 	one->counted = true;
 	other->counted = true;
@@ -332,7 +330,34 @@ static void pairs_have_one_user(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one, 0, false), 0);
 	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, other, 0, false), 0);
 	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, other, 0, true), 1);
-	KUNIT_EXPECT_FALSE(test, one->paired);
+	kvfree(one);
+	kvfree(other);
+}
+
+/* Halves of all XPs: a pair that counts only when both have all that they need. */
+static void half_that_found_no_place(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	struct cmn_event *one = cmn_regfile_event(test, file, WP_BASE ^ WP_EVERYWHERE, 0, 0);
+	struct cmn_event *other = cmn_regfile_event(test, file, WP_BASE ^
+						    (WP_EVERYWHERE | WP_GROUP_1), 0, 0);
+	struct cmn_event *here[3];
+
+	KUNIT_ASSERT_NULL(test, cmn_claim(&file->cmn, claims, one, false));
+	/* All other counters of the last XP that both have, which is 0x20. */
+	for (int i = 0; i < ARRAY_SIZE(here); i++) {
+		here[i] = cmn_regfile_event(test, file, 0x2080110006, 0, 0);
+		KUNIT_ASSERT_NULL(test, cmn_claim(&file->cmn, claims, here[i], false));
+	}
+	KUNIT_EXPECT_NOT_NULL(test, cmn_claim(&file->cmn, claims, other, false));
+	KUNIT_EXPECT_FALSE(test, one->paired || other->paired);
+	for (int i = 0; i < ARRAY_SIZE(here); i++) {
+		cmn_unclaim(&file->cmn, claims, here[i]);
+		kvfree(here[i]);
+	}
+	KUNIT_EXPECT_NULL(test, cmn_claim(&file->cmn, claims, other, false));
+	KUNIT_EXPECT_TRUE(test, one->paired && other->paired);
 	kvfree(one);
 	kvfree(other);
 }
@@ -344,6 +369,7 @@ static struct kunit_case cmn_claim_cases[] = {
 	KUNIT_CASE(pairs),
 	KUNIT_CASE(pairs_are_kept_together),
 	KUNIT_CASE(pairs_have_one_user),
+	KUNIT_CASE(half_that_found_no_place),
 	{ }
 };
 

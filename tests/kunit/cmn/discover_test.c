@@ -140,7 +140,7 @@ static void assumed_revisions(struct kunit *test)
 	static const struct { u16 part, number; u8 rev, taken_for; char *assume, *name; } cases[] = {
 		{ 0x434, 0x434, 9, 7, "", "r3p2" }, { 0x434, 0x434, 9, 3, "r1p3", "r1p3" },
 		{ 0x43c, 0x43c, 4, 3, "", "r3p0" }, { 0x43c, 0x43c, 3, 0, "r0p0", "r0p0" },
-		{ 0x436, 0x436, 5, 4, "", "r1p2" }, { 0x43a, 0x43a, 3, 2, "", "r2p0" },
+		{ 0x436, 0x436, 5, 3, "", "r2p0" }, { 0x43a, 0x43a, 3, 2, "", "r2p0" },
 		{ 0x438, 0x434, 0, 0, "", "?" }, { 0x438, 0x434, 15, 15, "no", "?" },
 	};
 

@@ -313,3 +313,15 @@ const struct cmn_fake_mesh cmn_fake_700 = {
 	.connect = { 0x0e, 0x0e, 0x0e, 0x1e }, .domains = 2,
 	.nodes = nodes_700, .nr = ARRAY_SIZE(nodes_700),
 };
+
+/* An event that counts, in the name of @claims. */
+struct cmn_event *cmn_regfile_start(struct kunit *test, struct cmn_regfile *file,
+				    struct cmn_claims *claims, u64 config, u64 config1,
+				    u64 config2)
+{
+	struct cmn_event *ce = cmn_regfile_event(test, file, config, config1, config2);
+
+	KUNIT_ASSERT_NULL(test, cmn_claim(&file->cmn, claims, ce, false));
+	cmn_event_start(&file->cmn, ce);
+	return ce;
+}

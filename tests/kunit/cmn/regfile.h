@@ -59,6 +59,9 @@ unsigned int cmn_regfile_count(const struct cmn_regfile *file, bool write, u64 o
 struct cmn_claims *cmn_regfile_claims(struct kunit *test, struct cmn_regfile *file);
 struct cmn_event *cmn_regfile_event(struct kunit *test, struct cmn_regfile *file, u64 config,
 				    u64 config1, u64 config2);
+struct cmn_event *cmn_regfile_start(struct kunit *test, struct cmn_regfile *file,
+				    struct cmn_claims *claims, u64 config, u64 config1,
+				    u64 config2);
 int cmn_regfile_discover(struct cmn_regfile *file);
 void cmn_regfile_undiscover(struct cmn_regfile *file);
 
@@ -68,8 +71,9 @@ extern const struct cmn_fake_node cmn_fake_dtc[1];
 /* Meshes: 4x2 CMN-600 with two domains, 4x2 CMN-700 with an HN-P and a CCLA_RNI. */
 extern const struct cmn_fake_mesh cmn_fake_600, cmn_fake_700;
 
-/* cmn_discover_test.c, cmn_claim_test.c */
+extern struct kunit_suite cmn_count_suite;
 extern struct kunit_suite cmn_discover_suite;
 extern struct kunit_suite cmn_claim_suite;
+extern struct kunit_suite cmn_group_suite;
 
 #endif /* CMN_REGFILE_H */

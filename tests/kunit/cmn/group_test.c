@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * cmn: a mesh whose registers record what they are used for, as a PMU of the core: what the core
+ * asks of it when perf reads one event, or a group.
+ */
+#include <kunit/test.h>
+#include <linux/device.h>
+#include <linux/module.h>
+#include <linux/smp.h>
+
+#include "../perf_open.h"
+#include "regfile.h"
+
+#define PMU_NAME	"arm_cmn_kunit"
+
+#define PMEVCNT		0x2220
+#define PMEVCNT_AB	0x2000
+#define PMCR		0x2100
+
+static struct cmn_regfile *registered;
+static struct device *device;
+
+static struct cmn_regfile *register_mesh(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+
+	registered = file;
+	KUNIT_ASSERT_EQ(test, cmn_events_build(&file->cmn), 0);
+	cmn_desc_init(&file->cmn);
+	file->cmn.desc.owner = THIS_MODULE;
+	device = root_device_register("cmn_kunit_group");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, device);
+	KUNIT_ASSERT_EQ(test, devm_pmu_box_register(device, &file->cmn.desc, PMU_NAME, 0,
+						    &file->cmn), 0);
+	return file;
+}
+
+/* A root device has no driver: what devm holds goes with the device itself. */
+static void unregister_mesh(struct kunit *test)
+{
+	if (!IS_ERR_OR_NULL(device))
+		root_device_unregister(device);
+	device = NULL;
+	pmu_unregister_all(THIS_MODULE);
+	if (registered)
+		cmn_events_free(&registered->cmn);
+	registered = NULL;
+}
+
+/* What perf reads in one go: @nr events, on the owner CPU with interrupts off. */
+struct reading {
+	struct perf_event *event[2];
+	int nr;
+};
+
+static void read_group(void *data)
+{
+	const struct reading *reading = data;
+	struct perf_event *leader = reading->event[0], *second = reading->event[1];
+	struct pmu *pmu = leader->pmu;
+
+	/* For this time they are a group, which nobody can open from inside the kernel. */
+	leader->nr_siblings = reading->nr - 1;
+	second->group_leader = leader;
+	pmu->start_txn(pmu, PERF_PMU_TXN_READ);
+	for (int i = 0; i < reading->nr; i++)
+		pmu->read(reading->event[i]);
+	pmu->commit_txn(pmu);
+	leader->nr_siblings = 0;
+	second->group_leader = second;
+}
+
+static void read_single(void *data)
+{
+	const struct reading *reading = data;
+
+	reading->event[0]->pmu->read(reading->event[0]);
+}
+
+static void open_both(struct kunit *test, struct cmn_regfile *file, struct reading *reading)
+{
+	/* Of one HN-F. */
+	static const u64 config[] = { 0x2480010005, 0x2480020005 };
+
+	for (int i = 0; i < ARRAY_SIZE(config); i++) {
+		reading->event[i] = perf_open(PMU_NAME, config[i], file->cmn.cpu, NULL);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, reading->event[i]);
+	}
+	KUNIT_ASSERT_FALSE(test, file->cmn.stopped);
+	cmn_regfile_forget(file);
+}
+
+static void close_both(const struct reading *reading)
+{
+	perf_event_release_kernel(reading->event[1]);
+	perf_event_release_kernel(reading->event[0]);
+}
+
+/* A group of several holds the mesh: a stop, read back, all reads, and a start. */
+static void a_group_holds_the_mesh(struct kunit *test)
+{
+	struct cmn_regfile *file = register_mesh(test);
+	struct reading reading = { .nr = 2 };
+	u32 dtc0 = file->node[3];
+	unsigned int last;
+
+	open_both(test, file, &reading);
+	cmn_regfile_set(file, file->xp[1] + PMEVCNT, 0x00070005);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(file->cmn.cpu, read_group, &reading, 1), 0);
+	KUNIT_EXPECT_EQ(test, file->writes, 2U);
+	KUNIT_EXPECT_EQ(test, file->log[0].offset, dtc0 + PMCR);
+	KUNIT_EXPECT_TRUE(test, file->log[0].write);
+	KUNIT_EXPECT_EQ(test, file->log[0].value, 0ULL);
+	KUNIT_EXPECT_EQ(test, file->log[1].offset, dtc0 + PMCR);
+	KUNIT_EXPECT_FALSE(test, file->log[1].write);
+	/* Letters A and B of two DTCs, one register each, and the DTM's counters. */
+	KUNIT_EXPECT_EQ(test, file->reads, 1 + 2 + 1U);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, false, dtc0 + PMEVCNT_AB), 1U);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, false, file->xp[1] + PMEVCNT), 1U);
+	last = file->reads + file->writes - 1;
+	KUNIT_EXPECT_EQ(test, file->log[last].offset, dtc0 + PMCR);
+	KUNIT_EXPECT_TRUE(test, file->log[last].write);
+	KUNIT_EXPECT_EQ(test, file->log[last].value, 0x41ULL);
+	KUNIT_EXPECT_EQ(test, local64_read(&reading.event[0]->count), 5LL);
+	KUNIT_EXPECT_EQ(test, local64_read(&reading.event[1]->count), 7LL);
+	close_both(&reading);
+}
+
+/* One event does not, be it alone or a group of one: nothing is written. */
+static void one_event_holds_nothing(struct kunit *test)
+{
+	struct cmn_regfile *file = register_mesh(test);
+	struct reading reading = { .nr = 1 };
+
+	open_both(test, file, &reading);
+	cmn_regfile_set(file, file->xp[1] + PMEVCNT, 0x00070005);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(file->cmn.cpu, read_single, &reading, 1), 0);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(file->cmn.cpu, read_group, &reading, 1), 0);
+	KUNIT_EXPECT_EQ(test, file->writes, 0U);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, false, file->node[3] + PMCR), 0U);
+	KUNIT_EXPECT_EQ(test, local64_read(&reading.event[0]->count), 5LL);
+	close_both(&reading);
+}
+
+/* A close stops the mesh once for the event; nothing is written for it but that. */
+static void a_close_is_a_stop(struct kunit *test)
+{
+	struct cmn_regfile *file = register_mesh(test);
+	struct reading reading = { .nr = 2 };
+	u32 dtc0 = file->node[3];
+
+	open_both(test, file, &reading);
+	perf_event_release_kernel(reading.event[1]);
+	KUNIT_EXPECT_EQ(test, file->writes, 2U);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, true, dtc0 + PMCR), 2U);
+	KUNIT_EXPECT_EQ(test, file->reads, 1 + 2 + 1U);
+	cmn_regfile_forget(file);
+	perf_event_release_kernel(reading.event[0]);
+	KUNIT_EXPECT_EQ(test, file->writes, 1U);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMCR), 0ULL);
+}
+
+static struct kunit_case cmn_group_cases[] = {
+	KUNIT_CASE(a_group_holds_the_mesh),
+	KUNIT_CASE(one_event_holds_nothing),
+	KUNIT_CASE(a_close_is_a_stop),
+	{ }
+};
+
+struct kunit_suite cmn_group_suite = {
+	.name = "cmn_group",
+	.exit = unregister_mesh,
+	.test_cases = cmn_group_cases,
+};
