@@ -7,6 +7,7 @@
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/device.h>
+#include <linux/export.h>
 #include <linux/sched/isolation.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
@@ -58,12 +59,19 @@ void pmu_box_own(struct pmu_box *box, int cpu)
 	smp_call_function_single(cpu, pmu_box_arrive, box, 1);
 }
 
-/* cpu_is_isolated() knows the partitions of cpusets, but not in each kernel CPUs without a tick. */
-static bool pmu_cpu_is_isolated(int cpu)
+/**
+ * pmu_cpu_is_isolated() - has somebody asked for a CPU to be left alone?
+ * @cpu: the CPU
+ *
+ * Context: any.
+ */
+bool pmu_cpu_is_isolated(int cpu)
 {
+	/* That knows the partitions of cpusets, but not in each kernel CPUs without a tick. */
 	return cpu_is_isolated(cpu) || !housekeeping_test_cpu(cpu, HK_TYPE_DOMAIN) ||
 	       !housekeeping_test_cpu(cpu, HK_TYPE_TICK);
 }
+EXPORT_SYMBOL_NS_GPL(pmu_cpu_is_isolated, PMU_CORE_NS);
 
 /*
  * What is lost if @cpu owns the box: the quiet of an isolated CPU, which somebody has asked for,

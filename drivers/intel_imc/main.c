@@ -91,8 +91,12 @@ MODULE_DEVICE_TABLE(pci, intel_imc_ids);
 /* Skylake and Cascade Lake (stepping 5 on) are one CPU model and share their PCI ids. */
 #define INTEL_IMC_CLX_FIRST_STEPPING	5
 
-/* A channel without a clock is tried again after 1, 2, 4 and so on seconds, at last every hour. */
-#define INTEL_IMC_MAX_RETRY_S	3600U
+/*
+ * A channel without a clock is tried again after 1, 2, 4 and so on seconds, at last every hour, or,
+ * as long as no CPU of its socket is there to keep it awake, every minute.
+ */
+#define INTEL_IMC_MAX_RETRY_S		3600U
+#define INTEL_IMC_MAX_RETRY_NO_CPU_S	60U
 
 static const struct intel_imc_part *intel_imc_part_of(const struct pci_device_id *id)
 {
@@ -123,23 +127,32 @@ static const char *intel_imc_socket_word(void)
 	return intel_imc_sockets_are_dies() ? "die" : "socket";
 }
 
-static int intel_imc_bring_up(void *data)
+struct intel_imc_trial {
+	struct intel_imc_channel *ch;
+	int err;
+};
+
+static void intel_imc_bring_up(void *data)
 {
-	intel_imc_channel_reset(data);
-	return intel_imc_channel_check(data);
+	struct intel_imc_trial *trial = data;
+
+	intel_imc_channel_reset(trial->ch);
+	trial->err = intel_imc_channel_check(trial->ch);
 }
 
 /*
  * Take the channel over and see whether it counts: on a CPU of its socket, which thereby does
- * not sleep. Where none is online any will do.
+ * not sleep. Where none is online any will do. By an interrupt, since a task of real-time priority
+ * may keep a work item waiting for ever.
  */
 static int intel_imc_try(struct intel_imc_channel *ch)
 {
-	int cpu = intel_imc_socket_cpu(ch->socket), err = -ENXIO;
+	struct intel_imc_trial trial = { .ch = ch };
+	int cpu = intel_imc_socket_cpu(ch->socket);
 
-	if (cpu >= 0)
-		err = smp_call_on_cpu(cpu, intel_imc_bring_up, ch, false);
-	return err == -ENXIO ? intel_imc_bring_up(ch) : err;
+	if (cpu < 0 || smp_call_function_single(cpu, intel_imc_bring_up, &trial, true))
+		intel_imc_bring_up(&trial);
+	return trial.err;
 }
 
 static int intel_imc_register(struct intel_imc_channel *ch)
@@ -160,21 +173,24 @@ static int intel_imc_register(struct intel_imc_channel *ch)
 
 static void intel_imc_retry_later(struct intel_imc_channel *ch)
 {
+	bool no_cpu = intel_imc_socket_cpu(ch->socket) < 0;
+
 	/* Not while the machine goes to sleep. */
 	queue_delayed_work(system_freezable_wq, &ch->retry, ch->retry_s * HZ);
-	ch->retry_s = min(2 * ch->retry_s, INTEL_IMC_MAX_RETRY_S);
+	ch->retry_s = min(2 * ch->retry_s,
+			  no_cpu ? INTEL_IMC_MAX_RETRY_NO_CPU_S : INTEL_IMC_MAX_RETRY_S);
 }
 
 static void intel_imc_retry(struct work_struct *work)
 {
 	struct intel_imc_channel *ch =
 		container_of(to_delayed_work(work), struct intel_imc_channel, retry);
-	int err = intel_imc_try(ch);
 
-	if (!err)
-		intel_imc_register(ch);
-	else if (err == -EIO)
+	/* Whatever is wrong now, the function may answer the next time. */
+	if (intel_imc_try(ch))
 		intel_imc_retry_later(ch);
+	else
+		intel_imc_register(ch);
 }
 
 static void intel_imc_quiesce(void *data)
@@ -245,11 +261,13 @@ static struct pci_driver intel_imc_driver = {
 	.probe = intel_imc_probe,
 	.remove = intel_imc_remove,
 	.driver.pm = pm_sleep_ptr(&intel_imc_pm_ops),
+	/* intel_imc_init() looks at what was bound. */
+	.driver.probe_type = PROBE_FORCE_SYNCHRONOUS,
 };
 
 /* Who loads both drivers may have each function with either: say what that does to a PMU. */
-static void intel_imc_say_taken(struct pci_dev *pdev, const struct pci_device_id *id,
-				const struct pci_driver *driver)
+static void intel_imc_say_lacks(struct pci_dev *pdev, const struct pci_device_id *id,
+				const char *driver)
 {
 	const struct intel_imc_part *part = intel_imc_part_of(id);
 	int number = intel_imc_channel_number(pdev, part, id);
@@ -260,33 +278,82 @@ static void intel_imc_say_taken(struct pci_dev *pdev, const struct pci_device_id
 		snprintf(lacks, sizeof(lacks), ", so uncore_imc_%d of this driver lacks %s %d",
 			 number, intel_imc_socket_word(), socket);
 	pci_err(pdev, "%s has this memory channel%s; to use intel_imc_pmu unload %s, or unbind the device from it: echo %s > /sys/bus/pci/drivers/%s/unbind\n",
-		driver->name, lacks, driver->name, pci_name(pdev), driver->name);
+		driver, lacks, driver, pci_name(pdev), driver);
+}
+
+enum intel_imc_user { INTEL_IMC_NOBODY, INTEL_IMC_US, INTEL_IMC_ANOTHER, INTEL_IMC_USERS };
+
+/* Who has a function? @name is that of another driver, which may be unloaded any time. */
+static enum intel_imc_user intel_imc_user(struct pci_dev *pdev, char *name, size_t size)
+{
+	enum intel_imc_user user = INTEL_IMC_ANOTHER;
+	struct pci_driver *driver;
+
+	device_lock(&pdev->dev);
+	driver = pci_dev_driver(pdev);
+	if (!driver)
+		user = INTEL_IMC_NOBODY;
+	else if (driver == &intel_imc_driver)
+		user = INTEL_IMC_US;
+	else
+		strscpy(name, driver->name, size);
+	device_unlock(&pdev->dev);
+	return user;
+}
+
+/* Functions that one other driver has, for a line of the log */
+struct intel_imc_list {
+	char driver[32];
+	char functions[640];
+	size_t used;
+};
+
+static void intel_imc_list_say(struct intel_imc_list *list)
+{
+	if (list->used)
+		pr_err("intel_imc_pmu: %s has the memory channels; to use intel_imc_pmu unload %s, or unbind them from it: echo NAME > /sys/bus/pci/drivers/%s/unbind for%s\n",
+		       list->driver, list->driver, list->driver, list->functions);
+	list->used = 0;
+}
+
+static void intel_imc_list_add(struct intel_imc_list *list, struct pci_dev *pdev,
+			       const char *driver)
+{
+	if (strcmp(driver, list->driver) ||
+	    list->used + strlen(pci_name(pdev)) + 2 > sizeof(list->functions))
+		intel_imc_list_say(list);
+	strscpy(list->driver, driver, sizeof(list->driver));
+	list->used += scnprintf(list->functions + list->used, sizeof(list->functions) - list->used,
+				" %s", pci_name(pdev));
 }
 
 /*
- * How many functions with a channel's id there are, how many we have, and how many
- * another driver has, which is named. The rest were refused by intel_imc_probe(), with a reason.
+ * Who has the functions with a channel's id: adds to @found, by enum intel_imc_user. Those that
+ * nobody has were refused by intel_imc_probe(), with a reason.
+ *
+ * What another driver has is said: one by one if we have others, since then PMUs are split; else
+ * in few lines, as udev tries to load this module for each function that there is.
  */
-static void intel_imc_survey(unsigned int *present, unsigned int *bound, unsigned int *taken)
+static void intel_imc_survey(unsigned int *found)
 {
+	struct intel_imc_list list = { };
+	const struct pci_device_id *id;
 	struct pci_dev *pdev = NULL;
+	char driver[32];
 
-	*present = *bound = *taken = 0;
+	for_each_pci_dev(pdev)
+		if (pci_match_id(intel_imc_ids, pdev))
+			found[intel_imc_user(pdev, driver, sizeof(driver))]++;
 	for_each_pci_dev(pdev) {
-		const struct pci_device_id *id = pci_match_id(intel_imc_ids, pdev);
-		struct pci_driver *driver;
-
-		if (!id)
+		id = pci_match_id(intel_imc_ids, pdev);
+		if (!id || intel_imc_user(pdev, driver, sizeof(driver)) != INTEL_IMC_ANOTHER)
 			continue;
-		++*present;
-		driver = pci_dev_driver(pdev);
-		if (driver == &intel_imc_driver) {
-			++*bound;
-		} else if (driver) {
-			++*taken;
-			intel_imc_say_taken(pdev, id, driver);
-		}
+		if (found[INTEL_IMC_US])
+			intel_imc_say_lacks(pdev, id, driver);
+		else
+			intel_imc_list_add(&list, pdev, driver);
 	}
+	intel_imc_list_say(&list);
 }
 
 static void intel_imc_unregister(void)
@@ -297,7 +364,7 @@ static void intel_imc_unregister(void)
 
 static int __init intel_imc_init(void)
 {
-	unsigned int present, bound, taken;
+	unsigned int found[INTEL_IMC_USERS] = { };
 	int err = intel_imc_io_check_parameter();
 
 	if (err)
@@ -308,15 +375,18 @@ static int __init intel_imc_init(void)
 	err = pci_register_driver(&intel_imc_driver);
 	if (err)
 		return err;
-	intel_imc_survey(&present, &bound, &taken);
-	if (bound)
+	intel_imc_survey(found);
+	if (found[INTEL_IMC_US])
 		return 0;
-	if (!present)
-		pr_err("intel_imc_pmu: no memory channel of a supported processor on the PCI bus (supported: Xeon from Sandy Bridge-EP to Cascade Lake)\n");
-	else if (!taken)
-		pr_err("intel_imc_pmu: %u memory channels found, none of which counts\n", present);
 	intel_imc_unregister();
-	return taken ? -EBUSY : -ENODEV;
+	if (found[INTEL_IMC_ANOTHER])
+		return -EBUSY;
+	if (found[INTEL_IMC_NOBODY])
+		pr_err("intel_imc_pmu: %u memory channels found, none of which counts\n",
+		       found[INTEL_IMC_NOBODY]);
+	else
+		pr_err("intel_imc_pmu: no memory channel of a supported processor on the PCI bus (supported: Xeon from Sandy Bridge-EP to Cascade Lake)\n");
+	return -ENODEV;
 }
 module_init(intel_imc_init);
 

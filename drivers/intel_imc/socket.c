@@ -7,7 +7,6 @@
  * of which has a UBOX; they are counted over all packages.
  */
 #include <linux/bitfield.h>
-#include <linux/nodemask.h>
 #include <linux/pci.h>
 #include <linux/topology.h>
 
@@ -51,7 +50,7 @@ static int intel_imc_cpu_socket(int cpu)
 }
 
 /**
- * intel_imc_socket_cpu() - a CPU of a socket.
+ * intel_imc_socket_cpu() - a CPU of a socket, an isolated one only where it has no other.
  * @socket: as intel_imc_socket_of() returned it
  *
  * Context: any. The CPU may go offline any time.
@@ -59,12 +58,17 @@ static int intel_imc_cpu_socket(int cpu)
  */
 int intel_imc_socket_cpu(int socket)
 {
-	int cpu;
+	int cpu, found = -ENODEV;
 
-	for_each_online_cpu(cpu)
-		if (intel_imc_cpu_socket(cpu) == socket)
+	for_each_online_cpu(cpu) {
+		if (intel_imc_cpu_socket(cpu) != socket)
+			continue;
+		if (!pmu_cpu_is_isolated(cpu))
 			return cpu;
-	return -ENODEV;
+		if (found < 0)
+			found = cpu;
+	}
+	return found;
 }
 
 /*
@@ -90,7 +94,7 @@ static struct pci_dev *intel_imc_ubox_of(struct pci_dev *pdev, const struct inte
 }
 
 /*
- * The map has room for 8 nodes. Where there are more, firmware's idea of the bus's NUMA
+ * The map has room for 8 sockets. Where there may be more, firmware's idea of the bus's NUMA
  * node has to do.
  */
 static int intel_imc_socket_by_numa(struct pci_dev *pdev)
@@ -100,7 +104,7 @@ static int intel_imc_socket_by_numa(struct pci_dev *pdev)
 
 	if (cpu >= nr_cpu_ids)
 		return dev_err_probe(&pdev->dev, -ENXIO,
-			"more than 8 nodes, and firmware does not tell this device's: its socket is unknown\n");
+			"more than 8 sockets, and firmware does not tell this device's NUMA node, or that has no CPU: its socket is unknown\n");
 	return intel_imc_cpu_socket(cpu);
 }
 
@@ -119,7 +123,7 @@ int intel_imc_socket_of(struct pci_dev *pdev, const struct intel_imc_part *part)
 	u32 nodeid, map;
 	int socket;
 
-	if (nr_node_ids > UBOX_MAP_FIELDS)
+	if (topology_max_packages() * topology_max_dies_per_package() > UBOX_MAP_FIELDS)
 		return intel_imc_socket_by_numa(pdev);
 	ubox = intel_imc_ubox_of(pdev, part);
 	if (!ubox)

@@ -273,6 +273,9 @@ void *pmu_box_priv(const struct pmu_box *box);
 void pmu_box_fold(struct pmu_box *box);
 void pmu_unregister_all(struct module *owner);
 
+/* hotplug.c */
+bool pmu_cpu_is_isolated(int cpu);
+
 /* sleep.c */
 int pmu_suspend(struct device *dev);
 int pmu_resume(struct device *dev);

@@ -12,8 +12,13 @@
  *	pmu-spin threads N
  *
  * has N threads one after the other, each of which goes once through heavy() and ends.
+ *
+ *	pmu-spin fifo ...
+ *
+ * does the same with real-time priority: nothing else runs on that CPU meanwhile.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,11 +75,23 @@ static void spin(long heavies, long lights)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: pmu-spin SECONDS|rounds N [HEAVY LIGHT] | threads N\n");
+	fprintf(stderr, "usage: pmu-spin [fifo] SECONDS|rounds N [HEAVY LIGHT] | threads N\n");
 	return 2;
 }
 
-int main(int argc, char **argv)
+/* The words behind "fifo", if that is the first. */
+static int become_fifo(int *argc, char ***argv)
+{
+	struct sched_param param = { .sched_priority = sched_get_priority_max(SCHED_FIFO) };
+
+	if (*argc < 2 || strcmp((*argv)[1], "fifo"))
+		return 0;
+	--*argc;
+	++*argv;
+	return sched_setscheduler(0, SCHED_FIFO, &param);
+}
+
+static int run(int argc, char **argv)
 {
 	int by_rounds = argc > 2 && !strcmp(argv[1], "rounds");
 	char **length = argv + 1 + by_rounds, **ratio = length + 1;
@@ -95,4 +112,13 @@ int main(int argc, char **argv)
 		for (double end = now() + atof(*length); now() < end;)
 			spin(heavies, lights);
 	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (become_fifo(&argc, &argv)) {
+		perror("pmu-spin: SCHED_FIFO");
+		return 1;
+	}
+	return run(argc, argv);
 }

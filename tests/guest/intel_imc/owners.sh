@@ -30,6 +30,43 @@ test_an_isolated_cpu_is_relieved() {
 	equal "count later" "$(pmu-event --cpu 3 uncore_imc_0:0x304 -x 'pmu-model add imc0@1 cas_rd 8')" 8
 }
 
+# Which CPU looks whether a channel counts, when its driver is bound.
+tried_on() {
+	cd /sys/kernel/tracing || cd /sys/kernel/debug/tracing
+	echo 0000:7f:10.0 > $DRIVER/unbind
+	echo 'p:tries intel_imc_channel_check' > kprobe_events
+	echo > trace
+	echo 1 > events/kprobes/tries/enable
+	echo 0000:7f:10.0 > $DRIVER/bind
+	echo 0 > events/kprobes/tries/enable
+	sed -n 's/.*\[00\([0-9]\)\].* tries: .*/\1/p' trace
+	echo > kprobe_events
+}
+
+test_isolated_cpus_do_not_look() {
+	equal "CPU" "$(tried_on)" 3
+}
+
+# And where there is no other, nobody waits for what its real-time task leaves over: nothing.
+test_real_time_is_interrupted() {
+	cpu_online 3 0
+	echo -1 > /proc/sys/kernel/sched_rt_runtime_us
+	taskset 4 pmu-spin fifo 20 &
+	spin=$!
+	echo 0000:7f:10.0 > $DRIVER/unbind
+	(echo 0000:7f:10.0 > $DRIVER/bind; touch /tmp/bound) &
+	for _ in $(seq 100); do
+		[ ! -e /tmp/bound ] || break
+		sleep 0.1
+	done
+	bound=$([ ! -e /tmp/bound ] || echo yes)
+	kill $spin
+	wait
+	echo 950000 > /proc/sys/kernel/sched_rt_runtime_us
+	cpu_online 3 1
+	equal "bound while CPU 2 is busy" "$bound" yes
+}
+
 # How many timers of boxes are armed, on all CPUs.
 TIMERS="grep -c pmu_box_poll /proc/timer_list"
 
