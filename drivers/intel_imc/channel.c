@@ -11,6 +11,7 @@
  */
 #include <linux/errno.h>
 #include <linux/export.h>
+#include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/pci.h>
@@ -27,6 +28,15 @@
 
 /* Far more than 400,000 clocks: see intel_imc_channel_check(). */
 #define INTEL_IMC_CHECK_NS	(1 * NSEC_PER_MSEC)
+
+/*
+ * What a control register is compared in: the fields that are written. What its other bits read as
+ * is not known of each part.
+ */
+#define INTEL_IMC_CTL_FIELDS \
+	(INTEL_IMC_CTL_EVENT | INTEL_IMC_CTL_UMASK | INTEL_IMC_CTL_EDGE | INTEL_IMC_CTL_ENABLE | \
+	 INTEL_IMC_CTL_INVERT | INTEL_IMC_CTL_THRESHOLD)
+#define INTEL_IMC_FIXED_CTL_FIELDS	INTEL_IMC_CTL_ENABLE
 
 /* How often a channel is looked at where reads are many; of their accesses it is next to none. */
 #define INTEL_IMC_INSPECTION_PERIOD	(10 * HZ)
@@ -72,6 +82,26 @@ static u32 intel_imc_box_ctl(const struct intel_imc_channel *ch)
 	return ch->box_ones | INTEL_IMC_BOX_CTL_FREEZE_ENABLE;
 }
 
+static void intel_imc_complain(struct irq_work *work)
+{
+	struct intel_imc_channel *ch = container_of(work, struct intel_imc_channel, complaint);
+
+	pci_warn(ch->pdev, "register %02x holds %08x, not %08x: another program writes to this channel, or a write was lost; what was counted is wrong\n",
+		 ch->odd_reg, ch->odd_found, ch->odd_wanted);
+}
+
+/**
+ * intel_imc_channel_init() - before anything else is done with a channel.
+ * @ch: the channel
+ *
+ * Context: any.
+ */
+void intel_imc_channel_init(struct intel_imc_channel *ch)
+{
+	init_irq_work(&ch->complaint, intel_imc_complain);
+}
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_init);
+
 /**
  * intel_imc_channel_freeze() - stop all counters of a channel together.
  * @ch: the channel
@@ -112,10 +142,14 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_thaw);
  * cleared by writing 0, which works everywhere; the first generation documents no reset
  * bits, and of the others' it is not known whether they reach the fixed counter.
  *
- * Context: any. 17 writes.
+ * A function that does not answer may have lost all that: the channel is suspect then.
+ *
+ * Context: any. 17 writes and 1 read.
  */
 void intel_imc_channel_reset(struct intel_imc_channel *ch)
 {
+	u32 box;
+
 	intel_imc_write(ch, INTEL_IMC_BOX_CTL, intel_imc_box_ctl(ch));
 	intel_imc_channel_freeze(ch);
 	for (unsigned int idx = 0; idx < INTEL_IMC_COUNTERS; idx++) {
@@ -123,52 +157,94 @@ void intel_imc_channel_reset(struct intel_imc_channel *ch)
 		intel_imc_clear_counter(ch, idx);
 	}
 	ch->active = 0;
-	ch->suspect = false;
+	box = intel_imc_read(ch, INTEL_IMC_BOX_CTL);
+	ch->suspect = PCI_POSSIBLE_ERROR(box);
+	ch->freeze_reads = !ch->suspect && box & INTEL_IMC_BOX_CTL_FREEZE;
 	ch->next_inspection = jiffies + INTEL_IMC_INSPECTION_PERIOD;
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_reset);
 
+/*
+ * Is what was found in a register in @fields what was written to it? If it does not answer that is
+ * nobody's doing: who reads a counter will tell.
+ */
+static bool intel_imc_as_written(struct intel_imc_channel *ch, unsigned int reg, u32 found,
+				 u32 wanted, u32 fields)
+{
+	if (PCI_POSSIBLE_ERROR(found)) {
+		ch->suspect = true;
+		return true;
+	}
+	if (!((found ^ wanted) & fields))
+		return true;
+	ch->suspect = true;
+	if (!ch->told) {
+		ch->told = true;
+		ch->odd_reg = reg;
+		ch->odd_found = found;
+		ch->odd_wanted = wanted;
+		/* perf may have the scheduler's locks here, and printk wakes others up. */
+		irq_work_queue(&ch->complaint);
+	}
+	return false;
+}
+
+static void intel_imc_inspect_ctl(struct intel_imc_channel *ch, unsigned int idx)
+{
+	u32 fields = idx == INTEL_IMC_FIXED ? INTEL_IMC_FIXED_CTL_FIELDS : INTEL_IMC_CTL_FIELDS;
+	u32 found = intel_imc_read(ch, intel_imc_ctl(idx));
+
+	if (intel_imc_as_written(ch, intel_imc_ctl(idx), found, ch->ctl[idx], fields))
+		return;
+	/* What counts is to count on. Another one is disabled before the channel thaws. */
+	if (ch->active & BIT(idx))
+		intel_imc_write_ctl(ch, idx, ch->ctl[idx]);
+	else
+		ch->ctl[idx] = found;
+}
+
 /**
- * intel_imc_channel_inspect() - do the controls hold what was written?
+ * intel_imc_channel_inspect() - do the controls in use hold what was written?
  * @ch: the channel
  *
  * If not, another program writes them, or a write was lost while the function did not
- * answer. Both are said once in the log. From then on until the channel is taken over anew
- * nothing is believed of a counter that starts: its control is written and it is read.
+ * answer. Both are said in the log, and not again until a session without it is over. What counts
+ * is put right. From then on until the channel is taken over anew nothing is believed of a
+ * counter that starts: its control is written and it is read.
  *
- * Context: any. 1 read for each counter in use.
+ * Context: any, at the end of a session. 1 read for each counter in use.
  */
 void intel_imc_channel_inspect(struct intel_imc_channel *ch)
 {
-	ch->next_inspection = jiffies + INTEL_IMC_INSPECTION_PERIOD;
-	for (unsigned int idx = 0; idx < INTEL_IMC_COUNTERS; idx++) {
-		u32 found = ch->ctl[idx] ? intel_imc_read(ch, intel_imc_ctl(idx)) : 0;
-
-		if (found == ch->ctl[idx])
-			continue;
-		ch->suspect = true;
-		/* Gone: who reads a counter will tell. */
-		if (PCI_POSSIBLE_ERROR(found))
-			continue;
-		if (!ch->told)
-			pci_warn(ch->pdev, "register %02x holds %08x, not %08x: another program writes to this channel, or a write was lost; what was counted is wrong\n",
-				 intel_imc_ctl(idx), found, ch->ctl[idx]);
-		ch->told = true;
-		ch->ctl[idx] = found;
-	}
+	for (unsigned int idx = 0; idx < INTEL_IMC_COUNTERS; idx++)
+		if (ch->ctl[idx])
+			intel_imc_inspect_ctl(ch, idx);
+	if (!ch->suspect)
+		ch->told = false;
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_inspect);
 
 /**
- * intel_imc_channel_inspect_sometimes() - intel_imc_channel_inspect(), every 10 s at most.
+ * intel_imc_channel_inspect_sometimes() - the same for all controls, every 10 s at most.
  * @ch: the channel
  *
- * Context: any. Nearly always no access.
+ * Context: any. Nearly always no access, else 6 reads.
  */
 void intel_imc_channel_inspect_sometimes(struct intel_imc_channel *ch)
 {
-	if (time_after_eq(jiffies, ch->next_inspection))
-		intel_imc_channel_inspect(ch);
+	u32 box = intel_imc_box_ctl(ch) | (ch->frozen ? INTEL_IMC_BOX_CTL_FREEZE : 0);
+	u32 found;
+
+	if (time_before(jiffies, ch->next_inspection))
+		return;
+	ch->next_inspection = jiffies + INTEL_IMC_INSPECTION_PERIOD;
+	for (unsigned int idx = 0; idx < INTEL_IMC_COUNTERS; idx++)
+		intel_imc_inspect_ctl(ch, idx);
+	if (!ch->freeze_reads)
+		return;
+	found = intel_imc_read(ch, INTEL_IMC_BOX_CTL);
+	if (!intel_imc_as_written(ch, INTEL_IMC_BOX_CTL, found, box, INTEL_IMC_BOX_CTL_FREEZE))
+		intel_imc_write(ch, INTEL_IMC_BOX_CTL, box);
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_inspect_sometimes);
 

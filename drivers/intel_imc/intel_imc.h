@@ -5,6 +5,7 @@
 #ifndef INTEL_IMC_H
 #define INTEL_IMC_H
 
+#include <linux/irq_work.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
@@ -34,8 +35,12 @@ struct intel_imc_channel {
 	u64 value[INTEL_IMC_COUNTERS];	/* counters, as of the last read; true of stopped ones */
 	u8 active;			/* bit per counter that counts for somebody */
 	bool frozen;
+	bool freeze_reads;		/* the freeze bit reads as it was written */
 	bool suspect;			/* believe nothing: see intel_imc_channel_inspect() */
-	bool told;			/* and the log says so */
+	bool told;			/* and the log says so, or will: */
+	struct irq_work complaint;
+	unsigned int odd_reg;
+	u32 odd_found, odd_wanted;
 	unsigned long next_inspection;	/* in jiffies */
 
 	/* For main.c: */
@@ -85,6 +90,7 @@ struct intel_imc_part {
 };
 
 /* channel.c */
+void intel_imc_channel_init(struct intel_imc_channel *ch);
 void intel_imc_channel_reset(struct intel_imc_channel *ch);
 int intel_imc_channel_check(struct intel_imc_channel *ch);
 void intel_imc_channel_inspect(struct intel_imc_channel *ch);

@@ -195,7 +195,10 @@ static void intel_imc_retry(struct work_struct *work)
 
 static void intel_imc_quiesce(void *data)
 {
-	intel_imc_channel_quiesce(data);
+	struct intel_imc_channel *ch = data;
+
+	intel_imc_channel_quiesce(ch);
+	irq_work_sync(&ch->complaint);
 }
 
 static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
@@ -219,6 +222,7 @@ static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ch->number = number;
 	ch->socket = socket;
 	ch->box_ones = part->box_ones;
+	intel_imc_channel_init(ch);
 	INIT_DELAYED_WORK(&ch->retry, intel_imc_retry);
 	ch->retry_s = 1;
 	pci_set_drvdata(pdev, ch);

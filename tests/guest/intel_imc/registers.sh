@@ -78,15 +78,21 @@ test_counts_after_sleep() {
 	equal "and again" "$($COUNT -x "$ADD")" 100
 }
 
-# Suspend to idle, and what hibernation asks of drivers: registers keep what they have.
+# Suspend to idle, and what hibernation asks of drivers: registers keep what they have, but nobody can
+# know, so they are taken over anew.
 test_other_sleeps() {
 	can_sleep
 	echo 0 > /sys/module/suspend/parameters/pm_test_delay
 	for state in freeze disk; do
 		[ $state = freeze ] || grep -qw disk /sys/power/state || continue
-		got=$($COUNT -x "$ADD" -x "echo devices > /sys/power/pm_test; echo $state > /sys/power/state
+		got=$($COUNT -x "$ADD" -x "echo devices > /sys/power/pm_test
+			pmu-model stats imc0 --reset > /dev/null
+			echo $state > /sys/power/state && pmu-model stats imc0 > /tmp/stats
 			echo none > /sys/power/pm_test" -x "$ADD" | tr '\n' ' ')
 		equal "$state" "$got" "100 100 200 "
+		# All counters are cleared.
+		equal "$state: writes of counters" "$(awk '$1 ~ /ctr$/ { n += $3 } END { print n }' /tmp/stats)" 10
+		rm /tmp/stats
 	done
 }
 
@@ -135,6 +141,31 @@ test_another_program_meanwhile() {
 	equal "complaints" "$(complaints)" 1
 }
 
+# Another program meanwhile, and nobody stops an event: within 10 s and a read it counts on, and the log
+# says why. The same where the program has frozen the channel, which no control shows.
+test_another_program_and_nobody_stops() {
+	for poked in '0xd8 0' '0xf4 0x10100'; do
+		unload
+		load
+		log_mark
+		# shellcheck disable=SC2086 # words
+		poke /tmp/dword 0 ${poked#* }
+		got=$(pmu-event uncore_imc_0:0x304 -x "dd if=/tmp/dword of=$IMC0 bs=4 seek=$((${poked% *} / 4)) conv=notrunc 2> /dev/null
+			$ADD" -x 'sleep 11' -x "$ADD" | tr '\n' ' ')
+		equal "counts, $poked" "$got" "0 0 100 "
+		eventually "complaints" 1 complaints
+	done
+}
+
+# The function does not answer when the channel is taken over, but soon after: what a counter had before is
+# not counted.
+test_gone_when_taken_over() {
+	equal "before" "$($COUNT -x "$ADD")" 100
+	pmu-model set imc0 gone 1
+	got=$(pmu-event --disabled --manual uncore_imc_0:0x304 -x 'pmu-model set imc0 gone 0' -x @enable -x "$ADD" -x @read)
+	equal "count" "$got" 100
+}
+
 # A write does not arrive. Nobody can know until somebody looks.
 test_lost_write() {
 	unload
@@ -169,6 +200,14 @@ test_clock_comes_late() {
 	load
 	contains "log" "$(log_since_mark)" '3f:10.5: .*does not advance.*uncore_imc_3 lacks socket 0'
 	[ ! -e $PMUS/uncore_imc_3 ]
+	# Once it does not even answer.
+	pmu-model set 'imc3*' gone 1
+	pmu-model stats imc3 --reset > /dev/null
+	for _ in $(seq 300); do
+		[ "$(pmu-model stats imc3 | awk '{ n += $2 } END { print n + 0 }')" = 0 ] || break
+		sleep 0.1
+	done
+	pmu-model set 'imc3*' gone 0
 	pmu-model set 'imc3*' dead 0
 	# It is tried again 1, 3, 7 and so on seconds after loading, which may take long here.
 	for _ in $(seq 300); do

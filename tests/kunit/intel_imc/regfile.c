@@ -63,7 +63,9 @@ static u32 regfile_read(struct intel_imc_channel *ch, unsigned int reg)
 	pass_time(file);
 	value = file->gone ? ~0U : file->regs[reg / 4];
 	record(file, false, reg, value);
-	if (file->tear && reg == file->tear_reg) {
+	if (file->tear && reg == file->tear_reg && file->tear_skip) {
+		file->tear_skip--;
+	} else if (file->tear && reg == file->tear_reg) {
 		advance(file, reg & ~7U, file->tear);
 		file->tear = 0;
 	}
@@ -76,7 +78,8 @@ static void regfile_write(struct intel_imc_channel *ch, unsigned int reg, u32 va
 
 	pass_time(file);
 	record(file, true, reg, value);
-	file->regs[reg / 4] = value;
+	if (!file->gone)
+		file->regs[reg / 4] = value;
 }
 
 static const struct intel_imc_io regfile_io = { .read = regfile_read, .write = regfile_write };
@@ -87,6 +90,7 @@ void intel_imc_regfile_init(struct intel_imc_regfile *file)
 	file->ch.io = &regfile_io;
 	file->ch.pdev = &file->pdev;
 	file->clock = 1000;
+	intel_imc_channel_init(&file->ch);
 	intel_imc_channel_reset(&file->ch);
 	intel_imc_regfile_forget(file);
 }

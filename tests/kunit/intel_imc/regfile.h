@@ -26,8 +26,9 @@ struct intel_imc_regfile {
 	unsigned int reads, writes;
 	u64 clock;			/* DRAM clocks per access */
 	bool never_freezes;
-	bool gone;			/* all ones */
+	bool gone;			/* all ones; what is written is lost */
 	unsigned int tear_reg;		/* after the next read of this register ... */
+	unsigned int tear_skip;		/* ... but for so many ... */
 	u64 tear;			/* ... its 64-bit counter gets so many events */
 	u64 ticks;			/* that an access takes at least, of the TSC */
 };
