@@ -9,13 +9,13 @@
 
 #include "memory.h"
 
-/* What holds for all verbs that touch hardware: the owner CPU, interrupts off, not gone. */
+/* What holds for all verbs that touch hardware: the owner CPU, interrupts off, not gone, awake. */
 static struct memory_box *memory_box_of(struct pmu_box *box)
 {
 	struct memory_box *mb = pmu_box_priv(box);
 
 	mb->box = box;
-	mb->memory->misuse += !irqs_disabled() || mb->memory->gone ||
+	mb->memory->misuse += !irqs_disabled() || mb->memory->gone || mb->memory->asleep ||
 			      (mb->cpu >= 0 && mb->cpu != smp_processor_id());
 	return mb;
 }

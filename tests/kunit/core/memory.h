@@ -44,6 +44,7 @@ struct memory {
 	u64 max_rate;
 	unsigned int powered_at_init;	/* boxes that were on when an event came */
 	bool gone;
+	bool asleep;
 	unsigned int misuse;		/* verbs called when they must not be */
 };
 
