@@ -69,6 +69,12 @@ bench:
 	@scripts/setup demo
 	@scripts/bench
 
+# Pages of the programs in tools/, made of their own help.
+MANDIR ?= tools
+man:
+	@help2man --no-info --section=1 --name='what memory controllers, meshes and nests do, live' \
+		--output=$(MANDIR)/pmu-top.1 tools/pmu-top
+
 help:
 	@echo 'make                 build the modules for the running kernel (KDIR=, ARCH=, CROSS_COMPILE=)'
 	@echo 'make KUNIT=1         with the KUnit suites, for a kernel that has KUnit'
@@ -82,6 +88,7 @@ help:
 	@echo 'make docs            the documentation as HTML, in Documentation/html'
 	@echo 'make mutate          breaks the suite on purpose, and sees that tests notice'
 	@echo 'make bench           what operations cost, ours beside the in-tree driver'
+	@echo 'make man             tools/pmu-top.1, made of the help of tools/pmu-top (needs help2man)'
 	@echo 'scripts/vm --help    a guest with the models, for anything else'
 
-.PHONY: modules modules_install clean demo test test-kernels soak check docs html mutate bench help
+.PHONY: modules modules_install clean man demo test test-kernels soak check docs html mutate bench help

@@ -77,7 +77,8 @@ def models():
 
 
 def tools():
-    yield python("tools", "tests/tools", sources=("tools", "tests/tools"), interpreter=DEBIAN_PYTHON)
+    yield python("tools", "tests/tools", sources=("tools", "tests/tools", "Makefile", "dkms.conf"),
+                 interpreter=DEBIAN_PYTHON)
 
 
 def perf_events():

@@ -4,18 +4,21 @@ import argparse
 import io
 import json
 import os
+import re
 import subprocess
 import tempfile
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import tree
 from rich.console import Console, Group
 
+from pmutools import VERSION
 from pmutools.count import Reading
 from pmutools.errors import ToolError
-from pmutools.top import cmn, frames, intel_imc, main, output, power_imc
+from pmutools.top import cmn, frames, intel_imc, main, output, power_imc, screen
 from pmutools.top.rows import Rows
 
 PROGRAM = tree.HERE.parents[1] / "tools/pmu-top"
@@ -157,6 +160,26 @@ class TestCmn(unittest.TestCase):
                 self.assertIn("memory: ~3.20 GB/s", said)
                 self.assertLessEqual(max(map(len, said.splitlines())), width)
 
+    def test_the_largest_mesh_in_the_smallest_terminal(self):
+        xps = [{"x": x, "y": y, "id": x << 7 | y << 3, "dtc": x // 3, "ports": {"1": {"type": "HN-F", "devices": []}}}
+               for y in range(12) for x in range(12)]
+        small = self.view()
+        mesh = {"title": "", "width": 12, "height": 12, "xps": xps}
+        pmu = tree.machine(self, "cmn700").pmus["arm_cmn_0"]
+        view = cmn.View({**small.info, "mesh": mesh, "links": cmn.View._links(pmu, mesh)})
+        self.assertEqual(len(view.info["links"]), 4 * 12 * 11 + 144)
+        counts = {f"links/{key}": 31_250_000 for key in view.info["links"]}
+        counts["links/0x580/n"] = 390_625_000
+        for width in 80, 132, 200:
+            with self.subTest(width):
+                said = text(view, frame(counts, "links"), width)
+                self.assertLessEqual(max(map(len, said.splitlines())), width)
+                grid = said[said.index("┌"):]
+                self.assertEqual(len(re.findall(r"\b[0-5][0-9a-f][08]\b", grid.split("└")[0])), 144)
+                # No number lacks a digit.
+                self.assertEqual(set(re.findall(r"\d+\.\d+", grid.split("└")[0])) - {"1.0", "1.00", "12.50"}, set())
+                self.assertIn("hottest: XP 580 ↑ 12.50", said)
+
     def test_an_event_at_its_nodes(self):
         view = self.view(event="hnf_cache_miss")
         self.assertEqual(view.first, "hnf_cache_miss")
@@ -287,6 +310,7 @@ class TestOutputs(unittest.TestCase):
         done = self.run_program("--replay", self.record(), "--svg", target)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         self.assertIn("read&#160;3.20&#160;GB/s", target.read_text())
+        self.assertNotIn("url(http", target.read_text())
 
     def test_no_pmu(self):
         if any(Path("/sys/bus/event_source/devices").glob("uncore_imc_*")):
@@ -295,11 +319,66 @@ class TestOutputs(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"pmu-top: This machine shows no PMU of [^\n]*\nLoad a driver")
 
+    def test_the_man_page_is_made_of_the_help(self):
+        target = self.directory / "pmu-top.1"
+        done = subprocess.run(["make", "-C", tree.HERE.parents[1], "man", f"MANDIR={self.directory}"], capture_output=True,
+                              text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = target.read_text()
+        self.assertIn(".TH PMU-TOP", said)
+        for option in main.parser()._option_string_actions:
+            self.assertIn(option.replace("-", r"\-"), said)
+
+    def test_the_version(self):
+        self.assertIn(f'PACKAGE_VERSION="{VERSION}"', (tree.HERE.parents[1] / "dkms.conf").read_text())
+
     def test_wrong_options(self):
         for wrong in (["--json", "--csv"], ["--interval", "0"], ["--width", "3"], ["--"], ["--replay", "x", "--", "ls"]):
             with self.subTest(wrong):
                 done = self.run_program(*wrong)
                 self.assertEqual(done.returncode, 2)
+
+
+class TestScreen(unittest.TestCase):
+    """What keys do, without a terminal."""
+
+    def setUp(self):
+        view = xeon(self)
+        self.source = mock.Mock(replayed=False)
+        outputs = main.Outputs(view, options(), None)
+        self.screen = screen.Screen(Console(width=100, height=30, file=io.StringIO()), view, self.source, outputs.picture,
+                                    outputs.keep)
+        self.screen.frame = busy_xeon(view)
+        self.screen.rows = view.rows(self.screen.frame)
+        self.screen.live = mock.Mock()
+
+    def shown(self):
+        self.screen._draw()
+        console = Console(width=100, file=io.StringIO())
+        console.print(self.screen.live.update.call_args.args[0])
+        return console.file.getvalue()
+
+    def test_arrows_change_what_is_looked_at(self):
+        for key, mode in (("right", "pages"), ("right", "latency"), ("left", "pages"), ("left", "all"), ("left", "power")):
+            self.screen._press(key)
+            self.source.look_at.assert_called_with(mode)
+            self.assertEqual(self.screen.mode, mode)
+
+    def test_a_mode_that_cannot_be_is_told_and_left(self):
+        self.source.look_at.side_effect = [ToolError("Somebody has it."), None]
+        self.screen._press("right")
+        self.assertEqual(self.screen.mode, "all")
+        self.assertEqual(self.source.look_at.call_args.args, ("all",))
+        self.assertIn("pages: Somebody has it.", self.shown())
+
+    def test_scrolling_stays_within_the_picture(self):
+        self.screen.console.height = 9
+        for key, first in (("up", "read 3.20"), ("page down", "read GB/s"), ("page up", "read 3.20")):
+            self.screen._press(key)
+            lines = self.shown().splitlines()
+            self.assertEqual(len(lines), 9)
+            self.assertIn(first, lines[3])
+            self.assertIn("q quit", lines[-1])
 
 
 class TestTerminal(unittest.TestCase):

@@ -3,3 +3,4 @@
 
 Nothing here needs root, and nothing depends on which driver serves a PMU: ours or the in-tree one.
 """
+VERSION = "0.1"

@@ -18,6 +18,7 @@ from .rows import UNITS, Rows, ratio
 LINE = 64               # bytes of a request to memory
 FLIT = 32               # bytes of a DAT flit: as perf's metric rni_actual_read_bandwidth has it
 LETTERS, DTM_COUNTERS = 8, 4
+CELL = 7                # columns of an XP's cell that has all of its links: an arrow and "100.00"
 DIRECTIONS = {"e": (1, 0, "→"), "w": (-1, 0, "←"), "n": (0, 1, "↑"), "s": (0, -1, "↓")}
 LINK = "mxp_{}_dat_txflit_valid"
 
@@ -180,7 +181,7 @@ class View:
                 yield Text(f"{self.info['event']}: {rows.get('event', event=frame.mode, node='all', node_name='all', xp='').text(3)}"
                            " M/s at all nodes")
         elif frame.mode != "totals":
-            yield Text(f"DAT flits that leave each XP, GB/s ({FLIT} bytes each): to neighbours, and down to its ports"
+            yield Text(f"GB/s of DAT flits ({FLIT} bytes) that leave each XP: to neighbours, and to ports"
                        if frame.mode == "links" else f"{frame.mode} at each node, millions a second", "dim")
             yield self._grid(frame, rows, width)
             yield self._hottest(frame, rows)
@@ -207,14 +208,19 @@ class View:
 
     def _grid(self, frame, rows, width):
         found, most = self._of_xp(frame, rows)
-        cell = max(7, min(28, (width - 6) // self.mesh["width"] - 3))
-        table = Table(show_header=False, show_lines=True, padding=(0, 1), border_style="dim")
-        table.add_column(no_wrap=True, style="dim")
+        for padding in 1, 0:
+            # Borders, and a column with Y.
+            cell = min(28, (width - 4 - 2 * padding) // self.mesh["width"] - 2 * padding - 1)
+            if cell >= CELL:
+                break
+        fill = self._cell if cell >= CELL else self._small_cell
+        table = Table(show_header=False, show_lines=True, padding=(0, padding), border_style="dim")
+        table.add_column(no_wrap=True, style="dim", width=2)
         for _ in range(self.mesh["width"]):
             table.add_column(width=cell, no_wrap=True)
         by_place = {(xp["x"], xp["y"]): xp for xp in self.mesh["xps"]}
         for y in reversed(range(self.mesh["height"])):
-            table.add_row(str(y), *(self._cell(by_place[x, y], found[by_place[x, y]["id"]], most, cell)
+            table.add_row(str(y), *(fill(by_place[x, y], found[by_place[x, y]["id"]], most, cell)
                                     for x in range(self.mesh["width"])))
         table.add_row("", *(Text(str(x), "dim") for x in range(self.mesh["width"])))
         return table
@@ -227,8 +233,8 @@ class View:
         links = [(DIRECTIONS[way][2], shown.pop(way)) for way in DIRECTIONS if way in shown]
         for number, (arrow, row) in enumerate(links):
             # Two in a line, where there is room.
-            text.append("\n" if number % 2 == 0 or width < 16 else " ")
-            text.append(f"{arrow}{self._number(row):>6}", draw.heat(row.value, most))
+            text.append("\n" if number % 2 == 0 or width < 2 * CELL + 1 else " ")
+            text.append(f"{arrow}{self._number(row):>{CELL - 1}}", draw.heat(row.value, most))
         for name, row in shown.items():
             port = xp["ports"].get(name[1:]) if name.startswith("p") and name[1:].isdigit() else None
             label = f"{name} {port['type'].split('_E')[0]}" if port else name
@@ -237,13 +243,23 @@ class View:
             text.append(f"\n{(label if room >= 5 else label[:2])[:room]:{room}} {number}", draw.heat(row.value, most))
         return text
 
+    def _small_cell(self, xp, parts, most, width):
+        """Where there is no room for more: the hottest way to a neighbour, and the hottest port or node."""
+        text = Text(f"{xp['id']:03x}", "bold", no_wrap=True, overflow="crop")
+        for ways in [one for one in parts if one[0] in DIRECTIONS], [one for one in parts if one[0] not in DIRECTIONS]:
+            if ways:
+                name, row = max(ways, key=lambda one: one[1].value or 0)
+                mark = DIRECTIONS[name][2] if name in DIRECTIONS else "p" if name[0] == "p" else ""
+                text.append(f"\n{mark}{self._number(row, short=True):>{width - len(mark)}}", draw.heat(row.value, most))
+        return text
+
     @staticmethod
-    def _number(row):
+    def _number(row, short=False):
         """As short as a cell wants it: that it is of a part of the interval is said below."""
         if row.value is None:
             return "-"
         value = row.value * UNITS[row.unit][1]
-        return f"{value:.2f}" if value < 100 else f"{value:.0f}"
+        return f"{value:.0f}" if value >= (10 if short else 100) else f"{value:.1f}" if short else f"{value:.2f}"
 
     def _hottest(self, frame, rows):
         found, most = self._of_xp(frame, rows)

@@ -12,6 +12,7 @@ from ..count import Reading, Session
 from ..errors import ToolError
 
 VERSION = 1
+NOTES = 3               # of events that are refused, so many are named
 
 
 @dataclass
@@ -66,7 +67,9 @@ class Live:
         refused = [one for session in self._sessions() for one in session.refused]
         if not any(session.groups for session in self._sessions()):
             raise refused[0][1]
-        self.notes = [f"not counted: {error.what}" for _, error in refused]
+        self.notes = [f"not counted: {error.what}" for _, error in refused[:NOTES]]
+        if refused[NOTES:]:
+            self.notes.append(f"not counted either: {len(refused) - NOTES} more")
         self.session.enable()
         self.last, self.moment = self._read()
         self.begin = self.begin or self.moment

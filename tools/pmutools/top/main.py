@@ -6,7 +6,7 @@ import sys
 from rich.console import Console, Group
 from rich.text import Text
 
-from .. import count, errors
+from .. import VERSION, count, errors
 from ..errors import ToolError
 from ..sysfs import Machine
 from . import draw, frames, output, screen
@@ -36,6 +36,7 @@ def parser():
         prog="pmu-top", formatter_class=argparse.RawDescriptionHelpFormatter, epilog=EPILOG,
         usage="pmu-top [OPTION]... [-- COMMAND...]",
         description="Show what memory controllers, meshes and nests do: bandwidth, misses, latency, by perf events alone.")
+    found.add_argument("--version", action="version", version=f"pmu-top {VERSION}")
     found.add_argument("--view", choices=sorted(VIEWS), help="what to look at, on a machine that has several")
     found.add_argument("--mode", metavar="MODE", help="what the counters look at first, of those that the screen's second "
                                                       "line has")

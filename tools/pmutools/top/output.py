@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 from pathlib import Path
 
 from rich.console import Console
@@ -84,4 +85,5 @@ def svg(renderable, width, title):
     console = Console(record=True, width=width, file=io.StringIO(), force_terminal=True, color_system="truecolor",
                       legacy_windows=False)
     console.print(renderable)
-    return console.export_svg(title=title)
+    # Without rich's fonts, which a viewer would fetch from the network: every text has its length in the picture.
+    return re.sub(r"\s*@font-face \{.*?\}", "", console.export_svg(title=title), flags=re.S)

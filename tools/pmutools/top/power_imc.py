@@ -5,12 +5,13 @@ Cores are counted or traced, never both: the hardware has one engine for the two
 """
 import collections
 import errno
-import os
 import re
 import shutil
 import signal
 import subprocess
 import tempfile
+import time
+from pathlib import Path
 
 from rich.table import Table
 from rich.text import Text
@@ -188,42 +189,61 @@ class View:
 
 
 class Tracer:
-    """perf record of trace_imc, one after the other; what ran in the meantime is read by perf script."""
+    """perf record of trace_imc, without an end: it begins a new file when it is told to, so that nothing is missed."""
+    PATIENCE = 30       # seconds for perf to start, or to finish a file
 
     def __init__(self):
         if not shutil.which("perf"):
             raise ToolError("perf is not there, and the functions are what it records.",
                             "Install it (Debian: apt install linux-perf), or choose --mode cores.")
         self.directory = tempfile.TemporaryDirectory(prefix="pmu-top.")
-        self.process = None
-        self._start()
+        self.data = Path(self.directory.name, "perf.data")
+        self.said = tempfile.TemporaryFile("w+")        # a pipe that nobody reads would stop it
+        self.process = subprocess.Popen(["perf", "record", "-a", "-e", "trace_imc/trace_cycles/", "--switch-output=signal",
+                                         "-o", self.data], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                        stderr=self.said, start_new_session=True)
+        # Its header is there when the events are open.
+        if not self._wait(lambda: self.data.exists() and self.data.stat().st_size):
+            error = self._failure()
+            self.close()
+            raise error
 
-    def _start(self):
-        self.data = os.path.join(self.directory.name, "perf.data")
-        self.process = subprocess.Popen(["perf", "record", "-q", "-a", "-e", "trace_imc/trace_cycles/", "-o", self.data,
-                                         "--", "sleep", "86400"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.PIPE, text=True, start_new_session=True)
+    def _wait(self, ready):
+        end = time.monotonic() + self.PATIENCE
+        while self.process.poll() is None and time.monotonic() < end:
+            if ready():
+                return True
+            time.sleep(0.02)
+        return False
 
-    def _stop(self):
-        """What perf has said, if it did not record until it was told to stop."""
-        early = self.process.poll() is not None
-        if not early:
-            self.process.send_signal(signal.SIGINT)
-        _, said = self.process.communicate()
-        return said.strip() if early else ""
+    def _failure(self):
+        self.said.seek(0)
+        lines = [line.strip() for line in self.said if line.strip()]
+        return ToolError(f"perf record of trace_imc failed: {' '.join(lines[:3]) or 'it says nothing'}",
+                         f"Tracing takes CAP_PERFMON, and that nobody counts core or thread events. {RIGHTS}")
 
     def functions(self):
         """{"samples": N, "top": [(function, command, samples), ...]} since it was asked before, or {"error": ...}"""
-        if said := self._stop():
-            lines = [line for line in said.splitlines() if line.strip()]
-            return {"error": f"perf record of trace_imc failed: {' '.join(lines[:3])}\n{RIGHTS}"}
-        script = subprocess.run(["perf", "script", "-i", self.data, "-F", "comm,ip,sym"], capture_output=True, text=True,
+        finished = []
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGUSR2)
+            self._wait(lambda: finished.extend(self.data.parent.glob("perf.data.*")) or finished)
+        if not finished:
+            return {"error": str(self._failure())}
+        script = subprocess.run(["perf", "script", "-i", finished[0], "-F", "comm,ip,sym"], capture_output=True, text=True,
                                 errors="replace", stdin=subprocess.DEVNULL)
-        self._start()
+        for path in finished:
+            path.unlink()
         return count_functions(script.stdout)
 
     def close(self):
-        self._stop()
+        self.process.terminate()
+        try:
+            self.process.wait(self.PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.said.close()
         self.directory.cleanup()
 
 

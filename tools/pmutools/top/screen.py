@@ -12,6 +12,8 @@ from rich.live import Live
 from rich.segment import Segment, Segments
 from rich.text import Text
 
+from ..errors import ToolError
+
 KEYS = {b"\x1b[A": "up", b"\x1bOA": "up", b"\x1b[B": "down", b"\x1bOB": "down", b"\x1b[C": "right", b"\x1bOC": "right",
         b"\x1b[D": "left", b"\x1bOD": "left", b"\x1b[5~": "page up", b"\x1b[6~": "page down", b" ": "p", b"\x03": "q"}
 HELP = """
@@ -61,12 +63,13 @@ class Keyboard:
 
 
 class Screen:
-    """@source's frames until it is over or the user quits; @show(frame, rows) is told of each."""
+    """@source's frames until the user quits; @keep(frame, rows) has each, also while the screen is paused."""
 
-    def __init__(self, console, view, source, picture, show):
-        self.console, self.view, self.source, self.picture, self.show = console, view, source, picture, show
+    def __init__(self, console, view, source, picture, keep):
+        self.console, self.view, self.source, self.picture, self.keep = console, view, source, picture, keep
         self.paused = self.help = False
-        self.offset, self.mode = 0, view.modes[0]
+        self.refused = ""           # why the mode that was asked for cannot be
+        self.offset, self.mode = 0, view.first
         self.frame = self.rows = None
 
     def run(self, mode):
@@ -76,9 +79,10 @@ class Screen:
             try:
                 while True:
                     frame = self.source.until(self._wait)
+                    rows = self.view.rows(frame)
+                    self.keep(frame, rows)
                     if not self.paused:
-                        self.frame, self.rows = frame, self.view.rows(frame)
-                        self.show(self.frame, self.rows)
+                        self.frame, self.rows = frame, rows
                         self._draw()
                     if self.source.replayed and self.source.over:
                         self._wait(float("inf"))        # the last one stays
@@ -108,12 +112,21 @@ class Screen:
         elif key in ("up", "down", "page up", "page down"):
             self.offset += {"up": -1, "down": 1, "page up": -page, "page down": page}[key]
         elif key in ("left", "right") and not self.source.replayed:
-            modes = self.view.modes
-            self.mode = modes[(modes.index(self.mode) + (1 if key == "right" else -1)) % len(modes)]
-            self.source.look_at(self.mode)
+            self._switch(1 if key == "right" else -1)
         else:
             return False
         return True
+
+    def _switch(self, step):
+        """Look at the next mode; where that cannot be, say why and stay."""
+        modes = self.view.modes
+        wanted = modes[(modes.index(self.mode) + step) % len(modes)]
+        try:
+            self.source.look_at(wanted)
+            self.mode, self.refused = wanted, ""
+        except ToolError as error:
+            self.refused = f"{wanted}: {error}"
+            self.source.look_at(self.mode)
 
     def _draw(self):
         if self.frame is None:
@@ -123,6 +136,8 @@ class Screen:
             parts = [Text("pmu-top", "bold"), Text(HELP), Text(LINE, "dim")]
         else:
             parts = self.picture(self.frame, self.rows, width, height, self.paused, self.mode)
+            if self.refused:
+                parts[-1] = Group(Text(self.refused, "red"), parts[-1])
         self.live.update(self._fitted(parts, width, height), refresh=True)
 
     def _fitted(self, parts, width, height):
