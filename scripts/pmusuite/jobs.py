@@ -8,7 +8,7 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from . import cache, guest, kernel, ktap, options
+from . import cache, guest, kernel, ktap, options, pages as page_files
 from .arch import ARCHES
 from .cache import TREE, Error
 from .guest import Guest
@@ -83,6 +83,13 @@ def tools():
 
 def perf_events():
     yield python("perf_events", "tests/perf_events", sources=EVERYTHING)
+
+
+def pages():
+    """The pages whose commands are run, a job each."""
+    for name in page_files.names():
+        page = name.removeprefix("Documentation/").removesuffix(".md")
+        yield Job(f"pages/{page}", ("scripts/pages", name), sources=(*EVERYTHING, name))
 
 
 def kexec():
@@ -194,7 +201,7 @@ def kernels():
 
 
 GROUPS = {"scripts": scripts, "check": check, "tools": tools, "models": models, "kunit": kunit,
-          "perf_events": perf_events, "kexec": kexec, "guest": guests, "soak": soak, "kernels": kernels}
+          "perf_events": perf_events, "pages": pages, "kexec": kexec, "guest": guests, "soak": soak, "kernels": kernels}
 ON_DEMAND = ("soak", "kernels")     # not among all jobs, only where a pattern names the group
 
 

@@ -13,7 +13,8 @@ from pmusuite import cache
 SCRIPTS = cache.TREE / "scripts"
 # How each script is called; anything that makes it begin.
 CALLS = {"vm": ["--", "true"], "test": ["models"], "demo": [], "bench": ["cmn"], "check": ["6.1"],
-         "mutate": ["core-poll"], "pnor": ["/dev/null/image", f"p9={cache.TREE}/tests/models/power_imc/catalogs/p9.dts"]}
+         "mutate": ["core-poll"], "pages": ["nowhere"],
+         "pnor": ["/dev/null/image", f"p9={cache.TREE}/tests/models/power_imc/catalogs/p9.dts"]}
 
 
 class Errors(unittest.TestCase):

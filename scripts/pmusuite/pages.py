@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Pages whose commands are run in guests, and what these print compared with what the page says they do.
+
+Commands are in blocks of "console", behind "$ "; what follows is their output. Comments say how they are run:
+
+    <!-- guest: --model snbep,sockets=2       the next blocks are run in a guest with these options of scripts/vm,
+    COMMAND...                                in one shell; commands that the page does not show, one a line
+    -->
+    <!-- run: COMMAND... -->                 the same, between blocks
+    <!-- exact: PATTERN -->                   of the next block, the lines in which numbers must be as on the page
+
+Of other lines the words must be the same, numbers may differ.
+"""
+import re
+import shlex
+from dataclasses import dataclass, field
+
+from . import guest, options
+from .cache import TREE, Error
+
+PROMPT = "$ "
+MARK = "--- pmu-pages"
+_PIECE = re.compile(r"^<!-- (guest|run|exact): *(.*?)\s*-->$|^```console\n(.*?)^```$", re.M | re.S)
+_NUMBER = re.compile(r"0x[0-9a-f]+|\d[\d,.]*")
+
+
+@dataclass
+class Command:
+    text: str
+    wanted: str = ""            # what the page says that it prints
+    exact: str = ""             # a pattern of lines
+    block: int = -1             # of the page; -1: not shown
+    got: str = ""
+    status: int = 0
+
+
+@dataclass
+class Machine:
+    words: list                 # options of scripts/vm
+    commands: list = field(default_factory=list)
+
+    def guest(self):
+        given = options.parser().parse_args(self.words)
+        return options.guest(given, ("sh", "-c", self.script()))
+
+    def script(self):
+        """All commands in one shell, so that one can use what another has set."""
+        lines = ["export COLUMNS=100 PAGER=cat"]
+        for number, command in enumerate(self.commands):
+            lines += [f"printf '\\n%s %s\\n' '{MARK}' {number}", f"{{ {command.text}\n}} 2>&1",
+                      f"printf '\\n%s end %s\\n' '{MARK}' $?"]
+        return "\n".join(lines)
+
+    def take(self, output):
+        """What the guest has printed, to the commands."""
+        for number, command in enumerate(self.commands):
+            found = re.search(rf"^{MARK} {number}\n(.*?)\n{MARK} end (\d+)$", output, re.M | re.S)
+            if not found:
+                raise Error(f"'{command.text}' did not come to its end; what was printed last:\n{output[-2000:]}")
+            command.got, command.status = found[1], int(found[2])
+            if command.block < 0 and command.status:
+                raise Error(f"'{command.text}' failed with status {command.status}:\n{command.got}")
+
+
+def _commands(text):
+    """[(command, output)] of a block."""
+    found = []
+    for line in text.splitlines():
+        if line.startswith(PROMPT):
+            found.append([line.removeprefix(PROMPT), []])
+        elif found and found[-1][0].endswith("\\") and not found[-1][1]:
+            found[-1][0] += f"\n{line}"
+        elif found:
+            found[-1][1].append(line)
+        else:
+            raise Error(f"a block of console begins with '{line}', not with '{PROMPT}'")
+    return [(command, "\n".join(output)) for command, output in found]
+
+
+def machines(page):
+    """The Machines that the text of a @page asks for, with its commands."""
+    found, exact, block = [], "", -1
+    for piece in _PIECE.finditer(page):
+        kind, text, shown = piece.groups()
+        if kind == "guest":
+            first, *hidden = text.splitlines() or [""]
+            found.append(Machine(shlex.split(first)))
+            text = "\n".join(hidden)
+        elif kind == "exact":
+            exact = text
+            continue
+        elif not kind:
+            block += 1
+        if not found:
+            raise Error("no '<!-- guest: -->' before the first command")
+        if kind and text.strip():
+            found[-1].commands.append(Command(text))
+        if not kind:
+            found[-1].commands += [Command(*pair, exact, block) for pair in _commands(shown)]
+            exact = ""
+    return found
+
+
+def run(wanted):
+    """Run Machines; those that are alike share a guest."""
+    groups = {}
+    for machine in wanted:
+        groups.setdefault(machine.guest().machine(), []).append(machine)
+    for group in groups.values():
+        guests = [machine.guest() for machine in group]
+        outcomes = guest.run_in_turn(guests)
+        for machine, one, outcome in zip(group, guests, outcomes):
+            if outcome.status in guest.LOST:
+                raise Error(guest.explain(outcome, one) + f"\n{outcome.out[-2000:]}{outcome.err[-2000:]}")
+            machine.take(outcome.out)
+        if len(outcomes) < len(group):
+            raise Error("a guest did not survive its commands")
+
+
+def _shape(line, exact):
+    """@line as it is compared: without the width of columns, and without numbers unless they are to be @exact."""
+    line = " ".join(line.split())
+    return line if exact and re.search(exact, line) else _NUMBER.sub("N", line)
+
+
+def shape(text, exact):
+    return [_shape(line, exact) for line in text.strip("\n").splitlines()]
+
+
+def differences(command):
+    """What a command has printed otherwise than its page says."""
+    wanted, got = shape(command.wanted, command.exact), shape(command.got, command.exact)
+    if wanted == got:
+        return []
+    return ["the page says:", *command.wanted.strip("\n").splitlines(), "it printed:", *command.got.strip("\n").splitlines()]
+
+
+def updated(page, commands):
+    """The text of the @page with what its @commands printed."""
+    blocks = {}
+    for command in commands:
+        said = "\n".join(line.rstrip() for line in command.got.strip("\n").splitlines())
+        blocks.setdefault(command.block, []).append(PROMPT + command.text + (f"\n{said}" if said else ""))
+    numbers = iter(range(len(blocks) + 1))
+
+    def replace(piece):
+        if piece[1]:
+            return piece[0]
+        return "```console\n" + "\n".join(blocks[next(numbers)]) + "\n```"
+
+    return _PIECE.sub(replace, page)
+
+
+def names():
+    """The pages with such commands, relative to the tree."""
+    return [str(path.relative_to(TREE)) for path in sorted([*TREE.glob("*.md"), *TREE.glob("Documentation/**/*.md")])
+            if re.search("^<!-- guest:", path.read_text(), re.M)]
