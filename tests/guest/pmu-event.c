@@ -24,6 +24,7 @@
  *
  *   @enable, @disable	a group by its leader; with --disabled the events start disabled
  *   @read		with --manual the counts are read and printed here, and nowhere else
+ *   @time N		read the counts N times and print how many ns one time took, the lower quartile
  *   @model COMMAND[; COMMAND]...	those of pmu-model, without a process for each
  *
  * Without -x the events are opened and closed. If an event cannot be opened the name of the
@@ -47,6 +48,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "pmu-ctl.h"
@@ -251,6 +253,40 @@ static void print_counts(const struct events *events)
 	fflush(stdout);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The lower quartile: the host may do something else meanwhile, but not most of the time. */
+static void time_reads(const struct events *events, int n)
+{
+	uint64_t *took = n > 0 ? calloc(n, sizeof(*took)) : NULL;
+	struct counts counts;
+
+	if (!took)
+		die("cannot time", "so many reads");
+	for (int i = 0; i < n; i++) {
+		took[i] = now_ns();
+		read_events(events, &counts);
+		took[i] = now_ns() - took[i];
+	}
+	qsort(took, n, sizeof(*took), by_size);
+	printf("%" PRIu64 "\n", took[n / 4]);
+	fflush(stdout);
+	free(took);
+}
+
 static void control(const struct events *events, unsigned long request)
 {
 	for (int i = 0; i < events->n; i++)
@@ -345,6 +381,8 @@ static void run(const struct events *events, const char *command)
 		control(events, PERF_EVENT_IOC_ENABLE);
 	else if (!strcmp(command, "@disable"))
 		control(events, PERF_EVENT_IOC_DISABLE);
+	else if (!strncmp(command, "@time ", 6))
+		time_reads(events, atoi(command + 6));
 	else if (strcmp(command, "@read") && system(command))
 		die("failed:", command);
 	if (!events->manual || !strcmp(command, "@read"))
