@@ -20,9 +20,9 @@ poke() {
 		dd of="$1" bs=4 seek=$(($2 / 4)) count=1 conv=notrunc 2> /dev/null
 }
 
-# The debug kernel cannot sleep.
 can_sleep() {
-	grep -qw mem /sys/power/state 2> /dev/null || skip "this kernel has no suspend"
+	why=$(why_awake)
+	[ -z "$why" ] || skip "$why"
 	pmu-model set firmware wake 200
 }
 

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Everything at once on the debug kernel: events opened with any config, CPUs and devices that
-# come and go. The kernel must not complain, and afterwards everything counts as before. Each does
-# its rounds, however long they take; to do the same again: scripts/vm ... -- env SEED=N sh intel_imc/stress.sh
+# Everything at once: events opened with any config, groups that are read, CPUs and devices that come
+# and go; and sleep where the kernel can. The kernel must not complain, and afterwards everything counts
+# as before. Each does its rounds, however long they take, and with MINUTES in the environment goes on
+# until these are over. To do the same again: scripts/vm ... -- env SEED=N sh intel_imc/stress.sh
 #
-# vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
+# vm: --kernel 'kunit 6.12' --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
 . ./intel_imc/lib.sh
 trap as_it_was EXIT
 
@@ -17,12 +18,17 @@ next() {
 	random=$((seed >> 33 & 0x7fffffff))
 }
 
+uptime_s() {
+	cut -d. -f1 /proc/uptime
+}
+
 # rounds N FUNCTION SEQUENCE: each has its own sequence of numbers
 rounds() {
-	seed=$((SEED + $3))
-	for _ in $(seq "$1"); do
+	seed=$((SEED + $3)) n=0
+	while [ $n -lt "$1" ] || [ "$(uptime_s)" -lt "$end" ]; do
 		"$2" > /dev/null 2>&1 || :
-		echo >> "/tmp/rounds.$2"
+		n=$((n + 1))
+		echo $n > "/tmp/rounds.$2"
 	done
 }
 
@@ -38,6 +44,29 @@ open_groups() {
 	next
 	pmu-event --cpu $((random % 4)) --group uncore_imc_0:0x304 uncore_imc_0:0xc04 \
 		uncore_imc_0:0x101 uncore_imc_0:0x10 uncore_imc_0:0xff -x true -x true
+}
+
+# Nobody unbinds channel 1: its events are read all the time, on whichever CPU they are, and no count goes
+# down. Two groups fit, four take turns.
+read_groups() {
+	next
+	# shellcheck disable=SC2046 # a list
+	pmu-event --cpu $((random % 4)) --groups-of 2 --readers 2 $(printf 'uncore_imc_1:0x304 uncore_imc_1:0xc04 %.0s' $(seq 4)) \
+		-x 'sleep 1' 2>> /tmp/said.readers
+}
+
+# In earnest, or as far as one of the kernel's tests goes
+sleep_and_wake() {
+	if [ -n "$(why_awake)" ]; then
+		sleep 1
+		return
+	fi
+	next
+	set -- devices processors core none
+	shift $((random % 4))
+	echo "$1" > /sys/power/pm_test
+	echo mem > /sys/power/state
+	echo none > /sys/power/pm_test
 }
 
 multiplex() {
@@ -61,7 +90,10 @@ plug_devices() {
 
 test_all_at_once() {
 	show "SEED=$SEED"
-	rm -f /tmp/rounds.*
+	rm -f /tmp/rounds.* /tmp/said.readers
+	[ ! -e /sys/power/pm_test ] || echo 0 > /sys/module/suspend/parameters/pm_test_delay
+	pmu-model set firmware wake 200
+	end=$(($(uptime_s) + 60 * ${MINUTES:-0}))
 	sequence=0
 	# About as long each
 	while read -r n what; do
@@ -73,9 +105,13 @@ test_all_at_once() {
 		3 multiplex
 		3 plug_cpus
 		10 plug_devices
+		3 read_groups
+		3 sleep_and_wake
 	EOT
 	wait
-	equal "rounds" "$(cat /tmp/rounds.* | wc -l)" 56
+	show "rounds: $(cd /tmp && grep . rounds.* | sed 's/rounds.//' | tr '\n' ' ')"
+	within "rounds" "$(cat /tmp/rounds.* | awk '{ n += $1 } END { print n }')" 62 1000000
+	fails grep 'a count went down' /tmp/said.readers
 }
 
 # No counter, no owner and no box was lost on the way.
