@@ -87,6 +87,11 @@ def entry(kind, key, build):
     return target
 
 
+def bound(command):
+    """@command, killed by the kernel if the thread that started it ends first, whatever ends that."""
+    return ["setpriv", "--pdeathsig", "KILL", *map(str, command)]
+
+
 def run(command, what, **kwargs):
     """Run @command; on failure raise an Error that says @what failed and shows the end of its output."""
     done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -125,8 +130,16 @@ def _keep_traceback():
     return f" (details: {directory}/traceback)"
 
 
+def _end(number, _frame):
+    sys.exit(128 + number)
+
+
 def main(function):
     """Run a script's main function; whatever goes wrong becomes one message and exit status 125."""
+    # As Ctrl-C does: what is under way is cleared up.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:      # as nohup wants it
+            signal.signal(number, _end)
     try:
         status = function()
         sys.stdout.flush()

@@ -9,7 +9,9 @@ it where the guest has put a module, gdb_frames.py who called a function of the 
 import dataclasses
 import re
 import struct
+import sys
 import tempfile
+import time
 from pathlib import Path
 
 from . import build, cache, guest, kernel as kernels
@@ -116,10 +118,14 @@ class Session:
     def qemu_args(self):
         return ["-S", "-chardev", f"socket,id=gdb,path={self.socket},server=on,wait=off", "-gdb", "chardev:gdb"]
 
-    def invitation(self):
-        return f"the guest waits for gdb (Debian's package gdb-multiarch); in another terminal:\n" \
-            f"    gdb-multiarch -x {self.commands}\n" \
-            f"A breakpoint may be in a module that is not loaded yet; \"continue\" starts the guest."
+    def invite(self, process):
+        """Say how to start gdb, once QEMU is there to be found."""
+        while not self.socket.exists() and process.poll() is None:
+            time.sleep(0.1)
+        print("scripts/vm: the guest waits for gdb (Debian's package gdb-multiarch); in another terminal:\n"
+              f"    gdb-multiarch -x {self.commands}\n"
+              "A breakpoint may be in a module that is not loaded yet; \"continue\" starts the guest.",
+              file=sys.stderr, flush=True)
 
 
 def attach(machine):

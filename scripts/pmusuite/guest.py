@@ -24,6 +24,7 @@ DIED = 125          # no status came: the guest did not get that far
 TIMEOUT = 124       # as of timeout(1)
 UNSOUND = 99        # the kernel complained, whatever the command said
 LOST = (DIED, TIMEOUT, UNSOUND)
+STOP = threading.Event()    # somebody has had enough: guests that run are killed
 
 # What a kernel that works does not say.
 COMPLAINTS = re.compile(
@@ -204,9 +205,9 @@ def _pump(descriptor, sink):
     return thread
 
 
-def _wait(process, time_left):
-    """False if the time was over before the process was."""
-    while (left := time_left()) > 0:
+def wait(process, time_left):
+    """False if the time was over before the process was, or nobody waits for it any more."""
+    while (left := time_left()) > 0 and not STOP.is_set():
         try:
             process.wait(min(left, 1))
             return True
@@ -215,7 +216,7 @@ def _wait(process, time_left):
     return False
 
 
-def _run(command, preload, time_left, sinks, shell):
+def _run(command, preload, time_left, sinks, shell, gdb=None):
     """Run QEMU with a port per sink; the console too, unless it is the user's terminal."""
     writers, pumps = [], []
     for name, sink in sinks.items():
@@ -228,12 +229,14 @@ def _run(command, preload, time_left, sinks, shell):
         else:
             command += ["-device", f"virtserialport,chardev={name},name={name}"]
     # Preloaded into QEMU alone: nothing between here and there may inherit it.
-    process = subprocess.Popen(command, pass_fds=writers, env={**os.environ, "LD_PRELOAD": str(preload)},
+    process = subprocess.Popen(cache.bound(["env", f"LD_PRELOAD={preload}", *command]), pass_fds=writers,
                                stdin=None if shell else subprocess.DEVNULL)
     for writer in writers:
         os.close(writer)
     try:
-        timed_out = not _wait(process, time_left)
+        if gdb:
+            gdb.invite(process)
+        timed_out = not wait(process, time_left)
     finally:
         if process.poll() is None:
             process.kill()
@@ -274,7 +277,7 @@ def _start(guests, sinks, time_left, token=None):
         for last in (False, True):
             begin = time.monotonic()
             code, timed_out = _run(_qemu(guest, kernel, initramfs), preload, lambda: time_left(begin),
-                                   {"console": log.extend, **sinks}, guest.shell)
+                                   {"console": log.extend, **sinks}, guest.shell, guest.gdb)
             if last or guest.shell or guest.gdb or not _firmware_gave_up(log, code, timed_out):
                 break
             cache.say("the firmware gave up before the kernel began: once more")

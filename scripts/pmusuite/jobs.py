@@ -222,16 +222,20 @@ def _selected(job, test):
     return dataclasses.replace(job, guest=of_guest, command=command, select=test)
 
 
-def select(patterns, test=""):
-    """The jobs that match any of @patterns, all without; of each the tests whose name has @test."""
+def select(patterns, test="", names=()):
+    """The jobs that match any of @patterns or have one of @names, all without; of each the tests whose name has @test."""
+    wanted = [*patterns, *names]
     jobs = [job for name, group in GROUPS.items() for job in group()
-            if name not in ON_DEMAND or any(pattern.startswith(name) for pattern in patterns)]
+            if name not in ON_DEMAND or any(pattern.startswith(name) for pattern in wanted)]
     for pattern in patterns:
         if not any(matches(job.name, pattern) for job in jobs):
             raise Error(f"no job matches '{pattern}'; scripts/test --list lists them")
-    jobs = [job for job in jobs if not patterns or any(matches(job.name, pattern) for pattern in patterns)]
+    for name in set(names) - {job.name for job in jobs}:
+        raise Error(f"there is no job {name} any more; scripts/test --list lists them")
+    jobs = [job for job in jobs if not wanted or job.name in names or
+            any(matches(job.name, pattern) for pattern in patterns)]
     if test:
-        jobs = [found for job in jobs if job.tests or patterns if (found := _selected(job, test))]
+        jobs = [found for job in jobs if job.tests or wanted if (found := _selected(job, test))]
         if not jobs:
             raise Error(f"no test of these jobs has '{test}' in its name")
     return jobs

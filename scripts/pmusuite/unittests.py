@@ -8,11 +8,19 @@ whose name has NAME.
 """
 import argparse
 import os
+import signal
 import subprocess
 import unittest
 from pathlib import Path
 
 from . import arch, build, cache, specs
+
+
+LONGEST = 1200      # seconds for a test, also on a busy host: what takes longer has stopped for good
+
+
+def _too_long(_number, _frame):
+    raise TimeoutError(f"it did not end within {LONGEST} s")
 
 
 class Ktap(unittest.TestResult):
@@ -25,8 +33,11 @@ class Ktap(unittest.TestResult):
     def startTest(self, test):
         super().startTest(test)
         self.problems, self.directive = [], ""
+        signal.signal(signal.SIGALRM, _too_long)
+        signal.alarm(LONGEST)
 
     def stopTest(self, test):
+        signal.alarm(0)
         self.failed += bool(self.problems)
         for line in "\n".join(self.problems).splitlines():
             print(f"# {line}")
@@ -64,7 +75,8 @@ def keep_log(test):
 
 def vm(test, *arguments):
     """scripts/vm for a @test, run to its end."""
-    return subprocess.run(["scripts/vm", *keep_log(test), *arguments], cwd=cache.TREE, capture_output=True, text=True,
+    return subprocess.run(cache.bound(["scripts/vm", *keep_log(test), *arguments]), cwd=cache.TREE, capture_output=True,
+                          text=True,
                           env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"})
 
 

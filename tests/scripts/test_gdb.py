@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """scripts/vm --gdb with a real gdb: breakpoints in our modules while they load and while they count."""
+import contextlib
+import io
 import re
 import shutil
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
+from pathlib import Path
 
 from pmusuite import arch, cache, debugger, unittests
 
@@ -41,6 +45,20 @@ class Symbols(unittest.TestCase):
             debugger.symbol_file(arch.get("x86_64"), KALLSYMS.replace("ffffffff8", "000000000"))
 
 
+class Invitation(unittest.TestCase):
+    def test_not_before_there_is_somebody_to_talk_to(self):
+        session, said = object.__new__(debugger.Session), io.StringIO()
+        with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stderr(said):
+            session.socket, session.commands = Path(directory, "socket"), Path(directory, "commands")
+
+            def poll():     # QEMU takes a while, in which nothing may be said
+                self.assertEqual(said.getvalue(), "")
+                session.socket.touch()
+
+            session.invite(unittest.mock.Mock(poll=poll))
+        self.assertIn(f"-x {session.commands}\n", said.getvalue())
+
+
 @unittest.skipUnless(shutil.which("gdb-multiarch"), "no gdb-multiarch; scripts/setup test installs it")
 class Session(unittest.TestCase):
     def debug(self, machine, commands, *words):
@@ -58,6 +76,7 @@ class Session(unittest.TestCase):
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60 * MINUTES,
                               start_new_session=True)    # no terminal, which gdb would look for
         said = "".join([done.stdout, done.stderr])
+        self.assertNotIn("Error in sourced command file", said)     # else the guest waits for ever
         self.assertEqual(guest.wait(60 * MINUTES), 0, said)
         return said
 

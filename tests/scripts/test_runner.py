@@ -6,7 +6,12 @@ import dataclasses
 import importlib.machinery
 import importlib.util
 import io
+import os
+import signal
+import subprocess
+import sys
 import tempfile
+import time
 import unittest
 import unittest.mock
 from pathlib import Path
@@ -120,6 +125,15 @@ class Selection(unittest.TestCase):
         for name in ("kunit/x86_64/intel_imc_test", "kunit/arm64/cmn_test", "kunit/ppc64le/power_imc_trace_test",
                      *(f"kunit/{name}/pmu_core_test" for name in arch.ARCHES)):
             self.assertIn(name, names)
+
+    def test_failed_jobs_are_exactly_those(self):
+        name = "guest/intel_imc/counts/6.1/ours"     # another begins so
+        self.assertLess(1, len(jobs.select([name])))
+        self.assertEqual([job.name for job in jobs.select([], names=[name])], [name])
+        self.assertEqual({job.name for job in jobs.select(["models"], names=["scripts", "kernels/check"])},
+                         {"scripts", "kernels/check", *(f"models/{machine}" for machine in arch.ARCHES)})
+        with self.assertRaisesRegex(cache.Error, "no job guest/cmn/gone any more"):
+            jobs.select([], names=["guest/cmn/gone"])
 
     def test_one_test_of_a_job(self):
         job, = jobs.select(["kunit"], "reads_at_2")
@@ -318,6 +332,59 @@ class Firmware(unittest.TestCase):
                 self.assertEqual(guest._firmware_gave_up(log, code, timed_out), again)
 
 
+class Stopped(unittest.TestCase):
+    """Whatever ends a script ends what it has started."""
+    LIMIT = 60      # seconds, on a busy host
+
+    # What is started writes its process' number, and waits.
+    GUEST = "guest._run(['sh', '-c', script], '', lambda: 1000, {'console': print}, False)"
+    JOB = "test_runner.script('test').run_all([[jobs.Job('job', ('sh', '-c', script))]], Path(directory), 1, {})"
+    UNIT_TEST = "subprocess.run(cache.bound(['sh', '-c', script]))"
+
+    def wait(self, condition):
+        last = time.monotonic() + self.LIMIT
+        while not (found := condition()):
+            self.assertLess(time.monotonic(), last, "waited in vain")
+            time.sleep(0.05)
+        return found
+
+    def end(self, body, number):
+        """The exit status of a script with that @body, after a signal; fails if what it had started goes on."""
+        with tempfile.TemporaryDirectory() as directory:
+            said = Path(directory) / "pid"
+            script = f"echo $$ > {said}.new; mv {said}.new {said}; exec sleep 1000"
+            process = subprocess.Popen(
+                [sys.executable, "-c", "import subprocess\nfrom pathlib import Path\nimport test_runner\n"
+                 "from pmusuite import cache, guest, jobs\n"
+                 f"script, directory = {script!r}, {directory!r}\ncache.main(lambda: {body})"],
+                env={**os.environ, "PYTHONPATH": f"{cache.TREE}/scripts:{Path(__file__).parent}"},
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            started = int(self.wait(lambda: said.exists() and said.read_text()))
+            process.send_signal(number)
+            status = process.wait(self.LIMIT)
+            self.wait(lambda: not Path(f"/proc/{started}").exists())
+            return status
+
+    def test_a_guest(self):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            self.assertEqual(self.end(self.GUEST, number), 128 + number)
+        self.assertEqual(self.end(self.GUEST, signal.SIGKILL), -signal.SIGKILL)
+
+    def test_a_job_on_the_host(self):
+        self.assertEqual(self.end(self.JOB, signal.SIGTERM), 128 + signal.SIGTERM)
+        self.assertEqual(self.end(self.JOB, signal.SIGKILL), -signal.SIGKILL)
+
+    def test_what_a_test_has_started(self):
+        self.assertEqual(self.end(self.UNIT_TEST, signal.SIGKILL), -signal.SIGKILL)
+
+    def test_guests_in_other_threads(self):
+        guest.STOP.set()
+        self.addCleanup(guest.STOP.clear)
+        with subprocess.Popen(["sleep", "1000"]) as process:
+            self.assertFalse(guest.wait(process, lambda: 1000))
+            process.kill()
+
+
 class LastLine(unittest.TestCase):
     def verdict(self, *statuses):
         return script("test").verdict(collections.Counter(statuses))
@@ -362,6 +429,20 @@ class UnitTests(unittest.TestCase):
 
         self.assertEqual(self.run_case(Case), [("ok", "test_a"), ("FAIL", "test_b"), ("FAIL", "test_c"),
                                                ("skip", "test_d"), ("FAIL", "test_e")])
+
+    def test_one_that_does_not_end(self):
+        class Case(unittest.TestCase):
+            def test_a(self):
+                time.sleep(1000)
+
+            def test_b(self):
+                subprocess.run(["sleep", "1000"], check=False)
+
+            def test_c(self):
+                pass
+
+        with unittest.mock.patch.object(unittests, "LONGEST", 1):
+            self.assertEqual(self.run_case(Case), [("FAIL", "test_a"), ("FAIL", "test_b"), ("ok", "test_c")])
 
     def test_a_class_that_cannot_be_set_up(self):
         class Case(unittest.TestCase):
