@@ -32,7 +32,6 @@
  *  + control keys: see control.c
  */
 #include "cmn.h"
-#include "exec/address-spaces.h"
 #include "migration/vmstate.h"
 #include "qapi/error.h"
 #include "qemu/module.h"

@@ -4,7 +4,6 @@
 #define PMU_MODELS_CMN_H
 
 #include "common/compat.h"
-#include "exec/memory.h"
 #include "hw/irq.h"
 #include "qapi/qapi-types-common.h"
 #include "bus.h"

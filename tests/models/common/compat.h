@@ -23,4 +23,33 @@ typedef void ClassInitData;
 #include "hw/qdev-properties.h"
 #endif
 
+/* Memory's headers went from exec to system. */
+#if __has_include("exec/memory.h")
+#include "exec/address-spaces.h"
+#include "exec/memory.h"
+#else
+#include "system/address-spaces.h"
+#include "system/memory.h"
+#endif
+
+/*
+ * Those of accelerators were split, and one is not for all; init_machine was
+ * given the accelerator itself.
+ */
+#if __has_include("accel/accel-cpu-ops.h")
+#include "accel/accel-cpu-ops.h"
+#include "accel/accel-ops.h"
+#include "accel/dummy-cpus.h"
+#define ACCEL_INIT_ARGS AccelState *as, MachineState *machine
+#else
+#include "system/accel-ops.h"
+#define ACCEL_INIT_ARGS MachineState *machine
+#endif
+
+/* The front end of a character device was CharBackend until 10.2. */
+#if QEMU_VERSION_MAJOR > 10 || \
+    (QEMU_VERSION_MAJOR == 10 && QEMU_VERSION_MINOR >= 2)
+#define CharBackend CharFrontend
+#endif
+
 #endif

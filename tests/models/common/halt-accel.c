@@ -12,7 +12,6 @@
 #include "compat.h"
 #include "qemu/accel.h"
 #include "qemu/module.h"
-#include "system/accel-ops.h"
 #include "system/cpus.h"
 #include "system/qtest.h"
 
@@ -28,7 +27,7 @@ static void halt_set_clock(int64_t ns)
     qatomic_set_i64(&halt_clock, ns);
 }
 
-static int halt_init(MachineState *machine)
+static int halt_init(ACCEL_INIT_ARGS)
 {
     return 0;
 }

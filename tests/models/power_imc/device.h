@@ -12,7 +12,6 @@
 
 #include "common/compat.h"
 #include "qemu/timer.h"
-#include "exec/memory.h"
 #include "hw/ppc/pnv_chip.h"
 #include "common/registry.h"
 
