@@ -3,6 +3,7 @@
 
 Everything is built out of the tree, into the cache, under a key of what went in.
 """
+import functools
 import os
 import shutil
 import subprocess
@@ -109,6 +110,17 @@ def guest_program(arch, name):
     return cache.entry("programs", f"{arch.name}-{name}-{key}", build) / name
 
 
+# The versions of QEMU that all tests were run with.
+TESTED_QEMU = ("10.0.2+ds",)
+
+
+@functools.cache
+def _tell_untested(upstream):
+    if upstream not in TESTED_QEMU:
+        cache.say(f"QEMU {upstream}: the models were tested with {', '.join(TESTED_QEMU)}; "
+                  "scripts/test models tells whether they fit this one")
+
+
 def qemu_version(arch):
     program = f"qemu-system-{arch.qemu}"
     if not shutil.which(program):
@@ -122,10 +134,14 @@ def qemu_version(arch):
     return version
 
 
+def _upstream(version):
+    """The version of QEMU's source, of that of Debian's package."""
+    return version.rsplit("-", 1)[0]
+
+
 def _qemu_headers(arch):
     """The headers of the installed QEMU, from the source package of its very version."""
-    version = qemu_version(arch)
-    upstream = version.rsplit("-", 1)[0]
+    upstream = _upstream(qemu_version(arch))
     script = TREE / "tests" / "models" / "prepare-headers"
 
     def build(directory):
@@ -138,6 +154,7 @@ def _qemu_headers(arch):
 
 def models(arch):
     """The shared object of device models to preload into the stock QEMU of @arch."""
+    _tell_untested(_upstream(qemu_version(arch)))
     headers = _qemu_headers(arch)
     key = cache.key_of(RECIPE, cache.key_of_tree("tests/models"), qemu_version(arch), compiler_version("gcc"))
 

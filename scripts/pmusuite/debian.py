@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Debian packages of any architecture, by scripts/apt: looked up, downloaded, unpacked."""
-import json
-import os
 import re
 import subprocess
 
@@ -23,19 +21,6 @@ def update(arch):
     if done.returncode:
         raise Error("cannot fetch Debian's package lists; see above. A network and a Debian mirror are needed "
                     "the first time")
-
-
-def remembered(name, find):
-    """find() -> a JSON value, looked up once and then kept, so that later runs need no network."""
-    path = cache.ROOT / "resolved" / f"{name}.json"
-    if path.exists():
-        return json.loads(path.read_text())
-    value = find()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_text(json.dumps(value, indent=1) + "\n")
-    partial.rename(path)    # half of it would be an error for ever
-    return value
 
 
 def stanzas(arch, package):
@@ -64,15 +49,33 @@ def _deb(package):
     return f"{name}_{version.replace(':', '%3a')}_"
 
 
+def _store(arch):
+    return cache.ROOT / "debs" / arch
+
+
+def _stored(arch, package):
+    """The .deb of the package "name=version", where it has been downloaded."""
+    return next(_store(arch).glob(f"{_deb(package)}*.deb"), None)
+
+
+def lost(arch, packages):
+    """Those of @packages, "name=version", that have not been downloaded and that the mirror does not offer."""
+    wanted = {package for package in packages if not _stored(arch, package)}
+    if not wanted:
+        return []
+    update(arch)
+    table = subprocess.run([APT, arch, "cache", "madison", *(package.split("=")[0] for package in wanted)],
+                           capture_output=True, text=True).stdout
+    rows = [[field.strip() for field in line.split("|")] for line in table.splitlines()]
+    return sorted(wanted - {f"{row[0]}={row[1]}" for row in rows if row[-1].endswith(" Packages")})
+
+
 def download(arch, packages):
     """Download "name=version" packages, those not in the cache in one go; returns their .deb paths."""
-    store = cache.ROOT / "debs" / arch
-
-    def have(package):
-        return next(store.glob(f"{_deb(package)}*.deb"), None)
+    store = _store(arch)
 
     with cache.lock(f"debs-{arch.replace('/', '-')}"):
-        missing = [package for package in packages if not have(package)]
+        missing = [package for package in packages if not _stored(arch, package)]
         if missing:
             cache.say("downloading " + (missing[0] if len(missing) == 1 else
                                         f"{len(missing)} packages: {', '.join(p.split('=')[0] for p in missing)}"))
@@ -82,7 +85,7 @@ def download(arch, packages):
             run([APT, arch, "get", "download", *missing], f"downloading {', '.join(missing)}", cwd=partial)
             for deb in partial.glob("*.deb"):
                 deb.rename(store / deb.name)
-    return [have(package) for package in packages]
+    return [_stored(arch, package) for package in packages]
 
 
 def unpack(debs, directory):

@@ -5,18 +5,21 @@ The base holds Debian's busybox, perf and other clients with the libraries they 
 kernel's own modules that a guest may load. Python is a part of its own, for guests that want it.
 The overlay, made for each run, holds what is tried.
 """
+import functools
 import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
-from . import cache, debian
+from . import cache, debian, pins
 from .cache import Error, run
 from .kernel import STOCK
 
 # Debian's programs that guests have beside perf: PAPI, which finds events through libpfm4.
 CLIENTS = {"papi-tools": ("usr/bin/papi_command_line",)}
+# What single tests want in guests, and of which architecture: see pin_of_program().
+PROGRAMS = (("ppc64le", "kexec-tools"),)
 
 # Debian's Python with what our tools import, and of its library what no program of ours would.
 PYTHON, PYTHON_PACKAGES = "usr/bin/python3", ("python3-minimal", "python3", "python3-rich")
@@ -90,12 +93,30 @@ def _copy_modules(kernel, root, names):
     run(["/sbin/depmod", "-b", root, kernel.release], "depmod")
 
 
-def _packages(arch, kernel):
-    """Busybox, the clients and perf, of the kernel's own version or of the newest stock kernel's."""
-    series = kernel.series if kernel.series in STOCK else STOCK[-1]
-    return debian.remembered(f"guest-{arch.name}-{series}", lambda: debian.closure_names(
+@functools.cache
+def pin(arch, series):
+    """Busybox, the clients and perf of a stock kernel @series, with all that they depend on."""
+    return pins.Pin(f"guest-{arch.name}-{series}", lambda: debian.closure_names(
         arch.debian, [f"linux-perf={debian.newest(arch.debian, 'linux-perf', series + '.')['Version']}",
-                      "busybox-static", *CLIENTS]))
+                      "busybox-static", *CLIENTS]), lambda found: {arch.debian: found})
+
+
+@functools.cache
+def pin_of_program(arch, package):
+    """A @package whose libraries the clients have brought, for a test of its own."""
+    return pins.Pin(f"{package}-{arch.name}", lambda: [f"{package}={debian.newest(arch.debian, package, '')['Version']}"],
+                    lambda found: {arch.debian: found})
+
+
+@functools.cache
+def pin_of_python(arch):
+    return pins.Pin(f"python-{arch.name}", lambda: debian.closure_names(arch.debian, PYTHON_PACKAGES),
+                    lambda found: {arch.debian: found})
+
+
+def _packages(arch, kernel):
+    """perf is of the kernel's own version or of the newest stock kernel's."""
+    return pin(arch, kernel.series if kernel.series in STOCK else STOCK[-1]).get()
 
 
 def base(arch, kernel):
@@ -123,7 +144,7 @@ def base(arch, kernel):
 
 def python(arch):
     """Python and rich, without what nobody imports: the kernel unpacks all of it before anything runs."""
-    packages = debian.remembered(f"python-{arch.name}", lambda: debian.closure_names(arch.debian, PYTHON_PACKAGES))
+    packages = pin_of_python(arch).get()
 
     def build(directory):
         cache.say(f"making Python for {arch.name} guests")

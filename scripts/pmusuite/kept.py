@@ -7,17 +7,11 @@ import dataclasses
 import functools
 import json
 
-from . import build, cache, data, ktap
+from . import build, cache, data, ktap, pins
 from .arch import ARCHES
 
 RESULTS = cache.ROOT / "results"
 SECONDS = RESULTS / "seconds.json"
-
-
-def _resolved(pattern):
-    """Which packages guests are made of, as far as they have been looked up."""
-    return cache.key_of(*[part for path in sorted((cache.ROOT / "resolved").glob(pattern)) if path.name[0] != "."
-                          for part in (path.name, path)])
 
 
 @functools.cache
@@ -38,8 +32,8 @@ def keys(jobs):
 
     def key(job):
         arches = [job.guest.arch] if job.guest else ARCHES.values()
-        pattern = f"*-{job.guest.arch.name}-*" if job.guest else "*"
-        return cache.key_of(repr(job), trees[job.sources], _resolved(pattern), _data(), *map(_tools, arches))
+        fetched = pins.key(f"*-{job.guest.arch.name}*" if job.guest else "*")
+        return cache.key_of(repr(job), trees[job.sources], fetched, _data(), *map(_tools, arches))
 
     return {job: key(job) for job in jobs}
 

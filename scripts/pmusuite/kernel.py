@@ -4,13 +4,14 @@
 Two are tested every day. The others, the oldest and the newest that Debian has, are of other suites, whose
 libraries and compilers are not the host's: their modules are built in a root of their own suite.
 """
+import functools
 import lzma
 import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import cache, debian
+from . import cache, debian, pins
 from .cache import Error, run
 
 STOCK = ("6.1", "6.12")
@@ -47,8 +48,9 @@ def _in_suite(arch, suite):
     return f"{arch}/{suite}" if suite else arch
 
 
-def packages(arch, series):
-    """Which packages make up the stock kernel @series: found once, then remembered."""
+@functools.cache
+def pin(arch, series):
+    """Which packages make up the stock kernel @series, and, of one of OTHERS, what its modules are built with."""
     def find():
         errors = []
         for suite in OTHERS.get(series, [None]):
@@ -68,15 +70,40 @@ def packages(arch, series):
         parts = re.findall(rf"linux-(?:base|binary|modules)-{re.escape(release)}",
                            debian.newest(suite, image, version)["Depends"])
         headers = debian.newest(suite, f"linux-headers-{release}", version)["Depends"]
-        return {"release": release, "version": version, "image": image, "parts": parts,
-                "headers": [f"linux-headers-{release}", re.search(r"linux-headers-\S+-common", headers).group()],
-                "kbuild": re.search(r"linux-kbuild-[^\s,]+", headers).group(),
-                "suite": name, "compiler": re.search(r"gcc-\d+", headers).group()}
-    return debian.remembered(f"kernel-{arch.name}-{series}", find)
+        found = {"suite": name, "release": release, "version": version, "image": image, "parts": parts,
+                 "headers": [f"linux-headers-{release}", re.search(r"linux-headers-\S+-common", headers).group()],
+                 "kbuild": re.search(r"linux-kbuild-[^\s,]+", headers).group()}
+        if series in OTHERS:
+            found["tools"] = _tools(arch, name, re.search(r"gcc-\d+", headers).group(), found["kbuild"])
+        return found
+
+    def packages(found):
+        suite, host = (_in_suite(name, found["suite"]) for name in (arch.debian, debian.host_arch()))
+        wanted = {suite: [f"{name}={found['version']}" for name in (*_image(found), *found["headers"])]}
+        wanted.setdefault(host, []).extend(found.get("tools") or [f"{found['kbuild']}={found['version']}"])
+        return wanted
+
+    return pins.Pin(f"kernel-{arch.name}-{series}", find, packages)
+
+
+def _image(found):
+    return found["parts"] or [found["image"]]
+
+
+def packages(arch, series):
+    return pin(arch, series).get()
+
+
+def _tools(arch, suite, compiler, kbuild):
+    """What builds modules for a kernel of @suite: packages for the host's processor."""
+    host = debian.host_arch()
+    if host != arch.debian:
+        compiler += f"-{arch.cross.rstrip('-').replace('_', '-')}"
+    return debian.closure_names(_in_suite(host, suite), [*TOOLS, compiler, kbuild])
 
 
 def _unpack_headers(arch, found, directory):
-    debian.unpack(debian.download(_in_suite(arch.debian, found.get("suite")),
+    debian.unpack(debian.download(_in_suite(arch.debian, found["suite"]),
                                   [f"{name}={found['version']}" for name in found["headers"]]), directory)
     # Type information for modules would need pahole; without vmlinux kbuild leaves it out.
     (directory / "usr/src" / f"linux-headers-{found['release']}" / "vmlinux").unlink(missing_ok=True)
@@ -98,29 +125,21 @@ def _unpack_modules(directory):
         packed.unlink()
 
 
-def _build_root(arch, series, found):
+def _build_root(arch, found):
     """A root of the kernel's own suite, for the host's processor: compiler, make, shell, headers."""
-    host = debian.host_arch()
-    suite = _in_suite(host, found["suite"])
-    compiler = found["compiler"]
-    if host != arch.debian:
-        compiler += f"-{arch.cross.rstrip('-').replace('_', '-')}"
-    packages = debian.remembered(f"build-{arch.name}-{series}", lambda: debian.closure_names(
-        suite, [*TOOLS, compiler, found["kbuild"]]))
-
     def build(directory):
         cache.say(f"unpacking what builds modules for {found['release']}")
         # Where these are links no package that is merely unpacked makes them.
         for name in ("bin", "sbin", "lib", "lib64"):
             (directory / "usr" / name).mkdir(parents=True)
             (directory / name).symlink_to(f"usr/{name}")
-        debian.unpack(debian.download(suite, packages), directory)
+        debian.unpack(debian.download(_in_suite(debian.host_arch(), found["suite"]), found["tools"]), directory)
         for name in ("dev", "proc", "tmp", "work"):
             (directory / name).mkdir(exist_ok=True)
         (directory / "usr/bin/awk").symlink_to("gawk")
         _unpack_headers(arch, found, directory)
 
-    return cache.entry("build-root", f"{arch.name}-{cache.key_of(*packages, found['version'], Path(__file__))}", build)
+    return cache.entry("build-root", f"{arch.name}-{cache.key_of(*found['tools'], found['version'], Path(__file__))}", build)
 
 
 def stock(arch, series):
@@ -128,8 +147,8 @@ def stock(arch, series):
 
     def build(directory):
         cache.say(f"unpacking Debian's {found['release']} kernel and headers")
-        image = debian.download(_in_suite(arch.debian, found.get("suite")), [
-            f"{name}={found['version']}" for name in found.get("parts") or [found["image"]]])
+        image = debian.download(_in_suite(arch.debian, found["suite"]), [
+            f"{name}={found['version']}" for name in _image(found)])
         debian.unpack(image, directory)
         if not (directory / "lib").exists():
             (directory / "usr/lib").rename(directory / "lib")
@@ -146,7 +165,7 @@ def stock(arch, series):
     modules = root / "lib/modules" / release
     build_root = None
     if series in OTHERS:
-        build_root = _build_root(arch, series, found)
+        build_root = _build_root(arch, found)
         kdir = Path(f"/usr/src/linux-headers-{release}")
     return Kernel(series, release, next(root.glob("boot/vmlinu[xz]-*"), modules / "vmlinuz"), modules, kdir,
                   found["version"], build_root)

@@ -62,9 +62,7 @@ poweroff -f
 
 def kexec_tools(directory):
     """Debian's program for the guest; perf has brought its libraries."""
-    [package] = debian.remembered(f"kexec-tools-{ARCH.name}", lambda: [
-        f"kexec-tools={debian.newest(ARCH.debian, 'kexec-tools', '')['Version']}"])
-    debian.unpack(debian.download(ARCH.debian, [package]), directory)
+    debian.unpack(debian.download(ARCH.debian, initrd.pin_of_program(ARCH, "kexec-tools").get()), directory)
     return directory / "sbin/kexec"
 
 

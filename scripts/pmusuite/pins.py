@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Which of Debian's packages are fetched: those whose versions scripts/pins names, and not the newest of the day.
+
+A mirror keeps old versions as long as it likes. Where it lacks one of a pin's, what the pin would be today takes
+its place on this machine, and that is said. `scripts/pins` makes the files.
+"""
+import functools
+import json
+import os
+from dataclasses import dataclass
+from typing import Callable
+
+from . import cache, debian
+from .cache import TREE
+
+DIRECTORY = TREE / "scripts" / "pins"
+TAKEN = cache.ROOT / "taken"        # what is used of a pin, by name and content
+
+
+def dump(value):
+    return json.dumps(value, indent=1) + "\n"
+
+
+@dataclass(frozen=True)
+class Pin:
+    name: str               # KIND-ARCH[-SERIES]
+    find: Callable          # what to pin today, a JSON value
+    packages: Callable      # {architecture, as scripts/apt has it: ["NAME=VERSION", ...]} of such a value
+
+    @property
+    def file(self):
+        return DIRECTORY / f"{self.name}.json"
+
+    def pinned(self):
+        """What the tree says, or None."""
+        return json.loads(self.file.read_text()) if self.file.exists() else None
+
+    def differences(self, old, new):
+        """Lines that tell what @new has for @old; either may be None."""
+        def versions(value):
+            return {(arch, name): version for arch, packages in (self.packages(value) if value else {}).items()
+                    for name, version in (package.split("=") for package in packages)}
+
+        before, after = versions(old), versions(new)
+        return [f"{name} {before.get((arch, name), 'none')} -> {after.get((arch, name), 'none')}"
+                for arch, name in sorted({*before, *after}) if before.get((arch, name)) != after.get((arch, name))]
+
+    def get(self):
+        """What to use: the pin, or what takes its place; decided once and then kept, so that later runs need no network."""
+        return _get(self)
+
+    def _take(self, pinned):
+        lost = [package for arch, packages in self.packages(pinned).items() for package in debian.lost(arch, packages)]
+        if not lost:
+            return pinned
+        cache.say(f"the mirror has no {', '.join(lost)}: looking for what is nearest")
+        return self.find()
+
+
+@functools.cache
+def _get(pin):
+    pinned = pin.pinned()
+    path = _taken(pin.name, pinned)
+    if not path.exists():
+        found = pin.find() if pinned is None else pin._take(pinned)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{path.name}.{os.getpid()}")
+        partial.write_text(dump(found))
+        partial.rename(path)    # half of it would be an error for ever
+    found = json.loads(path.read_text())
+    if pinned is not None and (changed := pin.differences(pinned, found)):
+        more = f" and {len(changed) - 3} more" * (len(changed) > 3)
+        cache.say(f"{pin.name} is not as pinned: {', '.join(changed[:3])}{more}")
+    return found
+
+
+def _taken(name, pinned):
+    return TAKEN / f"{name}-{cache.key_of(dump(pinned))}.json"
+
+
+def key(pattern):
+    """A key of what is fetched for pins whose names match."""
+    parts = []
+    for path in sorted(DIRECTORY.glob(f"{pattern}.json")):
+        pinned = json.loads(path.read_text())
+        taken = _taken(path.stem, pinned)
+        parts += [path.stem, taken.read_text() if taken.exists() else dump(pinned)]
+    return cache.key_of(*parts)
