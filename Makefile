@@ -40,7 +40,7 @@ test:
 	@scripts/test $(TESTFLAGS)
 
 test-kernels:
-	@scripts/setup test
+	@scripts/setup kernels
 	@scripts/test $(TESTFLAGS) kernels
 
 soak:

@@ -19,7 +19,7 @@ BUILD_LOG = "build.log"
 RECIPE = Path(__file__)      # how things are built is part of their keys
 
 
-def _make(*arguments):
+def make(*arguments):
     return ["make", f"-j{os.cpu_count()}", "--no-print-directory", *arguments]
 
 
@@ -52,18 +52,23 @@ def _in_root(root, work, command):
 def _make_modules(arch, kernel, work, arguments):
     """The command that builds the modules in @work, and what it has to be given for that compiler."""
     if not kernel.root:
-        return _make("-C", work, f"KDIR={kernel.kdir}", *arguments,
+        return make("-C", work, f"KDIR={kernel.kdir}", *arguments,
                      *(f"{name}={value}" for name, value in kbuild(arch).items()), "modules")
     cross = "" if debian.host_arch() == arch.debian else arch.cross
-    return _in_root(kernel.root, work, _make("-C", "/work", f"KDIR={kernel.kdir}", *arguments, f"ARCH={arch.kernel}",
+    return _in_root(kernel.root, work, make("-C", "/work", f"KDIR={kernel.kdir}", *arguments, f"ARCH={arch.kernel}",
                                              f"CROSS_COMPILE={cross}", "modules"))
 
 
-def _copy_sources(directory):
+def copy_sources(directory):
     for name in tree_files(*DRIVER_SOURCES, *SUITE_SOURCES):
         target = directory / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(TREE / name, target)
+
+
+def sources_key(suites):
+    """A key of what our modules, and their @suites, are built from."""
+    return cache.key_of_tree(*DRIVER_SOURCES, *(SUITE_SOURCES if suites else ()))
 
 
 def modules(arch, kernel, suites=False, debug=False):
@@ -72,10 +77,9 @@ def modules(arch, kernel, suites=False, debug=False):
     BUILD_LOG beside them is what the build said, with all that the compiler can warn of, and sparse, where it is
     installed: scripts/check reads it, so nothing is compiled for that alone.
     """
-    sources = DRIVER_SOURCES + (SUITE_SOURCES if suites else ())
     flags = ["-g", arch.debug_flags] if debug else []
     sparse = None if debug or kernel.root else shutil.which("sparse")
-    key = cache.key_of(RECIPE, cache.key_of_tree(*sources), kernel.release, kernel.version, str(suites),
+    key = cache.key_of(RECIPE, sources_key(suites), kernel.release, kernel.version, str(suites),
                        str(kernel.kdir), str(kernel.root),
                        compiler_version(compiler(arch) + "gcc"), SPARSE, compiler_version(sparse) if sparse else "",
                        *flags)
@@ -83,7 +87,7 @@ def modules(arch, kernel, suites=False, debug=False):
     def build(directory):
         cache.say(f"building the modules for {kernel.release}")
         work = directory / "build"
-        _copy_sources(work)
+        copy_sources(work)
         extra = ["C=1", f"CHECK={SPARSE}", "CF=-D__CHECK_ENDIAN__"] if sparse else []
         # gdb is to find the sources in the tree.
         extra += [f"KCFLAGS={' '.join(flags)} -fdebug-prefix-map={work}/="] if debug else []
@@ -161,7 +165,7 @@ def models(arch):
     def build(directory):
         cache.say("compiling the device models")
         work = directory / "build"
-        run(_make("-C", TREE / "tests" / "models", f"HEADERS={headers}", f"O={work}", f"TARGET={arch.qemu}"),
+        run(make("-C", TREE / "tests" / "models", f"HEADERS={headers}", f"O={work}", f"TARGET={arch.qemu}"),
             "compiling the device models")
         shutil.copy(work / f"pmu-models-{arch.qemu}.so", directory)
         shutil.rmtree(work)
