@@ -21,6 +21,10 @@ TREE = Path(__file__).resolve().parents[2]
 ROOT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pmu-suite"
 
 
+LEAST = 20 << 20    # bytes: with less left on the cache's disk whatever fails has failed for that
+FULL = f"no space left: free some, or set XDG_CACHE_HOME to a larger disk (the cache is {ROOT})"
+
+
 class Error(Exception):
     """A failure with a sentence for the user; no traceback is wanted."""
 
@@ -105,15 +109,27 @@ def run(command, what, **kwargs):
 def _sentence(error):
     """What happened, for a person who does not know the scripts."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"no space left: free some, or set XDG_CACHE_HOME to a larger disk (the cache is {ROOT})"
+        return FULL
+    if isinstance(error, FileNotFoundError) and error.filename and "/" not in os.fsdecode(error.filename):
+        return f"there is no program {os.fsdecode(error.filename)}; scripts/setup test installs what is missing"
     if isinstance(error, OSError) and error.filename is not None:
         return f"cannot use {os.fsdecode(error.filename)}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
     if isinstance(error, subprocess.CalledProcessError):
         command = error.cmd if isinstance(error.cmd, str) else " ".join(map(str, error.cmd))
         return f"'{command}' failed (exit status {error.returncode})"
     where = traceback.extract_tb(error.__traceback__)[-1]
     return (f"this should not happen: {type(error).__name__}{': ' * bool(str(error))}{error}, "
             f"in {Path(where.filename).name}, line {where.lineno}")
+
+
+def is_full():
+    """Is there no room for the cache? A program that we have started may have said so in its own way."""
+    try:
+        return shutil.disk_usage(next(path for path in (ROOT, *ROOT.parents) if path.exists())).free < LEAST
+    except OSError:
+        return False
 
 
 def _keep_traceback():
@@ -146,6 +162,8 @@ def main(function):
         sys.exit(status)
     except Error as error:
         message = str(error)
+        if is_full() and FULL not in message:
+            message += f"\n{FULL}"
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
     except BrokenPipeError:

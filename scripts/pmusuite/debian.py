@@ -15,6 +15,8 @@ def host_arch():
 
 
 def update(arch):
+    if cache.is_full():     # apt would try for minutes
+        raise Error(cache.FULL)
     # Several guests may be the first to ask, and apt fails where it finds its lists locked.
     with cache.lock("apt-lists"):
         done = subprocess.run([APT, arch, "update"], stdout=subprocess.DEVNULL)

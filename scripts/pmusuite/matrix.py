@@ -28,7 +28,7 @@ def _path(name):
 
 def version(arch, series):
     """The version of Debian's package; the debug kernel is built from one."""
-    return kernel.packages(arch, kernel.STOCK[-1] if series == DEBUG else series)["version"]
+    return kernel.pin(arch, kernel.STOCK[-1] if series == DEBUG else series).known()["version"]
 
 
 def _versions(job):

@@ -35,6 +35,11 @@ class Pin:
         """What the tree says, or None."""
         return json.loads(self.file.read_text()) if self.file.exists() else None
 
+    def known(self):
+        """What is used, or, where that has not been decided yet, what is pinned."""
+        path = _taken(self.name, pinned := self.pinned())
+        return json.loads(path.read_text()) if path.exists() else pinned
+
     def differences(self, old, new):
         """Lines that tell what @new has for @old; either may be None."""
         def versions(value):

@@ -45,12 +45,21 @@ class Errors(unittest.TestCase):
 
     def test_files_and_programs(self):
         self.assertIn("cannot use /no/file: No such file or directory", self.sentence("open('/no/file')"))
-        self.assertIn("cannot use no-program: No such file", self.sentence("subprocess.run(['no-program'])"))
+        self.assertIn("there is no program no-program; scripts/setup test", self.sentence("subprocess.run(['no-program'])"))
+        self.assertIn("-c: nowhere to write", self.sentence("raise FileNotFoundError(2, 'nowhere to write')"))
         self.assertIn("'false' failed (exit status 1)", self.sentence("subprocess.run(['false'], check=True)"))
 
     def test_a_full_disk(self):
         self.assertIn("no space left: free some, or set XDG_CACHE_HOME",
                       self.sentence("raise OSError(28, 'No space left on device')"))
+
+    def test_a_full_disk_of_which_a_program_says_something_else(self):
+        done = self.run_main("cache.LEAST = 1 << 62; raise cache.Error('make failed')")
+        self.assertRegex(done.stderr, "^-c: make failed\nno space left: free some, or set XDG_CACHE_HOME")
+
+    def test_an_argument_too_many(self):
+        done = self.start([SCRIPTS / "demo", "--fast"])
+        self.assertEqual((done.returncode, done.stderr), (125, "demo: make demo, and this, take no arguments\n"))
 
     def test_what_nobody_thought_of(self):
         self.assertIn("this should not happen: KeyError: 'Depends', in <string>, line 4",
