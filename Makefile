@@ -74,6 +74,8 @@ MANDIR ?= tools
 man:
 	@help2man --no-info --section=1 --name='what memory controllers, meshes and nests do, live' \
 		--output=$(MANDIR)/pmu-top.1 tools/pmu-top
+	@help2man --no-info --section=1 --name='see whether counters outside of the cores do what they should' \
+		--output=$(MANDIR)/pmu-check.1 tools/pmu-check
 
 help:
 	@echo 'make                 build the modules for the running kernel (KDIR=, ARCH=, CROSS_COMPILE=)'
@@ -88,7 +90,7 @@ help:
 	@echo 'make docs            the documentation as HTML, in Documentation/html'
 	@echo 'make mutate          breaks the suite on purpose, and sees that tests notice'
 	@echo 'make bench           what operations cost, ours beside the in-tree driver'
-	@echo 'make man             tools/pmu-top.1, made of the help of tools/pmu-top (needs help2man)'
+	@echo 'make man             tools/*.1, made of the help of the programs in tools/ (needs help2man)'
 	@echo 'scripts/vm --help    a guest with the models, for anything else'
 
 .PHONY: modules modules_install clean man demo test test-kernels soak check docs html mutate bench help

@@ -1,0 +1,403 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""pmu-check's checks: what each makes of a machine that works, and of one that does not. Guests have the faults."""
+import contextlib
+import errno
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import tree
+from pmutools.check import checks, cmn, common, intel_imc, look, main, power_imc, probe
+from pmutools.check.checks import FAIL, NOTE, OK, SKIP
+from pmutools import errors, sysfs
+from pmutools.count import Reading
+
+DRAWING = "sys/kernel/debug/cmn_pmu/arm_cmn_0"
+
+
+class Bench(checks.Bench):
+    """Counting is what a test says: @says(want, seconds) is a count, counts of all steps, an Errno or None (gone)."""
+
+    def __init__(self, machine, family, says):
+        super().__init__(machine, family)
+        self.says, self.windows = says, 0
+
+    def count(self, groups, seconds=checks.WINDOW_S, steps=1):
+        found = checks.Counted(steps=[{} for _ in range(steps + 1)], seconds=seconds)
+        self.windows += 1
+        for group in groups:
+            said = [self.says(one, seconds) for one in group]
+            refused = next((one for one in said if isinstance(one, OSError)), None)
+            if refused:
+                found.refused.append((group, errors.opening(group[0].name, refused.errno)))
+                continue
+            for one, value in zip(group, said):
+                if value is None:
+                    found.gone.append(one)
+                    continue
+                values = value if isinstance(value, list) else [value] * (steps + 1)
+                for step, reading in zip(found.steps, values):
+                    time = int(seconds * 1e9)
+                    step[one.key] = reading if isinstance(reading, Reading) else Reading(reading, time, time)
+        return found
+
+
+def pmu(name, family, cpus, events, driver=None):
+    named = {event: sysfs.Event(event, f"event={number:#x}", scale=scale)
+             for number, (event, scale) in enumerate(events.items(), 1)}
+    fields = {field: [(word, 0, 63)] for word, field in
+              (("config", "event"), ("config", "bynodeid"), ("config", "nodeid"), ("config", "wp_dev_sel"),
+               ("config", "wp_chn_sel"), ("config", "wp_grp"), ("config1", "wp_val"), ("config2", "wp_mask"))}
+    return sysfs.Pmu(name, 9, sysfs._BY_NAME[family], driver or sysfs.Driver(sysfs.OURS, f"{family}_pmu"), cpus, named,
+                     fields,
+                     Path(name))
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        for module in (intel_imc, power_imc):
+            patch = mock.patch.object(module, "awake", lambda cpus: contextlib.nullcontext())
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def judge(self, table, name, bench, verdict, said):
+        found = checks.judge(next(one for one in table if one.name == name), bench)
+        self.assertEqual(found.verdict, verdict, found.said)
+        self.assertRegex("\n".join(found.said), said)
+
+    def machine(self, *pmus, files=None):
+        machine = tree.machine(self, "snbep", files)
+        machine.pmus = {one.name: one for one in pmus}
+        return machine
+
+
+# What a good channel counts in a window, by the event's fields: a quarter of the bus is in use.
+HZ = 800e6
+CHANNEL = {"event=0xff": HZ, "event=0x00": HZ, "event=0x04,umask=0x0f": 50e6, "event=0x04,umask=0x03": 40e6,
+           "event=0x04,umask=0x0c": 10e6, "event=0x04,umask=0x01": 39e6, "event=0x04,umask=0x02": 1e6,
+           "event=0x04,umask=0x04": 10e6, "event=0x04,umask=0x08": 0, "event=0x11": 700e6, "event=0x21": 1e6}
+
+
+class TestIntel(Case):
+    def bench(self, bad=None, model=45):
+        """@bad: {fields: what uncore_imc_1 counts in a second on CPU 1}, where it is not as the others."""
+        bad = bad or {}
+
+        def says(want, seconds):
+            channel, cpu, text = want.key
+            if (channel, cpu) == ("uncore_imc_1", 1) and text in bad:
+                value = bad[text]
+                return value if value is None or isinstance(value, OSError) else int(value * seconds)
+            return int(CHANNEL.get(text, 0) * seconds)
+        machine = tree.machine(self, "snbep")
+        machine.intel_model = lambda: (6, model, 1)
+        return Bench(machine, "intel_imc", says)
+
+    def check(self, name, bench, verdict, said):
+        self.judge(intel_imc.CHECKS, name, bench, verdict, said)
+
+    def test_clock(self):
+        self.check("clock", self.bench(), OK, "socket 1: 4 channels at 800 MHz, DDR-1600")
+        self.check("clock", self.bench({intel_imc.FIXED: 0}), FAIL, "uncore_imc_1 on CPU 1: the DRAM clock is 0Hz")
+        self.check("clock", self.bench({intel_imc.FIXED: 2e9}), FAIL, "2 GHz; memory has 350 to 1700 MHz")
+        self.check("clock", self.bench({intel_imc.FIXED: HZ * 0.95}), FAIL,
+                   "uncore_imc_1 on CPU 1 has 760 MHz, .* 800 MHz")
+        self.check("clock", self.bench({intel_imc.FIXED: None}), FAIL,
+                   "uncore_imc_1/event=0xff/ on CPU 1: its device went away")
+        self.check("clock", self.bench({intel_imc.FIXED: OSError(errno.EBUSY, "")}), FAIL,
+                   "somebody else has what it needs")
+
+    def test_a_clock_that_changes(self):
+        bench = self.bench()
+        good = bench.says
+        bench.says = lambda want, seconds: good(want, seconds) * (1 if bench.windows < 2 else 2)
+        self.check("clock", bench, FAIL, "was 800 MHz, then 1.6 GHz")
+
+    def test_two_clocks(self):
+        self.check("two-clocks", self.bench(), OK, "by both")
+        self.check("two-clocks", self.bench({intel_imc.GENERAL: HZ - 4e6}), FAIL,
+                   "fixed counter has 200000000 clocks, a general one 199000000")
+        self.check("two-clocks", self.bench({intel_imc.GENERAL: 0}), NOTE, "Sandy Bridge may have none")
+        self.check("two-clocks", self.bench({intel_imc.GENERAL: 0}, model=63), FAIL, "a general one 0")
+
+    def test_parts(self):
+        self.check("parts", self.bench(), OK, "all: 12500000 lines, its parts 10000000 [+] 2500000")
+        self.check("parts", self.bench({intel_imc.READ: 41e6}), FAIL, "parts 10250000 [+] 2500000 = 12750000")
+        self.check("parts", self.bench({"event=0x04,umask=0x04": 0}), FAIL,
+                   "uncore_imc_1 on CPU 1, writes: 2500000 lines, its parts 0 [+] 0 = 0")
+
+    def test_ranks(self):
+        self.check("ranks", self.bench(), SKIP, "Sandy Bridge")
+        self.check("ranks", self.bench(model=85), OK, "none of 4000000 reads at ranks")
+        bench = self.bench(model=85)
+        good = bench.says
+        bench.says = lambda want, seconds: 5_000_000 if want.key[1:] == (0, "event=0xb9,umask=0x10") else good(want,
+                                                                                                               seconds)
+        self.check("ranks", bench, FAIL, r"on CPU 0: ranks \(0xb8 to 0xba\) have 5000000 writes, the channel 1000000")
+
+    def test_bus(self):
+        self.check("bus", self.bench(), OK, "25.0 % of the bus")
+        self.check("bus", self.bench({intel_imc.ALL: 201e6}), FAIL, "50250000 lines in 200000000 clocks")
+        self.check("bus", self.bench({"event=0x11": 900e6}), FAIL,
+                   "the read queue was not empty in 225000000 of 200000000 clocks")
+
+    def test_idle(self):
+        with mock.patch.object(intel_imc, "busy_share", lambda machine: lambda: 0.01):
+            self.check("idle", self.bench(), NOTE, "uncore_imc_0 on CPU 0: 3.2 GB/s while the CPUs do nothing")
+            bench = self.bench()
+            bench.says = lambda want, seconds: 1000
+            self.check("idle", bench, OK, "64,000B/s while nothing runs")
+        with mock.patch.object(intel_imc, "busy_share", lambda machine: lambda: 0.5):
+            self.check("idle", self.bench(), SKIP, "50 % busy")
+
+
+class TestCommon(Case):
+    def bench(self, says):
+        return Bench(tree.machine(self, "snbep"), "intel_imc", says)
+
+    def check(self, name, says, verdict, said):
+        self.judge(common.CHECKS, name, self.bench(says), verdict, said)
+
+    def test_events(self):
+        def bad(value):
+            return lambda want, seconds: value if want.key[:3] == ("uncore_imc_2", 1, "cas_count_read") else 5
+        machine = tree.machine(self, "snbep")
+        number = sum(len(one.events) * len(one.cpus) for one in machine.pmus.values())
+        self.check("events", bad(5), OK, f"^{number} opened, counted and were read; none went backwards")
+        self.check("events", bad([7, 9, 8, 10]), FAIL,
+                   "uncore_imc_2/cas_count_read/ on CPU 1 went backwards: it read 7, 9, 8, 10")
+        self.check("events", bad(None), FAIL, "its device went away")
+        self.check("events", bad(OSError(errno.EINVAL, "")), FAIL,
+                   "uncore_imc_2/cas_count_read/: the driver refuses it.*, on CPU 1")
+        self.check("events", bad(Reading(0, 1000, 0)), NOTE, "never counted: somebody else has the counters")
+        self.check("events", bad(Reading(3, 1000, 500)), NOTE, f"1 of {number} took turns")
+
+    def test_twins(self):
+        def bad(value):
+            return lambda want, seconds: value if want.key == ("uncore_imc_2", 1, "cas_count_read", 1) else 5
+        self.check("twins", bad(5), OK, "counted the same twice")
+        self.check("twins", bad(65541), FAIL,
+                   "uncore_imc_2/cas_count_read/ twice in a group on CPU 1 counted 5 and 65541")
+
+    def test_twins_in_memory_are_tried_again(self):
+        one = pmu("nest_mcs01_imc", "power_imc", [0], {"PM_A": 1.0})
+        bench = Bench(self.machine(one), "power_imc", None)
+        bench.says = lambda want, seconds: 5 + (want.key[3] if bench.windows < 2 else 0)
+        self.judge(common.CHECKS, "twins", bench, OK, "1 counted the same twice")
+        bench.says = lambda want, seconds: 5 + want.key[3]
+        self.judge(common.CHECKS, "twins", bench, FAIL, "counted 5 and 6")
+
+    def test_cpumask(self):
+        bench = self.bench(None)
+        self.judge(common.CHECKS, "cpumask", bench, OK, r"4 uncore_imc_\*, 2 CPUs each")
+        bench.pmus[1].cpus.pop()
+        self.judge(common.CHECKS, "cpumask", bench, NOTE, "uncore_imc_1 counts on 1 of 2 units")
+        bench.pmus[0].cpus[1] = 77
+        self.judge(common.CHECKS, "cpumask", bench, FAIL, r"CPUs that are not online: \[77\]")
+
+
+class TestMesh(Case):
+    COUNTS = {"dtc_cycles": 500e6, "hnf_slc_sf_cache_access": 3e6, "hnf_cache_miss": 1e6, "hnf_mc_reqs": 1e3,
+              "mxp_p0_req_txflit_valid": 1e5, "watchpoint_down": 1e5}
+    TEXT = "\n".join(("arm_cmn_0: CMN-600", "y=0 | XP 0x000 DTC 0 |", "    | p0 HN-F 0x004  |",
+                      "    |      HN-F#0    |",
+                      "    | p1 HN-F 0x008  |", "    |      HN-F#1    |"))
+
+    def bench(self, driver=None, text=TEXT, **bad):
+        mesh = pmu("arm_cmn_0", "cmn", [0], dict.fromkeys(self.COUNTS, 1.0), driver)
+        values = self.COUNTS | bad
+
+        def says(want, seconds):
+            name = want.key[1]
+            rate = values.get("again" if name == "again" else name, values["hnf_slc_sf_cache_access"])
+            if name.startswith("hnf") and len(want.key) > 2:        # at a node
+                rate = bad.get(f"at{dict(want.key[2:])['nodeid']}", rate / 2)
+            return rate if rate is None else int(rate * seconds)
+        return Bench(self.machine(mesh, files={DRAWING: text}), "cmn", says)
+
+    def check(self, name, bench, verdict, said):
+        self.judge(cmn.CHECKS, name, bench, verdict, said)
+
+    def test_clock(self):
+        self.check("clock", self.bench(), OK, "arm_cmn_0: 500 MHz, twice")
+        self.check("clock", self.bench(dtc_cycles=0), FAIL, "its clock is 0Hz")
+        self.check("clock", self.bench(dtc_cycles=None), FAIL, "its device went away")
+        bench = self.bench()
+        good = bench.says
+        bench.says = lambda want, seconds: good(want, seconds) * bench.windows
+        self.check("clock", bench, NOTE, "500 MHz, then 1 GHz")
+
+    def test_hits(self):
+        self.check("hits", self.bench(), OK, "250000 misses of 750000 accesses")
+        self.check("hits", self.bench(hnf_cache_miss=4e6), FAIL, "1000000 misses of 750000 accesses")
+
+    def test_nodes(self):
+        self.check("nodes", self.bench(), OK, "all nodes is 300000, of 2 of 2 one by one 300000")
+        self.check("nodes", self.bench(at8=1.5e6 + 655360), FAIL, "one by one 365536: 0x4 150000, 0x8 215536")
+        self.check("nodes", self.bench(at8=0), FAIL, "one by one 150000")
+        self.check("nodes", self.bench(text=""), SKIP, "debugfs, for root")
+
+    def test_nodes_by_halves(self):
+        bench = self.bench()
+        good, group = bench.says, []
+
+        def says(want, seconds):
+            if len(want.key) == 2:
+                group.clear()
+            group.append(want)
+            return OSError(errno.EINVAL, "") if len(group) > 2 else good(want, seconds)
+        bench.says = says
+        self.check("nodes", bench, OK, "of 1 of 2 one by one 150000")
+
+    def test_a_clock(self):
+        self.check("a-clock", self.bench(), OK, "750000 accesses at 2 nodes in 125000000 clocks")
+        self.check("a-clock", self.bench(hnf_slc_sf_cache_access=2e9), FAIL, "500000000 accesses at 2 nodes")
+
+    def test_steady(self):
+        self.check("steady", self.bench(), OK, "equal in 101 reads, at last 3000000")
+        self.check("steady", self.bench(again=3e6 + 65536), FAIL, "in 101 of 101 reads .* at most by 65536")
+        in_tree = sysfs.Driver(sysfs.IN_TREE, "arm_cmn")
+        self.check("steady", self.bench(in_tree, again=1), SKIP, "in-tree")
+
+    def test_ports(self):
+        self.check("ports", self.bench(), OK, "watchpoints saw 5000 of 5000 requests")
+        self.check("ports", self.bench(watchpoint_down=2e5), NOTE,
+                   "XP 0x0, mxp_p0_req_txflit_valid: 5000, .* saw 10000 pass")
+
+    def test_idle(self):
+        with mock.patch.object(cmn, "busy_share", lambda machine: lambda: 0.0):
+            self.check("idle", self.bench(), OK, "64,000B/s to memory")
+            self.check("idle", self.bench(hnf_mc_reqs=1e8), NOTE, "6.4 GB/s to memory")
+        with mock.patch.object(cmn, "busy_share", lambda machine: lambda: 0.06):
+            self.check("idle", self.bench(), SKIP, "6 % busy")
+
+
+class TestPower(Case):
+    CORE = {"CPM_32MHZ_CYC": 62500, "CPM_CCYC": 4e6, "CPM_PCYC": 4e6, "CPM_NON_IDLE_PCYC": 3e6}
+
+    def bench(self, files=None, **bad):
+        core = pmu("core_imc", "power_imc", [0, 4], dict.fromkeys(self.CORE, 512.0))
+        nest = pmu("nest_powerbus0_imc", "power_imc", [0], {"PM_PB_CYC": 256.0})
+        values = self.CORE | {"PM_PB_CYC": 8e6} | bad
+        return Bench(self.machine(core, nest, files=files), "power_imc", lambda want, s: int(values[want.key[2]] * s))
+
+    def check(self, name, bench, verdict, said):
+        self.judge(power_imc.CHECKS, name, bench, verdict, said)
+
+    def test_reference(self):
+        self.check("reference", self.bench(), OK, "core_imc on CPU 4: 32.00 MHz")
+        self.check("reference", self.bench(CPM_32MHZ_CYC=31250), FAIL, "the clock of 32 MHz has 16 MHz")
+        self.check("reference", self.bench(CPM_32MHZ_CYC=0), FAIL, "engine does not count")
+
+    def test_cycles(self):
+        self.check("cycles", self.bench(), OK, "2.048 GHz")
+        self.check("cycles", self.bench(CPM_CCYC=1000), FAIL, "512,000 cycles a second")
+        self.check("cycles", self.bench(CPM_CCYC=4e7), FAIL, "20.48 G cycles a second")
+
+    def test_parts(self):
+        self.check("parts", self.bench(), OK, "CPM_PCYC is 1000000, of which CPM_NON_IDLE_PCYC 750000")
+        self.check("parts", self.bench(CPM_NON_IDLE_PCYC=5e6), NOTE, "CPM_NON_IDLE_PCYC 1250000")
+
+    def test_nest(self):
+        self.check("nest", self.bench(), OK, "2.048 GHz")
+        self.check("nest", self.bench(PM_PB_CYC=0), NOTE, "stands still")
+        self.check("nest", self.bench(PM_PB_CYC=1e8), FAIL, "25.6 G cycles of the bus")
+
+    def test_rings(self):
+        said = "cpu 0: taken 10 lost {} corrupt {} laps 0 drains 3 timers 3 samples 10\n"
+        path = "sys/kernel/debug/power_imc_pmu/trace"
+        self.check("rings", self.bench({path: said.format(0, 0)}), OK, "CPU 0: 10 records")
+        self.check("rings", self.bench({path: said.format(4, 0)}), NOTE, "4 records of a trace were lost, 0 no good")
+        self.check("rings", self.bench({path: said.format(0, 2)}), NOTE, "lost, 2 no good")
+        self.check("rings", self.bench(), SKIP, "nothing that this check looks at")
+
+
+class TestExperiments(Case):
+    def setUp(self):
+        super().setUp()
+        for name in ("awake", "copying"):
+            patch = mock.patch.object(probe, name, lambda cpus: contextlib.nullcontext())
+            patch.start()
+            self.addCleanup(patch.stop)
+        patch = mock.patch("time.sleep", lambda seconds: None)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def ask(self, name, bench, verdict, said):
+        one = probe.BY_NAME[name]
+        self.judge([checks.Check(name, one.question, one.touches, one.run)], name, bench, verdict, said)
+
+    def channels(self, counts):
+        """A machine where each channel counts in a second what @counts has of an event, by its fields."""
+        return Bench(tree.machine(self, "snbep"), "intel_imc", lambda want, seconds: int(counts(want.key) * seconds))
+
+    def test_sleep_clock(self):
+        self.ask("sleep-clock", self.channels(lambda key: HZ), OK, "runs 100.0 % of the time")
+        rates = iter(8 * [1e8] + 8 * [8e8])
+        self.ask("sleep-clock", self.channels(lambda key: next(rates)), NOTE, "runs 12.5 % .*: it stops in the sleep")
+
+    def test_freeze(self):
+        self.ask("freeze", self.channels(lambda key: HZ), OK, "5 counters of clocks stopped within 0 clocks")
+        self.ask("freeze", self.channels(lambda key: HZ + 100 * (key[2] == intel_imc.FIXED)), NOTE, "within 50 clocks")
+        self.ask("freeze", self.channels(lambda key: HZ * (key[2] == intel_imc.FIXED)), SKIP, "event 0 counts nothing")
+
+    def test_comparisons(self):
+        for name, first, second in (("threshold", 7, 0), ("umask", 7, 7), ("occupancy", 9, 7)):
+            for (one, two), verdict in (((first, second), OK), ((6, 8), NOTE), ((0, 0), SKIP)):
+                bench = self.channels(lambda key: 0)
+                order = {}
+                bench.says = lambda want, seconds: (one, two)[order.setdefault(want.key[2], len(order))]
+                self.ask(name, bench, verdict, "uncore_imc_0 on CPU 0")
+
+    def test_increments(self):
+        for most, verdict in ((9, OK), (17, NOTE), (0, SKIP)):
+            self.ask("increments", self.channels(lambda key: int(key[2].rsplit("=", 1)[1], 16) <= most and 100), verdict, "reach 1")
+
+    def test_sockets(self):
+        """Work on a socket is counted there, or on the other one."""
+        bench = self.channels(lambda key: 0)
+        bench.says = lambda want, seconds: 100 if want.key[1] == (0 if bench.windows == 1 else 1) else 3
+        self.ask("sockets", bench, OK, "work on socket 1 moves .*B on 0, .*B on 1")
+        bench.windows = 0
+        bench.says = lambda want, seconds: 100 if want.key[1] == 0 else 3
+        self.ask("sockets", bench, NOTE, "work on socket 1 moves")
+
+    def test_carry(self):
+        def bench(other):
+            mesh = pmu("arm_cmn_0", "cmn", [0], dict.fromkeys(TestMesh.COUNTS, 1.0))
+            return Bench(self.machine(mesh), "cmn", lambda want, seconds: 700_000 + other * (want.key == "again"))
+        self.ask("carry", bench(0), OK, "0 of 6001 reads differed")
+        self.ask("carry", bench(-65536), NOTE, "6001 of 6001 reads differed.* 6001 by about a multiple of 65536")
+
+    def test_frames(self):
+        def bench(second):
+            nest = pmu("nest_mba0_imc", "power_imc", [0], {"PM_A": 1.0})
+            return Bench(self.machine(nest), "power_imc", lambda want, seconds: {0x550: 200, 0x658: second}[want.key])
+        self.ask("frames", bench(100), OK, "grew by 200 and 100")
+        self.ask("frames", bench(200), NOTE, "not two to one")
+
+    def test_isolation(self):
+        with mock.patch.object(look, "log", lambda machine: ([(6, "the node at 0x100 is isolated: left alone")], "")):
+            self.ask("isolation", self.channels(None), NOTE, "0x100 is isolated")
+        with mock.patch.object(look, "log", lambda machine: ([], "no rights")):
+            self.ask("isolation", self.channels(None), SKIP, "no rights")
+
+    def test_each_names_its_question_and_what_it_touches(self):
+        for one in probe.PROBES:
+            self.assertRegex(one.question, r"\? \(1[123][., ][ 0-9.,]+\)$", one.name)
+            self.assertTrue(one.touches, one.name)
+
+
+class TestTables(unittest.TestCase):
+    def test_each_check_has_a_test_here(self):
+        own = Path(__file__).read_text()
+        for table in (common.CHECKS, *main.TABLES.values()):
+            for one in table:
+                if one.name != "threads":       # counts by itself: in guests alone
+                    self.assertIn(f'"{one.name}"', own)
+                self.assertTrue(one.why and one.asks.endswith("?"), one.name)
+
+    def test_names_are_unique_in_a_family(self):
+        for table in main.TABLES.values():
+            names = [one.name for one in (*common.CHECKS, *table)]
+            self.assertEqual(len(names), len(set(names)))

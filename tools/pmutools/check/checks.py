@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a check is, how it counts, and what becomes of what it finds.
+
+A check asks one question that has the same answer on every machine that works. It has a reason for each limit
+beside it, since one that complains about a good machine is worse than none: where a good machine may do the
+same it finds a NOTE, where it cannot tell it SKIPs.
+"""
+import contextlib
+import errno
+import os
+import signal
+import time
+from dataclasses import dataclass, field
+
+from .. import count
+from ..errors import ToolError
+
+DENIED = (errno.EACCES, errno.EPERM)
+OK, NOTE, SKIP, FAIL = "ok", "note", "skip", "FAIL"
+COPIED = 64 << 20           # bytes; more than a core's share of any cache
+WINDOW_S = 0.25             # long enough for POWER's slowest post, 12 ms, to be a small part of it
+LINES = {OK: 3, SKIP: 3}     # of what a check found that are shown
+MOST_LINES = 12             # of what it complains about
+
+
+@dataclass(frozen=True)
+class Finding:
+    verdict: str
+    said: str
+
+
+def ok(said):
+    return Finding(OK, said)
+
+
+def note(said):
+    return Finding(NOTE, said)
+
+
+def skip(said):
+    return Finding(SKIP, said)
+
+
+def fail(said):
+    return Finding(FAIL, said)
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    asks: str
+    why: str                # why the limits are where they are
+    run: object             # a generator of Findings; gets a Bench
+
+
+@dataclass
+class Result:
+    name: str
+    verdict: str
+    said: list
+    asks: str = ""
+    why: str = ""
+
+
+def judge(check, bench):
+    """Run a check. One that finds nothing to look at has not passed: it is a skip."""
+    try:
+        found = list(check.run(bench))
+    except ToolError as error:
+        found = [fail(str(error))]
+    for verdict in (FAIL, NOTE, OK, SKIP):
+        said = [one.said for one in found if one.verdict == verdict]
+        if said:
+            break
+    else:
+        verdict, said = SKIP, ["This machine has nothing that this check looks at."]
+    most = LINES.get(verdict, MOST_LINES)
+    if len(said) > most:
+        said = [*said[:most], f"... and {len(said) - most} more like these."]
+    return Result(check.name, verdict, said, check.asks, check.why)
+
+
+@dataclass
+class Counted:
+    """What a window brought: the readings of all steps, in their order; the last is of events that have stopped."""
+    steps: list = field(default_factory=list)
+    seconds: float = 0
+    refused: list = field(default_factory=list)     # (wants, ToolError)
+    gone: list = field(default_factory=list)        # Wants whose device went
+
+    def value(self, key):
+        reading = self.last(key)
+        return reading.value if reading else None
+
+    def last(self, key):
+        """The Reading after the end, or None if the event was refused, never ran or went."""
+        reading = self.steps[-1].get(key) if self.steps else None
+        return reading if reading and reading.running else None
+
+    def rate(self, key):
+        """Events a second of the time in which the event counted."""
+        reading = self.last(key)
+        return reading.value * 1e9 / reading.running if reading else None
+
+    def whole(self, *keys):
+        """These counted all of the time: nobody else took the counters for a part of it."""
+        readings = [self.last(key) for key in keys]
+        return all(one and one.running >= one.enabled for one in readings)
+
+
+class Everything:
+    """As a list of errno: all of them."""
+    def __contains__(self, number):
+        return True
+
+
+class Bench:
+    """A family's PMUs, and how to count with them."""
+
+    def __init__(self, machine, family):
+        self.machine, self.family = machine, family
+        self.pmus = [pmu for pmu in machine.of(family) if pmu.cpus]
+        self.ours = any(pmu.driver.module.endswith("_pmu") for pmu in self.pmus)
+        self.table = {}         # of "events": (pmu, event): what it counted
+
+    def boxes(self, *events):
+        """(PMU, CPU) of each set of counters whose PMU has all of these events."""
+        return [(pmu, cpu) for pmu in self.pmus for cpu in pmu.cpus if all(event in pmu.events for event in events)]
+
+    def count(self, groups, seconds=WINDOW_S, steps=1):
+        """Count lists of Wants for a while, read them so many times meanwhile, and once more when all is stopped."""
+        found = Counted()
+        with count.Session([list(group) for group in groups], self.machine.paranoid, Everything()) as session:
+            found.refused = session.refused
+            begin = time.monotonic()
+            session.enable()
+            for _ in range(steps):
+                time.sleep(seconds / steps)
+                found.steps.append(session.read()[0])
+            session.disable()
+            found.seconds = time.monotonic() - begin
+            found.steps.append(session.read()[0])
+            found.gone = session.gone()
+        return found
+
+
+def place(pmu, cpu):
+    return f"{pmu.name} on CPU {cpu}" if cpu >= 0 else pmu.name
+
+
+def plain(number):
+    """A number that people can read: 1,234,567 or 798.5 M."""
+    if abs(number) < 10_000_000:
+        return f"{number:,.0f}"
+    for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
+        if abs(number) >= size:
+            return f"{number / size:,.4g} {letter}"
+    return str(number)
+
+
+def troubles(counted):
+    """What could not be counted in a window at all: FAILs, but where the user lacks rights."""
+    for wants, error in counted.refused:
+        say = note if error.errno in DENIED else fail
+        yield say(f"{error.what.removesuffix('.')}, on CPU {wants[0].cpu}.")
+    for want in counted.gone:
+        yield fail(f"{want.name} on CPU {want.cpu}: its device went away.")
+
+
+@contextlib.contextmanager
+def working(cpus, work):
+    """Processes that call @work again and again, one on each of @cpus, as the least important that there are."""
+    parent, children = os.getpid(), []
+    try:
+        for cpu in cpus:
+            child = os.fork()
+            if not child:
+                try:
+                    os.nice(19)
+                    with contextlib.suppress(OSError):
+                        os.sched_setaffinity(0, {cpu})
+                    do = work()
+                    while os.getppid() == parent:
+                        do()
+                finally:
+                    os._exit(0)
+            children.append(child)
+        yield
+    finally:
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+def awake(cpus):
+    """Keep these CPUs busy: in deep sleep a unit's clock may stand still."""
+    return working(cpus, lambda: lambda: sum(range(10_000)))
+
+
+def copying(cpus):
+    """Read and write memory on these CPUs, on their nodes, more than caches hold."""
+    def work():
+        source, target = bytearray(COPIED), bytearray(COPIED)
+        source[::4096] = bytes([1]) * (COPIED // 4096)
+
+        def copy():
+            target[:] = source
+        return copy
+    return working(cpus, work)
+
+
+def busy_share(machine):
+    """A function that tells which share of all CPUs' time was not idle since it was made."""
+    def times():
+        fields = [int(word) for word in machine.read("proc/stat", "cpu 0 0 0 1 0").splitlines()[0].split()[1:]]
+        return sum(fields[:8]), sum(fields[3:5])
+    total, idle = times()
+
+    def share():
+        now, still = times()
+        return 1 - (still - idle) / max(now - total, 1)
+    return share

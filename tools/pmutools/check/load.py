@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Work of known size, by load.c, and what counters have to say of it.
+
+Models of memory channels and meshes know nothing of what a guest's CPUs do, so there a program takes load.c's
+place that tells the model. POWER's model counts instructions and makes records of what really runs.
+"""
+import contextlib
+import math
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from .. import count
+from ..errors import ToolError
+
+from . import cmn, intel_imc
+from .checks import Check, Counted, fail, ok, plain, skip, troubles
+
+BYTES = 1 << 30
+CACHES = 16                 # so large is the buffer: 1/16 of it may be left from the last pass
+LEAST, MOST = 0.9, 1.1      # of the bytes: 1/16 may be in caches; tables, prefetchers and others take their part
+ROOM = 32 << 20             # bytes that others move meanwhile, beside what they moved before
+MESH_MOST = 2.2             # each line that comes may push one out that is written
+INSTRUCTIONS = 50_000_000
+EXTRA = 1_000_000           # instructions of starting and ending
+ROUNDS = 500
+SIGMAS = 4
+
+
+class Load:
+    """The program: built when it is first needed, unless there is one."""
+
+    def __init__(self, program=None):
+        self.program, self.directory = program, None
+
+    def path(self):
+        if not self.program:
+            compiler = shutil.which("cc") or shutil.which("gcc")
+            if not compiler:
+                raise ToolError("--load needs a C compiler.", "Install gcc and libc6-dev.")
+            self.directory = tempfile.TemporaryDirectory(prefix="pmu-check.")
+            self.program = f"{self.directory.name}/load"
+            done = subprocess.run([compiler, "-O2", "-o", self.program, Path(__file__).with_name("load.c")],
+                                  capture_output=True, text=True)
+            if done.returncode:
+                raise ToolError(f"load.c cannot be built: {done.stderr.strip().splitlines()[-1]}")
+        return self.program
+
+    @contextlib.contextmanager
+    def ready(self, *words):
+        """A process that is ready to work, and a function that lets it, and returns when it has."""
+        process = subprocess.Popen([self.path(), *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   text=True)
+        try:
+            if process.stdout.readline() != "ready\n":
+                raise ToolError(f"The load '{' '.join(map(str, words))}' did not get ready.")
+
+            def work():
+                process.stdin.write("\n")
+                process.stdin.flush()
+                if not process.stdout.readline().startswith("done "):
+                    raise ToolError(f"The load '{' '.join(map(str, words))}' did not end.")
+            yield process, work
+        finally:
+            process.kill()
+            process.communicate()
+
+
+LOAD = Load()
+
+
+def during(bench, groups, work):
+    """What events count while @work is done, as a Bench's count()."""
+    found = Counted()
+    with count.Session([list(group) for group in groups], bench.machine.paranoid) as session:
+        session.enable()
+        work()
+        session.disable()
+        found.steps.append(session.read()[0])
+        found.gone = session.gone()
+    return found
+
+
+def buffer_size(machine):
+    """Bytes; 0 if this machine has not so much memory to spare."""
+    caches = [machine.read(f"sys/devices/system/cpu/cpu0/cache/index{one}/size", "0K") for one in range(5)]
+    largest = max(int(re.sub(r"\D", "", one) or 0) << 10 for one in caches) or 32 << 20
+    spare = int((re.search(r"MemAvailable:\s*(\d+)", machine.read("proc/meminfo")) or [0, 0])[1]) << 10
+    return min(CACHES * largest, spare // 4) if spare // 4 >= 4 * largest else 0
+
+
+def _compare(what, got, wanted, before, least=LEAST, most=MOST):
+    said = f"{what}: {plain(got)}B counted of {plain(wanted)}B; before, when nothing was done, {plain(before)}B"
+    if least * wanted <= got <= most * wanted + ROOM + 1.5 * before:
+        return ok(said)
+    return fail(f"{said}. {least:.0%} to {most:.0%} are right.")
+
+
+def channels(bench):
+    size = buffer_size(bench.machine)
+    if not size:
+        yield skip("There is too little memory for a buffer that no cache holds.")
+        return
+    boxes = bench.boxes()
+    groups = [intel_imc.group(pmu, cpu, intel_imc.READ, intel_imc.WRITE) for pmu, cpu in boxes]
+    for package in sorted({bench.machine.package(cpu) for _, cpu in boxes}):
+        worker = next(cpu for _, cpu in boxes if bench.machine.package(cpu) == package)
+        for kind, text in (("read", intel_imc.READ), ("write", intel_imc.WRITE)):
+            before = bench.count(groups, 0.5)
+            with LOAD.ready(kind, worker, BYTES, size) as (_, work):
+                found = during(bench, groups, work)
+            yield from troubles(found)
+            sums = [64 * sum(one.value((pmu.name, cpu, text)) or 0 for pmu, cpu in boxes
+                             if bench.machine.package(cpu) == package) for one in (found, before)]
+            yield _compare(f"{kind} on socket {package}", sums[0], BYTES, sums[1])
+
+
+def mesh(bench):
+    size = buffer_size(bench.machine)
+    for pmu in bench.pmus:
+        names = [name for name in cmn.REQUESTS if name in pmu.events]
+        if not names or not size:
+            yield skip(f"{pmu.name}: no event of requests to memory, or too little memory for a buffer that no "
+                       "cache holds.")
+            continue
+        groups = [[cmn.wanted(pmu, name)] for name in names]
+        before = bench.count(groups, 0.5)
+        with LOAD.ready("read", pmu.cpus[0], BYTES, size) as (_, work):
+            found = during(bench, groups, work)
+        yield from troubles(found)
+        sums = [64 * sum(one.value(group[0].key) or 0 for group in groups) for one in (found, before)]
+        yield _compare(f"{pmu.name}, read", sums[0], BYTES, sums[1], most=MESH_MOST)
+
+
+def thread(bench):
+    pmu = bench.machine.pmus.get("thread_imc")
+    name = next((name for name in ("CPM_CS_INST_USER", "CPM_MSR_PROB_INST") if pmu and name in pmu.events), None)
+    if not name:
+        yield skip("There is no thread_imc with an event of a program's instructions.")
+        return
+    cpu = min(bench.machine.cpus)
+    with LOAD.ready("instructions", cpu, INSTRUCTIONS) as (process, work):
+        found = during(bench, [[count.Want(name, f"thread_imc/{name}/", pmu.type, pmu.encode(name), -1, process.pid)]],
+                       work)
+    yield from troubles(found)
+    got = (found.value(name) or 0) * pmu.events[name].scale
+    said = f"{got:,.0f} instructions counted of a program that has {INSTRUCTIONS:,}"
+    yield ok(said) if 0.99 * INSTRUCTIONS <= got <= 1.01 * INSTRUCTIONS + EXTRA else fail(said + ".")
+
+
+def shares(bench):
+    """heavy() and light() in perf's own profile of them."""
+    if "trace_imc" not in bench.machine.pmus:
+        yield skip("There is no trace_imc.")
+        return
+    if not shutil.which("perf"):
+        yield skip("It needs perf.")
+        return
+    with tempfile.TemporaryDirectory(prefix="pmu-check.") as directory:
+        data = os.path.join(directory, "perf.data")
+        cpu = min(bench.machine.cpus)
+        done = subprocess.run(["perf", "record", "-q", "-o", data, "-e", "trace_imc/trace_cycles/", "-c", "1",
+                               LOAD.path(), "shares",
+                               str(cpu), str(ROUNDS)], input="\n", capture_output=True, text=True)
+        if done.returncode:
+            yield fail(f"perf record: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'failed'}")
+            return
+        said = subprocess.run(["perf", "script", "-i", data, "-F", "sym"], capture_output=True, text=True).stdout
+    heavy, light = (len(re.findall(rf"\b{name}\b", said)) for name in ("heavy", "light"))
+    number = heavy + light
+    if number < 100:
+        yield fail(f"{number} records of a program that ran for a while: {heavy} of heavy(), {light} of light().")
+        return
+    room = SIGMAS * math.sqrt(0.75 * 0.25 / number) + 0.01
+    text = f"heavy() has {100 * heavy / number:.1f} % of {number} records; 75 % would be right, and " \
+           f"{100 * room:.1f} more or less"
+    yield ok(text) if abs(heavy / number - 0.75) <= room else fail(text + ".")
+
+
+TABLES = {
+    "intel_imc": (Check("load-memory", "Is what a program reads and writes what the channels of its socket count?",
+                        f"A buffer of {CACHES} times the largest cache is gone through line by line, so at most "
+                        f"1/{CACHES} is in a cache. Page tables and prefetchers add some percent; what others do is "
+                        "counted before.",
+                        channels),),
+    "cmn": (Check("load-memory", "Is what a program reads what the mesh asks of memory?",
+                  "As for memory channels; each line that comes may push one out that has to be written.", mesh),),
+    "power_imc": (
+        Check("load-thread", "Are the instructions of a program those that its thread counts?",
+              "A loop of known length in the processor's own words; 1 % and a million are for its start and its "
+              "end, and for counts of 512 at a time.", thread),
+        Check("load-shares", "Has a trace three records of heavy() for each of light()?",
+              f"So have their times. {SIGMAS} standard deviations of so many records, and 1 %.", shares),
+    ),
+}
