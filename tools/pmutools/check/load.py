@@ -168,7 +168,7 @@ def shares(bench):
         if done.returncode:
             yield fail(f"perf record: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'failed'}")
             return
-        said = subprocess.run(["perf", "script", "-i", data, "-F", "sym"], capture_output=True, text=True).stdout
+        said = subprocess.run(["perf", "script", "-i", data, "-F", "ip,sym"], capture_output=True, text=True).stdout
     heavy, light = (len(re.findall(rf"\b{name}\b", said)) for name in ("heavy", "light"))
     number = heavy + light
     if number < 100:
