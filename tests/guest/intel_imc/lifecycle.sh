@@ -108,14 +108,6 @@ test_function_answers_all_ones() {
 	equal "when it is back" "$(pmu-event uncore_imc_1:0x304 -x 'pmu-model add imc1 cas_rd 2')" 2
 }
 
-# Who has drivers probed in the background is served as well.
-test_probed_in_the_background() {
-	unload
-	insmod $MODULES/pmu_core.ko
-	insmod $MODULES/intel_imc_pmu.ko async_probe
-	equal "cpumask" "$(cat $PMUS/uncore_imc_0/cpumask)" 0,2
-}
-
 # Removed and found again by the PCI core, with an event open all the time.
 test_pci_remove_and_rescan() {
 	got=$(pmu-event uncore_imc_2:0x304 -x 'pmu-model add imc2 cas_rd 5' \
