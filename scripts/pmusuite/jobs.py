@@ -16,7 +16,7 @@ from .guest import Guest
 KUNIT = "tests/kunit"
 KUNIT_CONFIGS = f"{KUNIT}/configs"
 TEST_LIBRARY = "tests/guest/lib.sh"
-RIGHTS = "tests/guest/rights.sh"        # what the PMUs' files of this name share
+SHARED = ("tests/guest/rights.sh", "tests/guest/check.sh")      # what the PMUs' files of these names share
 DEFAULTS = {"--arch": "x86_64", "--kernel": "6.1", "--driver": "ours"}
 IN_NAME = ("--kernel", "--driver")
 KUNIT_TIMEOUT = 900     # seconds: the checkers are slow, more so where CPUs are emulated two at a time
@@ -32,7 +32,7 @@ TURNS = 6               # at most in one guest
 MODEL_SOURCES = ("tests/models/Makefile", "tests/models/prepare-headers", "tests/models/__init__.py",
                  "tests/models/common")
 GUEST_SOURCES = ("Kbuild", "Makefile", "include", "drivers/core", "scripts/apt", "scripts/conftest.sh", "scripts/sparse",
-                 "scripts/vm", "scripts/pmusuite", "tests/guest/init", TEST_LIBRARY, RIGHTS, *MODEL_SOURCES,
+                 "scripts/vm", "scripts/pmusuite", "tests/guest/init", TEST_LIBRARY, *SHARED, *MODEL_SOURCES,
                  *(f"tests/guest/{path.name}" for path in sorted((TREE / "tests/guest").glob("*.[ch]"))))
 
 
@@ -168,7 +168,8 @@ def guest_jobs(name, file, text, group="guest"):
         alike = [other for other in rows if all(dict(other)[option] == dict(row)[option] for option in IN_NAME)]
         named += [value or option for option, value in row if not all((option, value) in other for other in alike)]
         words = [word for pair in row for word in pair if word is not None]
-        found = options.parser().parse_args([*words, "--copy", TEST_LIBRARY, "--copy", RIGHTS, "--copy", folder])
+        copies = [word for copy in (TEST_LIBRARY, *SHARED, folder) for word in ("--copy", copy)]
+        found = options.parser().parse_args([*words, *copies])
         yield Job("/".join([group, name, *named]), guest=options.guest(found, ("sh", f"{name}.sh")),
                   sources=(*GUEST_SOURCES, f"drivers/{pmu}", f"tests/models/{pmu}", file, *helpers,
                            *(["tools"] if found.tools else []),

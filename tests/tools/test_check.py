@@ -110,8 +110,11 @@ class TestIntel(Case):
     def test_a_clock_that_changes(self):
         bench = self.bench()
         good = bench.says
-        bench.says = lambda want, seconds: good(want, seconds) * (1 if bench.windows < 2 else 2)
-        self.check("clock", bench, FAIL, "was 800 MHz, then 1.6 GHz")
+        bench.says = lambda want, seconds: good(want, seconds) * (1 if bench.windows % 3 else 0.7)
+        self.check("clock", bench, OK, "channels at 800 MHz")
+        bench.windows = 0
+        bench.says = lambda want, seconds: good(want, seconds) * (1 + bench.windows / 4)
+        self.check("clock", bench, FAIL, "was 1 GHz, 1.2 GHz, 1.4 GHz")
 
     def test_two_clocks(self):
         self.check("two-clocks", self.bench(), OK, "by both")

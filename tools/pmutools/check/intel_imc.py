@@ -14,6 +14,7 @@ PARTS = {"all": (ALL, READ, WRITE),
 SLOWEST_HZ, FASTEST_HZ = 350e6, 1700e6      # DDR3-800 is 400 MHz, DDR4-3200 1600; a few percent for the clock's chip
 CLOCKS_TO_A_LINE = 4                        # 64 bytes are 8 beats of 8 bytes, two beats to a clock
 EVEN = 0.01
+TRIES = 3                                   # of which two are to agree
 ROOM = 64                                   # counts, for what starts a few accesses later
 
 
@@ -33,21 +34,24 @@ def window(bench, *texts, **kwargs):
 
 
 def clock(bench):
-    first, second = window(bench, FIXED), window(bench, FIXED)
-    yield from troubles(first)
+    tries = [window(bench, FIXED) for _ in range(TRIES)]
+    yield from troubles(tries[0])
     sockets = {}
     for pmu, cpu in bench.boxes():
-        rates = [found.rate((pmu.name, cpu, FIXED)) for found in (first, second)]
+        rates = [found.rate((pmu.name, cpu, FIXED)) for found in tries]
         if None in rates:
             continue
         where = place(pmu, cpu)
-        if not SLOWEST_HZ <= rates[0] <= FASTEST_HZ:
-            yield fail(f"{where}: the DRAM clock is {plain(rates[0])}Hz; memory has {SLOWEST_HZ / 1e6:.0f} to "
+        # A CPU that is held up between the clock and perf's time spoils one, not the same way twice.
+        ordered = sorted(rates)
+        low, high = min(zip(ordered, ordered[1:]), key=lambda two: two[1] - two[0])
+        if not SLOWEST_HZ <= high <= FASTEST_HZ:
+            yield fail(f"{where}: the DRAM clock is {plain(high)}Hz; memory has {SLOWEST_HZ / 1e6:.0f} to "
                        f"{FASTEST_HZ / 1e6:.0f} MHz.")
-        elif abs(rates[0] - rates[1]) > EVEN * rates[0]:
-            yield fail(f"{where}: the DRAM clock was {plain(rates[0])}Hz, then {plain(rates[1])}Hz.")
+        elif high - low > EVEN * high:
+            yield fail(f"{where}: the DRAM clock was {', '.join(f'{plain(one)}Hz' for one in rates)}.")
         else:
-            sockets.setdefault(bench.machine.package(cpu), {})[where] = rates[0]
+            sockets.setdefault(bench.machine.package(cpu), {})[where] = high
     for package, rates in sockets.items():
         low, high = min(rates, key=rates.get), max(rates, key=rates.get)
         if rates[high] - rates[low] > EVEN * rates[high]:

@@ -32,7 +32,9 @@ def processor(machine):
         yield "family, model, stepping", ", ".join(map(str, model))
         yield "microcode", _line(machine, "proc/cpuinfo", r"^microcode\s*:\s*(.+)$")
     yield "revision", _line(machine, "proc/cpuinfo", r"^revision\s*:\s*(.+)$")
-    yield "MIDR", machine.read("sys/devices/system/cpu/cpu0/regs/identification/midr_el1")
+    # Without the zeros in front, which would make it look like an address.
+    midr = machine.read("sys/devices/system/cpu/cpu0/regs/identification/midr_el1")
+    yield "MIDR", midr and f"{int(midr, 16):#x}"
     yield "CPUs online", machine.read("sys/devices/system/cpu/online")
     yield "sockets, dies", f"{len(packages)}, {len(dies)}"
     yield "NUMA nodes", machine.read("sys/devices/system/node/online")

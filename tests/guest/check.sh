@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+#
+# What the tests of pmu-check share.
+export COLUMNS=120
+
+# found CHECK VERDICT PATTERN: what pmu-check says of a check, and that its exit status tells of failures
+found() {
+	status=0
+	pmu-check "$1" > /tmp/said 2>&1 || status=$?
+	sed -n "/^[a-zA-Z]* *$1\$/,/^[^ ]*\$/p" /tmp/said > /tmp/found
+	contains "$1" "$(cat /tmp/found /tmp/said)" "^$2  *$1\$"
+	tr -s ' \n' ' ' < /tmp/found > /tmp/line
+	contains "$1" "$(cat /tmp/line)" "$3"
+	equal "exit status" "$status" "$([ "$2" = FAIL ] && echo 1 || echo 0)"
+}
+
+# while_adding INTERVAL COMMAND...: run the command while the models make things happen, one line of /tmp/add a time
+while_adding() {
+	interval=$1
+	shift
+	while :; do
+		pmu-model - < /tmp/add
+		sleep "$interval"
+	done &
+	adder=$!
+	result=0
+	("$@") || result=$?
+	kill $adder
+	return $result
+}
+
+# All of it, on a machine that works: nothing fails, and what is to be looked at is as expected.
+good_machine() { # CHECKS TO LOOK AT, an extended regular expression
+	pmu-check -o /tmp/report > /tmp/said || { cat /tmp/said; return 1; }
+	tail -n 1 /tmp/said | show
+	equal "to look at" "$(grep '^note' /tmp/said | grep -Evw "${1:-none}" || :)" ""
+	equal "failed" "$(grep '^FAIL' /tmp/said || :)" ""
+	contains "summary" "$(tail -n 1 /tmp/said)" '^[0-9]+ ok, 0 failed'
+	contains "report" "$(head -n 1 /tmp/report.md)" '^# pmu-check: .'
+	equal "another look" "$(pmu-check --compare /tmp/report.md /tmp/report.json)" "The two are alike."
+	name=$(uname -n)
+	[ "$name" = '(none)' ] || [ "$name" = localhost ] || fails grep -F "$name" /tmp/report.md
+}
+
+# as_nobody COMMAND...: by a user without rights
+as_nobody() {
+	python3 -c 'import os, sys; os.setgid(65534); os.setuid(65534); os.execvp(sys.argv[1], sys.argv[1:])' "$@"
+}
+
+# Who has no rights is told so once, and what to do. On POWER thread_imc wants CAP_PERFMON all the same.
+without_rights() {
+	trap 'echo 1 > /proc/sys/kernel/perf_event_paranoid' EXIT
+	echo 2 > /proc/sys/kernel/perf_event_paranoid
+	fails as_nobody pmu-check > /tmp/said 2>&1
+	contains "what to do" "$(tail -n 2 /tmp/said)" 'CAP_PERFMON'
+	fails grep -q Traceback /tmp/said
+	echo 0 > /proc/sys/kernel/perf_event_paranoid
+	as_nobody pmu-check cpumask events > /tmp/said 2>&1 || { cat /tmp/said; return 1; }
+	contains "events" "$(cat /tmp/said)" '^(ok|note)  *events'
+}

@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# pmu-check: a machine that works passes, and each fault is said.
+#
+# vm: --tools --kernel 6.12 --model snbep,sockets=2 --cpus 4 --timeout 900
+. ./intel_imc/lib.sh
+. ./check.sh
+
+test_a_good_machine() {
+	# The guest's CPUs may be busy, with what does not matter here.
+	good_machine 'log|idle'
+	contains "what has the channels" "$(cat /tmp/report.md)" 'memory channel, .* \| intel_imc_pmu'
+	contains "events" "$(cat /tmp/report.md)" '^uncore_imc_0/clockticks/ [1-9]'
+	contains "events" "$(cat /tmp/report.md)" '^0 everywhere: .*cas_count_read'
+}
+
+test_a_clock_that_stands() {
+	trap as_it_was EXIT
+	pmu-model set imc1 dead 1
+	found clock FAIL 'uncore_imc_1 on CPU 0: the DRAM clock is 0Hz'
+	pmu-model set imc1 dead 0
+	found clock ok 'channels at 800 MHz, DDR-1600'
+}
+
+test_a_device_that_goes() {
+	trap as_it_was EXIT
+	pmu-model set imc1 gone 1
+	found events FAIL 'uncore_imc_1/.*its device went away'
+	found clock FAIL 'uncore_imc_1/event=0xff/ on CPU 0'
+}
+
+test_sums() {
+	echo 'add imc* cas_rd 1000' > /tmp/add
+	while_adding 0.01 found parts ok 'its parts [1-9]'
+}
+
+test_more_lines_than_clocks() {
+	echo 'add imc0 cas_rd 400000000' > /tmp/add
+	while_adding 0.05 found bus FAIL 'uncore_imc_0 on CPU 0: .* lines in .* clocks; a line takes 4'
+	found bus ok '0.0 % of the bus'
+}
+
+test_ranks() {
+	if ! pmu-model list imc0 | grep -q 'rd_cas_rank0.bank5'; then
+		found ranks skip 'has no events of ranks'
+		return
+	fi
+	echo 'add imc0 rd_cas_rank0.bank5 1000' > /tmp/add
+	while_adding 0.01 found ranks FAIL 'uncore_imc_0 on CPU 0: ranks \(0xb0 .* reads, the channel 0'
+	found ranks ok 'none of 0 reads'
+}
+
+test_what_moves_while_nothing_runs() {
+	echo 'add imc0 cas_rd 40000000' > /tmp/add
+	while_adding 0.5 found idle '(note|skip)' '(uncore_imc_0 on CPU 0: .*/s while the CPUs do nothing|busy)'
+}
+
+# Somebody else has all counters of a channel: events take turns, which is no fault.
+test_counters_that_others_have() {
+	perf stat -x, -o /tmp/stat -e '{uncore_imc_0/event=4,umask=1/,uncore_imc_0/event=4,umask=2/,uncore_imc_0/event=4,umask=4/}' \
+		-e '{uncore_imc_0/event=4,umask=8/,uncore_imc_0/event=0/}' -a sleep 300 &
+	sleep 1
+	found events note 'took turns with events that others have open'
+	kill $!
+	wait $! || :
+}
+
+test_rights() {
+	without_rights
+}
+
+test_experiments() {
+	pmu-check --probe freeze --probe threshold > /tmp/said || { cat /tmp/said; return 1; }
+	contains "freeze" "$(cat /tmp/said)" 'counters of clocks stopped within [0-9]+ clocks'
+	contains "threshold" "$(cat /tmp/said)" 'the read queue was never in use'
+}
+
+# What load.c does moves nothing in a model, so this takes its place and tells the model: $share of the bytes.
+test_load() {
+	cat > /tmp/load <<-'EOT'
+		#!/bin/sh
+		echo ready
+		read -r _
+		socket=$(cat "/sys/devices/system/cpu/cpu$2/topology/physical_package_id")
+		pmu-model add "imc0@$socket" "cas_$(echo "$1" | sed 's/read/rd/; s/write/wr/')" $(($3 / 64 * share / 100))
+		echo done 1
+	EOT
+	chmod +x /tmp/load
+	export share=100
+	pmu-check --load --load-program /tmp/load > /tmp/said 2>&1 || { cat /tmp/said; return 1; }
+	contains "all of it" "$(cat /tmp/said)" '^ok    load-memory'
+	contains "all of it" "$(cat /tmp/said)" 'read on socket 0: 1.074 GB counted of 1.074 GB'
+	for share in 50 150; do
+		fails pmu-check --load --load-program /tmp/load > /tmp/said 2>&1
+		contains "$share %" "$(cat /tmp/said)" '^FAIL  load-memory'
+	done
+}
+
+run_tests

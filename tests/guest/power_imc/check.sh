@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# pmu-check: a machine that works passes, and each fault is said.
+#
+# vm: --tools --arch ppc64le --kernel 6.12 --model power9,chips=2 --timeout 900
+. ./power_imc/lib.sh
+. ./check.sh
+
+as_it_was() {
+	pmu-model set 'core*' refuse 0
+	pmu-model set 'nest*' traffic 0
+	echo 1 > /proc/sys/kernel/perf_event_paranoid
+}
+
+# The model's powerbus has no clock: only what is added counts.
+test_a_good_machine() {
+	good_machine 'log|nest|devices'
+	contains "events" "$(cat /tmp/report.md)" '^core_imc/CPM_.*[1-9]'
+}
+
+test_the_powerbus() {
+	trap as_it_was EXIT
+	[ -e $PMUS/nest_powerbus0_imc/events/PM_PB_CYC ] || skip "this machine has no PM_PB_CYC"
+	pmu-model set 'nest*' traffic 8000000
+	found nest ok '2.* GHz'
+	pmu-model set 'nest*' traffic 80000000
+	found nest FAIL 'cycles of the bus a second'
+}
+
+test_an_engine_that_does_not_start() {
+	trap as_it_was EXIT
+	pmu-model set core0 refuse 15
+	found events FAIL 'core_imc/.*did not start the counter'
+	as_it_was
+	found reference '(ok|skip)' .
+}
+
+# An engine that loses its mode, as in a deep sleep.
+test_an_engine_that_stops() {
+	[ -e $PMUS/core_imc/events/CPM_32MHZ_CYC ] || skip "this machine has no CPM_32MHZ_CYC"
+	echo 'set core0 lost 1' > /tmp/add
+	while_adding 0.2 found reference FAIL 'core_imc on CPU 0: the clock of 32 MHz has'
+	found reference ok 'MHz'
+}
+
+test_rights() {
+	without_rights
+}
+
+test_experiments() {
+	[ -e $PMUS/core_imc/events/CPM_32MHZ_CYC ] || skip "this machine has no CPM_32MHZ_CYC"
+	pmu-check --probe posts > /tmp/said || { cat /tmp/said; return 1; }
+	contains "posts" "$(tr -s ' \n' ' ' < /tmp/said)" 'CPM_32MHZ_CYC changes each [0-9.]+ ms'
+}
+
+run_tests
