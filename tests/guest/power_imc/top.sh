@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# pmu-top: memory bandwidth of chips, cycles and instructions of cores.
+#
+# vm: --tools --arch ppc64le --kernel 6.12 --model power9,chips=2
+# vm: --tools --arch ppc64le --kernel 6.1 --model power10
+. ./power_imc/lib.sh
+trap 'echo 1 > /proc/sys/kernel/perf_event_paranoid; pmu-model set "nest*" traffic 0' EXIT
+
+# A count of POWER9's memory controllers is 256 commands, of POWER10's 4096; reads are of 128 bytes, writes of
+# 128 on POWER9 and of 64 on POWER10.
+if grep -q POWER10 /proc/cpuinfo; then
+	read_size=$((4096 * 128)) write_size=$((4096 * 64)) reads=0x10 writes=0x18
+else
+	read_size=$((256 * 128)) write_size=$((256 * 128)) reads=$READS writes=$WRITES
+fi
+
+# So many reads and writes of one controller of chip 0 are so many bytes, and no other has any.
+test_bytes() {
+	pmu-top --json --output /tmp/top -- sh -c "$(imc_add nest@0 $reads 1000); $(imc_add nest@0 $writes 300)"
+	equal "read" "$(top_value read_bytes chip=0 controller=mcs01)" "$((1000 * read_size)).0"
+	equal "written" "$(top_value write_bytes chip=0 controller=mcs01)" "$((300 * write_size)).0"
+	equal "another controller" "$(top_value read_bytes chip=0 controller=mcs23)" 0.0
+	equal "all that was read" "$(top_value total_read_bytes)" "$((1000 * read_size)).0"
+}
+
+# The picture says it in GB/s.
+test_the_picture() {
+	pmu-top --record /tmp/record --output /tmp/text -- sh -c "$(imc_add nest@0 $reads 100000); sleep 1"
+	key=$(python3 -c 'import json
+print(next(key for key, one in json.loads(open("/tmp/record").readlines()[-1])["counts"].items() if one[0]))')
+	read=$(top_rate $((100000 * read_size)) "$key")
+	for width in 80 200; do
+		pmu-top --replay /tmp/record --width $width --once --output /tmp/text
+		contains "$width columns" "$(cat /tmp/text)" "^memory: read $read GB/s   write 0.00 GB/s"
+		contains "$width columns" "$(cat /tmp/text)" "^ *chip 0 +$read .* 0.00"
+		contains "$width columns" "$(cat /tmp/text)" "^ *mcs01 +$read .* 0.00"
+		within "columns of the widest line" "$(python3 -c 'print(max(map(len, open("/tmp/text"))) - 1)')" 40 $width
+	done
+}
+
+# A core that spins is not idle: 2 GHz, which is the model's clock, for each of its threads that does. The
+# instructions are those that the model saw executed.
+test_cores() {
+	(taskset -c 0 sh -c 'while :; do :; done' & echo $! > /tmp/spins; wait) &
+	pmu-top --interval 2 --once --json --output /tmp/top
+	kill "$(cat /tmp/spins)"
+	within "MHz of core 0" "$(top_int "$(top_value cycles chip=0 core=0) / 1e6")" 1500 4400
+	[ "$(top_int "1e6 * $(top_value ipc chip=0 core=0)")" -gt 0 ]
+}
+
+test_without_rights() {
+	echo 2 > /proc/sys/kernel/perf_event_paranoid
+	fails top_as_nobody --once > /tmp/text 2>&1
+	contains "the sentence" "$(cat /tmp/text)" 'this user may not count system-wide'
+}
+
+run_tests
