@@ -12,6 +12,8 @@
 #include <linux/property.h>
 #include <linux/slab.h>
 
+#include <pmu/version.h>
+
 #include "cmn.h"
 
 #if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
@@ -261,6 +263,7 @@ static int cmn_resume(struct device *dev)
 
 static DEFINE_SIMPLE_DEV_PM_OPS(cmn_pm_ops, cmn_suspend, cmn_resume);
 
+/* No aliases for these: at boot chance would decide between this driver and the kernel's own. */
 static const struct of_device_id cmn_of_ids[] = {
 	{ .compatible = "arm,cmn-600", .data = (void *)CMN_IS_600 },
 	{ .compatible = "arm,cmn-650", .data = (void *)CMN_IS_650 },
@@ -269,7 +272,6 @@ static const struct of_device_id cmn_of_ids[] = {
 	{ .compatible = "arm,ci-700", .data = (void *)CMN_IS_CI700 },
 	{ }
 };
-MODULE_DEVICE_TABLE(of, cmn_of_ids);
 
 static const struct acpi_device_id cmn_acpi_ids[] = {
 	{ "ARMHC600", CMN_IS_600 },
@@ -278,7 +280,6 @@ static const struct acpi_device_id cmn_acpi_ids[] = {
 	{ "ARMHC003", CMN_IS_S3 },
 	{ }
 };
-MODULE_DEVICE_TABLE(acpi, cmn_acpi_ids);
 
 static struct platform_driver cmn_driver = {
 	.driver = {
@@ -321,4 +322,5 @@ module_exit(cmn_exit);
 
 MODULE_DESCRIPTION("Arm CMN-600, CMN-650, CI-700, CMN-700, CMN S3 PMU driver");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(PMU_SUITE_VERSION);
 MODULE_IMPORT_NS(PMU_CORE_NS);

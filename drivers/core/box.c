@@ -14,6 +14,8 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
+#include <pmu/version.h>
+
 #include "core.h"
 
 /* core.h has the order of all locks. This one: registering with perf, and unregistering. */
@@ -355,3 +357,4 @@ module_exit(pmu_core_exit);
 
 MODULE_DESCRIPTION("Common part of pmu-suite's perf drivers");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(PMU_SUITE_VERSION);

@@ -11,6 +11,8 @@
 #include <linux/smp.h>
 #include <asm/processor.h>
 
+#include <pmu/version.h>
+
 #include "intel_imc.h"
 
 enum intel_imc_part_id {
@@ -66,6 +68,11 @@ static const struct intel_imc_part intel_imc_parts[] = {
 #define INTEL_IMC_ID(device, part, channel) \
 	{ PCI_VDEVICE(INTEL, device), .driver_data = INTEL_IMC_DATA(part, channel) }
 
+/*
+ * No module has aliases for its devices: the kernel's own drivers are loaded for the same
+ * machines, and at boot chance would decide between two. Who is to drive is the
+ * administrator's choice: see Documentation/install.md.
+ */
 static const struct pci_device_id intel_imc_ids[] = {
 	INTEL_IMC_ID(0x3cb0, INTEL_IMC_SNBEP, 0), INTEL_IMC_ID(0x3cb1, INTEL_IMC_SNBEP, 1),
 	INTEL_IMC_ID(0x3cb4, INTEL_IMC_SNBEP, 2), INTEL_IMC_ID(0x3cb5, INTEL_IMC_SNBEP, 3),
@@ -86,7 +93,6 @@ static const struct pci_device_id intel_imc_ids[] = {
 	INTEL_IMC_ID(0x204a, INTEL_IMC_SKX, 0),
 	{ }
 };
-MODULE_DEVICE_TABLE(pci, intel_imc_ids);
 
 /* Skylake and Cascade Lake (stepping 5 on) are one CPU model and share their PCI ids. */
 #define INTEL_IMC_CLX_FIRST_STEPPING	5
@@ -402,4 +408,5 @@ module_exit(intel_imc_exit);
 
 MODULE_DESCRIPTION("Intel Xeon integrated memory controller PMU");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(PMU_SUITE_VERSION);
 MODULE_IMPORT_NS(PMU_CORE_NS);

@@ -10,14 +10,16 @@
 #include <linux/of.h>
 #include <linux/platform_device.h>
 
+#include <pmu/version.h>
+
 #include "power_imc.h"
 #include "trace.h"
 
+/* No alias for these: without the boot parameter the built-in driver has them. */
 static const struct of_device_id power_imc_ids[] = {
 	{ .compatible = "ibm,opal-in-memory-counters" },
 	{ }
 };
-MODULE_DEVICE_TABLE(of, power_imc_ids);
 
 /* A unit that cannot be registered says why, and the others go on. */
 static void power_imc_register(struct power_imc_unit *unit)
@@ -140,4 +142,5 @@ module_exit(power_imc_exit);
 
 MODULE_DESCRIPTION("POWER9 and POWER10 in-memory collection counters");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(PMU_SUITE_VERSION);
 MODULE_IMPORT_NS(PMU_CORE_NS);

@@ -25,6 +25,7 @@ TIMEOUT = 124       # as of timeout(1)
 UNSOUND = 99        # the kernel complained, whatever the command said
 LOST = (DIED, TIMEOUT, UNSOUND)
 STOP = threading.Event()    # somebody has had enough: guests that run are killed
+PMU_DRIVER = "scripts/packaging/pmu-driver"
 
 # What a kernel that works does not say.
 COMPLAINTS = re.compile(
@@ -50,6 +51,8 @@ class Guest:
     copies: tuple = ()                  # files and directories for the guest's working directory
     tools: bool = False                 # Python, and tools/ in the PATH
     modules: tuple = ()                 # more modules to load, after the driver
+    ours: object = None                 # the directory of our modules, where they are not built from the tree
+    udev: bool = False                  # what finds drivers at boot is there, in initrd.UDEV_ROOT
     parameters: tuple = ()              # of our modules, "MODULE.NAME=VALUE"
     command: tuple = ()
     gdb: object = None                  # a debugger.Session: the guest stops for it before anything runs
@@ -58,7 +61,7 @@ class Guest:
         """What cannot change while the guest runs: guests of the same machine can share it."""
         built_in = self.arch.twin_initcall and self.driver == "in-tree"
         return (self.arch.name, self.kernel, self.models or (self.arch.default_model,), self.cpus, self.nodes, self.append,
-                self.allow_warn, built_in, self.has_suites(), self.tools)
+                self.allow_warn, built_in, self.has_suites(), self.tools, self.udev, self.ours)
 
     def has_suites(self):
         """A KUnit suite needs all of our modules built for it."""
@@ -110,9 +113,12 @@ def _shell(guest):
 def _overlay(guests, kernel, token):
     """The files of @guests, which share a machine; @token makes init mark what each says, None: there is one."""
     guest = guests[0]
-    ours = build.modules(guest.arch, kernel, suites=guest.has_suites(), debug=bool(guest.gdb))
+    ours = guest.ours or build.modules(guest.arch, kernel, suites=guest.has_suites(), debug=bool(guest.gdb))
     files = {f"/vm/modules.d/{module.name}": module for module in ours.glob("*.ko")}
     files["/init"] = TREE / "tests/guest/init"
+    if guest.udev:
+        files.update(initrd.udev(guest.arch, kernel, ours))
+        files[f"{initrd.UDEV_ROOT}/usr/sbin/pmu-driver"] = TREE / PMU_DRIVER
     for source in sorted((TREE / "tests/guest").glob("*.c")):
         files[f"/vm/bin/{source.stem}"] = build.guest_program(guest.arch, source.stem)
     if guest.tools:

@@ -26,6 +26,14 @@ PYTHON, PYTHON_PACKAGES = "usr/bin/python3", ("python3-minimal", "python3", "pyt
 PYTHON_UNUSED = ("ensurepip", "distutils", "lib2to3", "pydoc_data", "idlelib", "config-*", "pygments", "pkg_resources",
                  "setuptools", "markdown_it", "mdurl")
 
+# What loads modules at boot, in a root of its own: it would replace what busybox has.
+UDEV_ROOT = "/vm/debian"
+UDEV = {"udev": ("bin/udevadm", "lib/systemd/systemd-udevd", "lib/udev/rules.d/80-drivers.rules"),
+        "systemd": ("lib/systemd/systemd-modules-load",), "kmod": ("bin/kmod",), "dash": ("bin/dash",),
+        "busybox-static": ("bin/busybox",)}
+KMOD_NAMES = ("depmod", "insmod", "lsmod", "modinfo", "modprobe", "rmmod")
+MODULE_LISTS = ("modules.order", "modules.builtin", "modules.builtin.modinfo")
+
 # Modules of the stock kernel that the harness itself needs, where they are not built in.
 HARNESS_MODULES = ("virtio_pci", "virtio_console")
 
@@ -114,6 +122,11 @@ def pin_of_python(arch):
                     lambda found: {arch.debian: found})
 
 
+def pin_of_udev(arch):
+    return pins.Pin(f"udev-{arch.name}", lambda: debian.closure_names(arch.debian, list(UDEV)),
+                    lambda found: {arch.debian: found})
+
+
 def _packages(arch, kernel):
     """perf is of the kernel's own version or of the newest stock kernel's."""
     return pin(arch, kernel.series if kernel.series in STOCK else STOCK[-1]).get()
@@ -162,6 +175,28 @@ def python(arch):
 
     key = cache.key_of(*packages, Path(__file__))
     return cache.entry("initrd", f"{arch.name}-python-{key}", build) / "python.cpio"
+
+
+def udev(arch, kernel, ours):
+    """{path in the guest: file} of a root with udev, the kernel's drivers and the modules in the directory @ours."""
+    packages = pin_of_udev(arch).get()
+
+    def build(directory):
+        cache.say(f"unpacking udev for guests of {arch.name}")
+        source, root = directory / "packages", directory / "root"
+        debian.unpack(debian.download(arch.debian, packages), source)
+        for path in (path for paths in UDEV.values() for path in paths):
+            _copy_program(source, root, path)
+        shutil.rmtree(source)
+
+    root = cache.entry("udev", f"{arch.name}-{cache.key_of(*packages, Path(__file__))}", build) / "root"
+    files = {f"{UDEV_ROOT}/{path.relative_to(root)}": path for path in root.rglob("*") if path.is_file()}
+    files.update({f"{UDEV_ROOT}/usr/sbin/{name}": root / "bin/kmod" for name in KMOD_NAMES})
+    modules = f"{UDEV_ROOT}/lib/modules/{kernel.release}"
+    for name in (*_module_closure(kernel, arch.twins), *MODULE_LISTS):
+        files[f"{modules}/{name}"] = kernel.modules / name
+    files.update({f"{modules}/updates/{module.name}": module for module in ours.glob("*.ko")})
+    return files
 
 
 def with_overlay(parts, files, target):

@@ -16,7 +16,8 @@ from .guest import Guest
 KUNIT = "tests/kunit"
 KUNIT_CONFIGS = f"{KUNIT}/configs"
 TEST_LIBRARY = "tests/guest/lib.sh"
-SHARED = ("tests/guest/rights.sh", "tests/guest/check.sh")      # what the PMUs' files of these names share
+# What the PMUs' files of these names share.
+SHARED = ("tests/guest/rights.sh", "tests/guest/check.sh", "tests/guest/boot.sh")
 DEFAULTS = {"--arch": "x86_64", "--kernel": "6.1", "--driver": "ours"}
 IN_NAME = ("--kernel", "--driver")
 KUNIT_TIMEOUT = 900     # seconds: the checkers are slow, more so where CPUs are emulated two at a time
@@ -37,7 +38,7 @@ GUEST_SOURCES = ("Kbuild", "Makefile", "include", "drivers/core", "scripts/apt",
 
 
 # What is code.
-EVERYTHING = (".ci", "Kbuild", "Kconfig", "Makefile", "dkms.conf", "drivers", "include", "scripts", "tests", "tools")
+EVERYTHING = (".ci", "Kbuild", "Kconfig", "Makefile", "drivers", "include", "scripts", "tests", "tools")
 DEBIAN_PYTHON = "/usr/bin/python3"      # the one that Debian's packages are for
 
 
@@ -94,6 +95,10 @@ def pages():
 
 def kexec():
     yield python("kexec", "tests/kexec", sources=EVERYTHING)
+
+
+def packages():
+    yield python("packages", "tests/packages", sources=(*EVERYTHING, "README.md", "CHANGELOG.md", "Documentation"))
 
 
 def suites(arch):
@@ -173,6 +178,7 @@ def guest_jobs(name, file, text, group="guest"):
         yield Job("/".join([group, name, *named]), guest=options.guest(found, ("sh", f"{name}.sh")),
                   sources=(*GUEST_SOURCES, f"drivers/{pmu}", f"tests/models/{pmu}", file, *helpers,
                            *(["tools"] if found.tools else []),
+                           *([guest.PMU_DRIVER] if found.udev else []),
                            *(["tests/kunit/configs"] if found.kernel == "kunit" else [])),
                   tests=tests, alone=bool(lines(text, "fresh")))
 
@@ -202,7 +208,8 @@ def kernels():
 
 
 GROUPS = {"scripts": scripts, "check": check, "tools": tools, "models": models, "kunit": kunit,
-          "perf_events": perf_events, "pages": pages, "kexec": kexec, "guest": guests, "soak": soak, "kernels": kernels}
+          "perf_events": perf_events, "pages": pages, "kexec": kexec, "packages": packages, "guest": guests, "soak": soak,
+          "kernels": kernels}
 ON_DEMAND = ("soak", "kernels")     # not among all jobs, only where a pattern names the group
 
 

@@ -35,6 +35,9 @@ def parser():
     found.add_argument("--tools", action="store_true", help="Python, and the programs of tools/ in the PATH")
     found.add_argument("--load", action="append", default=[], metavar="MODULE",
                        help="load another of our modules after the driver, such as a KUnit suite")
+    found.add_argument("--udev", action="store_true",
+                       help="Debian's udev and kmod, with the modules of both drivers, in /vm/debian")
+    found.add_argument("--modules", type=Path, metavar="DIR", help="our modules are those in DIR, not built from the tree")
     found.add_argument("--param", action="append", default=[], metavar="MODULE.NAME=VALUE",
                        help="parameter of one of our modules")
     found.add_argument("--append", default="", metavar="ARGS", help="add to the kernel command line")
@@ -50,4 +53,4 @@ def guest(options, command):
         arch=arch.get(options.arch), kernel=options.kernel, driver=options.driver, models=tuple(options.model),
         cpus=options.cpus, nodes=options.nodes, timeout=options.timeout, shell=options.shell, allow_warn=options.allow_warn,
         append=options.append, copies=tuple(options.copy), tools=options.tools, modules=tuple(options.load),
-        parameters=tuple(options.param), command=tuple(command))
+        udev=options.udev, ours=options.modules, parameters=tuple(options.param), command=tuple(command))

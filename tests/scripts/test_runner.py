@@ -50,7 +50,7 @@ class Guests(unittest.TestCase):
         self.assertEqual(job.name, "guest/cmn/x/6.1/ours")
         self.assertEqual(job.guest, guest.Guest(
             arch=arch.get("x86_64"), kernel="6.1", driver="ours", models=("snbep",),
-            copies=("tests/guest/lib.sh", "tests/guest/rights.sh", "tests/guest/check.sh", "tests/guest/cmn"), command=("sh", "cmn/x.sh")))
+            copies=("tests/guest/lib.sh", *jobs.SHARED, "tests/guest/cmn"), command=("sh", "cmn/x.sh")))
 
     def test_lists_are_multiplied(self):
         self.assertEqual(self.names("--kernel '6.1 6.12' --driver 'ours in-tree'"),

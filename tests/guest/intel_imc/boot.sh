@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Both drivers are installed, and udev looks for drivers: the administrator's choice decides, and nothing else.
+#
+# vm: --kernel 6.1 --driver none --udev --model snbep,sockets=2 --timeout 900
+. ./lib.sh
+OURS=intel_imc_pmu TWIN=intel_uncore
+. ./boot.sh
+
+# The PMUs that are none of a memory channel.
+other_units() {
+	for pmu in $PMUS/uncore_*; do
+		case $pmu in
+		*/uncore_imc_*) ;;
+		*) basename "$pmu" ;;
+		esac
+	done
+}
+
+# Of the functions that are memory channels.
+owner() {
+	for device in /sys/bus/pci/devices/*; do
+		case $(cat "$device/device") in
+		0x3cb0 | 0x3cb1 | 0x3cb4 | 0x3cb5) ;;
+		*) continue ;;
+		esac
+		case $(readlink "$device/driver") in
+		*/intel_imc_pmu) echo $OURS ;;
+		*_uncore) echo $TWIN ;;
+		*) echo nobody ;;
+		esac
+	done | sort -u
+}
+
+test_installing_changes_nothing() {
+	installing_changes_nothing
+}
+
+test_ours_is_asked_for() {
+	ours_is_asked_for
+}
+
+# What intel_uncore has beside the memory channels stays with it.
+test_other_units_stay() {
+	trap as_it_was EXIT
+	boot 0
+	others=$(other_units)
+	contains "others" "$others" '^uncore_pcu'
+	debian pmu-driver ours
+	boot 0
+	equal "owner" "$(owner)" $OURS
+	equal "others" "$(other_units)" "$others"
+}
+
+test_asking_twice_is_asking_once() {
+	asking_twice_is_asking_once
+}
+
+test_it_is_given_back() {
+	it_is_given_back
+}
+
+test_a_kernel_without_ours_has_its_own() {
+	a_kernel_without_ours_has_its_own
+}
+
+# Somebody loads the in-tree driver by hand, and no udev.
+test_whoever_loads_the_twin_loads_ours_first() {
+	trap as_it_was EXIT
+	debian pmu-driver ours
+	debian modprobe intel-uncore
+	equal "owner" "$(owner)" $OURS
+}
+
+test_now() {
+	trap as_it_was EXIT
+	boot 0
+	debian pmu-driver ours --now
+	equal "owner" "$(owner)" $OURS
+	is_loaded $TWIN
+	debian modprobe -r $TWIN
+	fails is_loaded $OURS
+	debian modprobe $TWIN
+	equal "owner" "$(owner)" $OURS
+	debian pmu-driver in-tree --now
+	equal "owner" "$(owner)" $TWIN
+	fails is_loaded pmu_core
+}
+
+# An event is open: what cannot be done now is done at the next boot, and nothing changes until then.
+test_not_now() {
+	trap as_it_was EXIT
+	boot 0
+	fails pmu-event uncore_imc_0:0x304 -x "chroot $ROOT /usr/sbin/pmu-driver ours --now" > /tmp/said 2>&1
+	contains "said" "$(cat /tmp/said)" "$TWIN is in use; the change is made at the next boot"
+	equal "owner" "$(owner)" $TWIN
+	boot 0
+	equal "owner" "$(owner)" $OURS
+}
+
+run_tests
