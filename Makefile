@@ -7,6 +7,7 @@
 #   make KUNIT=1               the KUnit suites, too, and modules that let them in
 #   make demo                  one command from a fresh Debian 12 or 13 machine to perf stat
 #   make test                  every test; make help lists the rest
+#   make install               what was built, for that kernel; make dkms-install: for every one
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
@@ -27,8 +28,77 @@ headers:
 		echo "No kernel headers in $(KDIR): install linux-headers-$$(uname -r), or name another kernel's build directory with KDIR=" >&2; \
 		exit 1; }
 
-clean: headers
-	+$(kbuild) clean
+# Without a kernel: DKMS cleans on machines that lack the running one's headers.
+clean:
+	@find . \( -path ./.git -o -path ./dist \) -prune -o -type f \( -name '*.o' -o -name '*.ko' \
+		-o -name '*.mod' -o -name '*.mod.c' -o -name '*.cmd' -o -name '.*.d' -o -name modules.order \
+		-o -name Module.symvers -o -name pmu_conftest.h \) -exec rm -f {} +
+
+# Installing: Documentation/install.md. DESTDIR is the root of all files, INSTALL_MOD_PATH that of modules.
+PREFIX ?= /usr/local
+INSTALL_MOD_PATH ?= $(DESTDIR)
+packaging := scripts/packaging
+version = $(shell sed -n 's/^.define PMU_SUITE_VERSION "\(.*\)"$$/\1/p' include/pmu/version.h)
+with_version = sed 's/\#MODULE_VERSION\#/$(version)/'
+release = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"$$/\1/p' $(KDIR)/include/generated/utsrelease.h)
+built = $$(sed 's/[.]o$$/.ko/' modules.order)
+# Not by kbuild, which would sign with the key of who built the kernel.
+module_dir = $(INSTALL_MOD_PATH)/lib/modules/$(release)/updates/pmu-suite
+
+install: modules install-driver
+	@mkdir -p $(module_dir)
+	install -m 644 $(built) $(module_dir)
+	@$(packaging)/depmod "$(INSTALL_MOD_PATH)" $(release)
+
+# For every kernel that has them.
+uninstall: uninstall-driver
+	@for directory in $(INSTALL_MOD_PATH)/lib/modules/*/updates/pmu-suite; do \
+		test -d $$directory || continue; echo "rm -r $$directory"; rm -r $$directory; \
+		updates=$${directory%/*}; rmdir --ignore-fail-on-non-empty $$updates; \
+		release=$${updates%/*}; $(packaging)/depmod "$(INSTALL_MOD_PATH)" $${release##*/}; done
+
+# The command that says who drives at boot: installing does not.
+install-driver:
+	@mkdir -p $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/share/man/man8
+	@$(with_version) $(packaging)/pmu-driver > $(DESTDIR)$(PREFIX)/sbin/pmu-driver
+	@chmod 755 $(DESTDIR)$(PREFIX)/sbin/pmu-driver
+	@install -m 644 $(packaging)/pmu-driver.8 $(DESTDIR)$(PREFIX)/share/man/man8/
+
+# What it gave us is given back.
+uninstall-driver:
+	$(if $(DESTDIR),,@test ! -x $(PREFIX)/sbin/pmu-driver || $(PREFIX)/sbin/pmu-driver in-tree)
+	@rm -f $(DESTDIR)$(PREFIX)/sbin/pmu-driver $(DESTDIR)$(PREFIX)/share/man/man8/pmu-driver.8
+
+# What DKMS needs to build, and no more.
+dkms_dir = $(DESTDIR)/usr/src/pmu-suite-$(version)
+dkms_files = Kbuild Makefile scripts/conftest.sh $(sort $(wildcard $(addprefix drivers/*/,Kbuild *.c *.h) include/*/*.h))
+
+dkms-source:
+	@rm -rf $(dkms_dir)
+	@for file in $(dkms_files); do install -D -m 644 $$file $(dkms_dir)/$$file || exit; done
+	@$(with_version) $(packaging)/dkms.conf > $(dkms_dir)/dkms.conf
+
+# For every kernel that is installed now or later; another version goes.
+dkms-install:
+	@$(packaging)/dkms-remove
+	@$(MAKE) --no-print-directory dkms-source install-driver
+	dkms add pmu-suite/$(version)
+	@$(packaging)/dkms-build pmu-suite/$(version)
+
+dkms-uninstall: uninstall-driver
+	@$(packaging)/dkms-remove
+
+# By a key of one's own, as kernel and machine have to know it: KEY= CERT=. Without: DKMS's.
+KEY ?= /var/lib/dkms/mok.key
+CERT ?= /var/lib/dkms/mok.pub
+sign: headers
+	@test -r $(KEY) -a -r $(CERT) || { echo "No key: name it with KEY= and its certificate with CERT=" >&2; exit 1; }
+	@for module in $(built); do \
+		echo "  SIGN    $$module"; $(KDIR)/scripts/sign-file sha256 $(KEY) $(CERT) $$module || exit; done
+
+# Into dist/: from what is committed, or of a tarball from what it has.
+dist deb rpm:
+	@$(packaging)/$@ $(version)
 
 # What needs guests prepares the host first: scripts/setup installs what is missing.
 demo:
@@ -80,7 +150,11 @@ man:
 help:
 	@echo 'make                 build the modules for the running kernel (KDIR=, ARCH=, CROSS_COMPILE=)'
 	@echo 'make KUNIT=1         with the KUnit suites, for a kernel that has KUnit'
-	@echo 'make modules_install install them'
+	@echo 'make sign            sign them (KEY=, CERT=)'
+	@echo 'make install         install them for that kernel, and pmu-driver (DESTDIR=, PREFIX=, INSTALL_MOD_PATH=)'
+	@echo 'make dkms-install    have DKMS build and install them for every kernel'
+	@echo 'make uninstall, dkms-uninstall     remove what these installed'
+	@echo 'make deb, rpm, dist  packages and a tarball, in dist/'
 	@echo 'make clean           remove what was built'
 	@echo 'make demo            perf on a modelled Xeon, POWER9 and Arm mesh, from nothing'
 	@echo 'make test            static checks, models, KUnit, end-to-end tests (TESTFLAGS= for scripts/test)'
@@ -93,4 +167,6 @@ help:
 	@echo 'make man             tools/*.1, made of the help of the programs in tools/ (needs help2man)'
 	@echo 'scripts/vm --help    a guest with the models, for anything else'
 
-.PHONY: modules modules_install clean man demo test test-kernels soak check docs html mutate bench help
+.PHONY: modules modules_install clean install uninstall install-driver uninstall-driver
+.PHONY: dkms-source dkms-install dkms-uninstall sign dist deb rpm
+.PHONY: man demo test test-kernels soak check docs html mutate bench help

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Roots of Debian, installed as on a machine, in which packages are built, installed and removed.
+
+A root is made once, by mmdebstrap, and never changed: what a command changes lies over it, in a directory of
+its own, and tells what the command has left.
+"""
+import os
+import subprocess
+from pathlib import Path
+
+from . import cache, debian
+
+PACKAGES = ("build-essential", "debhelper", "dh-dkms", "dkms", "kmod", "lintian", "openssl", "rpm")
+# What a package manager itself writes.
+BOOKKEEPING = ("/var/lib/dpkg", "/var/lib/apt", "/var/log", "/var/cache", "/etc/ld.so.cache", "/etc/mtab", "/tmp", "/work",
+               "/root")
+
+# The root's own devices and processes would be the host's.
+ENTER = r"""
+lower=$1 over=$2 work=$3
+shift 3
+mkdir -p "$over/upper" "$over/work" "$over/root"
+mount -t overlay overlay -o "lowerdir=$lower,upperdir=$over/upper,workdir=$over/work" "$over/root"
+mkdir -p "$over/root/work"
+mount --bind "$work" "$over/root/work"
+mount -t proc proc "$over/root/proc"
+mount --rbind /dev "$over/root/dev"
+exec chroot "$over/root" env -i PATH=/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root DEBIAN_FRONTEND=noninteractive "$@"
+"""
+
+
+def get(suite, headers):
+    """The root of @suite, with what builds packages and modules for the kernel that the package @headers is of."""
+    arch = debian.host_arch()
+    sources = f"{arch}/{suite}" if suite != "bookworm" else arch
+
+    def build(directory):
+        cache.say(f"installing Debian's {suite} into a directory")
+        debian.update(sources)
+        lists = cache.ROOT / "apt" / sources.replace("/", "-") / "sources.list"
+        cache.run(["mmdebstrap", "--variant=apt", f"--include={','.join((*PACKAGES, headers))}", suite,
+                   directory / "root", lists], f"installing Debian's {suite}")
+
+    return cache.entry("root", f"{suite}-{headers}-{cache.key_of(*PACKAGES)}", build) / "root"
+
+
+def run(root, over, work, *command):
+    """Run @command in @root, with what it changes in the directory @over, and the directory @work as /work."""
+    return subprocess.run(["unshare", "--mount", "--pid", "--fork", "sh", "-ec", ENTER, "sh", root, over, work, *command],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", check=False)
+
+
+def changed(over):
+    """The files that are not as they were in the root, but for the package manager's own; a removed one ends with " -"."""
+    upper, found = Path(over) / "upper", []
+    for directory, _, names in os.walk(upper):
+        for name in names:
+            path = Path(directory, name)
+            inside = f"/{path.relative_to(upper)}"
+            if not inside.startswith(BOOKKEEPING):
+                gone = path.is_char_device() and not path.is_symlink()
+                found.append(f"{inside} -" if gone else inside)
+    return sorted(found)
