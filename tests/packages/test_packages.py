@@ -207,10 +207,6 @@ class Make(InRoot):
         self.assertEqual(names - set(cache.tree_files(".")), set())
 
 
-class MakeOnTrixie(Make):
-    suite, series = "trixie", kernels.NEWEST
-
-
 class Dist(unittest.TestCase):
     """The tarball, of a clone."""
 
