@@ -53,6 +53,11 @@ test_real_time_is_interrupted() {
 	echo -1 > /proc/sys/kernel/sched_rt_runtime_us
 	taskset 4 pmu-spin fifo 20 &
 	spin=$!
+	# Its scheduling policy, once it has that of real-time tasks
+	for _ in $(seq 100); do
+		[ "$(cut -d' ' -f41 /proc/$spin/stat)" != 1 ] || break
+		sleep 0.1
+	done
 	echo 0000:7f:10.0 > $DRIVER/unbind
 	(echo 0000:7f:10.0 > $DRIVER/bind; touch /tmp/bound) &
 	for _ in $(seq 100); do
