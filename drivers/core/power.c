@@ -4,7 +4,8 @@
  * nobody counts any more. A box is powered while it is used and has an owner.
  *
  * It is used by its open events, and by those of tasks, which use every box of their
- * PMU since they may come to run on any CPU. The last user's power_off is made by a work
+ * PMU since they may come to run on any CPU. A box that cannot be powered costs a task's
+ * event that CPU alone, and is tried again when the next event is opened. The last user's power_off is made by a work
  * item: perf may hold locks when it frees an event, and who opens and closes events in a
  * loop does not toggle an engine each time.
  */
@@ -86,21 +87,27 @@ bool pmu_event_may_wait(const struct perf_event *event)
 	return event->group_leader == event || event->pmu->task_ctx_nr == perf_sw_context;
 }
 
+/* @only, or all boxes of a PMU: those that can be. If none can, the first one's error. */
 static int pmu_power_up(struct pmu_dev *pd, struct pmu_box *only, bool wait)
 {
 	struct pmu_box *box;
-	int err = 0;
+	int err, first = 0;
+	bool any = false;
 
 	/* Who may not wait seldom has to. */
 	if (wait)
 		mutex_lock(&pmu_core_mutex);
 	else if (!mutex_trylock(&pmu_core_mutex))
 		return -EAGAIN;
-	list_for_each_entry(box, &pd->boxes, node)
-		if (!err && (!only || box == only) && pmu_box_wanted(box))
-			err = pmu_box_power(box, true);
+	list_for_each_entry(box, &pd->boxes, node) {
+		if ((only && box != only) || !pmu_box_wanted(box))
+			continue;
+		err = pmu_box_power(box, true);
+		any |= !err;
+		first = first ?: err;
+	}
 	mutex_unlock(&pmu_core_mutex);
-	return err;
+	return any ? 0 : first;
 }
 
 /*

@@ -162,7 +162,8 @@ struct pmu_box_ops {
 	void (*event_free)(const struct pmu_desc *desc, struct pmu_event *ev);
 	/**
 	 * @power_on: the first event was opened: get the box going. Returns 0, or a
-	 * negative errno for perf_event_open().
+	 * negative errno for perf_event_open(); of a task's event only if no box of the PMU
+	 * can be powered, so a driver tells the log which one cannot.
 	 */
 	int (*power_on)(struct pmu_box *box);
 	/** @power_off: no event is open any more, or the last CPU of the scope leaves. */

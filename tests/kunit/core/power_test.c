@@ -160,10 +160,15 @@ static void cpu_powers_its_box(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
-/* One box of several cannot be powered: the others go off again. */
+/*
+ * One box of several cannot be powered: a task's event does without that CPU, and the next one tries it
+ * again. If none can, the event is refused.
+ */
 static void power_on_fails_for_one(struct kunit *test)
 {
+	struct perf_event *one, *two;
 	int bad = memory_second_cpu();
+	int cpu;
 
 	if (bad < 0)
 		kunit_skip(test, "needs two CPUs");
@@ -171,10 +176,21 @@ static void power_on_fails_for_one(struct kunit *test)
 	memory->desc.tasks = PMU_TASKS_ONLY;
 	memory_plug(test, memory);
 	memory->boxes[bad].power_error = -EIO;
+	one = open_one(test, -1, current);
+	for_each_online_cpu(cpu)
+		KUNIT_EXPECT_EQ(test, memory->boxes[cpu].powered, cpu != bad);
+	memory->boxes[bad].power_error = 0;
+	two = open_one(test, -1, current);
+	for_each_online_cpu(cpu)
+		KUNIT_EXPECT_TRUE(test, memory->boxes[cpu].powered);
+	perf_event_release_kernel(one);
+	perf_event_release_kernel(two);
+	for_each_online_cpu(cpu) {
+		KUNIT_EXPECT_TRUE(test, perf_open_soon(!READ_ONCE(memory->boxes[cpu].powered)));
+		memory->boxes[cpu].power_error = -EIO;
+	}
 	KUNIT_EXPECT_EQ(test, perf_open_error(MEMORY_PMU, 0, -1, current), -EIO);
 	KUNIT_EXPECT_EQ(test, atomic_read(&memory->inits), atomic_read(&memory->frees));
-	KUNIT_EXPECT_TRUE(test, perf_open_soon(!READ_ONCE(memory->boxes[0].powered)));
-	KUNIT_EXPECT_EQ(test, memory->boxes[bad].on, 0U);
 }
 
 /* A box that comes while tasks' events are open is powered at once. */
