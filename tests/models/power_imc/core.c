@@ -9,7 +9,8 @@
  *
  * An engine may be slow to stop (linger), refuse to be told (refuse), and lose
  * its HTM mode when all threads of its core sleep deeply (deep). QEMU has no
- * deep stop states; which level is one, a test says.
+ * deep stop states; which level is one, a test says. No source tells whether
+ * the HTM mode reads as it was written: it does, unless it is mute.
  *
  * Left out: what EVENT_MASK selects, which no source tells; other fields of
  * the HTM mode; the other half of a fused core, which firmware programs as
@@ -70,7 +71,8 @@ static void core_post_all(PowerImcCore *core)
 void power_imc_core_wrote(PowerImcCore *core, hwaddr addr)
 {
     core->wrote = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
-    if (core->fenced) {
+    if (core->fenced && (!core->fence_size ||
+                         addr - core->fence_base < core->fence_size)) {
         core->stray++;
         warn_report("%s: a write to 0x%" HWADDR_PRIx " is stray",
                     core->model.name, addr);
@@ -193,7 +195,8 @@ static MemTxResult scom_read(void *opaque, hwaddr addr, uint64_t *value,
     PowerImcPort *port = opaque;
 
     port->core->stats[port->reg].reads++;
-    *value = port->core->scom[port->reg];
+    *value = port->reg == POWER_IMC_HTM && port->core->mute ?
+             0 : port->core->scom[port->reg];
     return MEMTX_OK;
 }
 
@@ -277,7 +280,8 @@ static bool core_add(PmuModel *model, const char *event, uint64_t n,
 
 enum {
     KEY_RUNNING, KEY_CHECKSTOP, KEY_FLUSH, KEY_LINGER, KEY_REFUSE, KEY_DEEP,
-    KEY_LOST, KEY_FENCE, KEY_STRAY, KEY_WROTE, KEY_NOW
+    KEY_LOST, KEY_MUTE, KEY_FENCE, KEY_FENCE_BASE, KEY_FENCE_SIZE, KEY_STRAY,
+    KEY_WROTE, KEY_NOW
 };
 
 static uint64_t get_scom(PmuModel *model, unsigned reg)
@@ -302,8 +306,14 @@ static uint64_t get_core(PmuModel *model, unsigned key)
         return core->deep;
     case KEY_LOST:
         return core->lost;
+    case KEY_MUTE:
+        return core->mute;
     case KEY_FENCE:
         return core->fenced;
+    case KEY_FENCE_BASE:
+        return core->fence_base;
+    case KEY_FENCE_SIZE:
+        return core->fence_size;
     case KEY_STRAY:
         return core->stray;
     case KEY_WROTE:
@@ -343,8 +353,17 @@ static bool set_core(PmuModel *model, unsigned key, uint64_t value,
     case KEY_DEEP:
         core->deep = value;
         return true;
+    case KEY_MUTE:
+        core->mute = value;
+        return true;
     case KEY_FENCE:
         core->fenced = value;
+        return true;
+    case KEY_FENCE_BASE:
+        core->fence_base = value;
+        return true;
+    case KEY_FENCE_SIZE:
+        core->fence_size = value;
         return true;
     default:
         core_lose(core);
@@ -371,13 +390,27 @@ static const PmuKey core_keys[] = {
       "none", PSSCR_RL, KEY_DEEP, get_core, set_core },
     { "lost", "times that the HTM mode was lost; setting it loses it now",
       UINT64_MAX, KEY_LOST, get_core, set_core },
+    { "mute", "1: the HTM mode reads as 0, whatever it is", 1, KEY_MUTE,
+      get_core, set_core },
     { "fence", "1: every write to memory of the core or its threads is stray",
       1, KEY_FENCE, get_core, set_core },
+    { "fence-base", "where that begins", UINT64_MAX, KEY_FENCE_BASE, get_core,
+      set_core },
+    { "fence-size", "bytes of it; 0: all memory", UINT64_MAX, KEY_FENCE_SIZE,
+      get_core, set_core },
     { "stray", "such writes; each is reported", 0, KEY_STRAY, get_core, NULL },
     { "wrote", "virtual time of the last write to memory, in ns", 0,
       KEY_WROTE, get_core, NULL },
     { "now", "virtual time, in ns", 0, KEY_NOW, get_core, NULL },
 };
+
+void power_imc_core_end(PowerImcCore *core)
+{
+    if (core->running) {
+        warn_report("%s: its engine is on where the machine ends",
+                    core->model.name);
+    }
+}
 
 void power_imc_core_reset(PowerImcCore *core)
 {

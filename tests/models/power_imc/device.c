@@ -19,6 +19,7 @@
 #include "qemu/module.h"
 #include "migration/vmstate.h"
 #include "system/reset.h"
+#include "system/runstate.h"
 #include "target/ppc/cpu-qom.h"
 
 bool power_imc_add(hwaddr addr, uint64_t units)
@@ -43,11 +44,27 @@ int64_t power_imc_next(int64_t last, uint64_t period)
     return last + period * (MAX(now - last, 0) / period + 1);
 }
 
+static void power_imc_end(PowerImc *imc)
+{
+    unsigned i;
+
+    for (i = 0; i < imc->cores->len; i++) {
+        power_imc_core_end(g_ptr_array_index(imc->cores, i));
+    }
+}
+
+/* Power-off, and a reset where QEMU ends instead. */
+static void power_imc_shutdown(Notifier *notifier, void *cause)
+{
+    power_imc_end(container_of(notifier, PowerImc, shutdown));
+}
+
 static void power_imc_reset(void *opaque)
 {
     PowerImc *imc = opaque;
     unsigned i;
 
+    power_imc_end(imc);
     for (i = 0; i < imc->nests->len; i++) {
         power_imc_nest_reset(g_ptr_array_index(imc->nests, i));
     }
@@ -125,6 +142,8 @@ static void power_imc_realize(DeviceState *dev, Error **errp)
         }
     }
     qemu_register_reset(power_imc_reset, imc);
+    imc->shutdown.notify = power_imc_shutdown;
+    qemu_register_shutdown_notifier(&imc->shutdown);
 }
 
 static const Property power_imc_properties[] = {

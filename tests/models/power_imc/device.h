@@ -92,6 +92,7 @@ struct PowerImc {
     const PowerImcGeneration *gen;
     GPtrArray *nests;
     GPtrArray *cores;
+    Notifier shutdown;
 };
 
 /* Of the clock whose ticks @source counts; 0: it does not count ticks. */
@@ -236,8 +237,11 @@ struct PowerImcCore {
     uint64_t refuse;        /* bit n: PowerImcScom n cannot be written */
     uint64_t deep;          /* stop level that loses registers; 0: none */
     uint64_t lost;          /* times that this has happened */
+    bool mute;              /* the HTM mode reads as 0 */
     bool fenced;
-    uint64_t stray;         /* writes to memory while it was */
+    uint64_t fence_base;    /* where; of everywhere if the size is 0 */
+    uint64_t fence_size;
+    uint64_t stray;         /* writes to memory in there */
     int64_t wrote;          /* virtual time of the last write */
     bool mixed;             /* accumulating and tracing threads, right now */
     uint64_t checkstop;     /* times that this, or a switch, has happened */
@@ -250,6 +254,8 @@ struct PowerImcCore {
 PowerImcCore *power_imc_core_new(PowerImc *imc, PnvChip *chip, PnvCore *pc,
                                  unsigned number, Error **errp);
 void power_imc_core_reset(PowerImcCore *core);
+/* The machine ends, or starts anew: an engine that is on is reported. */
+void power_imc_core_end(PowerImcCore *core);
 /* The core, or a thread of it, has written to memory. */
 void power_imc_core_wrote(PowerImcCore *core, hwaddr addr);
 /* A thread fell asleep, at the level that its PSSCR says. */

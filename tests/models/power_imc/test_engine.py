@@ -488,6 +488,42 @@ class Slow(PowerTest):
         self.vm.step(5 * MS)
         self.assertEqual(self.vm.get("core0", "stray"), 10)
 
+    def test_a_fence_may_be_of_some_memory(self):
+        self.start()
+        self.ldbar(ACCUMULATE | THREAD_PAGE)
+        self.vm.set("core0", "fence", 1)
+        for base, size, stray in ((PAGE, 1, 5), (PAGE - 8, 8, 0),
+                                  (THREAD_PAGE, 8, 5), (0, 1 << 40, 10),
+                                  (THREAD_PAGE + 8, 1 << 40, 0)):
+            before = self.vm.get("core0", "stray")
+            self.vm.set("core0", "fence-base", base)
+            self.vm.set("core0", "fence-size", size)
+            self.vm.step(5 * MS)
+            self.assertEqual(self.vm.get("core0", "stray") - before, stray,
+                             hex(base))
+
+    def test_an_engine_that_is_on_in_the_end_is_told(self):
+        self.start()
+        self.htm(HTM_OFF)
+        self.vm.reset()
+        self.assertNotIn("where the machine ends", self.vm.log())
+        self.start()
+        self.vm.reset()
+        self.assertIn("core0@0: its engine is on where the machine ends",
+                      self.vm.log())
+
+
+class Mute(PowerTest):
+    def test_the_switch_does_not_tell(self):
+        self.start()
+        self.vm.set("core0", "mute", 1)
+        self.assertEqual(self.vm.scom_read(0x10012200), 0)
+        self.assertEqual(self.vm.get("core0", "running"), 1)
+        self.assertEqual(self.vm.get("core0", "htm"), HTM_ON)
+        self.assertEqual(self.vm.scom_read(0x1001220b), PAGE)
+        self.vm.set("core0", "mute", 0)
+        self.assertEqual(self.vm.scom_read(0x10012200), HTM_ON)
+
 
 class Refused(PowerTest):
     def test_a_register_that_is_refused_keeps_its_value(self):
