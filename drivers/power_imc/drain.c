@@ -15,6 +15,7 @@
  */
 #include <linux/perf_event.h>
 #include <linux/sched.h>
+#include <asm/time.h>
 
 #include <pmu/compat.h>
 
@@ -26,6 +27,8 @@
 #define POWER_IMC_DRAIN_SOON_NS	(50 * NSEC_PER_USEC)
 #define POWER_IMC_DRAIN_SELDOM_NS	(8 * NSEC_PER_MSEC)
 #define POWER_IMC_DRAIN_MOST	256
+/* What is made during a drain is newer than its beginning, but not by so much. */
+#define POWER_IMC_DRAIN_AHEAD_MS	100
 
 static void power_imc_drain_miss(struct power_imc_trace_event *te, u64 samples)
 {
@@ -95,6 +98,7 @@ static u32 power_imc_drain_some(struct power_imc_trace *trace, u32 budget)
 {
 	struct power_imc_sample sample;
 
+	trace->ring.limit = get_tb() + tb_ticks_per_sec / MSEC_PER_SEC * POWER_IMC_DRAIN_AHEAD_MS;
 	trace->drains++;
 	if (power_imc_drain_take(trace, &sample.raw.record, &budget))
 		power_imc_drain_rest(trace, &sample, &budget);

@@ -7,6 +7,9 @@
  * the next record or not yet written. If it has, every slot has a record that was not
  * taken, and the oldest is where the timebase steps back.
  *
+ * A record whose timebase is ahead of the clock, as one of a guest's may be, would make all that come
+ * after it old. It is no good, and its slot is cleared, or it would be found again a lap later.
+ *
  * The writer goes back to slot 0 when LDBAR is written, which the kernel does after a deep sleep
  * of POWER9: then slot 0 is new while the next one is not.
  */
@@ -185,9 +188,15 @@ static void power_imc_ring_go_back(struct power_imc_ring *ring)
 
 /* What the slot that is to be read next has. */
 enum power_imc_slot {
-	POWER_IMC_SLOT_EMPTY, POWER_IMC_SLOT_RECORD, POWER_IMC_SLOT_CORRUPT,
-	POWER_IMC_SLOT_STALE, POWER_IMC_SLOT_MOVED,
+	POWER_IMC_SLOT_EMPTY, POWER_IMC_SLOT_RECORD, POWER_IMC_SLOT_AHEAD,
+	POWER_IMC_SLOT_CORRUPT, POWER_IMC_SLOT_STALE, POWER_IMC_SLOT_MOVED,
 };
+
+/* A whole one that was not taken. */
+static enum power_imc_slot power_imc_ring_judge(const struct power_imc_ring *ring, u64 tb)
+{
+	return tb > ring->limit ? POWER_IMC_SLOT_AHEAD : POWER_IMC_SLOT_RECORD;
+}
 
 static enum power_imc_slot power_imc_ring_look(struct power_imc_ring *ring,
 					       struct power_imc_record *record)
@@ -201,7 +210,7 @@ static enum power_imc_slot power_imc_ring_look(struct power_imc_ring *ring,
 		return POWER_IMC_SLOT_MOVED;
 	}
 	if (whole && tb > ring->newest)
-		return POWER_IMC_SLOT_RECORD;
+		return power_imc_ring_judge(ring, tb);
 	if (ring->behind)
 		return tb > ring->newest ? POWER_IMC_SLOT_CORRUPT : POWER_IMC_SLOT_STALE;
 	on = power_imc_ring_goes_on(ring);
@@ -212,7 +221,7 @@ static enum power_imc_slot power_imc_ring_look(struct power_imc_ring *ring,
 		whole = power_imc_ring_copy(ring, ring->next, record);
 		tb = be64_to_cpu(record->tb);
 		if (whole && tb > ring->newest)
-			return POWER_IMC_SLOT_RECORD;
+			return power_imc_ring_judge(ring, tb);
 	}
 	if (on || (tb > ring->newest && (again || ring->stopped)))
 		return POWER_IMC_SLOT_CORRUPT;
@@ -237,7 +246,8 @@ static bool power_imc_ring_take_plain(struct power_imc_ring *ring, struct power_
 {
 	if (ring->fresh || ring->behind || ring->gap ||
 	    !power_imc_ring_copy(ring, ring->next, record) ||
-	    be64_to_cpu(record->tb) <= ring->newest || power_imc_ring_lapped(ring))
+	    be64_to_cpu(record->tb) <= ring->newest || be64_to_cpu(record->tb) > ring->limit ||
+	    power_imc_ring_lapped(ring))
 		return false;
 	power_imc_ring_took(ring, record);
 	return true;
@@ -254,6 +264,11 @@ static noinline bool power_imc_ring_take_any(struct power_imc_ring *ring,
 	while (*budget && slot != POWER_IMC_SLOT_RECORD && slot != POWER_IMC_SLOT_EMPTY) {
 		(*budget)--;
 		slot = power_imc_ring_look(ring, record);
+		if (slot == POWER_IMC_SLOT_AHEAD) {
+			power_imc_ring_slot(ring, ring->next)->tb = 0;
+			record->tb = 0;
+			slot = POWER_IMC_SLOT_CORRUPT;
+		}
 		if (slot == POWER_IMC_SLOT_CORRUPT) {
 			ring->corrupt++;
 			if (!ring->gap)

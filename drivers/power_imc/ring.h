@@ -24,6 +24,7 @@ struct power_imc_record {
  * @base: slot 0
  * @slots: number of slots, a power of two
  * @stopped: nobody writes: what is not whole now never will be
+ * @limit: no record's timebase can be beyond this one; set before records are taken
  * @taken: records taken so far
  * @lost: records that were overwritten before they were taken, by their timebase
  * @corrupt: records that were no good, or overwritten while they were read
@@ -35,6 +36,7 @@ struct power_imc_ring {
 	struct power_imc_record *base;
 	u32 slots;
 	bool stopped;
+	u64 limit;
 	u64 taken, lost, corrupt, laps;
 	/* private: */
 	u32 next;			/* the slot to be read */

@@ -99,6 +99,7 @@ static struct writer *writer_of(struct kunit *test, unsigned int slots)
 	w->step = R2_TB - R1_TB;
 	w->ring.base = w->slots;
 	w->ring.slots = slots;
+	w->ring.limit = U64_MAX;
 	power_imc_ring_restart(&w->ring, w->tb);
 	return w;
 }
@@ -222,6 +223,31 @@ static void a_corrupt_record_is_told_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->lost, 1ULL);
 	KUNIT_EXPECT_EQ(test, drain(test, w), 0U);
 	KUNIT_EXPECT_EQ(test, w->ring.corrupt, 1ULL);
+}
+
+/*
+ * Records that are ahead of the clock, as guests' may be, in each place of the ring: told, and those
+ * of the clock behind them are taken. They are not found again when the writer comes round.
+ */
+static void records_ahead_of_the_clock_are_passed(struct kunit *test)
+{
+	struct writer *w = test->priv;
+
+	for (unsigned int i = 0; i < 3 * SLOTS; i++) {
+		unsigned int some = i % 5, ahead = 1 + i % 3;
+		u64 corrupt = w->ring.corrupt;
+
+		write_some(w, some);
+		for (unsigned int j = 0; j < ahead; j++)
+			w->slots[w->head++ % SLOTS] = record_of(w->tb + (1ULL << 40) + j, 0, 0);
+		write_some(w, some);
+		w->ring.limit = w->tb + w->step / 2;
+		KUNIT_EXPECT_EQ_MSG(test, drain(test, w), 2 * some, "%u", i);
+		KUNIT_EXPECT_EQ_MSG(test, w->lost, (u64)ahead, "%u", i);
+		KUNIT_EXPECT_EQ_MSG(test, w->ring.corrupt - corrupt, (u64)ahead, "%u", i);
+		KUNIT_EXPECT_EQ(test, drain(test, w), 0U);
+	}
+	KUNIT_EXPECT_EQ(test, w->ring.laps, 0ULL);
 }
 
 /* What stands there from an earlier run, or out of order, is not taken again. */
@@ -434,6 +460,7 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(a_corrupt_record_is_passed),
 	KUNIT_CASE(a_corrupt_end_is_told),
 	KUNIT_CASE(a_corrupt_record_is_told_once),
+	KUNIT_CASE(records_ahead_of_the_clock_are_passed),
 	KUNIT_CASE(old_records_stay_old),
 	KUNIT_CASE(the_writer_may_go_on),
 	KUNIT_CASE(the_writer_may_go_back),
