@@ -7,9 +7,10 @@
 #include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/irqflags.h>
-#include <linux/mutex.h>
 #include <linux/smp.h>
+#include <linux/spinlock.h>
 #include <linux/tracepoint.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <trace/events/sched.h>
 
@@ -17,9 +18,14 @@
 
 #include "trace.h"
 
-static DEFINE_MUTEX(power_imc_switch_mutex);
-static atomic_t power_imc_switch_users = ATOMIC_INIT(0);
-static bool power_imc_switch_registered; /* under power_imc_switch_mutex, as is what follows */
+/* Who opens an event waits so long for hotplug, which switching tracepoints takes part in. */
+#define POWER_IMC_SWITCH_WAIT_MS	10000
+
+static DEFINE_RAW_SPINLOCK(power_imc_switch_lock);
+static unsigned int power_imc_switch_users;	/* under power_imc_switch_lock, as is what follows */
+static bool power_imc_switch_on;
+static int power_imc_switch_error;		/* of who tried to switch on since the last user came */
+static DECLARE_WAIT_QUEUE_HEAD(power_imc_switch_wait);
 static struct tracepoint *power_imc_switch_tracepoint, *power_imc_exit_tracepoint;
 static void (*power_imc_switch_probe)(int cpu);
 
@@ -48,7 +54,7 @@ static void power_imc_switch_match(struct tracepoint *tracepoint, void *data)
 		power_imc_exit_tracepoint = tracepoint;
 }
 
-static int power_imc_switch_register(void (*probe)(int cpu))
+static int power_imc_switch_register(void)
 {
 	int err;
 
@@ -58,7 +64,6 @@ static int power_imc_switch_register(void (*probe)(int cpu))
 		for_each_kernel_tracepoint(power_imc_switch_match, NULL);
 	if (!power_imc_switch_tracepoint || !power_imc_exit_tracepoint)
 		return -EOPNOTSUPP;
-	power_imc_switch_probe = probe;
 	err = tracepoint_probe_register(power_imc_switch_tracepoint, power_imc_sched_switch, NULL);
 	if (err)
 		return err;
@@ -70,55 +75,100 @@ static int power_imc_switch_register(void (*probe)(int cpu))
 	return err;
 }
 
-/*
- * In a work item: who frees an event may hold a lock of perf's that hotplug takes, too, and
- * tracepoints are switched off with hotplug held off.
- */
-static void power_imc_switch_idle(struct work_struct *work)
+static void power_imc_switch_unregister(void)
 {
-	mutex_lock(&power_imc_switch_mutex);
-	if (power_imc_switch_registered && !atomic_read(&power_imc_switch_users)) {
-		tracepoint_probe_unregister(power_imc_exit_tracepoint, power_imc_sched_process_exit,
-					    NULL);
-		tracepoint_probe_unregister(power_imc_switch_tracepoint, power_imc_sched_switch,
-					    NULL);
-		tracepoint_synchronize_unregister();
-		power_imc_switch_registered = false;
-	}
-	mutex_unlock(&power_imc_switch_mutex);
+	tracepoint_probe_unregister(power_imc_exit_tracepoint, power_imc_sched_process_exit, NULL);
+	tracepoint_probe_unregister(power_imc_switch_tracepoint, power_imc_sched_switch, NULL);
+	tracepoint_synchronize_unregister();
 }
 
-static DECLARE_WORK(power_imc_switch_work, power_imc_switch_idle);
+/*
+ * Switch tracepoints on if there are users, and off if there are none. In a work item, of which one
+ * run at a time is under way, since tracepoints are switched with hotplug held off: who opens an
+ * event must not wait for that for ever (core.h), and who frees one may hold a lock of perf's that
+ * hotplug takes, too.
+ */
+static void power_imc_switch_adjust(struct work_struct *work)
+{
+	bool on, off;
+	int err = 0;
+
+	raw_spin_lock_irq(&power_imc_switch_lock);
+	on = power_imc_switch_users && !power_imc_switch_on;
+	off = !power_imc_switch_users && power_imc_switch_on;
+	/* Whoever comes from here on waits for the next run. */
+	if (off)
+		power_imc_switch_on = false;
+	raw_spin_unlock_irq(&power_imc_switch_lock);
+	if (off)
+		power_imc_switch_unregister();
+	if (!on)
+		return;
+	err = power_imc_switch_register();
+	raw_spin_lock_irq(&power_imc_switch_lock);
+	power_imc_switch_on = !err;
+	power_imc_switch_error = err;
+	raw_spin_unlock_irq(&power_imc_switch_lock);
+	wake_up_all(&power_imc_switch_wait);
+}
+
+static DECLARE_WORK(power_imc_switch_work, power_imc_switch_adjust);
+
+/* 1 if switches are watched, 0 if they will be, or a negative errno. */
+static int power_imc_switch_state(void)
+{
+	int state;
+
+	raw_spin_lock_irq(&power_imc_switch_lock);
+	state = power_imc_switch_on ?: power_imc_switch_error;
+	raw_spin_unlock_irq(&power_imc_switch_lock);
+	return state;
+}
 
 /**
  * power_imc_switch_watch() - have a function called when a CPU switches tasks, or one ends.
  * @probe: called on that CPU, interrupts off, while the old task is still current; the
  *	same for all users
  *
- * Context: may sleep; takes cpu_hotplug_lock.
- * Return: 0; -EOPNOTSUPP if the kernel has no such tracepoints; -ENOMEM.
+ * Context: may sleep; waits for hotplug, but no longer than POWER_IMC_SWITCH_WAIT_MS.
+ * Return: 0; -EOPNOTSUPP if the kernel has no such tracepoints; -ENOMEM; -EAGAIN if hotplug took
+ * too long.
  */
 int power_imc_switch_watch(void (*probe)(int cpu))
 {
-	int err = 0;
+	int state;
+	bool on;
 
-	mutex_lock(&power_imc_switch_mutex);
-	if (!power_imc_switch_registered)
-		err = power_imc_switch_register(probe);
-	if (!err) {
-		power_imc_switch_registered = true;
-		atomic_inc(&power_imc_switch_users);
-	}
-	mutex_unlock(&power_imc_switch_mutex);
-	return err;
+	raw_spin_lock_irq(&power_imc_switch_lock);
+	on = power_imc_switch_on;
+	power_imc_switch_users++;
+	power_imc_switch_error = 0;
+	power_imc_switch_probe = probe;
+	raw_spin_unlock_irq(&power_imc_switch_lock);
+	if (on)
+		return 0;
+	queue_work(system_unbound_wq, &power_imc_switch_work);
+	wait_event_timeout(power_imc_switch_wait, power_imc_switch_state(),
+			   msecs_to_jiffies(POWER_IMC_SWITCH_WAIT_MS));
+	state = power_imc_switch_state();
+	if (state > 0)
+		return 0;
+	power_imc_switch_unwatch();
+	return state ?: -EAGAIN;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_switch_watch);
 
 /* Undo one power_imc_switch_watch(). After the last, calls end some time later. Any context. */
 void power_imc_switch_unwatch(void)
 {
-	if (atomic_dec_and_test(&power_imc_switch_users))
-		schedule_work(&power_imc_switch_work);
+	unsigned long flags;
+	bool last;
+
+	raw_spin_lock_irqsave(&power_imc_switch_lock, flags);
+	last = !--power_imc_switch_users;
+	raw_spin_unlock_irqrestore(&power_imc_switch_lock, flags);
+	if (last)
+		queue_work(system_unbound_wq, &power_imc_switch_work);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_switch_unwatch);
 
