@@ -57,13 +57,31 @@ static int power_imc_engine_stop(const struct power_imc_core *core)
 	return first;
 }
 
-static int power_imc_engine_start(const struct power_imc_core *core)
+static bool power_imc_engine_is_off(struct power_imc_core *core)
+{
+	for (unsigned int i = 0; i < core->halves; i++)
+		if (!core->imc->firmware->running(core->pir ^ i, &core->answer))
+			return true;
+	return false;
+}
+
+/*
+ * No source says that a switch reads as it was written. One that reads off right after it was
+ * switched on tells nothing later either, and would be started again and again.
+ */
+static int power_imc_engine_start(struct power_imc_core *core)
 {
 	int err = power_imc_engine_set_up(core);
 
 	for (unsigned int i = 0; i < core->halves && !err; i++)
 		err = power_imc_engine_switch_half(core, core->pir ^ i, true);
-	return err;
+	if (err)
+		return err;
+	core->tells = !power_imc_engine_is_off(core);
+	if (!core->tells)
+		dev_notice_once(core->imc->dev, "the engine of CPU %d's core reads as off right after its start: nobody looks whether it stays on\n",
+				core->first_cpu);
+	return 0;
 }
 
 /*
@@ -75,15 +93,15 @@ static unsigned int power_imc_engine_stopped(struct power_imc_core *core, int er
 {
 	bool was_stuck = core->stuck;
 
-	core->stuck = err;
-	if (!err) {
+	/* A module that goes cannot be kept: what becomes of the memory its end says. */
+	core->stuck = err && (was_stuck || try_module_get(THIS_MODULE));
+	if (!core->stuck) {
 		if (was_stuck)
 			module_put(THIS_MODULE);
 		return 1 + was_stuck;
 	}
 	if (was_stuck)
 		return 1;
-	__module_get(THIS_MODULE);
 	dev_warn(core->imc->dev, "the engine of CPU %d's core could not be stopped (%pe): the module stays, and no other kind of unit, nor another trace configuration, can be used, until an event of this kind is closed and it can\n",
 		 core->first_cpu, ERR_PTR(err));
 	return 0;
@@ -123,8 +141,11 @@ int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, 
 		core->paused = false;
 		err = power_imc_engine_start(core);
 		/* The firmware may have done a part of it. */
-		if (err)
+		if (err) {
 			puts = power_imc_engine_stopped(core, power_imc_engine_stop(core));
+			dev_warn_ratelimited(core->imc->dev, "the engine of CPU %d's core could not be started (%pe): events do not count there\n",
+					     core->first_cpu, ERR_PTR(err));
+		}
 	}
 	if (!err)
 		core->users++;
@@ -210,14 +231,6 @@ void power_imc_engine_resume(struct power_imc_core *core)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_resume);
 
-static bool power_imc_engine_is_off(struct power_imc_core *core)
-{
-	for (unsigned int i = 0; i < core->halves; i++)
-		if (!core->imc->firmware->running(core->pir ^ i, &core->answer))
-			return true;
-	return false;
-}
-
 /**
  * power_imc_engine_look() - start an engine again that should be on, and is not.
  * @core: the core
@@ -230,7 +243,8 @@ void power_imc_engine_look(struct power_imc_core *core)
 	bool off;
 
 	raw_spin_lock_irqsave(&core->lock, flags);
-	off = core->users && !core->paused && !core->imc->halted && power_imc_engine_is_off(core);
+	off = core->users && !core->paused && core->tells && !core->imc->halted &&
+	      power_imc_engine_is_off(core);
 	if (off) {
 		core->restarts++;
 		power_imc_engine_restart(core);

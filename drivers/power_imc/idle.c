@@ -24,6 +24,8 @@ MODULE_PARM_DESC(max_latency, "longest exit latency (us) of idle states that CPU
 /* How often engines are looked at: so long a deep sleep may cost. */
 #define POWER_IMC_IDLE_LOOK_MS	500
 
+#define POWER_IMC_IDLE_NO_LIMIT	(-1)
+
 static DEFINE_MUTEX(power_imc_idle_mutex);
 static atomic_t power_imc_idle_users = ATOMIC_INIT(0);
 static bool power_imc_idle_held;	/* under power_imc_idle_mutex, as is what follows */
@@ -36,7 +38,8 @@ static struct power_imc *power_imc_idle_imc;
  * @latencies: of each state, in ns
  * @states: their number
  *
- * Return: in us, below that of every state that does not; 0 if all states do.
+ * Return: in us, below that of every state that does not, which may be 0: only what does not
+ * sleep at all; POWER_IMC_IDLE_NO_LIMIT if all states do.
  */
 s32 power_imc_idle_limit(const u32 *flags, const u32 *latencies, unsigned int states)
 {
@@ -46,9 +49,9 @@ s32 power_imc_idle_limit(const u32 *flags, const u32 *latencies, unsigned int st
 		if (flags[i] & OPAL_PM_LOSE_FULL_CONTEXT)
 			least = min(least, latencies[i]);
 	if (least == U32_MAX)
-		return 0;
+		return POWER_IMC_IDLE_NO_LIMIT;
 	/* cpuidle goes by whole microseconds. */
-	return max_t(u32, least / NSEC_PER_USEC, 2) - 1;
+	return max_t(u32, least / NSEC_PER_USEC, 1) - 1;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_idle_limit);
 
@@ -57,7 +60,7 @@ static s32 power_imc_idle_limit_here(void)
 	struct device_node *np = of_find_node_by_path("/ibm,opal/power-mgt");
 	int states = of_property_count_u32_elems(np, "ibm,cpu-idle-state-flags");
 	u32 *values = states > 0 ? kcalloc(2 * states, sizeof(*values), GFP_KERNEL) : NULL;
-	s32 limit = 0;
+	s32 limit = POWER_IMC_IDLE_NO_LIMIT;
 
 	if (values &&
 	    !of_property_read_u32_array(np, "ibm,cpu-idle-state-flags", values, states) &&
@@ -69,6 +72,16 @@ static s32 power_imc_idle_limit_here(void)
 	return limit;
 }
 
+static void power_imc_idle_look(struct work_struct *work);
+static DECLARE_DELAYED_WORK(power_imc_idle_look_work, power_imc_idle_look);
+
+/* On any CPU: not on that which happened to open an event, perhaps an isolated one. */
+static void power_imc_idle_look_later(void)
+{
+	queue_delayed_work(system_unbound_wq, &power_imc_idle_look_work,
+			   msecs_to_jiffies(POWER_IMC_IDLE_LOOK_MS));
+}
+
 static void power_imc_idle_look(struct work_struct *work)
 {
 	struct power_imc *imc = power_imc_idle_imc;
@@ -76,19 +89,23 @@ static void power_imc_idle_look(struct work_struct *work)
 	for (unsigned int i = 0; i < imc->nr_cores; i++)
 		if (imc->cores[i].page)
 			power_imc_engine_look(&imc->cores[i]);
-	schedule_delayed_work(to_delayed_work(work), msecs_to_jiffies(POWER_IMC_IDLE_LOOK_MS));
+	power_imc_idle_look_later();
 }
 
-static DECLARE_DELAYED_WORK(power_imc_idle_look_work, power_imc_idle_look);
+static s32 power_imc_idle_limit_wanted(void)
+{
+	if (max_latency < 0)
+		return power_imc_idle_limit_here();
+	return max_latency ?: POWER_IMC_IDLE_NO_LIMIT;
+}
 
 static void power_imc_idle_begin(void)
 {
-	s32 limit = max_latency < 0 ? power_imc_idle_limit_here() : max_latency;
+	s32 limit = power_imc_idle_limit_wanted();
 
-	if (limit)
+	if (limit != POWER_IMC_IDLE_NO_LIMIT)
 		cpu_latency_qos_add_request(&power_imc_idle_request, limit);
-	schedule_delayed_work(&power_imc_idle_look_work,
-			      msecs_to_jiffies(POWER_IMC_IDLE_LOOK_MS));
+	power_imc_idle_look_later();
 	power_imc_idle_held = true;
 }
 

@@ -10,8 +10,16 @@
  * Trace units (trace.c) are the same engine in another mode: its records (ring.c) are
  * drained (drain.c) into perf's samples (sample.c).
  *
- * Locks, none of which is held while another is taken: power_imc_core.lock (raw, interrupts
- * off), power_imc_chip.lock (likewise), power_imc_domain_lock (likewise), power_imc.memory_lock.
+ * Locks, outermost first:
+ *
+ *	power_imc_trace_mutex	allocating rings
+ *	power_imc.memory_lock	the list of memory
+ *
+ *	power_imc_idle_mutex	idle states held off
+ *
+ * and, with interrupts off and none inside another: power_imc_core.lock, power_imc_chip.lock,
+ * power_imc_domain_lock, power_imc_switch_lock. All may be taken in event_init, so what waits for
+ * hotplug is left to work items, and waited for no longer than it takes to say so (switch.c).
  */
 #ifndef POWER_IMC_H
 #define POWER_IMC_H
@@ -118,6 +126,7 @@ struct power_imc_core {
 	u64 scom;			/* likewise, as for power_imc_domain_get() */
 	bool paused;			/* off, though it has users */
 	bool stuck;			/* was last not stopped: may be on without users */
+	bool tells;			/* what the switch reads as is what it is */
 	unsigned int restarts;		/* times that it was found off */
 	__be64 answer;			/* for power_imc_firmware.running */
 	void *page;			/* POWER_IMC_PAGE_SIZE, where the core counts to */

@@ -146,6 +146,23 @@ test_engine_that_does_not_stop() {
 	done
 }
 
+# One core's engine is refused: a task counts on all others, and the log says where it does not. If none starts it
+# is refused.
+test_engine_that_does_not_start() {
+	trap 'pmu-model set "core*" refuse 0' EXIT
+	for firmware in opal scom; do
+		load firmware=$firmware
+		pmu-model set core0@1 refuse 4
+		equal "count by $firmware" "$(imc_thread_event -x "$(imc_thread_add 0 $TASK_INST 6)")" 6
+		contains "log" "$(log_since_mark)" "the engine of CPU 2's core could not be started"
+		equal "on that core" "$(pmu-event --cpu 2 core_imc:$INST)" EIO
+		pmu-model set core0@0 refuse 4
+		equal "with none" "$(pmu-event --pid 0 --cpu -1 thread_imc:$TASK_INST)" EIO
+		pmu-model set 'core*' refuse 0
+		all_counts
+	done
+}
+
 # Nobody knows of an engine that is on, but whether it is off cannot be had when the module goes.
 test_memory_is_kept_if_need_be() {
 	trap 'pmu-model set core0@0 refuse 0' EXIT

@@ -41,6 +41,31 @@ test_engine_that_is_lost_is_started_again() {
 	done
 }
 
+# A switch that does not read as it was written: its engine is not started again and again.
+test_switch_that_does_not_tell() {
+	trap 'pmu-model set core0 mute 0' EXIT
+	load
+	pmu-model set core0 mute 1
+	pmu-model stats core0 --reset > /dev/null
+	got=$(pmu-event core_imc:$INST -x "sleep 1.5; $(imc_add core0 $INST 5)" -x 'pmu-model stats core0 > /tmp/stats')
+	equal "counts" "$(echo "$got" | tr '\n' ' ')" "5 5 "
+	equal "restarts" "$(restarts)" 0
+	equal "writes of PDBAR" "$(sed -n 's/^pdbar [0-9]* //p' /tmp/stats)" 1
+	equal "times that the log says so" "$(log_since_mark | grep -c 'nobody looks whether it stays on')" 1
+}
+
+# The look is made on any CPU, by who has time: not by the one that opened an event.
+test_look_is_nobodys() {
+	load
+	cd /sys/kernel/tracing || { mount -t tracefs tracing /sys/kernel/tracing; cd /sys/kernel/tracing; }
+	echo 1 > events/workqueue/workqueue_queue_work/enable
+	pmu-event core_imc:$INST -x 'sleep 1.5' > /dev/null
+	echo 0 > events/workqueue/workqueue_queue_work/enable
+	grep 'function=power_imc_idle_look ' trace | sed 's/.*workqueue=\([^ ]*\) .*/\1/' > /tmp/looks
+	within "looks" "$(grep -c . /tmp/looks)" 1 5
+	equal "queues" "$(sort -u /tmp/looks)" events_unbound
+}
+
 # Nothing is limited where no idle state loses registers, as on this machine.
 test_limit_is_held_while_engines_are_used() {
 	for row in -1:2000000000 0:2000000000 3:3; do

@@ -328,6 +328,31 @@ static void started_again_where_it_is_off(struct kunit *test)
 	}
 }
 
+/* A switch that does not read as it was written tells nothing: its engine is left alone. */
+static void left_alone_where_the_switch_does_not_tell(struct kunit *test)
+{
+	for (int i = 0; i < ARRAY_SIZE(uses); i++) {
+		struct power_imc_core *core = &imc->cores[0];
+
+		firmware_forget();
+		firmware_log.mute = true;
+		KUNIT_EXPECT_EQ(test, get(0, uses[i]), 0);
+		power_imc_engine_look(core);
+		power_imc_engine_look(core);
+		KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_INIT_CORE], 1U);
+		put(0);
+		/* The next start may find that it does. */
+		firmware_log.mute = false;
+		KUNIT_EXPECT_EQ(test, get(0, uses[i]), 0);
+		firmware_log.engines[0x08] = ENGINE_UNKNOWN;
+		firmware_log.on--;
+		power_imc_engine_look(core);
+		KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_INIT_CORE], 3U);
+		KUNIT_EXPECT_EQ(test, core->restarts, i + 1U);
+		put(0);
+	}
+}
+
 /* When all is off for good nothing starts, and nothing starts again; what is used can be given back. */
 static void nothing_starts_when_halted(struct kunit *test)
 {
@@ -475,6 +500,7 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(half_of_a_fused_core_does_not_start),
 	KUNIT_CASE(paused_while_a_cpu_comes),
 	KUNIT_CASE(started_again_where_it_is_off),
+	KUNIT_CASE(left_alone_where_the_switch_does_not_tell),
 	KUNIT_CASE(nothing_starts_when_halted),
 	KUNIT_CASE(cores_in_any_order),
 	KUNIT_CASE(exclusion_is_system_wide),

@@ -80,7 +80,7 @@ static int fake_trace(u32 pir, bool on)
 
 static int fake_running(u32 pir, __be64 *answer)
 {
-	return *firmware_engine(pir) == ENGINE_ON;
+	return !firmware_log.mute && *firmware_engine(pir) == ENGINE_ON;
 }
 
 static int fake_nest(struct power_imc_chip *chip, u32 pir, bool on)

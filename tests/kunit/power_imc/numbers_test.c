@@ -122,12 +122,14 @@ static void idle_states(struct kunit *test)
 	static const u32 latencies[] = { 1000, 5000, 10000, 100000, 10000000 };
 	static const u32 others[] = { 1000, 5000, 10000, 900, 100000 };
 
-	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags, latencies, 0), 0);
-	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags, latencies, 3), 0);
+	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags, latencies, 0), -1);
+	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags, latencies, 3), -1);
 	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags, latencies, 4), 99);
 	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags, latencies, 5), 99);
-	/* 0 would be no limit. */
-	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags, others, 5), 1);
+	/* What takes one microsecond, or less, is kept off only by no sleep at all. */
+	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags, others, 5), 0);
+	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags + 3, latencies, 1), 0);
+	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags + 3, latencies + 1, 1), 4);
 }
 
 /* 11.3: the firmware's settings of TRACE_IMC, and those that a config asks for. */

@@ -31,6 +31,7 @@ struct firmware_log {
 	u64 scom;			/* of the last CALL_INIT_TRACE */
 	int error[FIRMWARE_CALLS];	/* what a call is to return, */
 	u32 error_pir;			/* for this PIR alone, unless 0 */
+	bool mute;			/* running() always says no */
 	unsigned int misuse;		/* started without being set up, or paused twice */
 	unsigned int on;		/* engines and microcodes that run */
 };
