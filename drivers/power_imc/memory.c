@@ -45,8 +45,9 @@ void *power_imc_memory_alloc(struct power_imc *imc, size_t size, int cpu)
 
 	if (!memory)
 		return NULL;
-	memory->address = kmalloc_node(size, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN,
-				       cpu_to_node(cpu));
+	/* There are ways to do without: no reason to kill for it. */
+	memory->address = kmalloc_node(size, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
+				       __GFP_RETRY_MAYFAIL, cpu_to_node(cpu));
 	if (!memory->address) {
 		kfree(memory);
 		return NULL;

@@ -13,6 +13,7 @@
 #include <linux/export.h>
 #include <linux/math64.h>
 #include <linux/perf_event.h>
+#include <linux/trace_events.h>
 #include <asm/ptrace.h>
 #include <asm/reg.h>
 #include <asm/time.h>
@@ -34,6 +35,10 @@
 					 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_IDENTIFIER)
 #define POWER_IMC_SAMPLE_KNOWN		(PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD)
 #define POWER_IMC_SAMPLE_PLAIN		(POWER_IMC_SAMPLE_OF_TASK | POWER_IMC_SAMPLE_KNOWN)
+
+/* What tools read as raw data begins behind it. */
+static_assert(sizeof(struct trace_entry) == offsetof(struct power_imc_sample, raw.record) -
+	      offsetof(struct power_imc_sample, raw));
 
 /**
  * power_imc_thinning() - how many records make a sample.
@@ -239,7 +244,7 @@ void power_imc_sample_begin(struct power_imc_trace_event *te, struct power_imc_s
 	te->counted = 0;
 	te->modes = 0;
 	for (enum power_imc_mode mode = POWER_IMC_HOST_USER; mode <= POWER_IMC_GUEST_KERNEL; mode++)
-		te->modes |= power_imc_sample_wanted(&event->attr, mode) << mode;
+		te->modes |= (!te->over && power_imc_sample_wanted(&event->attr, mode)) << mode;
 	te->count = event->attr.sample_type & PERF_SAMPLE_PERIOD ? te->period : 1;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_begin);
@@ -286,7 +291,7 @@ bool power_imc_sample_deliver(struct power_imc_trace_event *te, enum power_imc_m
 {
 	struct power_imc_sample *sample = te->sample;
 	const struct power_imc_record *record = &sample->raw.record;
-	int rctx;
+	int rctx, limit;
 
 	sample->user = mode == POWER_IMC_HOST_USER || mode == POWER_IMC_GUEST_USER;
 	sample->regs.nip = be64_to_cpu(record->ip);
@@ -299,8 +304,14 @@ bool power_imc_sample_deliver(struct power_imc_trace_event *te, enum power_imc_m
 	rctx = perf_swevent_get_recursion_context();
 	if (rctx < 0)
 		return false;
+	limit = atomic_read(&te->event->event_limit);
 	perf_tp_event(0, te->count, &sample->raw, sizeof(sample->raw), &sample->regs, &te->only,
 		      rctx, NULL);
+	/* perf stops it once interrupts are on. */
+	if (limit && !atomic_read(&te->event->event_limit)) {
+		te->over = true;
+		te->modes = 0;
+	}
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_deliver);

@@ -29,6 +29,7 @@ struct power_imc_trace_event {
 	u8 modes;			/* those that it wants, a bit for each */
 	u64 counted;			/* of those that perf has not counted itself */
 	bool plain;			/* nothing but output is wanted of a sample */
+	bool over;			/* had all samples that it was to have; until it starts again */
 };
 
 /* What is given to perf of a record, made once for many. */
@@ -37,7 +38,7 @@ struct power_imc_sample {
 	u64 time;
 	bool user;
 	struct {
-		u64 skipped;		/* perf_tp_event() wants a header there */
+		u64 skipped;		/* perf_tp_event() wants a struct trace_entry there */
 		struct power_imc_record record;
 	} raw;
 	struct {

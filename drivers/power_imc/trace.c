@@ -139,7 +139,7 @@ static int power_imc_trace_allocate(struct power_imc_trace *trace)
 	if (!base)
 		return -ENOMEM;
 	trace->ring.base = base;
-	/* Whoever is powered meanwhile sees it when all is there, or is off until the next time. */
+	/* Whoever is powered meanwhile sees it when all is there, or is refused until the next time. */
 	smp_store_release(&trace->ldbar,
 			  power_imc_ldbar(__pa(base), POWER_IMC_LDBAR_TRACE));
 	return 0;
@@ -147,30 +147,24 @@ static int power_imc_trace_allocate(struct power_imc_trace *trace)
 
 /*
  * Rings are had when they are first used, and then kept: by an event on a CPU its own, by a task's
- * those of all CPUs that it may come to. The latter can do without some.
+ * those of all CPUs, as it powers all boxes. Who lacks one is told when the box is powered.
  */
-static int power_imc_trace_prepare(const struct perf_event *event)
+static void power_imc_trace_prepare(const struct perf_event *event)
 {
-	unsigned int found = 0;
-	int cpu, err = 0;
+	bool task = event->attach_state & PERF_ATTACH_TASK;
+	int cpu;
 
 	mutex_lock(&power_imc_trace_mutex);
 	for_each_present_cpu(cpu) {
 		struct power_imc_trace *trace = per_cpu(power_imc_trace_of, cpu);
 
-		if (event->cpu >= 0 && event->cpu != cpu)
+		if (!task && event->cpu != cpu)
 			continue;
-		err = power_imc_trace_allocate(trace);
-		if (!err)
-			found++;
-		else if (event->attach_state & PERF_ATTACH_TASK)
+		if (power_imc_trace_allocate(trace) && task)
 			dev_warn_ratelimited(trace->core->imc->dev, "no memory for the records of CPU %d: tasks are not traced there\n",
 					     cpu);
 	}
 	mutex_unlock(&power_imc_trace_mutex);
-	if (found || (event->cpu >= 0 && event->attach_state & PERF_ATTACH_TASK))
-		return 0;
-	return err;
 }
 
 /*
@@ -184,7 +178,8 @@ static int power_imc_trace_claim(struct power_imc *imc, const struct perf_event 
 
 	if (err)
 		return err;
-	err = power_imc_trace_prepare(event) ?: power_imc_switch_watch(power_imc_trace_switched);
+	power_imc_trace_prepare(event);
+	err = power_imc_switch_watch(power_imc_trace_switched);
 	if (err)
 		power_imc_domain_close(POWER_IMC_TYPE_TRACE);
 	return err;
@@ -231,19 +226,15 @@ static void power_imc_trace_event_free(const struct pmu_desc *desc, struct pmu_e
 	kfree(ev->priv);
 }
 
-/* A CPU that has no ring is one where tasks are not traced: that was told when they were opened. */
 static int power_imc_trace_power_on(struct pmu_box *box)
 {
 	struct power_imc_trace *trace = pmu_box_priv(box);
-	int err;
 
 	/* With who allocates: the ring is there. */
 	if (!smp_load_acquire(&trace->ldbar))
-		return 0;
+		return -ENOMEM;
 	/* The events that it is powered for have the domain. */
-	err = power_imc_engine_get(trace->core, POWER_IMC_TYPE_TRACE, power_imc_domain_scom());
-	trace->on = !err;
-	return err;
+	return power_imc_engine_get(trace->core, POWER_IMC_TYPE_TRACE, power_imc_domain_scom());
 }
 
 static void power_imc_trace_power_off(struct pmu_box *box)
@@ -251,9 +242,7 @@ static void power_imc_trace_power_off(struct pmu_box *box)
 	struct power_imc_trace *trace = pmu_box_priv(box);
 
 	power_imc_drain_end(trace);
-	if (trace->on)
-		power_imc_engine_put(trace->core);
-	trace->on = false;
+	power_imc_engine_put(trace->core);
 }
 
 static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int idx)
@@ -261,8 +250,7 @@ static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int 
 	struct power_imc_trace *trace = pmu_box_priv(box);
 	struct power_imc_trace_event *te = ev->priv;
 
-	if (!trace->on)
-		return 0;
+	te->over = false;
 	if (list_empty(&trace->events)) {
 		power_imc_ring_restart(&trace->ring, get_tb());
 		power_imc_ldbar_write(trace->core->imc, trace->ldbar);
@@ -280,8 +268,6 @@ static void power_imc_trace_stop(struct pmu_box *box, struct pmu_event *ev, int 
 	struct power_imc_trace *trace = pmu_box_priv(box);
 	struct power_imc_trace_event *te = ev->priv;
 
-	if (list_empty(&te->node))
-		return;
 	if (list_is_singular(&trace->events)) {
 		mtspr(SPRN_LDBAR, 0);
 		trace->ring.stopped = true;

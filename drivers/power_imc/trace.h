@@ -17,7 +17,6 @@ struct power_imc_trace {
 	u64 ldbar;			/* 0: there is no ring yet */
 	struct power_imc_ring ring;
 	struct list_head events;	/* power_imc_trace_event.node */
-	bool on;			/* the engine is, for us */
 	struct hrtimer timer;
 	u64 interval_ns;		/* of the timer, or 0: it is not armed */
 	u64 drains, timers, samples;	/* timers: drains by the timer, an interrupt each */

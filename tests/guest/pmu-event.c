@@ -23,6 +23,7 @@
  * A command is for the shell, or one of these, for the events:
  *
  *   @enable, @disable	a group by its leader; with --disabled the events start disabled
+ *   @refresh N		N samples more, and then no other
  *   @read		with --manual the counts are read and printed here, and nowhere else
  *   @time N		read the counts N times and print how many ns one time took, the lower quartile
  *   @model COMMAND[; COMMAND]...	those of pmu-model, without a process for each
@@ -287,10 +288,10 @@ static void time_reads(const struct events *events, int n)
 	free(took);
 }
 
-static void control(const struct events *events, unsigned long request)
+static void control(const struct events *events, unsigned long request, int argument)
 {
 	for (int i = 0; i < events->n; i++)
-		if (!is_sibling(events, i) && ioctl(events->fd[i], request, 0))
+		if (!is_sibling(events, i) && ioctl(events->fd[i], request, argument))
 			die("cannot control an event:", strerror(errno));
 }
 
@@ -378,9 +379,11 @@ static void run(const struct events *events, const char *command)
 	if (!strncmp(command, "@model", 6))
 		run_model(command + 6);
 	else if (!strcmp(command, "@enable"))
-		control(events, PERF_EVENT_IOC_ENABLE);
+		control(events, PERF_EVENT_IOC_ENABLE, 0);
 	else if (!strcmp(command, "@disable"))
-		control(events, PERF_EVENT_IOC_DISABLE);
+		control(events, PERF_EVENT_IOC_DISABLE, 0);
+	else if (!strncmp(command, "@refresh ", 9))
+		control(events, PERF_EVENT_IOC_REFRESH, atoi(command + 9));
 	else if (!strncmp(command, "@time ", 6))
 		time_reads(events, atoi(command + 6));
 	else if (strcmp(command, "@read") && system(command))

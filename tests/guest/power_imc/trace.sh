@@ -170,6 +170,18 @@ test_call_chain() {
 	within "chains" "$chains" 50 100000
 }
 
+# A BPF program sees each sample before it is written, and may drop it. perf then walks the stack of now for a call
+# chain, which is not what the sample gets.
+test_bpf_program() {
+	trace_every $NEVER
+	for row in keep:100 drop:0 half:50; do
+		equal "with one that says ${row%:*}" \
+			"$(pmu-samples --bpf "${row%:*}" trace_imc:$CONFIG 'taskset 1 pmu-model set thread0 burst 100')" \
+			"samples ${row#*:} odd 0 runs 100"
+	done
+	equal "without" "$(pmu-samples trace_imc:$CONFIG 'taskset 1 pmu-model set thread0 burst 100')" "samples 100 odd 0 runs 0"
+}
+
 # LDBAR is written while it traces, as the kernel does after deep sleep: the writer begins at slot 0 again. Each time it
 # stays behind where the reader is: coming up to it is a lap, as far as can be seen.
 test_the_writer_goes_back() {
@@ -251,6 +263,32 @@ test_what_it_costs() {
 	show "for each record: $((spent / 10000)) instructions, for a switch without: $empty"
 	within "for each record" $((spent / 10000)) 300 1050
 	within "for a switch without a record" "$empty" 10 120
+}
+
+# So many samples, and no more, though a drain finds more records at a time; and after that as many as it is told.
+test_limit_of_samples() {
+	trace_every $NEVER
+	got=$(pmu-event --cpu 0 --disabled --period 250 trace_imc:$CONFIG -x '@refresh 5' -x 'taskset 1 pmu-model set thread0 burst 100' \
+		-x '@refresh 3' -x 'taskset 1 pmu-model set thread0 burst 2' -x 'taskset 1 pmu-model set thread0 burst 100' \
+		-x '@enable' | tr '\n' ' ')
+	equal "samples" "$got" "0 5 5 7 8 8 "
+}
+
+# A hardware event that comes too often is throttled, since 6.16 with its group, from an NMI: the trace goes on.
+test_group_that_is_throttled() {
+	rate=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
+	echo 1000 > /proc/sys/kernel/perf_event_max_sample_rate
+	trace_every $INSTRUCTIONS
+	before=$(trace_sum taken)
+	taskset 2 perf record -q -o $DATA -C 0 -e "{instructions/period=20000/,trace_imc/trace_cycles,period=250/}" \
+		-- taskset 1 $SPIN > /tmp/said 2>&1 || { cat /tmp/said; exit 1; }
+	echo "$rate" > /proc/sys/kernel/perf_event_max_sample_rate
+	taken=$(($(trace_sum taken) - before))
+	throttled=$(perf report -i $DATA --stats 2> /dev/null | awk '/ THROTTLE events:/ { print $3; exit }')
+	show "records $taken, throttled ${throttled:-0} times"
+	within "times throttled" "${throttled:-0}" 1 100000
+	within "records" $taken 1000 100000
+	equal "samples" "$(trace_lines event,ip | grep -c trace_cycles)" $taken
 }
 
 # Of two profilers at a time each has all that is its own.

@@ -45,6 +45,18 @@ test_one_cpu_without() {
 	equal "samples of CPU 0" "$(trace_sum taken)" "$(sed -n 's/^cpu 1: taken \([0-9]*\).*/\1/p' $DEBUG/trace)"
 }
 
+# A task's event has CPU 0 powered, which lacks memory. When there is some, an event on that CPU is not blind.
+test_memory_that_comes_later() {
+	load
+	equal "CPU 1" "$(pmu-event --cpu 1 --period 250 trace_imc:$CONFIG)" ""
+	echo 'echo 0 > /proc/self/make-it-fail
+		pmu-event --cpu 0 --period 250 trace_imc:'$CONFIG' -x "taskset 1 pmu-model set thread0 burst 10" > /tmp/count' > /tmp/later
+	trace_every $NEVER
+	no_rings -1 pmu-event --pid 0 --cpu -1 --period 250 trace_imc:$CONFIG -x 'sh /tmp/later' > /tmp/said
+	trace_every 0
+	equal "count on CPU 0" "$(cat /tmp/count)" 10
+}
+
 # perf does not lock the list of siblings for this kind of PMU, so it must not be walked.
 test_groups() {
 	load
