@@ -615,6 +615,9 @@ static struct pmu_box *pmu_event_find_box(struct pmu_dev *pd, const struct perf_
 {
 	struct pmu_box *box;
 
+	/* An inherited event finds its box, if there is one, when its task runs. */
+	if (event->parent)
+		return NULL;
 	if (pmu_event_is_task(event))
 		return pmu_dev_has_box(pd) ? NULL : ERR_PTR(-ENODEV);
 	box = cpu_online(event->cpu) ? pmu_box_get(pd, event->cpu) : NULL;
@@ -628,7 +631,7 @@ static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event 
 
 	if (IS_ERR(box))
 		return ERR_CAST(box);
-	ev = kzalloc(sizeof(*ev), GFP_KERNEL);
+	ev = kzalloc(sizeof(*ev) + pd->desc->event_size, GFP_KERNEL);
 	if (!ev) {
 		if (box)
 			pmu_box_put(box);
@@ -638,6 +641,7 @@ static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event 
 	ev->pd = pd;
 	ev->box = box;
 	ev->last_idx = -1;
+	ev->priv = pd->desc->event_size ? ev + 1 : NULL;
 	init_irq_work(&ev->fail_irq, pmu_event_fail_irq);
 	INIT_WORK(&ev->fail_work, pmu_event_fail_work);
 	event->hw.idx = -1;

@@ -98,7 +98,8 @@ enum pmu_tasks { PMU_TASKS_NEVER, PMU_TASKS_TOO, PMU_TASKS_ONLY };
  * struct pmu_event - the core's part of a perf_event, from event_init to destruction.
  * @max_rate: most counts per second that the event can reach; set by
  *	pmu_box_ops.event_init, decides how often the counter is polled. 0: never wraps
- * @priv: the driver's, set by pmu_box_ops.event_init and freed by event_free
+ * @priv: the driver's: pmu_desc.event_size bytes, at first all zero; or if that is 0, set by
+ *	pmu_box_ops.event_init and freed by event_free
  * @event: the perf event
  *
  * The other members belong to the core.
@@ -243,6 +244,7 @@ struct pmu_box_ops {
  *	are so anyway if boxes have a power_on, since they switch on all of them
  * @width: width of the counters in bits, 1 to 64
  * @state_size: for pmu_box_ops.claim, in bytes
+ * @event_size: of pmu_event.priv, in bytes: one allocation for each event, which forks make
  * @formats: user ABI
  * @nr_formats: length of @formats
  * @events: named events
@@ -260,6 +262,7 @@ struct pmu_desc {
 	bool privileged;
 	unsigned int width;
 	size_t state_size;
+	size_t event_size;
 	const struct pmu_format *formats;
 	unsigned int nr_formats;
 	const struct pmu_named_event *events;
