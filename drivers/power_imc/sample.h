@@ -26,8 +26,8 @@ struct power_imc_trace_event {
 	struct power_imc_sample *sample;
 	u64 clock_offset;		/* from the timebase, in ns, to the event's clock */
 	u64 count;			/* of a sample */
-	u8 modes;			/* those that it wants, a bit for each */
 	u64 counted;			/* of those that perf has not counted itself */
+	u8 modes;			/* those that it wants, a bit for each */
 	bool plain;			/* nothing but output is wanted of a sample */
 	bool over;			/* had all samples that it was to have; until it starts again */
 };

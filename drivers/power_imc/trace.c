@@ -104,20 +104,24 @@ static u64 power_imc_random_below(u64 limit)
  * perf's own period logic is for counters that interrupt: it would restart the event for
  * a frequency, and hold back samples for a period. Here each sample is one of its own.
  */
+static void power_imc_trace_bypass_period(struct perf_event *event)
+{
+	event->hw.sample_period = 1;
+	event->hw.last_period = 1;
+	local64_set(&event->hw.period_left, 1);
+}
+
 static void power_imc_trace_set_period(struct power_imc_trace_event *te, u64 period)
 {
 	struct perf_event *event = te->event;
 
 	te->every = power_imc_thinning(event->attr.sample_period, event->attr.freq, period,
 				       POWER_IMC_TRACE_CLOCK_HZ / period);
-	/* Each child would end before its first sample if all were to begin a whole one. */
-	te->left = event->parent ? 1 + power_imc_random_below(te->every) : te->every;
+	te->left = te->every;
 	te->period = te->every * period;
 	event->attr.freq = 0;
 	event->attr.sample_period = te->period;
-	event->hw.sample_period = 1;
-	event->hw.last_period = 1;
-	local64_set(&event->hw.period_left, 1);
+	power_imc_trace_bypass_period(event);
 }
 
 /* Idle is not in the record, nor on POWER9 whether it is a guest's. */
@@ -185,12 +189,38 @@ static int power_imc_trace_claim(struct power_imc *imc, const struct perf_event 
 	return err;
 }
 
+static void power_imc_trace_attach(struct pmu_event *ev, const struct power_imc_trace_event *parent)
+{
+	struct power_imc_trace_event *te = ev->priv;
+
+	INIT_LIST_HEAD(&te->node);
+	te->event = ev->event;
+	power_imc_sample_attach(te, parent);
+}
+
+/* In each fork, for each event: nothing is checked, claimed or computed again. */
+static int power_imc_trace_inherit(struct pmu_event *ev)
+{
+	const struct power_imc_trace_event *parent = pmu_event_of(ev->event->parent)->priv;
+	struct power_imc_trace_event *te = ev->priv;
+
+	power_imc_trace_attach(ev, parent);
+	te->every = parent->every;
+	te->period = parent->period;
+	/* Each child would end before its first sample if all were to begin a whole period. */
+	te->left = te->every > 1 ? 1 + power_imc_random_below(te->every) : 1;
+	power_imc_trace_bypass_period(ev->event);
+	return 0;
+}
+
 static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
-	struct perf_event *event = ev->event, *parent = event->parent;
-	struct power_imc_trace_event *te;
+	struct perf_event *event = ev->event;
 	u64 scom, period;
 	int err;
+
+	if (event->parent)
+		return power_imc_trace_inherit(ev);
 
 	if (!power_imc_trace_can_exclude(&event->attr))
 		return -EINVAL;
@@ -200,20 +230,11 @@ static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_ev
 	err = power_imc_trace_decode(to_imc_unit(desc), event->attr.config, &scom, &period);
 	if (err)
 		return err;
-	te = kzalloc(sizeof(*te), GFP_KERNEL);
-	if (!te)
-		return -ENOMEM;
-	if (!parent)
-		err = power_imc_trace_claim(to_imc_unit(desc)->imc, event, scom);
-	if (err) {
-		kfree(te);
+	err = power_imc_trace_claim(to_imc_unit(desc)->imc, event, scom);
+	if (err)
 		return err;
-	}
-	INIT_LIST_HEAD(&te->node);
-	te->event = event;
-	power_imc_sample_attach(te, parent ? pmu_event_of(parent)->priv : NULL);
-	power_imc_trace_set_period(te, period);
-	ev->priv = te;
+	power_imc_trace_attach(ev, NULL);
+	power_imc_trace_set_period(ev->priv, period);
 	return 0;
 }
 
@@ -223,7 +244,6 @@ static void power_imc_trace_event_free(const struct pmu_desc *desc, struct pmu_e
 		power_imc_switch_unwatch();
 		power_imc_domain_close(POWER_IMC_TYPE_TRACE);
 	}
-	kfree(ev->priv);
 }
 
 static int power_imc_trace_power_on(struct pmu_box *box)
@@ -318,6 +338,7 @@ int power_imc_trace_register(struct power_imc_unit *unit)
 	unit->desc.privileged = true;
 	unit->desc.sampling = true;
 	unit->desc.excludes = true;
+	unit->desc.event_size = sizeof(struct power_imc_trace_event);
 	unit->desc.formats = power_imc_trace_formats;
 	unit->desc.nr_formats = ARRAY_SIZE(power_imc_trace_formats);
 	for_each_present_cpu(cpu) {
