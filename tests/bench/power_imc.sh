@@ -13,8 +13,14 @@ BURSTS=40 FORKS=100
 FEW=16 MANY=128	# records to a drain: what the hardware writes in 125 us, and in a millisecond
 
 case $1 in
-ours) drain=$DRAINS switch='power_imc_drain power_imc_drain_switched' ;;
-in-tree) drain='trace_imc_event_stop trace_imc_event_read' switch=trace_imc_event_stop ;;
+ours)
+	drain=$DRAINS switch='power_imc_drain power_imc_drain_switched'
+	on=power_imc_trace_power_on off=power_imc_trace_power_off
+	;;
+in-tree)
+	drain='trace_imc_event_stop trace_imc_event_read' switch=trace_imc_event_stop
+	on=trace_imc_event_add off=trace_imc_event_del
+	;;
 esac
 
 # record COMMAND: on CPU 0, traced, to the shell
@@ -48,6 +54,14 @@ echo longest "$(measured -most)"
 measure $switch
 record "for _ in \$(seq $BURSTS); do pmu-model get thread0 total > /dev/null; done"
 echo empty "$(measured -quartile)"
+
+# The calls that have the firmware start an engine, and stop it, are the longest.
+for what in on:$on off:$off; do
+	measure "${what#*:}"
+	record "true & wait"
+	eventually "engine" 0 pmu-model get core0 running
+	echo "${what%:*}" "$(measured -most)"
+done
 
 # Of a process that inherits an event for each CPU. Interrupts are on there: a quarter of them has none.
 for what in fork:perf_event_init_task exit:perf_event_exit_task; do
