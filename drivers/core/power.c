@@ -5,9 +5,10 @@
  *
  * It is used by its open events, and by those of tasks, which use every box of their
  * PMU since they may come to run on any CPU. A box that cannot be powered costs a task's
- * event that CPU alone, and is tried again when the next event is opened. The last user's power_off is made by a work
- * item: perf may hold locks when it frees an event, and who opens and closes events in a
- * loop does not toggle an engine each time.
+ * event that CPU alone, and is tried again when the next event is opened.
+ *
+ * The last user's power_off is made by a work item: perf may hold locks when it frees an
+ * event, and who opens and closes events in a loop does not toggle an engine each time.
  */
 #include <linux/smp.h>
 #include <linux/workqueue.h>

@@ -8,7 +8,6 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/random.h>
-#include <linux/slab.h>
 #include <linux/topology.h>
 #include <asm/reg.h>
 #include <asm/time.h>
