@@ -7,8 +7,9 @@
  * the next record or not yet written. If it has, every slot has a record that was not
  * taken, and the oldest is where the timebase steps back.
  *
- * A record whose timebase is ahead of the clock, as one of a guest's may be, would make all that come
- * after it old. It is no good, and its slot is cleared, or it would be found again a lap later.
+ * A record whose timebase is ahead of the clock, as one of a guest's may be, would make all that
+ * come after it old. It is no good, and its slot is cleared, or it would be found again a lap
+ * later.
  *
  * The writer goes back to slot 0 when LDBAR is written, which the kernel does after a deep sleep
  * of POWER9: then slot 0 is new while the next one is not.

@@ -29,7 +29,7 @@ struct power_imc_trace_event {
 	u64 counted;			/* of those that perf has not counted itself */
 	u8 modes;			/* those that it wants, a bit for each */
 	bool plain;			/* nothing but output is wanted of a sample */
-	bool over;			/* had all samples that it was to have; until it starts again */
+	bool over;			/* had all its samples; until it starts again */
 };
 
 /* What is given to perf of a record, made once for many. */

@@ -22,9 +22,10 @@
 #define POWER_IMC_SWITCH_WAIT_MS	10000
 
 static DEFINE_RAW_SPINLOCK(power_imc_switch_lock);
-static unsigned int power_imc_switch_users;	/* under power_imc_switch_lock, as is what follows */
+/* Under power_imc_switch_lock: */
+static unsigned int power_imc_switch_users;
 static bool power_imc_switch_on;
-static int power_imc_switch_error;		/* of who tried to switch on since the last user came */
+static int power_imc_switch_error;	/* since the last user came */
 static DECLARE_WAIT_QUEUE_HEAD(power_imc_switch_wait);
 static struct tracepoint *power_imc_switch_tracepoint, *power_imc_exit_tracepoint;
 static void (*power_imc_switch_probe)(int cpu);

@@ -142,7 +142,7 @@ static int power_imc_trace_allocate(struct power_imc_trace *trace)
 	if (!base)
 		return -ENOMEM;
 	trace->ring.base = base;
-	/* Whoever is powered meanwhile sees it when all is there, or is refused until the next time. */
+	/* Whoever is powered meanwhile sees it when all is there, or is refused. */
 	smp_store_release(&trace->ldbar,
 			  power_imc_ldbar(__pa(base), POWER_IMC_LDBAR_TRACE));
 	return 0;
