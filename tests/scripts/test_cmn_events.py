@@ -42,13 +42,13 @@ def filters():
 
 
 def tables():
-    """{(name, config): products} of all events in the driver's tables."""
+    """{(name, config): products} of all events in the driver's tables; a second filter, of S3 r2 alone, is left out."""
     text, found = source("event-tables.c"), {}
     for kind, prefix in re.findall(r"^\tCMN_TABLE\((\w+), (\w+)\),$", text, re.M):
         rows = re.search(rf"cmn_event_row {prefix}_rows\[\] = {{\n(.*?)^}};$", text, re.M | re.S).group(1)
         for row in rows.splitlines():
             name, number, products, names = re.fullmatch(
-                r'\t{ "(\w+)", (0x[0-9a-f]+), (\w+)(?:, &(\w+))? },', row).groups()
+                r'\t{ "(\w+)", (0x[0-9a-f]+), (\w+)(?:, &(\w+))?(?:, &\w+)? },', row).groups()
             for value, kind_of in enumerate(filters()[names] if names else [""]):
                 config = types()[kind] | int(number, 16) << 16 | value << 27
                 key = "_".join(filter(None, (prefix, name, kind_of))), config
