@@ -99,8 +99,6 @@ class Ends(unittest.TestCase):
         kernel = kernels.get(ARCH, self.kernel)
         busybox = subprocess.run(["cpio", "--quiet", "-i", "--to-stdout", "bin/busybox"],
                                  stdin=initrd.base(ARCH, kernel).open("rb"), stdout=subprocess.PIPE, check=True).stdout
-        empty = directory / "empty"
-        empty.write_bytes(b"")
         files = {"/init": SECOND.encode(), "/bin/busybox": busybox}
         for name in ("dev", "proc", "sys", "tmp"):
             files[f"/{name}/.keep"] = b""
@@ -109,7 +107,7 @@ class Ends(unittest.TestCase):
         for module in ("pmu_core", "power_imc_pmu"):
             files[f"/{module}.ko"] = build.modules(ARCH, kernel) / f"{module}.ko"
         target = directory / "second.cpio"
-        initrd.with_overlay(empty, files, target)
+        initrd.with_overlay((), files, target)
         return kernel.image, target
 
     kernel = "6.12"
