@@ -121,7 +121,7 @@ static int power_imc_switch_state(void)
 	int state;
 
 	raw_spin_lock_irq(&power_imc_switch_lock);
-	state = power_imc_switch_on ?: power_imc_switch_error;
+	state = power_imc_switch_on ? 1 : power_imc_switch_error;
 	raw_spin_unlock_irq(&power_imc_switch_lock);
 	return state;
 }
