@@ -340,6 +340,13 @@ class Stopped(unittest.TestCase):
     GUEST = "guest._run(['sh', '-c', script], '', lambda: 1000, {'console': print}, False)"
     JOB = "test_runner.script('test').run_all([[jobs.Job('job', ('sh', '-c', script))]], Path(directory), 1, {})"
     UNIT_TEST = "subprocess.run(cache.bound(['sh', '-c', script]))"
+    # A script heeds none of these that whoever runs the tests ignores, as nohup and shells in the background do.
+    SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+
+    def setUp(self):
+        for number in self.SIGNALS:
+            self.addCleanup(signal.signal, number, signal.signal(
+                number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL))
 
     def wait(self, condition):
         last = time.monotonic() + self.LIMIT
@@ -366,7 +373,7 @@ class Stopped(unittest.TestCase):
             return status
 
     def test_a_guest(self):
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        for number in self.SIGNALS:
             self.assertEqual(self.end(self.GUEST, number), 128 + number)
         self.assertEqual(self.end(self.GUEST, signal.SIGKILL), -signal.SIGKILL)
 
