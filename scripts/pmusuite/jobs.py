@@ -78,7 +78,7 @@ def models():
 
 
 def tools():
-    yield python("tools", "tests/tools", sources=("tools", "tests/tools", "Makefile", "dkms.conf"),
+    yield python("tools", "tests/tools", sources=("tools", "tests/tools", "Makefile", "include/pmu/version.h"),
                  interpreter=DEBIAN_PYTHON)
 
 

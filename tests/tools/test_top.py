@@ -330,7 +330,7 @@ class TestOutputs(unittest.TestCase):
             self.assertIn(option.replace("-", r"\-"), said)
 
     def test_the_version(self):
-        self.assertIn(f'PACKAGE_VERSION="{VERSION}"', (tree.HERE.parents[1] / "dkms.conf").read_text())
+        self.assertIn(f'PMU_SUITE_VERSION "{VERSION}"', (tree.HERE.parents[1] / "include/pmu/version.h").read_text())
 
     def test_wrong_options(self):
         for wrong in (["--json", "--csv"], ["--interval", "0"], ["--width", "3"], ["--"], ["--replay", "x", "--", "ls"]):
