@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Sphinx: the pages as HTML. They are written to be read as text, so there is no markup for Sphinx alone but index.md's."""
+"""Sphinx: the pages as HTML. They are written to be read as text, so there is no markup for Sphinx alone but index.md's.
+
+Graphs are text as well; Graphviz draws them."""
 project = "pmu-suite"
 copyright = "the pmu-suite developers"
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.graphviz"]
 
 # The source is the whole tree, since README.md links into this folder and the pages link back.
 include_patterns = ["*.md", "Documentation/**.md"]
 root_doc = "Documentation/index"
+
+graphviz_output_format = "svg"
 
 # A link may name a heading: cmn.md#what-is-refused
 myst_heading_anchors = 3
