@@ -157,8 +157,14 @@ def expand(line):
 
 
 def guest_jobs(name, file, text, group="guest"):
-    """The jobs of a test @file with @text, whose "# vm:" lines may ask for several guests each."""
-    rows = [row for line in lines(text, "vm") for row in expand(line)]
+    """The @group's jobs of a test @file with @text, whose "# vm:" lines may ask for several guests each.
+
+    The guests of a "# soak vm:" line are soak's, and so are all of a file with a "# soak:" line.
+    """
+    everyday = "soak" if lines(text, "soak") else "guest"
+    groups = [(of, row) for word, of in (("vm", everyday), ("soak vm", "soak"))
+              for line in lines(text, word) for row in expand(line)]
+    rows = [row for _, row in groups]
     if not rows:
         raise Error(f"{file}: no '# vm:' line says which guests it runs in")
     tests = tuple(re.findall(r"^test_(\w+)\(\) \{$", text, re.M))
@@ -167,7 +173,7 @@ def guest_jobs(name, file, text, group="guest"):
     # What the files of the folder share.
     helpers = [f"{folder}/{path.name}" for path in sorted((TREE / folder).glob("*"))
                if path.name == "lib.sh" or path.suffix != ".sh"]
-    for row in rows:
+    for row in (row for of, row in groups if of == group):
         named = [dict(row)[option] for option in IN_NAME]
         # What else tells this guest from the file's others with that kernel and driver.
         alike = [other for other in rows if all(dict(other)[option] == dict(row)[option] for option in IN_NAME)]
@@ -184,12 +190,11 @@ def guest_jobs(name, file, text, group="guest"):
 
 
 def guests(group="guest"):
-    """The jobs of all test files; those whose outcome depends on how busy the host is are the group "soak"."""
+    """The jobs of all test files; "soak" are those that take long, or depend on how busy the host is."""
     tests = TREE / "tests/guest"
     for path in sorted(set(tests.glob("*/*.sh")) - set(tests.glob("*/lib.sh"))):
-        text = path.read_text()
-        if group == ("soak" if lines(text, "soak") else "guest"):
-            yield from guest_jobs(str(path.relative_to(tests).with_suffix("")), str(path.relative_to(TREE)), text, group)
+        yield from guest_jobs(str(path.relative_to(tests).with_suffix("")), str(path.relative_to(TREE)),
+                              path.read_text(), group)
 
 
 def soak():

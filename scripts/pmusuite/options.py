@@ -40,7 +40,7 @@ def parser():
     found.add_argument("--modules", type=Path, metavar="DIR", help="our modules are those in DIR, not built from the tree")
     found.add_argument("--param", action="append", default=[], metavar="MODULE.NAME=VALUE",
                        help="parameter of one of our modules")
-    found.add_argument("--append", default="", metavar="ARGS", help="add to the kernel command line")
+    found.add_argument("--append", action="append", default=[], metavar="ARGS", help="add to the kernel command line")
     found.add_argument("--allow-warn", action="store_true", help="a kernel warning does not make the run fail")
     found.add_argument("--gdb", action="store_true", help="wait for gdb, and say how to start it; no timeout")
     found.add_argument("--shell", action="store_true", help="a shell on the terminal instead of CMD")
@@ -52,5 +52,5 @@ def guest(options, command):
     return Guest(
         arch=arch.get(options.arch), kernel=options.kernel, driver=options.driver, models=tuple(options.model),
         cpus=options.cpus, nodes=options.nodes, timeout=options.timeout, shell=options.shell, allow_warn=options.allow_warn,
-        append=options.append, copies=tuple(options.copy), tools=options.tools, modules=tuple(options.load),
+        append=" ".join(options.append), copies=tuple(options.copy), tools=options.tools, modules=tuple(options.load),
         udev=options.udev, ours=options.modules, parameters=tuple(options.param), command=tuple(command))

@@ -7,7 +7,9 @@
 
 ROOT=/vm/debian
 RELEASE=$(uname -r)
-BOOTS=20
+# Each order of the two a few times; who comes first is chance, too, so "make soak" has twenty: a kernel's
+# parameter that it does not know is in init's environment.
+BOOTS=${boots:-4}
 
 # Run a command as on the installed system. Busybox would run its own modprobe rather than the root's.
 debian() {

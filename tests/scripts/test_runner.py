@@ -72,6 +72,12 @@ class Guests(unittest.TestCase):
         with self.assertRaisesRegex(cache.Error, "no '# vm:' line"):
             self.names()
 
+    def test_some_guests_are_for_soak_alone(self):
+        more = "# soak vm: --kernel 6.12 --append 'boots=20'\n"
+        for group, names in (("guest", ["guest/cmn/x/6.1/ours"]), ("soak", ["soak/cmn/x/6.12/ours"])):
+            found = jobs.guest_jobs("cmn/x", "tests/guest/cmn/x.sh", f"# vm: --cpus 2\n{more}", group)
+            self.assertEqual([job.name for job in found], names)
+
     def test_a_word_that_belongs_nowhere_is_a_mistake(self):
         with self.assertRaisesRegex(cache.Error, "'6.12' belongs to no option"):
             self.names("--kernel 6.1 6.12")

@@ -4,6 +4,7 @@
 # Both drivers are installed, and udev looks for drivers: the administrator's choice decides, and nothing else.
 #
 # vm: --kernel 6.1 --driver none --udev --model snbep,sockets=2 --timeout 900
+# soak vm: --kernel 6.12 --driver none --udev --model snbep,sockets=2 --append boots=20 --timeout 900
 . ./lib.sh
 OURS=intel_imc_pmu TWIN=intel_uncore
 . ./boot.sh

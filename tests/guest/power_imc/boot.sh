@@ -5,6 +5,7 @@
 #
 # vm: --arch ppc64le --kernel 6.12 --driver in-tree --udev --model power9 --timeout 900
 # vm: --arch ppc64le --kernel 6.12 --driver in-tree --udev --model power9 --timeout 900 --append initcall_blacklist=opal_imc_driver_init
+# soak vm: --arch ppc64le --kernel 6.12 --driver in-tree --udev --model power9 --timeout 900 --append initcall_blacklist=opal_imc_driver_init --append boots=20
 . ./lib.sh
 OURS=power_imc_pmu TWIN=
 . ./boot.sh
