@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import tempfile
 import time
@@ -266,15 +267,6 @@ class TestOutputs(unittest.TestCase):
         names = [line.split()[2] for line in said.splitlines() if line.startswith("# TYPE")]
         self.assertEqual(len(names), len(set(names)))
 
-    def test_a_file_is_replaced_in_one_go(self):
-        target = self.directory / "a.prom"
-        target.write_text("old")
-        with self.assertRaises(UnicodeEncodeError):
-            output.replace(target, "\udc80")
-        self.assertEqual([target.read_text(), os.listdir(self.directory)], ["old", ["a.prom"]])
-        output.replace(target, "new")
-        self.assertEqual([target.read_text(), os.listdir(self.directory)], ["new", ["a.prom"]])
-
     def test_a_total_without_parts(self):
         self.assertIsNone(Rows().total("x", [], "B/s").value)
 
@@ -285,18 +277,6 @@ class TestOutputs(unittest.TestCase):
         self.assertFalse(source.over)
         self.assertEqual(source.frame().mode, "pages")
         self.assertTrue(source.over)
-
-    def test_what_is_no_record(self):
-        path = self.directory / "other"
-        for content, sentence in (("", "is not a record"), ("{}", "is not a record"), ("what", "is damaged"),
-                                  ('{"pmu-top": 99}', "another version"), ('{"pmu-top": 1, "info": {}}', "has no frame"),
-                                  ('{"pmu-top": 1, "info": {}}\n{"start":', "is damaged")):
-            with self.subTest(content):
-                path.write_text(content)
-                done = self.run_program("--replay", path)
-                self.assertEqual(done.returncode, 1)
-                self.assertIn(sentence, done.stderr)
-                self.assertNotIn("Traceback", done.stderr)
 
     def test_through_a_pipe(self):
         done = self.run_program("--replay", self.record(), COLUMNS="80")
@@ -398,14 +378,15 @@ class TestTerminal(unittest.TestCase):
         recorder.file.close()
 
     def tmux(self, *words):
-        return subprocess.run(["tmux", "-f", "/dev/null", "-S", self.directory / "socket", *words], capture_output=True,
+        return subprocess.run(["tmux", "-f", "/dev/null", "-S", self.socket, *words], capture_output=True,
                               text=True, stdin=subprocess.DEVNULL)
 
     def start(self, width, height, environment=""):
-        self.addCleanup(self.tmux, "kill-server")
+        self.socket = tempfile.mktemp(prefix="socket.", dir=self.directory)
+        self.addCleanup(subprocess.run, ["tmux", "-S", self.socket, "kill-server"], capture_output=True)
         done = self.tmux("new-session", "-d", "-x", str(width), "-y", str(height),
-                         f"{environment} /usr/bin/python3 {PROGRAM} --replay {self.directory}/record; "
-                         f"echo ended $? > {self.directory}/ended; sleep 60")
+                         f"{environment} sh -c 'echo $$ > {self.directory}/pid; exec /usr/bin/python3 {PROGRAM} --replay "
+                         f"{self.directory}/record'; echo ended $?; exec cat")
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def screen(self):
@@ -416,6 +397,37 @@ class TestTerminal(unittest.TestCase):
         while wanted not in self.screen():
             self.assertLess(time.monotonic(), end, f"no '{wanted}' in:\n{self.screen()}")
             time.sleep(0.1)
+
+    def ends(self, status):
+        """The program has ended, and the terminal is as it was before."""
+        self.shows(f"ended {status}")
+        self.assertEqual(self.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag}").stdout, "0 1\n")
+        self.tmux("send-keys", "seen")
+        self.shows("seen")      # the terminal echoes
+
+    def test_ctrl_c(self):
+        self.start(80, 24)
+        self.shows("q quit")
+        self.tmux("send-keys", "C-c")
+        self.ends(130)
+
+    def test_signals(self):
+        for sent in signal.SIGTERM, signal.SIGHUP:
+            with self.subTest(sent):
+                self.start(80, 24)
+                self.shows("q quit")
+                os.kill(int((self.directory / "pid").read_text()), sent)
+                self.ends(128 + sent)
+
+    def test_terminals_that_are_too_small(self):
+        self.start(80, 24)
+        self.shows("q quit")
+        for width, height in (39, 10), (20, 5), (10, 3), (2, 1), (80, 24):
+            self.tmux("resize-window", "-x", str(width), "-y", str(height))
+            time.sleep(0.5)     # it is to redraw, and not to end
+        self.shows("q quit")
+        self.tmux("send-keys", "q")
+        self.ends(0)
 
     def test_keys_at_80x24(self):
         self.start(80, 24)
@@ -433,10 +445,7 @@ class TestTerminal(unittest.TestCase):
         self.tmux("send-keys", "p")
         self.shows("read 39.00 GB/s")
         self.tmux("send-keys", "q")
-        end = time.monotonic() + 10
-        while not (self.directory / "ended").exists() and time.monotonic() < end:
-            time.sleep(0.1)
-        self.assertEqual((self.directory / "ended").read_text(), "ended 0\n")
+        self.ends(0)
 
     def test_another_size(self):
         self.start(80, 20, "NO_COLOR=1")

@@ -8,6 +8,8 @@ has left is one that was "not counted". The system call's interface is frozen, a
 import ctypes
 import os
 import platform
+import resource
+import signal
 import struct
 import time
 from dataclasses import dataclass, field
@@ -26,6 +28,7 @@ _IOC_ENABLE, _IOC_DISABLE, _IOC_FLAG_GROUP = 0x2400, 0x2401, 1
 if platform.machine().startswith("ppc"):        # where _IOC_NONE is 1
     _IOC_ENABLE, _IOC_DISABLE = 0x20002400, 0x20002401
 _ATTR_SIZE = 112        # PERF_ATTR_SIZE_VER5: since Linux 4.1
+_PR_SET_PDEATHSIG = 1   # linux/prctl.h
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -183,8 +186,19 @@ class Session:
         self.close()
 
 
+_file_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+
 def raise_file_limit():
     """A large mesh takes thousands of events: as many open files as the user may have."""
-    import resource
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (_file_limit[1], _file_limit[1]))
+
+
+def end_with_parent():
+    """For a process that would go on for ever: it gets SIGTERM when the one that began it is gone, however it went."""
+    _libc.prctl(ctypes.c_int(_PR_SET_PDEATHSIG), ctypes.c_ulong(signal.SIGTERM))
+
+
+def restore_file_limit():
+    """For a command of the user's, which may go through all files that it could have open, or use select()."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, _file_limit)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Every failure is a sentence, with what to do about it."""
+import codecs
 import errno
 import os
+import signal
 import sys
 
 FAILED = 1          # exit status: something is in the way, and the message says what to do
@@ -49,9 +51,38 @@ def opening(event, number, paranoid="unknown"):
     return error
 
 
+# For a terminal whose encoding lacks what pictures are made of.
+_PLAIN = {**dict.fromkeys("█▉▊▋▌", "#"), **dict.fromkeys("▍▎▏", "."), **dict(zip("←→↑↓…", "<>^v."))}
+
+
+def _plain(error):
+    """An error handler of codecs: see codecs.register_error()."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(_PLAIN.get(character, "?") for character in error.object[error.start:error.end]), error.end
+
+
+def _prepare():
+    """Whatever ends the program, what it has begun is ended, too; and what it prints can be printed."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:      # nohup ignores one
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
+    codecs.register_error("plain", _plain)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:      # closed, as by ">&-"
+            setattr(sys, name, open(os.devnull, "w"))
+        getattr(sys, name).reconfigure(errors="plain")
+
+
+def _give_up_stdout():
+    """Nobody reads it, or there is no room: the interpreter is not to try again, and complain, when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main(function):
     """Run a program's main function; what goes wrong becomes one message."""
     name = os.path.basename(sys.argv[0])
+    _prepare()
     try:
         status = function()
         sys.stdout.flush()
@@ -64,11 +95,10 @@ def main(function):
     except KeyboardInterrupt:
         sys.exit(128 + 2)
     except BrokenPipeError:
-        # Whoever read the output has seen enough; the interpreter is not to complain when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_stdout()
         sys.exit(128 + 13)
     except OSError as error:
-        if error.filename is None:
-            raise
-        print(f"{name}: Cannot use {os.fsdecode(error.filename)}: {error.strerror}.", file=sys.stderr)
+        what = f"Cannot use {os.fsdecode(error.filename)}: " if error.filename is not None else ""
+        print(f"{name}: {what}{error.strerror}.", file=sys.stderr)
+        _give_up_stdout()
         sys.exit(FAILED)

@@ -162,7 +162,7 @@ class Machine:
             self.pmus[path.name] = Pmu(path.name, int((path / "type").read_text()), family,
                                        self._driver(path, family), numbers(mask), _events(path / "events"),
                                        _formats(path / "format"), path)
-        except FileNotFoundError:       # it went while we looked
+        except (OSError, ValueError):       # it went while we looked: a file is not there, or gives an error or nothing
             pass
 
     def _driver(self, path, family):

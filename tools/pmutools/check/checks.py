@@ -66,7 +66,7 @@ def judge(check, bench):
     """Run a check. One that finds nothing to look at has not passed: it is a skip."""
     try:
         found = list(check.run(bench))
-    except ToolError as error:
+    except (ToolError, OSError) as error:       # what the others find is worth a report
         found = [fail(str(error))]
     for verdict in (FAIL, NOTE, OK, SKIP):
         said = [one.said for one in found if one.verdict == verdict]

@@ -31,36 +31,43 @@ SIGMAS = 4
 
 
 class Load:
-    """The program: built when it is first needed, unless there is one."""
+    """The program, which is built unless there is one."""
 
-    def __init__(self, program=None):
-        self.program, self.directory = program, None
+    def __init__(self):
+        self.program, self.directory = None, None
 
-    def path(self):
-        if not self.program:
-            compiler = shutil.which("cc") or shutil.which("gcc")
-            if not compiler:
-                raise ToolError("--load needs a C compiler.", "Install gcc and libc6-dev.")
-            self.directory = tempfile.TemporaryDirectory(prefix="pmu-check.")
-            self.program = f"{self.directory.name}/load"
-            done = subprocess.run([compiler, "-O2", "-o", self.program, Path(__file__).with_name("load.c")],
-                                  capture_output=True, text=True)
-            if done.returncode:
-                raise ToolError(f"load.c cannot be built: {done.stderr.strip().splitlines()[-1]}")
-        return self.program
+    def prepare(self, program=None):
+        """Before the first check: what is missing on this machine is no fault that a check has found."""
+        if program and not os.access(program, os.X_OK):
+            raise ToolError(f"{program} is no program that this user may run.", "Give what was built from load.c.")
+        self.program = program or self._build()
+
+    def _build(self):
+        compiler = shutil.which("cc") or shutil.which("gcc")
+        if not compiler:
+            raise ToolError("--load needs a C compiler.", "Install gcc and libc6-dev, or use --load-program.")
+        self.directory = tempfile.TemporaryDirectory(prefix="pmu-check.")
+        program = f"{self.directory.name}/load"
+        done = subprocess.run([compiler, "-O2", "-o", program, Path(__file__).with_name("load.c")], capture_output=True,
+                              text=True)
+        if done.returncode:
+            raise ToolError(f"load.c cannot be built: {(done.stderr.strip().splitlines() or ['the compiler says nothing'])[-1]}",
+                            "Install gcc and libc6-dev, or use --load-program.")
+        return program
 
     @contextlib.contextmanager
     def ready(self, *words):
         """A process that is ready to work, and a function that lets it, and returns when it has."""
-        process = subprocess.Popen([self.path(), *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        process = subprocess.Popen([self.program, *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    text=True)
         try:
             if process.stdout.readline() != "ready\n":
                 raise ToolError(f"The load '{' '.join(map(str, words))}' did not get ready.")
 
             def work():
-                process.stdin.write("\n")
-                process.stdin.flush()
+                with contextlib.suppress(BrokenPipeError):      # what is said then is not "done"
+                    process.stdin.write("\n")
+                    process.stdin.flush()
                 if not process.stdout.readline().startswith("done "):
                     raise ToolError(f"The load '{' '.join(map(str, words))}' did not end.")
             yield process, work
@@ -163,8 +170,7 @@ def shares(bench):
         data = os.path.join(directory, "perf.data")
         cpu = min(bench.machine.cpus)
         done = subprocess.run(["perf", "record", "-q", "-o", data, "-e", "trace_imc/trace_cycles/", "-c", "1",
-                               LOAD.path(), "shares",
-                               str(cpu), str(ROUNDS)], input="\n", capture_output=True, text=True)
+                               LOAD.program, "shares", str(cpu), str(ROUNDS)], input="\n", capture_output=True, text=True)
         if done.returncode:
             yield fail(f"perf record: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'failed'}")
             return

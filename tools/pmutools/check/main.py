@@ -48,7 +48,7 @@ def wrapped(text):
 
 
 def width():
-    return min(shutil.get_terminal_size((100, 24)).columns, 120)
+    return max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
 
 
 def show_list():
@@ -166,7 +166,10 @@ def main():
     machine = Machine()
     count.raise_file_limit()
     say = (lambda _: None) if options.json else lambda result: print(report.text(result, width()), flush=True)
-    load.LOAD.program = options.load_program
+    if options.output:
+        report.can_be_written(options.output)
+    if options.load:
+        load.LOAD.prepare(options.load_program)
     todo = (probes(machine, options.probe) if options.probe else loads(machine) if options.load else
             checks(machine, options.check))
     looked = look.look(machine)
@@ -194,5 +197,5 @@ def main():
         print(f"\n{report.summary(results + more)}")
     if options.output:
         report.write(made, options.output)
-        print(f"The report is in {options.output}.md and {options.output}.json.", file=sys.stderr)
+        print(f"The report is in {' and '.join(map(str, report.paths(options.output)))}.", file=sys.stderr)
     return FAILED if any(result.verdict == FAIL for result in results + more) else 0

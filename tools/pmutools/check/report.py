@@ -5,6 +5,7 @@ import textwrap
 import time
 from pathlib import Path
 
+from .. import files
 from ..errors import ToolError
 
 from .checks import FAIL, NOTE, OK, SKIP
@@ -76,20 +77,32 @@ def _code(lines):
     return ["```", *lines, "```"]
 
 
+def paths(name):
+    """(NAME.md, NAME.json), also of one of these."""
+    stem = name.removesuffix(".md").removesuffix(".json")
+    return Path(f"{stem}.md"), Path(f"{stem}.json")
+
+
+def can_be_written(name):
+    """Raises OSError if it cannot: better now than after minutes of work."""
+    for path in paths(name):
+        new = not path.exists()
+        path.open("a").close()
+        if new:
+            path.unlink()
+
+
 def write(report, name):
-    """NAME.md and NAME.json; both are written to the end, or not at all."""
-    for suffix, content in ((".md", markdown(report)), (".json", json.dumps(report, indent=1) + "\n")):
-        path = Path(name + suffix)
-        partial = path.with_name(path.name + ".part")
-        partial.write_text(content)
-        partial.replace(path)
+    """NAME.md and NAME.json; each is written to the end, or not at all."""
+    for path, content in zip(paths(name), (markdown(report), json.dumps(report, indent=1) + "\n")):
+        files.replace(path, content)
 
 
 def read(name):
-    path = Path(name).with_suffix(".json") if name.endswith(".md") else Path(name)
+    path = Path(name) if Path(name).is_file() and not name.endswith(".md") else paths(name)[1]
     try:
-        found = json.loads(path.read_text())
-    except (ValueError, OSError) as error:
+        found = files.printable(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, OSError, RecursionError) as error:
         raise ToolError(f"{path} is no report: {getattr(error, 'strerror', None) or 'it is not JSON'}.",
                         "Give the .json files that -o has written.") from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
@@ -99,6 +112,14 @@ def read(name):
 
 def compare(one, other):
     """Lines about what differs: the machine, checks, events."""
+    try:
+        yield from _differences(one, other)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise ToolError(f"One of the two is damaged ({type(error).__name__} {error}).",
+                        "Give the .json files that -o has written.") from error
+
+
+def _differences(one, other):
     for section in ("processor", "firmware", "kernel"):
         mine, theirs = one["machine"][section], other["machine"][section]
         for name in dict.fromkeys([*mine, *theirs]):

@@ -8,11 +8,13 @@ import subprocess
 import time
 from dataclasses import asdict, dataclass, field
 
-from ..count import Reading, Session
+from ..count import Reading, Session, restore_file_limit
 from ..errors import ToolError
+from ..files import printable
 
 VERSION = 1
 NOTES = 3               # of events that are refused, so many are named
+LONGEST = 1e9           # seconds that a record may be of
 
 
 @dataclass
@@ -42,7 +44,22 @@ class Frame:
 
     @classmethod
     def from_json(cls, data):
-        return cls(**{**data, "counts": {key: Reading(*one) for key, one in data["counts"].items()}})
+        """Raises ValueError, TypeError or KeyError if @data is no frame."""
+        found = cls(**{**data, "counts": {key: Reading(*one) for key, one in data["counts"].items()}})
+        for one in found.counts.values():
+            # A difference may be negative, if a counter went backwards.
+            if not all(type(number) is int and abs(number) < 1 << 64 for number in (one.value, one.enabled, one.running)):
+                raise ValueError("no count")
+        if not all(type(one) in (int, float) and 0 <= one <= LONGEST for one in (found.start, found.seconds)):
+            raise ValueError("no time")
+        if not isinstance(found.mode, str) or not all(isinstance(note, str) for note in found.notes) or \
+                not isinstance(found.extra, dict):
+            raise ValueError("no frame")
+        return found
+
+
+def damaged(path, why):
+    return ToolError(f"{path} is damaged: it cannot be read as a record of pmu-top ({why}).", "Make a new one with --record.")
 
 
 class Live:
@@ -128,7 +145,7 @@ class Live:
     def run(self, command):
         """The frame of a command's run, and its exit status."""
         try:
-            process = subprocess.Popen(command)
+            process = subprocess.Popen(command, preexec_fn=restore_file_limit)
         except OSError as error:
             raise ToolError(f"Cannot run {command[0]}: {error.strerror}.", "What comes behind -- is a command.") from error
 
@@ -138,11 +155,15 @@ class Live:
             except subprocess.TimeoutExpired:
                 pass
 
-        while process.poll() is None:
-            try:
-                self._take_turns(self.interval, wait)
-            except KeyboardInterrupt:       # the command got it as well
-                pass
+        try:
+            while process.poll() is None:
+                try:
+                    self._take_turns(self.interval, wait)
+                except KeyboardInterrupt:       # the command got it as well
+                    pass
+        finally:
+            if process.poll() is None:
+                process.terminate()
         status = process.returncode
         return self.frame(), status if status >= 0 else 128 - status
 
@@ -166,13 +187,18 @@ class Replay:
                     raise ToolError(f"{path} is not a record of pmu-top.", "Make one with --record.")
                 if head["pmu-top"] != VERSION:
                     raise ToolError(f"{path} was made by another version of pmu-top.", "Use that one, or record again.")
-                self.info = head["info"]
-                self.frames = [Frame.from_json(json.loads(line)) for line in lines]
-        except (ValueError, KeyError, TypeError) as error:
-            raise ToolError(f"{path} is damaged: it cannot be read as a record of pmu-top.", "Make a new one with "
-                            "--record.") from error
+                self.info = printable(head["info"])
+                # A line that has no end is one that the disk had no room for, or a kill left.
+                *whole, last = [*lines, ""]
+                if whole and not whole[-1].endswith("\n"):
+                    last = whole.pop()
+                self.frames = [Frame.from_json(printable(json.loads(line))) for line in whole]
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise damaged(path, f"{type(error).__name__} {error}") from error
         if not self.frames:
             raise ToolError(f"{path} has no frame: the recording ended before its first interval.")
+        if last:
+            self.frames[-1].notes.append("the record ends within the interval behind this one")
         self.next = 0
 
     def look_at(self, mode):
@@ -197,12 +223,15 @@ class Replay:
 
 class Recorder:
     def __init__(self, path, info):
-        self.file = open(path, "w", encoding="utf-8")
+        self.path, self.file = path, open(path, "w", encoding="utf-8")
         self._line(json.dumps({"pmu-top": VERSION, "info": info}))
 
     def _line(self, text):
-        self.file.write(text + "\n")
-        self.file.flush()       # what was seen is kept, however this ends
+        try:
+            self.file.write(text + "\n")
+            self.file.flush()       # what was seen is kept, however this ends
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
 
     def write(self, frame):
         self._line(frame.to_json())

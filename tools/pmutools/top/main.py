@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Options, and what they make of views, frames and outputs."""
 import argparse
+import contextlib
 import sys
 
 from rich.console import Console, Group
 from rich.text import Text
 
-from .. import VERSION, count, errors
+from .. import VERSION, count, errors, files
 from ..errors import ToolError
 from ..sysfs import Machine
 from . import draw, frames, output, screen
@@ -20,7 +21,7 @@ EPILOG = """examples:
   pmu-top --once                       one interval, as text
   pmu-top --json -- ./benchmark        what the memory did while it ran
   pmu-top --record run.jsonl           to be looked at elsewhere: pmu-top --replay run.jsonl
-  pmu-top --prometheus /var/lib/prometheus/node-exporter/pmu.prom
+  pmu-top --prometheus /var/lib/prometheus/node-exporter/pmu.prom > /dev/null
 
 Counting takes no root: CAP_PERFMON, or kernel.perf_event_paranoid at 0 or below. It works with the in-tree drivers
 as well; the second line of the screen says which driver serves the counters.
@@ -117,7 +118,7 @@ class Outputs:
         if self.record:
             self.record.write(frame)
         if self.options.prometheus:
-            output.replace(self.options.prometheus, output.as_prometheus(self.view, rows))
+            files.replace(self.options.prometheus, output.as_prometheus(self.view, rows))
 
     def write(self, frame, rows):
         """The frame as text, or as what programs read."""
@@ -129,11 +130,16 @@ class Outputs:
             self.console.print(Group(*self.picture(frame, rows, self.console.width)))
         self.console.file.flush()
 
-    def end(self):
+    def close(self):
+        # Each frame was written when it came. If that failed it was told, and fails here once more.
+        for file in (self.record and self.record.file, self.options.output and self.console.file):
+            with contextlib.suppress(OSError):
+                if file:
+                    file.close()
         if self.options.svg and self.last:
             width = self.options.width or 100
-            output.replace(self.options.svg, output.svg(Group(*self.picture(*self.last, width)), width,
-                                                        f"pmu-top: {self.view.title}"))
+            files.replace(self.options.svg, output.svg(Group(*self.picture(*self.last, width)), width,
+                                                       f"pmu-top: {self.view.title}"))
 
 
 def _console(options):
@@ -146,28 +152,41 @@ def _console(options):
                    soft_wrap=False, legacy_windows=False)
 
 
+@contextlib.contextmanager
+def _of_a_record(path):
+    """What a view can make nothing of is no fault of the view's where a record @path is looked at."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        if path:
+            raise frames.damaged(path, f"{type(error).__name__} {error}") from error
+        raise
+
+
 def run(options):
-    if options.replay:
-        source = frames.Replay(options.replay)
-        if source.info.get("view") not in VIEWS:
-            raise ToolError(f"{options.replay} is of a view that this pmu-top does not have.", "Use a newer one.")
-        view = VIEWS[source.info["view"]](source.info)
-    else:
-        machine = Machine()
-        view = view_of(machine, options)
-        count.raise_file_limit()
-        source = frames.Live(view, machine, options.interval)
+    with _of_a_record(options.replay):
+        if options.replay:
+            source = frames.Replay(options.replay)
+            if source.info["view"] not in VIEWS:
+                raise ToolError(f"{options.replay} is of a view that this pmu-top does not have.", "Use a newer one.")
+            view = VIEWS[source.info["view"]](source.info)
+        else:
+            machine = Machine()
+            view = view_of(machine, options)
+            count.raise_file_limit()
+            source = frames.Live(view, machine, options.interval)
+        return _show(options, source, view)
+
+
+def _show(options, source, view):
     mode = options.mode or (view.first if not options.replay else source.frames[0].mode)
     if mode not in view.modes:
         raise ToolError(f"There is no mode '{mode}' here.", f"There is: {', '.join(view.modes)}.")
     console = _console(options)
     outputs = Outputs(view, options, console)
-    try:
+    with contextlib.closing(outputs), contextlib.closing(source):
         source.look_at(mode)
         return _loop(options, source, view, mode, outputs)
-    finally:
-        source.close()
-        outputs.end()
 
 
 def _loop(options, source, view, mode, outputs):
@@ -178,7 +197,8 @@ def _loop(options, source, view, mode, outputs):
         outputs.write(frame, rows)
         return status
     text = options.once or options.json or options.csv or options.output or options.svg and options.replay
-    if not text and outputs.console.is_terminal and not outputs.console.is_dumb_terminal:
+    # Not what rich takes for one: FORCE_COLOR makes a terminal of any pipe.
+    if not text and outputs.console.file.isatty() and not outputs.console.is_dumb_terminal:
         screen.Screen(outputs.console, view, source, outputs.picture, outputs.keep).run(mode)
         return 0
     if options.once and options.replay:     # of a record the last frame, as a picture would have it

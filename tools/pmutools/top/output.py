@@ -3,9 +3,7 @@
 import csv
 import io
 import json
-import os
 import re
-from pathlib import Path
 
 from rich.console import Console
 
@@ -67,18 +65,6 @@ def as_prometheus(view, rows):
 
 def _labels(view, row):
     return ",".join(f'{label}="{_quoted(text)}"' for label, text in (("view", view.name), *row.labels))
-
-
-def replace(path, text):
-    """Write @path in one go: who reads it has the old text or the new one."""
-    path = Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")     # node_exporter takes *.prom alone
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
 
 
 def svg(renderable, width, title):

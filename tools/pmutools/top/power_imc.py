@@ -18,6 +18,7 @@ from rich.text import Text
 
 from .. import count
 from ..errors import RIGHTS, ToolError
+from ..files import printable
 from . import draw
 from .rows import Rows, ratio
 
@@ -201,7 +202,7 @@ class Tracer:
         self.said = tempfile.TemporaryFile("w+")        # a pipe that nobody reads would stop it
         self.process = subprocess.Popen(["perf", "record", "-a", "-e", "trace_imc/trace_cycles/", "--switch-output=signal",
                                          "-o", self.data], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                        stderr=self.said, start_new_session=True)
+                                        stderr=self.said, start_new_session=True, preexec_fn=count.end_with_parent)
         # Its header is there when the events are open.
         if not self._wait(lambda: self.data.exists() and self.data.stat().st_size):
             error = self._failure()
@@ -234,6 +235,8 @@ class Tracer:
                                 errors="replace", stdin=subprocess.DEVNULL)
         for path in finished:
             path.unlink()
+        if script.returncode:
+            return {"error": f"perf script failed: {printable(script.stderr.strip()) or script.returncode}"}
         return count_functions(script.stdout)
 
     def close(self):
@@ -250,9 +253,10 @@ class Tracer:
 def count_functions(text):
     """Of perf script's lines "COMMAND ADDRESS FUNCTION": where most samples are."""
     found = collections.Counter()
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if parts := re.match(r"\s*(\S.*?)\s+([0-9a-f]{4,16})\s+(\S.*?)\s*$", line):
-            command, address, function = parts.groups()
+            # Any user gives a command its name.
+            command, address, function = map(printable, parts.groups())
             found[function if function != "[unknown]" else f"0x{address}", command] += 1
-    return {"samples": found.total(), "top": [[function, command, samples]
-                                              for (function, command), samples in found.most_common(FUNCTIONS)]}
+    return {"samples": sum(found.values()), "top": [[function, command, samples]
+                                                    for (function, command), samples in found.most_common(FUNCTIONS)]}

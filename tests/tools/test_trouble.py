@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What goes wrong around the tools: disks, pipes, terminals, signals, files of others, perf, devices that vanish.
+
+Each of it ends in a sentence, or in nothing at all, and leaves nothing behind.
+"""
+import contextlib
+import json
+import os
+import select
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import tree
+from pmutools import files
+from pmutools.check import checks, load, report
+from pmutools.errors import ToolError
+from pmutools.top import frames, power_imc
+
+TOOLS = tree.HERE.parents[1] / "tools"
+RECORDS = tree.HERE.parents[1] / "Documentation/tools"
+MESH, POWER = RECORDS / "cmn.jsonl", RECORDS / "power_imc.jsonl"
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="pmu-trouble.")
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+
+    def program(self, name, *arguments, shell="", **environment):
+        """The program's run; @shell is what a shell has behind its arguments."""
+        words = " ".join(map(str, (TOOLS / name, *arguments)))
+        return subprocess.run(["/bin/bash", "-o", "pipefail", "-c", f"{words} {shell}"], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, env={**os.environ, **environment}, timeout=120)
+
+    def says(self, done, status, sentence):
+        self.assertEqual((done.returncode, "Traceback" in done.stderr), (status, False), done.stderr)
+        self.assertRegex(done.stderr, sentence)
+
+
+class TestOutput(Case):
+    def test_a_full_disk(self):
+        for arguments, shell in (("--once",), "> /dev/full"), (("--json",), "> /dev/full"), (("--svg", "/dev/full"), ""), \
+                (("--once", "--output", "/dev/full"), ""), (("--once", "--prometheus", "/dev/full"), ""):
+            with self.subTest((arguments, shell)):
+                done = self.program("pmu-top", "--replay", MESH, *arguments, shell=shell)
+                self.says(done, 1, r"^pmu-top: (Cannot use /dev/full: )?No space left on device\.\n$")
+
+    def test_a_record_on_a_full_disk(self):
+        with self.assertRaises(OSError) as caught:
+            frames.Recorder("/dev/full", {})
+        self.assertEqual(caught.exception.filename, "/dev/full")
+
+    def test_a_place_that_is_not_there(self):
+        for option in "--svg", "--prometheus", "--output":
+            with self.subTest(option):
+                self.says(self.program("pmu-top", "--replay", MESH, "--once", option, "/nowhere/x"), 1,
+                          r"pmu-top: Cannot use /nowhere/x: No such file or directory\.\n$")
+
+    def test_a_pipe_that_closes(self):
+        for words in ("pmu-top", "--replay", MESH, "--json"), ("pmu-top", "--replay", MESH, "--once"), ("pmu-check", "--list"):
+            reader, writer = os.pipe()
+            os.close(reader)
+            with self.subTest(words), open(writer, "w") as pipe:
+                done = subprocess.run([TOOLS / words[0], *words[1:]], stdout=pipe, stderr=subprocess.PIPE, text=True)
+                self.says(done, 141, "^$")
+
+    def test_nowhere_to_write_to(self):
+        for shell in ">&-", "2>&-", ">&- 2>&-", "<&-":
+            with self.subTest(shell):
+                self.says(self.program("pmu-top", "--replay", MESH, "--once", shell=shell), 0, "^$")
+
+    def test_an_encoding_without_bars(self):
+        done = self.program("pmu-top", "--replay", POWER, "--once", PYTHONIOENCODING="latin-1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"mcs01 +0\.88 +#{10,}[#.]? +0\.16 +#")
+        done = self.program("pmu-top", "--replay", MESH, "--once", PYTHONIOENCODING="latin-1")
+        self.assertRegex(done.stdout, r"hottest: XP 020 > ~2\.49")
+
+    def test_a_pipe_is_no_terminal(self):
+        done = self.program("pmu-top", "--replay", POWER, FORCE_COLOR="1")
+        self.assertNotIn("\x1b[?1049h", done.stdout)
+        self.assertIn("read 1.32 GB/s", done.stdout)
+
+    def test_a_file_is_replaced_in_one_go(self):
+        target = self.directory / "a.prom"
+        target.write_text("old")
+        with self.assertRaises(UnicodeEncodeError):
+            files.replace(target, "\udc80")
+        self.assertEqual([target.read_text(), os.listdir(self.directory)], ["old", ["a.prom"]])
+        files.replace(target, "new")
+        self.assertEqual([target.read_text(), os.listdir(self.directory)], ["new", ["a.prom"]])
+
+    def test_what_is_no_file_is_not_replaced(self):
+        pipe, link, target = (self.directory / name for name in ("pipe", "link", "target"))
+        os.mkfifo(pipe)
+        link.symlink_to(target)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        files.replace(pipe, "text")
+        self.assertEqual((os.read(reader, 9), stat.S_ISFIFO(pipe.lstat().st_mode)), (b"text", True))
+        files.replace(link, "text")
+        self.assertEqual((target.read_text(), link.is_symlink()), ("text", True))
+
+
+class TestSignals(Case):
+    """A tracer that is left behind fills the disk, a command the machine."""
+
+    def test_a_command_ends_with_the_program(self):
+        live, begun, popen = frames.Live(None, None, 1.0), [], subprocess.Popen
+        live._take_turns = mock.Mock(side_effect=SystemExit)
+        with mock.patch.object(subprocess, "Popen", lambda *words, **more: begun.append(popen(*words, **more)) or begun[0]):
+            self.assertRaises(SystemExit, live.run, ["sleep", "600"])
+        self.assertEqual(begun[0].wait(60), -signal.SIGTERM)
+
+    def test_a_child_ends_with_its_parent_that_was_killed(self):
+        code = "import subprocess; from pmutools import count; " \
+               "print(subprocess.Popen(['sleep', '600'], preexec_fn=count.end_with_parent).pid, flush=True); input()"
+        parent = subprocess.Popen([sys.executable, "-c", code], cwd=TOOLS, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        child = os.pidfd_open(int(parent.stdout.readline()))
+        parent.kill()
+        parent.communicate()
+        self.assertEqual(select.select([child], [], [], 60)[0], [child])
+        os.close(child)
+
+    def test_a_command_has_the_limits_that_the_user_has(self):
+        done = subprocess.run([sys.executable, "-c", """
+import resource
+_, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (100, most))
+from pmutools import count
+from pmutools.top import frames
+count.raise_file_limit()
+assert resource.getrlimit(resource.RLIMIT_NOFILE) == (most, most)
+live = frames.Live(None, None, 1.0)
+live._take_turns, live.frame = lambda seconds, wait: wait(seconds), lambda: None
+live.run(["sh", "-c", "ulimit -Sn"])
+"""], cwd=TOOLS, capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ("100\n", ""))
+
+
+class TestRecords(Case):
+    def lines(self, source=MESH):
+        return [json.loads(line) for line in source.read_text().splitlines()]
+
+    def replay(self, content):
+        path = self.directory / "record"
+        path.write_text(content if isinstance(content, str) else "".join(json.dumps(line) + "\n" for line in content))
+        return self.program("pmu-top", "--replay", path, "--once")
+
+    def test_what_is_none(self):
+        for content, sentence in (
+                ("", "is not a record"), ("{}", "is not a record"), ("what", "is damaged"), ("\0\0", "is damaged"),
+                ("[" * 100_000, "is damaged"), ('{"pmu-top": 99}', "another version"), ('{"pmu-top": 1, "info": []}\n', "has no"),
+                ('{"pmu-top": 1, "info": {}}', "has no frame"), ('{"pmu-top": 1, "info": {}}\n{"start":', "has no frame"),
+                ('{"pmu-top": 1, "info": {}}\n{"start":\n', "is damaged"), ('{"pmu-top": 1, "info": {}}\n[]\n', "is damaged")):
+            with self.subTest(content[:40]):
+                self.says(self.replay(content), 1, sentence)
+        self.says(self.program("pmu-top", "--replay", self.directory), 1, "Cannot use .*: Is a directory")
+
+    def test_what_a_view_can_make_nothing_of(self):
+        def without(lines, name):
+            del lines[0]["info"][name]
+
+        def count_of(lines, *values):
+            lines[-1]["counts"][next(iter(lines[-1]["counts"]))] = values
+        for change in (lambda lines: without(lines, "mesh"), lambda lines: without(lines, "view"),
+                       lambda lines: lines[0]["info"].update(view=[]), lambda lines: lines[0]["info"].update(links=3),
+                       lambda lines: count_of(lines, "a", 1, 1), lambda lines: count_of(lines, None, 1, 1),
+                       lambda lines: count_of(lines, 10**400, 1, 1), lambda lines: count_of(lines, float("inf"), 1, 1),
+                       lambda lines: lines[-1].update(seconds=float("inf")), lambda lines: lines[-1].update(seconds=None),
+                       lambda lines: lines[-1].update(seconds=-1), lambda lines: lines[-1].update(notes=3),
+                       lambda lines: lines[-1].update(extra=3), lambda lines: lines[-1].update(more=3)):
+            lines = self.lines()
+            change(lines)
+            with self.subTest(json.dumps(lines)[-80:]):
+                self.says(self.replay(lines), 1, r"record is damaged: it cannot be read as a record of pmu-top \(.")
+
+    def test_one_that_ends_in_the_middle(self):
+        """The disk was full, or the machine went down: what was written before is there."""
+        text = POWER.read_text()
+        done = self.replay(text + text.splitlines()[1][:500])
+        self.says(done, 0, "^$")
+        self.assertIn("read 1.32 GB/s", done.stdout)
+        self.assertIn("the record ends within the interval behind this one", done.stdout)
+
+    def test_commands_for_the_terminal(self):
+        lines = self.lines()
+        lines[0]["info"]["machine"] = "A\x1b]0;title\x07\x9b31mB[red]C"
+        lines[1]["notes"] = ["\x1b[2Jnote"]
+        done = self.replay(lines)
+        self.says(done, 0, "^$")
+        self.assertIn("A?]0;title??31mB[red]C\n", done.stdout)
+        self.assertIn("?[2Jnote\n", done.stdout)
+
+
+class TestReports(Case):
+    """pmu-check's: what is read, and what is written."""
+
+    def test_what_cannot_be_compared(self):
+        one = self.directory / "one.json"
+        for content in '{"format": "pmu-check 1"}', '{"format": "pmu-check 1", "machine": [], "checks": 1, "events": 2}':
+            one.write_text(content)
+            with self.subTest(content):
+                self.says(self.program("pmu-check", "--compare", one, one), 1, "One of the two is damaged")
+
+    def test_a_name_is_enough(self):
+        made = {"format": report.FORMAT, "machine": {name: {} for name in ("processor", "firmware", "kernel")} |
+                {"devices": [], "pmus": []}, "checks": [], "events": []}
+        name = str(self.directory / "db7.example")
+        Path(name + ".json").write_text(json.dumps(made))
+        for given in name, f"{name}.md", f"{name}.json":
+            self.assertEqual(report.read(given), made)
+            self.assertEqual([path.name for path in report.paths(given)], ["db7.example.md", "db7.example.json"])
+
+    def test_a_place_that_is_not_there_is_told_first(self):
+        done = self.program("pmu-check", "-o", "/nowhere/report")
+        self.says(done, 1, "^pmu-check: Cannot use /nowhere/report.md: No such file or directory")
+        self.assertEqual(done.stdout, "")
+        report.can_be_written(str(self.directory / "new"))
+        self.assertEqual(os.listdir(self.directory), [])
+
+    def test_a_check_that_cannot_go_on_costs_no_other(self):
+        def run(bench):
+            raise OSError(5, "Input/output error")
+            yield
+        found = checks.judge(checks.Check("one", "?", "", run), None)
+        self.assertEqual((found.verdict, found.said), (checks.FAIL, ["[Errno 5] Input/output error"]))
+
+
+class TestLoad(Case):
+    def test_no_compiler_is_no_fault_of_the_machine(self):
+        with mock.patch.dict(os.environ, PATH=str(self.directory)):
+            self.assertRaisesRegex(ToolError, "--load needs a C compiler. Install gcc", load.Load().prepare)
+        compiler = self.directory / "cc"
+        compiler.write_text("#!/bin/sh\nexit 1\n")
+        compiler.chmod(0o755)
+        with mock.patch.dict(os.environ, PATH=f"{self.directory}:/bin"):
+            self.assertRaisesRegex(ToolError, "cannot be built: the compiler says nothing", load.Load().prepare)
+        self.assertRaisesRegex(ToolError, "/nowhere is no program", load.Load().prepare, "/nowhere")
+
+    def test_a_load_that_ends_too_early(self):
+        program = self.directory / "load"
+        program.write_text("#!/bin/sh\necho ready; exec 0<&- 1>&-; exit 0\n")
+        program.chmod(0o755)
+        one = load.Load()
+        one.prepare(str(program))
+        with one.ready("read") as (process, work):
+            process.wait(60)
+            self.assertRaisesRegex(ToolError, "The load 'read' did not end", work)
+
+
+class TestDevices(Case):
+    def test_a_pmu_that_goes_while_its_files_are_read(self):
+        place = "sys/bus/event_source/devices/uncore_imc_"
+        machine = tree.machine(self, "snbep", {f"{place}1/type": "", f"{place}2/events/gone/x": ""})
+        self.assertEqual(list(machine.pmus), ["uncore_imc_0", "uncore_imc_3"])
+
+
+PERF = """#!/bin/sh
+# What perf does to files: record writes, and begins a new one when it is told to; script says of it what a test wrote.
+here={here}
+case $1 in
+record)
+	[ ! -e $here/refuses ] || {{ cat $here/refuses >&2; exit 129; }}
+	while [ "$1" != -o ]; do shift; done
+	data=$2
+	trap 'echo > "$data.new"; mv "$data.new" "$data.2026"' USR2
+	trap 'exit 0' TERM
+	echo > "$data"
+	while :; do sleep 0.05; done ;;
+script)
+	cat $here/script
+	[ ! -e $here/fails ] || {{ echo "no such format" >&2; exit 1; }} ;;
+esac
+"""
+
+
+class TestTracer(Case):
+    """The functions' perf, which may be of any age, or none."""
+
+    def setUp(self):
+        super().setUp()
+        perf = self.directory / "perf"
+        perf.write_text(PERF.format(here=self.directory))
+        perf.chmod(0o755)
+        (self.directory / "script").write_text(" spin 10000a5c heavy\n x\x1b[2J 10000a60 lig\x9bht\n")
+        patch = mock.patch.dict(os.environ, PATH=f"{self.directory}:{os.environ['PATH']}")
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_functions(self):
+        with contextlib.closing(power_imc.Tracer()) as tracer:
+            for _ in range(2):
+                self.assertEqual(tracer.functions(), {"samples": 2, "top": [["heavy", "spin", 1], ["lig?ht", "x?[2J", 1]]})
+            self.assertEqual(os.listdir(tracer.directory.name), ["perf.data"])
+        self.assertEqual(tracer.process.returncode, 0)
+        self.assertFalse(Path(tracer.directory.name).exists())
+
+    def test_no_perf(self):
+        with mock.patch.dict(os.environ, PATH="/nowhere"):
+            self.assertRaisesRegex(ToolError, "perf is not there.*apt install linux-perf", power_imc.Tracer)
+
+    def test_one_that_is_too_old_or_refused(self):
+        for said in "Error: unknown option `switch-output=signal'", "WARNING: perf not found for kernel 6.12", "":
+            (self.directory / "refuses").write_text(said)
+            with self.subTest(said):
+                self.assertRaisesRegex(ToolError, said or "it says nothing", power_imc.Tracer)
+
+    def test_one_that_ends(self):
+        with contextlib.closing(power_imc.Tracer()) as tracer:
+            tracer.process.kill()
+            tracer.process.wait()
+            self.assertIn("perf record of trace_imc failed", tracer.functions()["error"])
+
+    def test_a_file_that_cannot_be_read(self):
+        (self.directory / "fails").touch()
+        with contextlib.closing(power_imc.Tracer()) as tracer:
+            self.assertEqual(tracer.functions(), {"error": "perf script failed: no such format"})
+
+
+class TestPython(unittest.TestCase):
+    def test_the_oldest_one_can_read_it(self):
+        import ast
+        for path in (*TOOLS.rglob("*.py"), TOOLS / "pmu-top", TOOLS / "pmu-check"):
+            with self.subTest(path):
+                ast.parse(path.read_text(), feature_version=(3, 9))
