@@ -5,7 +5,6 @@ This is the one thing here that changes the machine, so it asks first, and gives
 happens in between.
 """
 import os
-import signal
 import statistics
 import subprocess
 import sys
@@ -24,10 +23,6 @@ ROUNDS, READS = 15, 200
 # What both drivers have, and is read at once; of two home nodes at a crosspoint two events are all that fit.
 EVENTS = ("cas_count_read", "cas_count_write", "clockticks", "hnf_cache_miss", "hnf_slc_sf_cache_access",
           "hns_cache_miss_all", "hns_slc_sf_cache_access_all")
-ROUNDS, READS = 15, 200
-# What both drivers have, and is read at once.
-EVENTS = ("cas_count_read", "cas_count_write", "clockticks", "hnf_cache_miss", "hnf_slc_sf_cache_access", "hnf_mc_reqs",
-          "hns_cache_miss_all", "hns_slc_sf_cache_access_all", "hns_cache_fill_all")
 DUMMY = (1, 9)              # PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY: what a read costs without any hardware
 BUILT = Path(__file__).resolve().parents[3] / "drivers"
 SETTLE_S = 5                # until the PMUs of a module that was loaded are there
@@ -172,7 +167,7 @@ def agree(family, kind, yes):
           f"Events that others have open on these counters end.", flush=True)
     if yes:
         return
-    if not sys.stdin.isatty():
+    if not sys.stdin or not sys.stdin.isatty():
         raise ToolError("There is no terminal to ask on.", "Say --yes if that is all right.")
     if input("Go on? [y/N] ").strip().lower() not in ("y", "yes"):
         raise ToolError("Nothing was changed.")
@@ -188,9 +183,7 @@ def run(machine, checks_of, yes, modules, say):
     drivers = Drivers(family, kind, modules)
     checks = checks_of(family.name)
     found = {}
-    for number in (signal.SIGTERM, signal.SIGHUP):      # a connection that breaks is no reason to leave the machine so
-        signal.signal(number, lambda number, _: sys.exit(128 + number))
-    try:
+    try:        # also if a signal ends this: errors.main() makes an exception of it
         found[kind] = measure(checks, say)
         drivers.swap(other)
         found[other] = measure(checks, say)
