@@ -58,7 +58,7 @@ static void pmu_box_end_read(struct pmu_box *box)
 		box_ops(box)->end_read(box);
 }
 
-/* Several events are read: a group of one is not worth a stop. */
+/* Several events are read as a group: one by itself is not worth a stop. */
 static void pmu_box_hold(struct pmu_box *box)
 {
 	if (!pmu_box_absent(box) && !box->frozen && box_ops(box)->hold)
@@ -374,6 +374,28 @@ static void pmu_event_del(struct perf_event *event, int flags)
 		pmu_event_unbind(ev);
 }
 
+static bool pmu_event_is_beside(const struct perf_event *event, const struct perf_event *other)
+{
+	return other != event && other->pmu == event->pmu &&
+	       other->state == PERF_EVENT_STATE_ACTIVE;
+}
+
+/*
+ * Does another event of the group count in the same box? What counts is of this CPU, so one of
+ * the same PMU does. Events of other PMUs may lead the group, or be in it.
+ */
+static bool pmu_event_has_company(const struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+
+	if (pmu_event_is_beside(event, leader))
+		return true;
+	for_each_sibling_event(sibling, leader)
+		if (pmu_event_is_beside(event, sibling))
+			return true;
+	return false;
+}
+
 static void pmu_event_read(struct perf_event *event)
 {
 	struct pmu_event *ev = pmu_event_of(event);
@@ -384,7 +406,7 @@ static void pmu_event_read(struct perf_event *event)
 	alone = !ev->box->reading;
 	if (alone)
 		pmu_box_begin_read(ev->box);
-	else if (event->group_leader->nr_siblings)
+	else if (pmu_event_has_company(event))
 		pmu_box_hold(ev->box);
 	pmu_event_update(ev);
 	if (alone)

@@ -206,9 +206,9 @@ struct pmu_box_ops {
 	 */
 	void (*begin_read)(struct pmu_box *box);
 	/**
-	 * @hold: the reads of this pass are those of a group, and the counters run: stop
-	 * them, if that is what it takes for the reads to be of one moment. May be called
-	 * again in the pass. What it stops end_read lets run. NULL: that is not needed.
+	 * @hold: several events of the box are read in this pass, as a group, and the counters
+	 * run: stop them, if that is what it takes for the reads to be of one moment. May be
+	 * called again in the pass. What it stops end_read lets run. NULL: that is not needed.
 	 */
 	void (*hold)(struct pmu_box *box);
 	/**

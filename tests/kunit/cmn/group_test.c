@@ -47,27 +47,42 @@ static void unregister_mesh(struct kunit *test)
 	registered = NULL;
 }
 
-/* What perf reads in one go: @nr events, on the owner CPU with interrupts off. */
+/*
+ * What perf reads in one go on the owner CPU, with interrupts off: a group of @nr events, led by
+ * @clock if there is that.
+ */
 struct reading {
+	struct perf_event *clock;
 	struct perf_event *event[2];
 	int nr;
 };
 
+/* For this time they are a group, which nobody can open from inside the kernel. */
 static void read_group(void *data)
 {
 	const struct reading *reading = data;
-	struct perf_event *leader = reading->event[0], *second = reading->event[1];
-	struct pmu *pmu = leader->pmu;
+	struct perf_event *leader = reading->clock ?: reading->event[0];
+	struct pmu *pmu = reading->event[0]->pmu;
+	int i;
 
-	/* For this time they are a group, which nobody can open from inside the kernel. */
-	leader->nr_siblings = reading->nr - 1;
-	second->group_leader = leader;
+	for (i = 0; i < reading->nr; i++) {
+		if (reading->event[i] == leader)
+			continue;
+		reading->event[i]->group_leader = leader;
+		list_add_tail(&reading->event[i]->sibling_list, &leader->sibling_list);
+		leader->nr_siblings++;
+	}
 	pmu->start_txn(pmu, PERF_PMU_TXN_READ);
-	for (int i = 0; i < reading->nr; i++)
+	for (i = 0; i < reading->nr; i++)
 		pmu->read(reading->event[i]);
 	pmu->commit_txn(pmu);
-	leader->nr_siblings = 0;
-	second->group_leader = second;
+	for (i = 0; i < reading->nr; i++) {
+		if (reading->event[i] == leader)
+			continue;
+		reading->event[i]->group_leader = reading->event[i];
+		list_del_init(&reading->event[i]->sibling_list);
+		leader->nr_siblings--;
+	}
 }
 
 static void read_single(void *data)
@@ -142,6 +157,41 @@ static void one_event_holds_nothing(struct kunit *test)
 	close_both(&reading);
 }
 
+/* What another PMU counts is not of the mesh's moment: one event beside it holds nothing, two do. */
+static void what_others_count_holds_nothing(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .size = sizeof(attr),
+	};
+	struct cmn_regfile *file = register_mesh(test);
+	struct reading reading = { .nr = 1 };
+
+	open_both(test, file, &reading);
+	reading.clock = perf_event_create_kernel_counter(&attr, file->cmn.cpu, NULL, NULL, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, reading.clock);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(file->cmn.cpu, read_group, &reading, 1), 0);
+	KUNIT_EXPECT_EQ(test, file->writes, 0U);
+	reading.nr = 2;
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(file->cmn.cpu, read_group, &reading, 1), 0);
+	KUNIT_EXPECT_EQ(test, file->writes, 2U);
+	perf_event_release_kernel(reading.clock);
+	close_both(&reading);
+}
+
+/* One that is switched off has no count to be of the same moment. */
+static void who_does_not_count_holds_nothing(struct kunit *test)
+{
+	struct cmn_regfile *file = register_mesh(test);
+	struct reading reading = { .nr = 2 };
+
+	open_both(test, file, &reading);
+	perf_event_disable(reading.event[1]);
+	cmn_regfile_forget(file);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(file->cmn.cpu, read_group, &reading, 1), 0);
+	KUNIT_EXPECT_EQ(test, file->writes, 0U);
+	close_both(&reading);
+}
+
 /* A close stops the mesh once for the event; nothing is written for it but that. */
 static void a_close_is_a_stop(struct kunit *test)
 {
@@ -163,6 +213,8 @@ static void a_close_is_a_stop(struct kunit *test)
 static struct kunit_case cmn_group_cases[] = {
 	KUNIT_CASE(a_group_holds_the_mesh),
 	KUNIT_CASE(one_event_holds_nothing),
+	KUNIT_CASE(what_others_count_holds_nothing),
+	KUNIT_CASE(who_does_not_count_holds_nothing),
 	KUNIT_CASE(a_close_is_a_stop),
 	{ }
 };
