@@ -11,6 +11,7 @@
 #define CMN_H
 
 #include <linux/io.h>
+#include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/smp.h>
 #include <linux/sysfs.h>
@@ -218,6 +219,8 @@ struct cmn {
 	bool loses_carries;		/* of DTMs, when it is stopped */
 	bool withheld;			/* by firmware, since the machine slept */
 	u32 carry_ns;			/* how long they take at most */
+	u32 late_ns;			/* what the last one that was late took at least */
+	struct irq_work complaint;	/* about that, or that they are lost */
 	u32 pass;			/* of reads; see pmu_box_ops.begin_read */
 	unsigned long *stale_dtms;	/* registers differ from the image */
 	unsigned long *stale_nodes;
@@ -422,6 +425,7 @@ void cmn_flush(struct cmn *cmn);
 void cmn_flush_none(struct cmn *cmn);
 
 /* dtc.c */
+void cmn_carries_init(struct cmn *cmn);
 u32 cmn_dtc_reset(struct cmn_dtc *dtc);
 void cmn_dtc_quiesce(struct cmn_dtc *dtc);
 void cmn_mesh_run(struct cmn *cmn, bool run);

@@ -43,6 +43,31 @@ static void __iomem *cmn_letter_reg(const struct cmn_dtc *dtc, unsigned int lett
 	return dtc->pmu + CMN_DTC_PMEVCNT(letter / 2) + 4 * (letter % 2);
 }
 
+/* A carry was late, or lost. */
+static void cmn_complain(struct irq_work *work)
+{
+	struct cmn *cmn = container_of(work, struct cmn, complaint);
+
+	if (cmn->loses_carries)
+		dev_warn(cmn->dev, "%s: carries are lost when the mesh is stopped: each start, stop and read of a group may cost an event 65536 for each of its nodes\n",
+			 cmn->name);
+	else
+		dev_warn_ratelimited(cmn->dev, "%s: a carry took longer than %u ns: from now on each stop waits for %u ns, as carry_ns=%u would\n",
+				     cmn->name, cmn->late_ns, cmn->carry_ns, cmn->carry_ns);
+}
+
+/**
+ * cmn_carries_init() - before anything else is done with a mesh.
+ * @cmn: the mesh
+ *
+ * Context: any.
+ */
+void cmn_carries_init(struct cmn *cmn)
+{
+	init_irq_work(&cmn->complaint, cmn_complain);
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_carries_init);
+
 /**
  * cmn_dtc_reset() - take over a DTC, with whatever a previous kernel left behind.
  * @dtc: the DTC
@@ -167,7 +192,8 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_carries_read);
  * @least: what they should tell
  *
  * Either they take longer than was thought, which is remembered, or the mesh loses them when it
- * is stopped, and then it is not waited for any more. Both are told, once.
+ * is stopped, and then it is not waited for any more. Both are told, once; not from here, since
+ * perf may have the scheduler's locks, and printk wakes others up.
  *
  * Context: the owner CPU, interrupts off. Up to 2 ms, but after that no stop's wait is shorter
  * than what was found, or there is none of these any more.
@@ -186,14 +212,13 @@ u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least)
 		carries = cmn_carries_read(cmn, ce);
 		if (carries < least)
 			continue;
+		cmn->late_ns = ns;
 		cmn->carry_ns = min(2 * ns, CMN_CARRY_LIMIT);
-		dev_warn_ratelimited(cmn->dev, "%s: a carry took longer than %u ns: from now on each stop waits for %u ns, as carry_ns=%u would\n",
-				     cmn->name, ns, cmn->carry_ns, cmn->carry_ns);
+		irq_work_queue(&cmn->complaint);
 		return carries;
 	}
 	cmn->loses_carries = true;
-	dev_warn(cmn->dev, "%s: carries are lost when the mesh is stopped: each start, stop and read of a group may cost an event 65536 for each of its nodes\n",
-		 cmn->name);
+	irq_work_queue(&cmn->complaint);
 	return carries;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_carries_await);

@@ -151,7 +151,10 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_quiesce);
 
 static void cmn_quiesce_device(void *data)
 {
-	cmn_quiesce(data);
+	struct cmn *cmn = data;
+
+	cmn_quiesce(cmn);
+	irq_work_sync(&cmn->complaint);
 }
 
 static void cmn_irq_disable_device(void *data)
@@ -223,6 +226,7 @@ static int cmn_probe(struct platform_device *pdev)
 	if (!cmn)
 		return -ENOMEM;
 	INIT_LIST_HEAD(&cmn->list);
+	cmn_carries_init(cmn);
 	cmn->dev = &pdev->dev;
 	platform_set_drvdata(pdev, cmn);
 	err = devm_add_action_or_reset(&pdev->dev, cmn_drop, cmn);

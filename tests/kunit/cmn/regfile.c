@@ -222,6 +222,7 @@ struct cmn_regfile *cmn_regfile(struct kunit *test, const struct cmn_fake_mesh *
 	file->cmn.size = REGION;
 	file->frame = (mesh->part == 0x434 || mesh->part == 0x438) ? 0x4000 : 0x10000;
 	strscpy(file->cmn.name, "arm_cmn_kunit", sizeof(file->cmn.name));
+	cmn_carries_init(&file->cmn);
 	build(file, mesh);
 	current_file = file;
 	cmn_kunit_bus = &regfile_bus;
@@ -243,6 +244,7 @@ void cmn_regfile_undiscover(struct cmn_regfile *file)
 	resource_size_t size = cmn->size;
 	u32 root = cmn->root;
 
+	irq_work_sync(&cmn->complaint);
 	cmn_undiscover(cmn);
 	memset(cmn, 0, sizeof(*cmn));
 	cmn->dev = dev;
@@ -250,6 +252,7 @@ void cmn_regfile_undiscover(struct cmn_regfile *file)
 	cmn->size = size;
 	cmn->root = root;
 	strscpy(cmn->name, "arm_cmn_kunit", sizeof(cmn->name));
+	cmn_carries_init(cmn);
 }
 
 /* Discovered and taken over, with nothing recorded yet. */
