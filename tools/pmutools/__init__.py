@@ -3,4 +3,13 @@
 
 Nothing here needs root, and nothing depends on which driver serves a PMU: ours or the in-tree one.
 """
+import argparse
+
 VERSION = "0.1"
+
+
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Help as help2man wants it, which makes the manual pages."""
+
+    def add_usage(self, usage, actions, groups, prefix="Usage: "):
+        super().add_usage(usage, actions, groups, prefix)

@@ -5,7 +5,7 @@ import shutil
 import sys
 import textwrap
 
-from .. import VERSION, count
+from .. import VERSION, Help, count
 from ..errors import FAILED, ToolError
 from ..sysfs import Machine
 
@@ -20,10 +20,11 @@ is then no fault of this machine's user: please send the report."""
 
 
 def parser():
-    found = argparse.ArgumentParser(prog="pmu-check", description="Look whether this machine's counters outside of the "
-                                    "cores, and their drivers, do what they should.", epilog=EPILOG)
+    found = argparse.ArgumentParser(
+        prog="pmu-check", formatter_class=Help, epilog=EPILOG, usage="pmu-check [OPTION]... [CHECK]...",
+        description="Look whether this machine's counters outside of the cores, and their drivers, do what they should.")
     found.add_argument("--version", action="version", version=f"pmu-check {VERSION}")
-    found.add_argument("check", nargs="*", help="only these, by name")
+    found.add_argument("check", nargs="*", metavar="CHECK", help="only these, by name")
     found.add_argument("-o", "--output", metavar="NAME",
                        help="write a report: NAME.md for people, NAME.json for programs")
     found.add_argument("--json", action="store_true", help="the report as JSON on stdout, and nothing else")

@@ -7,7 +7,7 @@ import sys
 from rich.console import Console, Group
 from rich.text import Text
 
-from .. import VERSION, count, errors, files
+from .. import VERSION, Help, count, errors, files
 from ..errors import ToolError
 from ..sysfs import Machine
 from . import draw, frames, output, screen
@@ -34,7 +34,7 @@ The exit status is 0, that of COMMAND, 1 where something is in the way (a messag
 
 def parser():
     found = argparse.ArgumentParser(
-        prog="pmu-top", formatter_class=argparse.RawDescriptionHelpFormatter, epilog=EPILOG,
+        prog="pmu-top", formatter_class=Help, epilog=EPILOG,
         usage="pmu-top [OPTION]... [-- COMMAND...]",
         description="Show what memory controllers, meshes and nests do: bandwidth, misses, latency, by perf events alone.")
     found.add_argument("--version", action="version", version=f"pmu-top {VERSION}")
