@@ -233,7 +233,7 @@ def _run(command, preload, time_left, sinks, shell, gdb=None):
         if name == "console":
             command += ["-serial", "mon:stdio" if shell else "chardev:console"]
         else:
-            command += ["-device", f"virtserialport,chardev={name},name={name}"]
+            command += ["-device", f"pmu-guest-port,chardev={name},name={name}"]
     # Preloaded into QEMU alone: nothing between here and there may inherit it.
     process = subprocess.Popen(cache.bound(["env", f"LD_PRELOAD={preload}", *command]), pass_fds=writers,
                                stdin=None if shell else subprocess.DEVNULL)
