@@ -64,17 +64,6 @@ cpu_online() { # CPU 0|1
 	echo "$2" > "/sys/devices/system/cpu/cpu$1/online"
 }
 
-# Why a guest with this kernel cannot sleep, or nothing. The debug kernel has no suspend. Behind a sleep the
-# virtio console of 7.3 takes the host for gone (/sys/kernel/debug/virtio-ports: "host_connected: 0"), and
-# nothing more is heard of the guest.
-why_awake() {
-	if ! grep -qw mem /sys/power/state 2> /dev/null; then
-		echo "this kernel has no suspend"
-	else
-		since 7 "this kernel's virtio console, by which a guest speaks, does not wake up" ""
-	fi
-}
-
 # Run a command while the clock of a channel runs, which stands still before and after: clock DEVICE COMMAND...
 # So counters of clocks hold one number, that of the clocks in between, whenever they are read.
 clock() {

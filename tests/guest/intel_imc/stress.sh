@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Everything at once: events opened with any config, groups that are read, CPUs and devices that come
-# and go; and sleep where the kernel can. The kernel must not complain, and afterwards everything counts
-# as before. Each does its rounds, however long they take, and with MINUTES in the environment goes on
-# until these are over. To do the same again: scripts/vm ... -- env SEED=N sh intel_imc/stress.sh
+# and go; and sleep. The kernel must not complain, and afterwards everything counts as before. Each does
+# its rounds, however long they take, and with MINUTES in the environment goes on until these are over. To do the same again: scripts/vm ... -- env SEED=N sh intel_imc/stress.sh
 #
 # vm: --kernel 'kunit 6.12' --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
 . ./intel_imc/lib.sh
@@ -57,10 +56,6 @@ read_groups() {
 
 # In earnest, or as far as one of the kernel's tests goes
 sleep_and_wake() {
-	if [ -n "$(why_awake)" ]; then
-		sleep 1
-		return
-	fi
 	next
 	set -- devices processors core none
 	shift $((random % 4))
@@ -91,7 +86,7 @@ plug_devices() {
 test_all_at_once() {
 	show "SEED=$SEED"
 	rm -f /tmp/rounds.* /tmp/said.readers
-	[ ! -e /sys/power/pm_test ] || echo 0 > /sys/module/suspend/parameters/pm_test_delay
+	echo 0 > /sys/module/suspend/parameters/pm_test_delay
 	pmu-model set firmware wake 200
 	end=$(($(uptime_s) + 60 * ${MINUTES:-0}))
 	sequence=0
