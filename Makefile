@@ -69,6 +69,23 @@ uninstall-driver:
 	$(if $(DESTDIR),,@test ! -x $(PREFIX)/sbin/pmu-driver || $(PREFIX)/sbin/pmu-driver in-tree)
 	@rm -f $(DESTDIR)$(PREFIX)/sbin/pmu-driver $(DESTDIR)$(PREFIX)/share/man/man8/pmu-driver.8
 
+# The programs of tools/, which stand alone, with their pages.
+tools_dir = $(DESTDIR)$(PREFIX)/share/pmu-suite
+programs := $(notdir $(wildcard tools/pmu-*[a-z]))
+library := $(wildcard $(addprefix tools/pmutools/,*.py */*.py */*.c))
+
+install-tools:
+	@mkdir -p $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
+	@$(MAKE) --no-print-directory man MANDIR=$(DESTDIR)$(PREFIX)/share/man/man1
+	@rm -rf $(tools_dir)
+	@for file in $(library); do install -D -m 644 $$file $(tools_dir)/$${file#tools/} || exit; done
+	@for program in $(programs); do install tools/$$program $(tools_dir)/ && \
+		ln -sf ../share/pmu-suite/$$program $(DESTDIR)$(PREFIX)/bin/ || exit; done
+
+uninstall-tools:
+	@rm -rf $(tools_dir) $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(programs)) \
+		$(patsubst %,$(DESTDIR)$(PREFIX)/share/man/man1/%.1,$(programs))
+
 # What DKMS needs to build, and no more.
 dkms_dir = $(DESTDIR)/usr/src/pmu-suite-$(version)
 dkms_files = Kbuild Makefile scripts/conftest.sh $(sort $(wildcard $(addprefix drivers/*/,Kbuild *.c *.h) include/*/*.h))
@@ -141,10 +158,12 @@ bench:
 
 # Pages of the programs in tools/, made of their own help.
 MANDIR ?= tools
+help2man = PYTHONDONTWRITEBYTECODE=1 help2man --no-info --section=1
 man:
-	@help2man --no-info --section=1 --name='what memory controllers, meshes and nests do, live' \
+	@command -v help2man > /dev/null || { echo "The pages need help2man: apt install help2man" >&2; exit 1; }
+	@$(help2man) --name='what memory controllers, meshes and nests do, live' \
 		--output=$(MANDIR)/pmu-top.1 tools/pmu-top
-	@help2man --no-info --section=1 --name='see whether counters outside of the cores do what they should' \
+	@$(help2man) --name='see whether counters outside of the cores do what they should' \
 		--output=$(MANDIR)/pmu-check.1 tools/pmu-check
 
 help:
@@ -153,7 +172,8 @@ help:
 	@echo 'make sign            sign them (KEY=, CERT=)'
 	@echo 'make install         install them for that kernel, and pmu-driver (DESTDIR=, PREFIX=, INSTALL_MOD_PATH=)'
 	@echo 'make dkms-install    have DKMS build and install them for every kernel'
-	@echo 'make uninstall, dkms-uninstall     remove what these installed'
+	@echo 'make install-tools   install the programs of tools/ and their pages (DESTDIR=, PREFIX=)'
+	@echo 'make uninstall, uninstall-tools, dkms-uninstall     remove what these installed'
 	@echo 'make deb, rpm, dist  packages and a tarball, in dist/'
 	@echo 'make clean           remove what was built'
 	@echo 'make demo            perf on a modelled Xeon, POWER9 and Arm mesh, from nothing'
@@ -167,6 +187,6 @@ help:
 	@echo 'make man             tools/*.1, made of the help of the programs in tools/ (needs help2man)'
 	@echo 'scripts/vm --help    a guest with the models, for anything else'
 
-.PHONY: modules modules_install clean install uninstall install-driver uninstall-driver
+.PHONY: modules modules_install clean install uninstall install-driver uninstall-driver install-tools uninstall-tools
 .PHONY: dkms-source dkms-install dkms-uninstall sign dist deb rpm
 .PHONY: man demo test test-kernels soak check docs html mutate bench help

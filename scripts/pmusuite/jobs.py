@@ -39,6 +39,7 @@ GUEST_SOURCES = ("Kbuild", "Makefile", "include", "drivers/core", "scripts/apt",
 
 # What is code.
 EVERYTHING = (".ci", "Kbuild", "Kconfig", "Makefile", "drivers", "include", "scripts", "tests", "tools")
+PACKAGED = (*EVERYTHING, "README.md", "CHANGELOG.md", "Documentation")
 DEBIAN_PYTHON = "/usr/bin/python3"      # the one that Debian's packages are for
 
 
@@ -53,11 +54,11 @@ class Job:
     alone: bool = False         # it shares its guest with no other
 
 
-def python(name, directory, *arguments, sources, interpreter="python3"):
-    """A job of Python unit tests; @sources are of the tree, or those of the tests."""
-    tests = [test for path in cache.tree_files(*(source for source in sources if source.startswith(directory)))
+def python(name, place, *arguments, sources, interpreter="python3"):
+    """A job of Python unit tests in a folder or a file; @sources are of the tree, or those of the tests."""
+    tests = [test for path in cache.tree_files(*(source for source in sources if source.startswith(place)))
              if path.endswith(".py") for test in re.findall(r"def (test_\w+)", (TREE / path).read_text())]
-    return Job(name, ("env", "PYTHONPATH=scripts", interpreter, "-m", "pmusuite.unittests", directory, *arguments),
+    return Job(name, ("env", "PYTHONPATH=scripts", interpreter, "-m", "pmusuite.unittests", place, *arguments),
                sources=("scripts", *sources), tests=tuple(tests))
 
 
@@ -98,7 +99,7 @@ def kexec():
 
 
 def packages():
-    yield python("packages", "tests/packages", sources=(*EVERYTHING, "README.md", "CHANGELOG.md", "Documentation"))
+    yield python("packages", "tests/packages", sources=PACKAGED)
 
 
 def suites(arch):
@@ -202,8 +203,9 @@ def soak():
 
 
 def kernels():
-    """The guests with our driver on the newest stock kernel that is tested every day, on the others."""
+    """The guests with our driver on the newest stock kernel that is tested every day, on the others; packages there."""
     yield Job("kernels/check", ("scripts/check", "kernels"), sources=EVERYTHING)
+    yield python("kernels/packages", "tests/packages/everything.py", sources=PACKAGED)
     for job in guests():
         if job.guest.kernel == kernel.STOCK[-1] and job.guest.driver != "in-tree":
             for series in kernel.others(job.guest.arch):

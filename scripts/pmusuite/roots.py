@@ -10,7 +10,8 @@ from pathlib import Path
 
 from . import cache, debian
 
-PACKAGES = ("build-essential", "debhelper", "dh-dkms", "dkms", "kmod", "lintian", "openssl", "rpm")
+PACKAGES = ("build-essential", "debhelper", "dh-dkms", "dh-python", "dkms", "help2man", "kmod", "lintian", "man-db", "mount",
+            "openssl", "python3-rich", "rpm")
 # What a package manager itself writes.
 BOOKKEEPING = ("/var/lib/dpkg", "/var/lib/apt", "/var/log", "/var/cache", "/etc/ld.so.cache", "/etc/mtab", "/tmp", "/work",
                "/root")
@@ -25,12 +26,12 @@ mkdir -p "$over/root/work"
 mount --bind "$work" "$over/root/work"
 mount -t proc proc "$over/root/proc"
 mount --rbind /dev "$over/root/dev"
-exec chroot "$over/root" env -i PATH=/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root DEBIAN_FRONTEND=noninteractive "$@"
+exec chroot "$over/root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root DEBIAN_FRONTEND=noninteractive "$@"
 """
 
 
-def get(suite, headers):
-    """The root of @suite, with what builds packages and modules for the kernel that the package @headers is of."""
+def get(suite, *packages):
+    """The root of @suite, with what builds packages and modules, and with @packages, as a kernel's headers."""
     arch = debian.host_arch()
     sources = f"{arch}/{suite}" if suite != "bookworm" else arch
 
@@ -38,10 +39,10 @@ def get(suite, headers):
         cache.say(f"installing Debian's {suite} into a directory")
         debian.update(sources)
         lists = cache.ROOT / "apt" / sources.replace("/", "-") / "sources.list"
-        cache.run(["mmdebstrap", "--variant=apt", f"--include={','.join((*PACKAGES, headers))}", suite,
+        cache.run(["mmdebstrap", "--variant=apt", f"--include={','.join((*PACKAGES, *packages))}", suite,
                    directory / "root", lists], f"installing Debian's {suite}")
 
-    return cache.entry("root", f"{suite}-{headers}-{cache.key_of(*PACKAGES)}", build) / "root"
+    return cache.entry("root", f"{suite}-{packages[0]}-{cache.key_of(*PACKAGES, *packages)}", build) / "root"
 
 
 def run(root, over, work, *command):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run Python unit tests; the results on stdout are KTAP, one for each test method.
 
-    python3 -m pmusuite.unittests DIRECTORY [ARCH] [-k NAME]
+    python3 -m pmusuite.unittests DIRECTORY|FILE [ARCH] [-k NAME]
 
-With ARCH, those that test models of that architecture, with the models in the environment; with -k those
+Of a directory those in its files test*.py. With ARCH, those that test models of that architecture, with the models in the environment; with -k those
 whose name has NAME.
 """
 import argparse
@@ -90,15 +90,15 @@ def cases(suite):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("directory")
+    parser.add_argument("place")
     parser.add_argument("arch", nargs="?")
     parser.add_argument("-k", default="", dest="test")
     given = parser.parse_args()
-    directory = given.directory
+    directory, pattern = os.path.split(given.place) if given.place.endswith(".py") else (given.place, "test*.py")
     # A package's tests import each other by its name, so what it lies in is on the path.
     package = os.path.exists(os.path.join(directory, "__init__.py"))
     top = os.path.dirname(directory) if package else directory
-    tests = list(cases(unittest.defaultTestLoader.discover(directory, top_level_dir=top)))
+    tests = list(cases(unittest.defaultTestLoader.discover(directory, pattern, top_level_dir=top)))
     tests = [test for test in tests if given.test in test.id()]
     if given.arch:
         machine = arch.get(given.arch)

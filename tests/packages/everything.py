@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The packages, on demand: test_packages.py on the newest kernel and its suite; upgraded, signed, booted from in a guest."""
+import shutil
+import subprocess
+
+import inroot
+import test_packages
+from inroot import NEXT, VERSION
+from pmusuite import cache, kernel as kernels, roots, unittests
+
+
+class Packages(inroot.InRoot):
+    def guest(self, *arguments):
+        """scripts/vm with the modules that are installed."""
+        modules = self.over / "modules"
+        modules.mkdir()
+        for path in self.modules():
+            shutil.copy(path, modules)
+            if path.suffix == ".xz":
+                cache.run(["unxz", modules / path.name], "unpacking a module")
+        return unittests.vm(self, "--kernel", self.series, "--driver", "none", "--modules", modules, *arguments)
+
+    def test_signed_by_dkms_with_a_key_that_nobody_knows(self):
+        self.inside(f"dpkg -i {self.deb()}")
+        self.assertIn("DKMS", self.inside(f"modinfo -F signer {self.dkms}/pmu_core.ko*"))
+        done = self.guest("--append", "module.sig_enforce=1", "--", "sh", "-c", "insmod /vm/modules.d/pmu_core.ko || dmesg | tail")
+        self.assertIn("Loading of module with unavailable key is rejected", done.stdout, done.stderr)
+
+    def test_a_guest_boots_from_it(self):
+        self.inside(f"dpkg -i {self.deb()}")
+        done = self.guest("--udev", "--timeout", "900", "--copy", "tests/guest/lib.sh", "--copy", "tests/guest/boot.sh",
+                          "--copy", "tests/guest/intel_imc", "--", "env", "TESTS=asked_for", "sh", "intel_imc/boot.sh")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("ok 1 ours_is_asked_for", done.stdout)
+
+    def test_upgrade_and_downgrade(self):
+        """There is one version at a time, and who drives stays as chosen."""
+        self.inside(f"dpkg -i {self.deb()}; pmu-driver ours")
+        for version in (NEXT, VERSION, VERSION):
+            self.inside(f"dpkg -i --force-downgrade {self.deb(version)} {self.deb(version, 'pmu-suite-tools')}")
+            self.assertEqual(self.inside("dkms status"), self.installed(version))
+            self.assertEqual(self.inside("ls -d /usr/src/pmu-suite*"), f"/usr/src/pmu-suite-{version}\n")
+            self.assertEqual(self.inside(f"modinfo -F version {self.dkms}/intel_imc_pmu.ko*"), f"{version}\n")
+            self.assertEqual(self.inside("pmu-top --version"), f"pmu-top {version}\n")
+            self.inside("test -e /etc/modprobe.d/pmu-suite.conf")
+        self.inside("dpkg --purge pmu-suite-dkms pmu-suite-tools")
+        self.assertEqual(self.left(), [])
+
+    def test_a_kernel_that_does_not_run(self):
+        """DKMS builds for it without headers of the one that does, and cleans behind itself without a complaint."""
+        said = self.inside(f"dpkg -i {self.deb()}")
+        self.assertNotRegex(said, "(?i)bad exit status|error")
+        said = self.inside(f"dkms remove pmu-suite/{VERSION} --all; dkms add pmu-suite/{VERSION}; "
+                           f"dkms install pmu-suite/{VERSION} -k {self.kernel.release} 2>&1")
+        self.assertNotRegex(said, "(?i)bad exit status|error")
+
+
+class OnNewest:
+    suite, series = "trixie", kernels.NEWEST
+
+
+class EverydayOnNewest(OnNewest, test_packages.Packages):
+    pass
+
+
+class MakeOnNewest(OnNewest, test_packages.Make):
+    pass
+
+
+class PackagesOnNewest(OnNewest, Packages):
+    pass
+
+
+class Make(inroot.InRoot):
+    """The same by make alone, of the tree."""
+
+    def test_destdir(self):
+        self.make("install DESTDIR=/tmp/into INSTALL_MOD_PATH=/tmp/modules PREFIX=/usr")
+        self.assertEqual(self.left(), [])
+        self.assertEqual(self.inside("cd /tmp; find into modules -type f | sort").split(), [
+            "into/usr/sbin/pmu-driver", "into/usr/share/man/man8/pmu-driver.8",
+            f"modules/lib/modules/{self.kernel.release}/updates/pmu-suite/intel_imc_pmu.ko",
+            f"modules/lib/modules/{self.kernel.release}/updates/pmu-suite/pmu_core.ko"])
+        self.make("uninstall DESTDIR=/tmp/into INSTALL_MOD_PATH=/tmp/modules PREFIX=/usr")
+        self.assertEqual(self.inside("cd /tmp; find into modules -type f"), "")
+
+    def test_dkms(self):
+        """Another version takes the place of the first; uninstalled, nothing is left."""
+        for version in (VERSION, NEXT, VERSION):
+            self.inside("rm -rf /tmp/tree")
+            self.make("dkms-install", version)
+            self.assertEqual(self.inside("dkms status"), self.installed(version))
+        self.make("dkms-uninstall")
+        self.assertEqual(self.left(), [])
+
+    def test_a_package_is_not_touched(self):
+        self.inside(f"dpkg -i {self.deb()}")
+        self.assertIn("is of a package (pmu-suite-dkms)", self.make("dkms-install", status=2))
+        self.inside("dpkg --verify pmu-suite-dkms")
+
+    def test_sign(self):
+        """By a key of one's own: signed is what was built, and the certificate says that it is genuine."""
+        self.inside("cd /tmp; openssl req -new -x509 -newkey rsa:2048 -nodes -keyout key -outform DER -out cert -subj /CN=mine/")
+        self.make("modules")
+        self.assertIn("No key: name it with KEY=", self.make("sign", status=2))
+        self.make("sign KEY=/tmp/key CERT=/tmp/cert")
+        self.make("install")
+        for module in ("pmu_core", "intel_imc_pmu"):
+            self.assertEqual(self.inside(f"modinfo -k {self.kernel.release} -F signer {module}"), "mine\n")
+
+    def test_build_leaves_nothing_that_git_sees(self):
+        self.make("modules")
+        upper = self.over / "upper/tmp/tree"
+        subprocess.run(["git", "init", "-q", upper], check=True)
+        seen = subprocess.run(["git", "-C", upper, "ls-files", "--others", "--exclude-standard"], check=True,
+                              capture_output=True, text=True).stdout.splitlines()
+        self.assertEqual(set(seen) - set(cache.tree_files(".")), set())
+        shutil.rmtree(upper / ".git")
+        self.make("clean")
+        names = {str(path.relative_to(upper)) for path in upper.rglob("*") if path.is_file()}
+        self.assertEqual(names - set(cache.tree_files(".")), set())
+
+
+    def test_without_what_it_needs_it_says_so(self):
+        self.inside("rm /usr/bin/help2man /usr/bin/dh_dkms; rm -r /lib/modules/*/build; cp -r " + self.tree() + " /tmp/tree")
+        before = self.left()
+        for goal, sentence in (("install-tools", "The pages need help2man"),
+                               ("install", "No kernel headers in /lib/modules/"),
+                               ("install KDIR=/nowhere", "No kernel headers in /nowhere")):
+            self.assertIn(sentence, self.inside(f"cd /tmp/tree; make {goal}", status=2))
+        self.assertEqual(self.left(), before)
+        self.assertIn("no kernel's headers are installed", self.inside("cd /tmp/tree; make dkms-install", status=2))
+        self.inside("cd /tmp/tree; make dkms-uninstall")
+        self.inside(f"dpkg -i {self.deb()}")
+        self.assertEqual(self.inside("dkms status"), f"pmu-suite/{VERSION}: added\n")
+        self.inside("dpkg --purge pmu-suite-dkms")
+        self.assertEqual(self.left(), before)
+
+
+class Autopkgtest(inroot.InRoot):
+    """Debian's runner of the tests that the source package declares; a guest, which takes a network and minutes, is left out."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.root = roots.get(cls.suite, "linux-headers-amd64", "autopkgtest", "dctrl-tools")
+
+    def test_what_is_declared_passes(self):
+        said = self.inside(f"cd {self.dist()}; autopkgtest --skip-test=guest *.dsc *.deb -- null 2>&1")
+        for name in "dkms", "tools":
+            self.assertRegex(said, rf"(?m)^{name} +PASS")
+
+
+class Rpm(inroot.InRoot):
+    """What Debian's rpm makes of the spec file, installed by that rpm with Debian's DKMS."""
+
+    def rpm(self, version=VERSION):
+        self.inside(f"rm -rf /tmp/tree; cp -r {self.tree(version)} /tmp/tree; make -C /tmp/tree rpm")
+        return f"/tmp/tree/dist/*-{version}-1.noarch.rpm"
+
+    def test_installed_upgraded_and_removed(self):
+        self.inside(f"rpm -i --nodeps {self.rpm()}; pmu-driver ours")
+        self.assertEqual(self.inside("dkms status"), self.installed())
+        self.assertEqual({path.name.split(".")[0] for path in self.modules()}, {"pmu_core", "intel_imc_pmu"})
+        self.inside(f"rpm -U --nodeps {self.rpm(NEXT)}; test -e /etc/modprobe.d/pmu-suite.conf")
+        self.assertEqual(self.inside("dkms status"), self.installed(NEXT))
+        self.assertEqual(self.inside("ls -d /usr/src/pmu-suite*"), f"/usr/src/pmu-suite-{NEXT}\n")
+        self.assertEqual(self.inside("pmu-top --version"), f"pmu-top {NEXT}\n")
+        self.inside("rpm -e pmu-suite-dkms pmu-suite-tools")
+        self.assertEqual(self.left(), [])
+
+    def test_what_is_in_it(self):
+        files = self.inside(f"rpm -qlp {self.rpm()}").split()
+        source = f"/usr/src/pmu-suite-{VERSION}"
+        self.assertLessEqual({"/usr/sbin/pmu-driver", "/usr/bin/pmu-top", f"{source}/dkms.conf", f"{source}/drivers/core/perf.c",
+                              "/usr/share/man/man1/pmu-check.1"}, set(files))
+        self.assertEqual([name for name in files if name.startswith(("/etc", "/lib"))], [])

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Tests that install the suite in a root of Debian, each in a fresh one."""
+import atexit
+import functools
+import os
+import re
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+
+from pmusuite import arch, cache, kernel as kernels, roots
+
+ARCH = arch.get("x86_64")
+VERSION = re.search(r'"(.*)"', (cache.TREE / "include/pmu/version.h").read_text().split("PMU_SUITE_VERSION")[1])[1]
+NEXT = f"{VERSION}.1"
+VERSIONED = ("include/pmu/version.h", "scripts/packaging/debian/changelog", "tools/pmutools/__init__.py")
+# What depmod and DKMS write for every module: not of one package.
+SHARED = re.compile(r"(/usr)?/lib/modules/[^/]*/modules\.|/var/lib/dkms/(mok\.|dkms_dbversion)|/etc/dkms/")
+
+
+def export(directory, version=VERSION):
+    """The tree in @directory, as of @version."""
+    cache.run(["scripts/packaging/export", directory], "copying the tree", cwd=cache.TREE)
+    for name in VERSIONED:
+        path = directory / name
+        path.write_text(path.read_text().replace(VERSION, version, 1))
+
+
+@functools.cache
+def scratch():
+    """A directory that goes when the tests end."""
+    directory = Path(tempfile.mkdtemp(prefix="pmu-packages."))
+    atexit.register(shutil.rmtree, directory)
+    (directory / "work").mkdir()
+    return directory
+
+
+@unittest.skipIf(os.geteuid(), "a root of Debian needs root")
+class InRoot(unittest.TestCase):
+    suite, series = "bookworm", "6.1"
+
+    @classmethod
+    def setUpClass(cls):
+        cls.kernel = kernels.get(ARCH, cls.series)
+        # The kernel itself is not there, nor a list of its modules.
+        cls.dkms = f"/lib/modules/{cls.kernel.release}/updates/dkms"
+        cls.root = roots.get(cls.suite, f"linux-headers-{cls.kernel.release}")
+        cls.work = scratch() / "work"
+
+    def setUp(self):
+        self.over = Path(tempfile.mkdtemp(dir=scratch()))
+        self.addCleanup(shutil.rmtree, self.over)
+
+    def inside(self, script, status=0):
+        done = roots.run(self.root, self.over, self.work, "sh", "-ec", script)
+        self.assertEqual(done.returncode, status, f"{script}\n{done.stdout[-4000:]}")
+        return done.stdout
+
+    def tree(self, version=VERSION):
+        """Where in the root the tree is, as of @version."""
+        if not (self.work / f"tree-{version}").exists():
+            export(self.work / f"tree-{version}", version)
+        return f"/work/tree-{version}"
+
+    def dist(self, version=VERSION):
+        """Where in the root that suite's packages are, made there by "make deb"."""
+        name = f"dist-{self.suite}-{version}"
+        if not (self.work / name).exists():
+            building = scratch() / f"building-{name}"
+            done = roots.run(self.root, building, self.work, "sh", "-ec",
+                             f"cp -r {self.tree(version)} /root/tree; cd /root/tree; make deb; cp -r dist /work/{name}")
+            shutil.rmtree(building)
+            self.assertEqual(done.returncode, 0, f"make deb:\n{done.stdout[-4000:]}")
+        return f"/work/{name}"
+
+    def deb(self, version=VERSION, name="pmu-suite-dkms"):
+        return f"{self.dist(version)}/{name}_{version}_all.deb"
+
+    def make(self, goals, version=VERSION, status=0):
+        """By make alone, of a copy of the tree."""
+        return self.inside(f"[ -e /tmp/tree ] || cp -r {self.tree(version)} /tmp/tree; cd /tmp/tree; make {goals} "
+                           f"KDIR=/lib/modules/{self.kernel.release}/build", status)
+
+    def left(self):
+        """What is in the root that was not there before."""
+        return [name for name in roots.changed(self.over) if not SHARED.match(name)]
+
+    def modules(self):
+        """The modules that are installed, by their path."""
+        upper = self.over / "upper"
+        return sorted(path for path in upper.rglob("*.ko*") if path.is_file() and "/lib/modules/" in str(path))
+
+    def installed(self, version=VERSION):
+        """The line that DKMS has for what is installed, once."""
+        return f"pmu-suite/{version}, {self.kernel.release}, x86_64: installed\n"
