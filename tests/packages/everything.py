@@ -90,6 +90,7 @@ class Make(inroot.InRoot):
             self.inside("rm -rf /tmp/tree")
             self.make("dkms-install", version)
             self.assertEqual(self.inside("dkms status"), self.installed(version))
+        self.assertIn(f"/usr/src/pmu-suite-{VERSION} is of no package", self.inside(f"dpkg -i {self.deb(NEXT)}", status=1))
         self.make("dkms-uninstall")
         self.assertEqual(self.left(), [])
 
@@ -124,7 +125,7 @@ class Make(inroot.InRoot):
     def test_without_what_it_needs_it_says_so(self):
         self.inside("rm /usr/bin/help2man /usr/bin/dh_dkms; rm -r /lib/modules/*/build; cp -r " + self.tree() + " /tmp/tree")
         before = self.left()
-        for goal, sentence in (("install-tools", "The pages need help2man"),
+        for goal, sentence in (("install-tools", "The pages need help2man"), ("dist", "is no clone of the repository"),
                                ("install", "No kernel headers in /lib/modules/"),
                                ("install KDIR=/nowhere", "No kernel headers in /nowhere")):
             self.assertIn(sentence, self.inside(f"cd /tmp/tree; make {goal}", status=2))
