@@ -78,6 +78,8 @@ class Make(InRoot):
         self.assertEqual(self.left(), first)
         self.assertEqual([path.name for path in self.modules()], ["intel_imc_pmu.ko", "pmu_core.ko"])
         self.inside(f"modprobe -S {self.kernel.release} -n -v intel_imc_pmu; pmu-driver ours; pmu-top --version")
+        said = self.inside(f"dpkg -i {self.deb()}", status=1)
+        self.assertIn(f"{self.kernel.release}/updates/pmu-suite is of no package; 'make uninstall", said)
         self.make("uninstall uninstall-tools")
         self.assertEqual(self.left(), [])
 
