@@ -12,7 +12,7 @@ test_debug_options_are_on() {
 	while read -r line; do
 		case $line in
 		CONFIG_*=*)
-			grep -Fqx "$line" /tmp/config || echo "$line" ;;
+			grep -Fqx "$line" /tmp/config || grep -Fqx "# ${line%%=*} is not set" /tmp/asked || echo "$line" ;;
 		'# CONFIG_'*' is not set')
 			option=${line#\# }
 			grep "^${option% is not set}=" /tmp/config || : ;;
