@@ -135,11 +135,11 @@ int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, 
 	if (core->imc->halted) {
 		err = -ENODEV;
 		puts = 1;
-	} else if (!core->users || core->paused) {
+	} else if (!core->users) {
 		core->type = type;
 		core->scom = scom;
-		core->paused = false;
-		err = power_imc_engine_start(core);
+		/* One that is paused is started when it is resumed. */
+		err = core->paused ? 0 : power_imc_engine_start(core);
 		/* The firmware may have done a part of it. */
 		if (err) {
 			puts = power_imc_engine_stopped(core, power_imc_engine_stop(core));
@@ -169,10 +169,8 @@ void power_imc_engine_put(struct power_imc_core *core)
 	unsigned int puts = 1;
 
 	raw_spin_lock(&core->lock);
-	if (!--core->users) {
-		core->paused = false;
+	if (!--core->users)
 		puts = power_imc_engine_stopped(core, power_imc_engine_stop(core));
-	}
 	raw_spin_unlock(&core->lock);
 	power_imc_domain_put_all(type, puts);
 }
@@ -192,6 +190,8 @@ static void power_imc_engine_restart(struct power_imc_core *core)
  * power_imc_engine_pause() - have the engine of a core off, up to power_imc_engine_resume().
  * @core: the core
  *
+ * Whoever uses it meanwhile, on another CPU of the core, has it started by that.
+ *
  * Context: any; with hotplug held off, so that one CPU at a time does this.
  * Return: 0, or what the firmware says: then it is on, or may be, and not paused.
  */
@@ -204,7 +204,7 @@ int power_imc_engine_pause(struct power_imc_core *core)
 	/* One that nobody uses may be on if it could not be stopped. */
 	if (core->users || core->stuck)
 		err = power_imc_engine_stop(core);
-	core->paused = core->users && !err;
+	core->paused = !err;
 	/* A half of it may be off. */
 	if (core->users && err)
 		power_imc_engine_restart(core);
@@ -224,7 +224,7 @@ void power_imc_engine_resume(struct power_imc_core *core)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&core->lock, flags);
-	if (core->paused)
+	if (core->paused && core->users)
 		power_imc_engine_restart(core);
 	core->paused = false;
 	raw_spin_unlock_irqrestore(&core->lock, flags);

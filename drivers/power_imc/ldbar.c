@@ -79,7 +79,7 @@ static int power_imc_ldbar_dead(unsigned int cpu)
 	return 0;
 }
 
-/* On @cpu. Boxes may have found it first, and used their engine. */
+/* On @cpu. Boxes may have found it first, and use their engine, which starts now. */
 static int power_imc_ldbar_online(unsigned int cpu)
 {
 	unsigned long flags;

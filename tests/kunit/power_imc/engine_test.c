@@ -290,13 +290,21 @@ static void paused_while_a_cpu_comes(struct kunit *test)
 		power_imc_engine_resume(core);
 		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
 		KUNIT_EXPECT_EQ(test, firmware_log.scom, uses[i].scom);
-		/* A box of the CPU that comes may be first, which starts it. */
+		/* Who comes meanwhile does not start it, be it the first one or another. */
 		KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), 0);
 		KUNIT_EXPECT_EQ(test, get(0, uses[i]), 0);
-		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
 		power_imc_engine_resume(core);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
 		put(0);
 		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
+		put(0);
+		KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), 0);
+		KUNIT_EXPECT_EQ(test, get(0, uses[i]), 0);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
+		power_imc_engine_resume(core);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
+		KUNIT_EXPECT_EQ(test, firmware_log.scom, uses[i].scom);
 		/* What nobody uses any more is not started again. */
 		KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), 0);
 		put(0);
