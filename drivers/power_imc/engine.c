@@ -77,6 +77,7 @@ static int power_imc_engine_start(struct power_imc_core *core)
 		err = power_imc_engine_switch_half(core, core->pir ^ i, true);
 	if (err)
 		return err;
+	core->failed = false;
 	core->tells = !power_imc_engine_is_off(core);
 	if (!core->tells)
 		dev_notice_once(core->imc->dev, "the engine of CPU %d's core reads as off right after its start: nobody looks whether it stays on\n",
@@ -176,14 +177,16 @@ void power_imc_engine_put(struct power_imc_core *core)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_put);
 
-/* Called with core->lock. */
+/* Called with core->lock. It may be tried again and again, and is told once. */
 static void power_imc_engine_restart(struct power_imc_core *core)
 {
 	int err = core->imc->halted ? 0 : power_imc_engine_start(core);
 
-	if (err)
-		dev_warn(core->imc->dev, "the engine of CPU %d's core could not be started again (%pe): events do not count there\n",
-			 core->first_cpu, ERR_PTR(err));
+	if (!err || core->failed)
+		return;
+	core->failed = true;
+	dev_warn(core->imc->dev, "the engine of CPU %d's core could not be started again (%pe): events do not count there\n",
+		 core->first_cpu, ERR_PTR(err));
 }
 
 /**
@@ -240,17 +243,18 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_resume);
 void power_imc_engine_look(struct power_imc_core *core)
 {
 	unsigned long flags;
-	bool off;
+	bool again;
 
 	raw_spin_lock_irqsave(&core->lock, flags);
-	off = core->users && !core->paused && core->tells && !core->imc->halted &&
-	      power_imc_engine_is_off(core);
-	if (off) {
+	again = core->users && !core->paused && core->tells && !core->imc->halted &&
+		power_imc_engine_is_off(core);
+	if (again) {
 		core->restarts++;
 		power_imc_engine_restart(core);
+		again = !core->failed;
 	}
 	raw_spin_unlock_irqrestore(&core->lock, flags);
-	if (off)
+	if (again)
 		dev_notice_ratelimited(core->imc->dev, "the engine of CPU %d's core was off, as after a deep sleep, and is started again: counts are missing\n",
 				       core->first_cpu);
 }

@@ -125,6 +125,7 @@ struct power_imc_core {
 	enum power_imc_type type;	/* what for, while users > 0 or stuck */
 	u64 scom;			/* likewise, as for power_imc_domain_get() */
 	bool paused;			/* off, whether it has users or not */
+	bool failed;			/* could not be started again, which has been told */
 	bool stuck;			/* was last not stopped: may be on without users */
 	bool tells;			/* what the switch reads as is what it is */
 	unsigned int restarts;		/* times that it was found off */

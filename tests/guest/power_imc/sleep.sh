@@ -41,6 +41,24 @@ test_engine_that_is_lost_is_started_again() {
 	done
 }
 
+# One that cannot be started any more is tried again, and the log says so once; when it can, it counts again.
+test_engine_that_is_lost_for_a_while() {
+	trap 'pmu-model set core0 refuse 0' EXIT
+	load
+	cat > /tmp/lose <<-EOT
+		. ./power_imc/lib.sh
+		pmu-model set core0 refuse 2
+		pmu-model set core0 lost 1
+		while ! grep -q 'restarts [3-9]' $DEBUG/engines; do sleep 0.1; done
+		pmu-model set core0 refuse 0
+		eventually "engine" 1 pmu-model get core0 running
+	EOT
+	got=$(pmu-event core_imc:$INST -x "$(imc_add core0 $INST 5)" -x 'sh /tmp/lose' -x "$(imc_add core0 $INST 7)" | tr '\n' ' ')
+	equal "counts" "$got" "5 5 12 "
+	equal "times that the log says so" "$(log_since_mark | grep -c 'could not be started again')" 1
+	equal "times that it says that it is started" "$(log_since_mark | grep -c 'is started again')" 1
+}
+
 # A switch that does not read as it was written: its engine is not started again and again.
 test_switch_that_does_not_tell() {
 	trap 'pmu-model set core0 mute 0' EXIT
