@@ -126,6 +126,17 @@ test_thread_events_survive() {
 	done
 }
 
+# A CPU of the second chip is traced as one of the first, and so is a task there.
+test_trace_on_the_second_chip() {
+	trap 'trace_every 0' EXIT
+	trace_every $NEVER
+	for which in '-C 3' ''; do
+		# shellcheck disable=SC2086 # an option and its value, or none
+		trace_record $which -- taskset 8 pmu-model set thread1@1 burst 100
+		equal "samples of ${which:-the task}" "$(trace_samples)" 100
+	done
+}
+
 # A profile goes on while CPUs go and come: what was recorded before a CPU went is in it.
 test_profile_survives() {
 	trap 'trace_every 0' EXIT
