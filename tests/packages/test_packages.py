@@ -84,6 +84,53 @@ class Make(InRoot):
         self.assertEqual(self.left(), [])
 
 
+class Driver(InRoot):
+    """pmu-driver, where something is in the way."""
+
+    def setUp(self):
+        super().setUp()
+        self.make("install-driver PREFIX=/usr")
+        self.before = self.left()
+
+    def built_in(self):
+        """The kernel's driver is part of the kernel that runs."""
+        self.inside('lib=/lib/modules/$(uname -r); mkdir -p "$lib"; depmod; cd "$lib"; '
+                    "echo kernel/arch/x86/events/intel/intel-uncore.ko > modules.builtin; "
+                    "printf 'intel_uncore.description=x\\0intel_uncore.file=x\\0' > modules.builtin.modinfo; : > modules.order; depmod")
+
+    def test_wrong_arguments(self):
+        for wrong in "their", "ours now", "--now ours", "in-tree --now again":
+            self.assertIn("usage: pmu-driver", self.inside(f"pmu-driver {wrong}", status=2))
+        self.assertEqual(self.left(), self.before)
+
+    def test_users_may_look_and_not_change(self):
+        user = "setpriv --reuid 65534 --clear-groups env PATH=/usr/bin:/bin /usr/sbin/pmu-driver"
+        self.assertIn("at boot: the kernel's driver", self.inside(user))
+        for change in "ours", "in-tree":
+            self.assertIn("only root can change", self.inside(f"{user} {change}", status=1))
+        self.assertEqual(self.left(), self.before)
+
+    def test_what_cannot_be_written(self):
+        locked = "mount --bind /etc /etc; mount -o remount,ro,bind /etc; "
+        self.assertIn("cannot write /etc/modprobe.d/pmu-suite.conf", self.inside(f"{locked} pmu-driver ours", status=1))
+        self.assertEqual(self.left(), self.before)
+        self.inside("pmu-driver ours")
+        self.assertIn("cannot remove", self.inside(f"{locked} pmu-driver in-tree", status=1))
+
+    def test_a_module_that_is_missing_is_told(self):
+        for command in "pmu-driver ours", "pmu-driver":
+            self.assertIn("intel_imc_pmu is not installed for this kernel", self.inside(command))
+
+    def test_a_boot_loader_that_was_not_told_is_told_the_next_time(self):
+        self.built_in()
+        self.inside("printf '#!/bin/sh\\nexit 3\\n' > /usr/sbin/update-grub; chmod 755 /usr/sbin/update-grub")
+        self.assertIn("update-grub failed", self.inside("pmu-driver ours", status=1))
+        self.inside("printf '#!/bin/sh\\necho told\\n' > /usr/sbin/update-grub")
+        self.assertIn("told", self.inside("pmu-driver ours").split())
+        self.assertIn("initcall_blacklist=intel_uncore_init", self.inside("cat /etc/default/grub.d/pmu-suite.cfg"))
+        self.assertIn("told", self.inside("pmu-driver in-tree").split())
+
+
 class Dist(unittest.TestCase):
     """The tarball, of a clone."""
 

@@ -100,4 +100,15 @@ test_not_now() {
 	equal "owner" "$(owner)" $OURS
 }
 
+# The other way round the kernel's driver keeps what it has meanwhile.
+test_not_given_back_now() {
+	trap as_it_was EXIT
+	boot 0
+	debian pmu-driver ours --now
+	fails pmu-event uncore_imc_0:0x304 -x "chroot $ROOT /usr/sbin/pmu-driver in-tree --now" > /tmp/said 2>&1
+	contains "said" "$(cat /tmp/said)" "$OURS is in use; the change is made at the next boot"
+	equal "owner" "$(owner)" $OURS
+	is_loaded $TWIN
+}
+
 run_tests
