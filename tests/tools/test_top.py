@@ -114,6 +114,19 @@ class TestIntel(unittest.TestCase):
         self.assertIn("socket 1", said)
         self.assertNotIn("channel 5", said)
 
+    def test_eight_sockets(self):
+        boxes = [[str(socket), str(channel), f"uncore_imc_{channel}", socket * 28] for socket in range(8) for channel in range(6)]
+        view = intel_imc.View({**xeon(self).info, "boxes": boxes})
+        for width, height, side_by_side, brief in ((80, 24, False, True), (200, 60, True, False), (200, 80, False, False),
+                                                   (120, 60, False, True), (200, 24, False, True)):
+            with self.subTest((width, height)):
+                said = text(view, busy_xeon(view), width, height)
+                self.assertLessEqual(max(map(len, said.splitlines())), width)
+                self.assertLessEqual(len(said.splitlines()), height)
+                self.assertEqual(said.count("socket "), 8)
+                self.assertEqual(bool(re.search("socket 0 .*socket 4 ", said)), side_by_side)
+                self.assertEqual(said.count("channel 5"), 0 if brief else 8)
+
     def test_a_channel_that_is_gone(self):
         view = xeon(self)
         one = busy_xeon(view)
@@ -188,6 +201,11 @@ class TestCmn(unittest.TestCase):
         said = text(view, frame({f"hnf_cache_miss/{key}": 1_000_000 for key in view.info["at"]}, "hnf_cache_miss"))
         self.assertIn("HN-F#4", said)
 
+    def test_another_mesh_is_named(self):
+        pmus = "sys/bus/event_source/devices/"
+        second = {f"{pmus}arm_cmn_1/type": "99\n", f"{pmus}arm_cmn_1/events/dtc_cycles": "type=0x3\n"}
+        self.assertIn("arm_cmn_0 4x2 (also, by --mesh: arm_cmn_1), 1.00 s", text(self.view(second), frame({}, "links")))
+
     def test_a_user_without_debugfs(self):
         hidden = {path: None for path in ("sys/kernel/debug/cmn_pmu/arm_cmn_0", "sys/kernel/debug/arm-cmn/map")}
         view = self.view(hidden)
@@ -220,6 +238,18 @@ class TestPower(unittest.TestCase):
     def test_power10_writes_blocks_of_64_bytes(self):
         view = power_imc.View.of(tree.machine(self, "power10"), options())
         self.assertEqual({(what, size) for *_, what, size in view.info["nests"]}, {("read", 128 * 4096), ("write", 64 * 4096)})
+
+    def test_176_cpus(self):
+        """Two chips of 22 cores of 4 threads, in a terminal."""
+        small = power_imc.View.of(tree.machine(self, "power9"), options())
+        view = power_imc.View({**small.info, "cores": [[f"{chip * 8}/{chip * 2048 + core * 4}", chip * 88 + core * 4]
+                                                       for chip in range(2) for core in range(22)]})
+        counts = {f"{key}/{what}": 7_000_000 for key, _ in view.info["cores"] for what in ("cycles", "inst")}
+        for width, columns in ((80, 2), (200, 4)):
+            said = text(view, frame(counts, "cores"), width)
+            self.assertLessEqual(max(map(len, said.splitlines())), width)
+            self.assertEqual(said.count("3,584"), 44)
+            self.assertEqual(said.count("MHz"), columns)
 
     def test_functions(self):
         said = power_imc.count_functions("   pmu-spin      10000a5c heavy\n pmu-spin 10000a60 heavy\n"

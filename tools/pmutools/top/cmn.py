@@ -50,7 +50,8 @@ class View:
 
     def __init__(self, info):
         self.info, self.mesh = info, info["mesh"]
-        self.title = info["pmu"] + (f" {self.mesh['width']}x{self.mesh['height']}" if self.mesh else "")
+        self.title = info["pmu"] + (f" {self.mesh['width']}x{self.mesh['height']}" if self.mesh else "") + \
+            (f" (also, by --mesh: {', '.join(info['others'])})" if info.get("others") else "")
         drawn = (["links"] if info["links"] else []) + ([info["event"]] if info["event"] else [])
         self.modes = [*drawn, "totals"] if info["homes"] else drawn
         self.first = info["event"] or self.modes[0]
@@ -72,7 +73,8 @@ class View:
         links = cls._links(pmu, mesh) if mesh else {}
         if not homes and not links and not event:
             raise ToolError(f"{name} has no event that pmu-top knows.", f"Choose one of {pmu.path}/events with --event.")
-        return cls({"view": cls.name, "pmu": name, "machine": mesh and mesh["title"].partition(": ")[2] or machine.processor,
+        others = [pmu.name for pmu in machine.of("cmn") if pmu.name != name]
+        return cls({"view": cls.name, "pmu": name, "others": others, "machine": mesh and mesh["title"].partition(": ")[2] or machine.processor,
                     "kernel": machine.kernel, "driver": str(pmu.driver), "cpu": pmu.cpus[0] if pmu.cpus else -1,
                     "mesh": mesh, "homes": homes, "links": links, "event": event, "at": at})
 

@@ -16,6 +16,7 @@ from .rows import Rows, ratio
 
 LINE = 64               # bytes that a CAS command moves: Intel's uncore guides, CAS_COUNT
 CLOCK = "event=0xff"    # the fixed counter: DCLK
+HALF = 80               # columns that a table needs beside another
 
 # Of model numbers (family 6): the umask of all activations, and whether RPQ_OCCUPANCY is there. Haswell and
 # Broadwell have no event for it; see the event tables of Documentation/hardware/intel_imc.md.
@@ -145,16 +146,37 @@ class View:
                 ("self_refresh", "self-refresh %", "refr. %", 1))
 
     def draw(self, frame, rows, width, height):
-        """A line for each channel; where these do not fit in the height, for each socket."""
+        """A line for each channel; side by side where these do not fit in the height; or else for each socket."""
         sockets = self.sockets()
-        lines = sum(len(self.channels(socket)) for socket in sockets) + len(sockets)
-        brief = height is not None and lines + draw.AROUND > height
+        room = None if height is None else height - draw.AROUND
+        parts = [sockets]
+        if room is not None and self._lines(sockets) > room and width >= 2 * HALF and len(sockets) > 1:
+            middle = (len(sockets) + 1) // 2
+            parts = [sockets[:middle], sockets[middle:]]
+        brief = room is not None and max(map(self._lines, parts)) > room
+        if brief:
+            parts = [sockets]
+        total = [rows.get(f"total_{name}") for name in ("read", "write")]
+        yield Text(f"read {total[0].text(2)} GB/s   write {total[1].text(2)} GB/s"
+                   + ("" if all(row.whole for row in total) else
+                      "   (some counters took turns or are missing: there is no sum)"), "bold")
+        beside = Table.grid()
+        beside.add_row(*(self._table(rows, part, width // len(parts), brief) for part in parts))
+        yield beside
+        if brief:
+            yield Text("channels: in a higher window", "dim")
+
+    def _lines(self, sockets):
+        return sum(1 + len(self.channels(socket)) for socket in sockets)
+
+    def _table(self, rows, sockets, width, brief):
         columns = [(name, long if width >= 104 else short, digits) for name, long, short, digits in self._COLUMNS
                    if any(row.name == name for row in rows.all)]
         # The columns of numbers take what they take; bars have the rest.
         taken = 13 + 2 * 12 + sum(max(len(heading), 6) + 2 for _, heading, _ in columns)
         bars = max(0, min(40, (width - taken) // 2 - 2))
-        most = max((row.value or 0 for row in rows.all if row.name in ("read", "write")), default=0)
+        most, top = (max((row.value or 0 for row in rows.all if row.name in names), default=0)
+                     for names in (("read", "write"), ("socket_read", "socket_write")))
         table = Table(box=None, padding=(0, 1), header_style="bold", collapse_padding=True)
         table.add_column("", min_width=11, no_wrap=True)
         for heading in ("read GB/s", "write GB/s"):
@@ -165,19 +187,12 @@ class View:
             table.add_column(heading, justify="right", no_wrap=True)
         for socket in sockets:
             total = [rows.get(f"socket_{name}", socket=socket) for name in ("read", "write")]
-            top = max((row.value or 0 for row in rows.all if row.name in ("socket_read", "socket_write")), default=0)
             self._line(table, Text(f"socket {socket}", "bold"), total, top, bars, columns, None)
             for channel in self.channels(socket) if not brief else ():
                 labels = {"socket": socket, "channel": channel}
                 self._line(table, Text(f"  channel {channel}"), [rows.get(name, **labels) for name in ("read", "write")],
                            most, bars, columns, lambda name, labels=labels: rows.get(name, **labels))
-        total = [rows.get(f"total_{name}") for name in ("read", "write")]
-        yield Text(f"read {total[0].text(2)} GB/s   write {total[1].text(2)} GB/s"
-                   + ("" if all(row.whole for row in total) else
-                      "   (some counters took turns or are missing: there is no sum)"), "bold")
-        yield table
-        if brief:
-            yield Text("channels: in a higher window", "dim")
+        return table
 
     def _line(self, table, name, pair, most, bars, columns, get):
         cells = [name]
