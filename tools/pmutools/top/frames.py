@@ -176,49 +176,67 @@ class Live:
 
 
 class Replay:
-    """Frames of a record."""
+    """Frames of a record, which may be of a day: each is read when it is looked at."""
     replayed = True
 
     def __init__(self, path):
-        try:
-            with open(path, encoding="utf-8") as lines:
-                head = json.loads(next(lines, "null"))
-                if not isinstance(head, dict) or "pmu-top" not in head:
-                    raise ToolError(f"{path} is not a record of pmu-top.", "Make one with --record.")
-                if head["pmu-top"] != VERSION:
-                    raise ToolError(f"{path} was made by another version of pmu-top.", "Use that one, or record again.")
-                self.info = printable(head["info"])
-                # A line that has no end is one that the disk had no room for, or a kill left.
-                *whole, last = [*lines, ""]
-                if whole and not whole[-1].endswith("\n"):
-                    last = whole.pop()
-                self.frames = [Frame.from_json(printable(json.loads(line))) for line in whole]
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise damaged(path, f"{type(error).__name__} {error}") from error
-        if not self.frames:
+        self.path, self.file, self.next = path, open(path, "rb"), 0
+        head = self._parsed(self.file.readline() or b"null")
+        if not isinstance(head, dict) or "pmu-top" not in head:
+            raise ToolError(f"{path} is not a record of pmu-top.", "Make one with --record.")
+        if head["pmu-top"] != VERSION:
+            raise ToolError(f"{path} was made by another version of pmu-top.", "Use that one, or record again.")
+        self.info = head.get("info")
+        self.places, place, line = [], self.file.tell(), b"\n"
+        for line in self.file:
+            self.places.append(place)
+            place += len(line)
+        # A line that has no end is one that the disk had no room for, or a kill left.
+        self.cut = not line.endswith(b"\n")
+        if self.cut:
+            self.places.pop()
+        if not self.places:
             raise ToolError(f"{path} has no frame: the recording ended before its first interval.")
-        if last:
-            self.frames[-1].notes.append("the record ends within the interval behind this one")
-        self.next = 0
+
+    def _parsed(self, line, make=lambda data: data):
+        try:
+            return make(printable(json.loads(line)))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise damaged(self.path, f"{type(error).__name__} {error}") from error
+
+    def _frame(self):
+        self.file.seek(self.places[self.next])
+        frame = self._parsed(self.file.readline(), Frame.from_json)
+        if self.cut and self.next == len(self.places) - 1:
+            frame.notes.append("the record ends within the interval behind this one")
+        return frame
+
+    @property
+    def mode(self):
+        """Of the frame that comes next."""
+        return self._frame().mode
 
     def look_at(self, mode):
         pass
 
     def frame(self):
-        frame = self.frames[self.next]
+        frame = self._frame()
         self.next += 1
         return frame
 
+    def to_the_last(self):
+        self.next = len(self.places) - 1
+
     @property
     def over(self):
-        return self.next >= len(self.frames)
+        return self.next >= len(self.places)
 
     def until(self, wait):
-        wait(self.frames[self.next].seconds)
+        wait(self._frame().seconds)
         return self.frame()
 
     def close(self):
-        pass
+        self.file.close()
 
 
 class Recorder:

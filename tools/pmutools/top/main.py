@@ -179,7 +179,7 @@ def run(options):
 
 
 def _show(options, source, view):
-    mode = options.mode or (view.first if not options.replay else source.frames[0].mode)
+    mode = options.mode or (view.first if not options.replay else source.mode)
     if mode not in view.modes:
         raise ToolError(f"There is no mode '{mode}' here.", f"There is: {', '.join(view.modes)}.")
     console = _console(options)
@@ -202,7 +202,7 @@ def _loop(options, source, view, mode, outputs):
         screen.Screen(outputs.console, view, source, outputs.picture, outputs.keep).run(mode)
         return 0
     if options.once and options.replay:     # of a record the last frame, as a picture would have it
-        source.next = len(source.frames) - 1
+        source.to_the_last()
     while True:
         frame = source.until(frames.sleep) if not source.replayed else source.frame()
         rows = view.rows(frame)
