@@ -7,7 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 import tree
-from pmutools.check import checks, cmn, common, intel_imc, look, main, power_imc, probe
+from pmutools.check import checks, cmn, common, intel_imc, load, look, main, power_imc, probe
 from pmutools.check.checks import FAIL, NOTE, OK, SKIP
 from pmutools import errors, sysfs
 from pmutools.count import Reading
@@ -40,6 +40,10 @@ class Bench(checks.Bench):
                     time = int(seconds * 1e9)
                     step[one.key] = reading if isinstance(reading, Reading) else Reading(reading, time, time)
         return found
+
+    def during(self, groups, work):
+        work()
+        return self.count(groups, 1.0)
 
 
 def pmu(name, family, cpus, events, driver=None):
@@ -306,6 +310,16 @@ class TestPower(Case):
         self.check("nest", self.bench(PM_PB_CYC=0), NOTE, "stands still")
         self.check("nest", self.bench(PM_PB_CYC=1e8), FAIL, "25.6 G cycles of the bus")
 
+    def test_threads(self):
+        for event in "CPM_CS_INST_USER", "CPM_MSR_PROB_INST":
+            thread = pmu("thread_imc", "power_imc", [], {event: 512.0})
+            for value, verdict, said in ((20_000, OK, "^10,240,000 instructions of this program were counted"),
+                                         (0, FAIL, f"thread_imc/{event}/ counted nothing of a program that has worked"),
+                                         (OSError(errno.EBUSY, ""), FAIL, "somebody else has what it needs")):
+                bench = Bench(self.machine(thread), "power_imc", lambda want, seconds, value=value: value)
+                self.check("threads", bench, verdict, said)
+        self.check("threads", self.bench(), SKIP, "nothing that this check looks at")
+
     def test_rings(self):
         said = "cpu 0: taken 10 lost {} corrupt {} laps 0 drains 3 timers 3 samples 10\n"
         path = "sys/kernel/debug/power_imc_pmu/trace"
@@ -315,11 +329,86 @@ class TestPower(Case):
         self.check("rings", self.bench(), SKIP, "nothing that this check looks at")
 
 
+class TestLoad(Case):
+    """Of what a program moves, or does, so much is counted."""
+
+    def setUp(self):
+        super().setUp()
+        self.loads = []
+        patch = mock.patch.object(load.LOAD, "ready", self.ready)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    @contextlib.contextmanager
+    def ready(self, *words):
+        self.loads.append(words)
+        yield mock.Mock(pid=77), lambda: None
+
+    def check(self, name, bench, verdict, said):
+        self.judge(load.TABLES[bench.family], name, bench, verdict, said)
+
+    def xeon(self, share, others=0, **changes):
+        """Socket 0's and 1's channels have @share of what is moved there, and of others' bytes."""
+        machine = tree.machine(self, "snbep", {"proc/meminfo": "MemAvailable: 8388608 kB\n"} | changes)
+
+        def says(want, seconds):
+            channel, cpu, text = want.key
+            moved = self.loads and bench.windows % 2 == 0 and \
+                (cpu, text) == (self.loads[-1][1], intel_imc.READ if self.loads[-1][0] == "read" else intel_imc.WRITE)
+            return int((share * load.BYTES * bool(moved) + others * seconds) / 64 / 4)
+        bench = Bench(machine, "intel_imc", says)
+        return bench
+
+    def test_channels(self):
+        self.check("load-memory", self.xeon(1), OK, "read on socket 1: 1.074 GB counted of 1.074 GB; .* nothing was done 0B")
+        self.assertEqual([(kind, cpu) for kind, cpu, *_ in self.loads], [("read", 0), ("write", 0), ("read", 1), ("write", 1)])
+        for share in 0, 0.5, 1.2:
+            self.check("load-memory", self.xeon(share), FAIL, r"read on socket 0: .* 90% to 110% are right")
+        # What others move meanwhile is taken from a window that was half as long.
+        self.check("load-memory", self.xeon(1, 1e9), OK, "2.07. GB counted .* nothing was done 1 GB")
+        self.check("load-memory", self.xeon(0.5, 1e8), FAIL, "90% to 110%")
+
+    def test_what_cannot_be_held_against_it(self):
+        self.check("load-memory", self.xeon(1, **{"proc/meminfo": "MemAvailable: 1000 kB\n"}), SKIP, "too little memory")
+        bench = self.xeon(1)
+        bench.says = lambda want, seconds: Reading(5, 1000, 500)
+        self.check("load-memory", bench, SKIP, "others have events open")
+
+    def test_mesh(self):
+        def bench(share):
+            mesh = pmu("arm_cmn_0", "cmn", [0], {"hnf_mc_reqs": 1.0})
+            return Bench(self.machine(mesh, files={"proc/meminfo": "MemAvailable: 8388608 kB\n"}), "cmn",
+                         lambda want, seconds: int(share * load.BYTES / 64 * (seconds == 1.0)))
+        for share, verdict in ((0.5, FAIL), (1, OK), (2, OK), (3, FAIL)):
+            self.check("load-memory", bench(share), verdict, "arm_cmn_0, read")
+
+    def test_thread(self):
+        for share, verdict in ((0.5, FAIL), (1, OK), (1.1, FAIL)):
+            thread = pmu("thread_imc", "power_imc", [], {"CPM_CS_INST_USER": 512.0})
+            bench = Bench(self.machine(thread), "power_imc", lambda want, s: int(share * load.INSTRUCTIONS / 512))
+            self.check("load-thread", bench, verdict, "of a program that has 50,000,000")
+        self.check("load-thread", Bench(self.machine(), "power_imc", None), SKIP, "no thread_imc")
+
+    def test_shares(self):
+        trace = pmu("trace_imc", "power_imc", [0], {"trace_cycles": 1.0})
+        bench = Bench(self.machine(trace), "power_imc", None)
+        with mock.patch("shutil.which", lambda name: name):
+            for heavy, light, verdict, said in ((750, 250, OK, "75.0 % of 1000 records"), (500, 500, FAIL, "50.0 % of 1000"),
+                                                (30, 10, FAIL, "^40 records of a program")):
+                script = mock.Mock(returncode=0, stdout=" 10 heavy\n" * heavy + " 20 light\n" * light + " 30 schedule\n")
+                with mock.patch("subprocess.run", lambda *words, **more: script):
+                    self.check("load-shares", bench, verdict, said)
+            with mock.patch("subprocess.run", lambda *words, **more: mock.Mock(returncode=1, stderr="no rights\n")):
+                self.check("load-shares", bench, FAIL, "perf record: no rights")
+        with mock.patch("shutil.which", lambda name: None):
+            self.check("load-shares", bench, SKIP, "needs perf")
+
+
 class TestExperiments(Case):
     def setUp(self):
         super().setUp()
         for name in ("awake", "copying"):
-            patch = mock.patch.object(probe, name, lambda cpus: contextlib.nullcontext())
+            patch = mock.patch.object(probe, name, lambda *_: contextlib.nullcontext())
             patch.start()
             self.addCleanup(patch.stop)
         patch = mock.patch("time.sleep", lambda seconds: None)
@@ -391,13 +480,19 @@ class TestExperiments(Case):
             self.assertTrue(one.touches, one.name)
 
 
+class TestCopying(Case):
+    def test_many_cpus_leave_half_of_the_memory(self):
+        for free, processes, size in ((1 << 40, 176, 64 << 20), (8 << 30, 176, 12_197_888), (0, 4, 4096)):
+            machine = tree.machine(self, "snbep", {"proc/meminfo": f"MemAvailable: {free >> 10} kB\n"})
+            self.assertEqual(checks.buffer_of_each(machine, processes), size)
+
+
 class TestTables(unittest.TestCase):
     def test_each_check_has_a_test_here(self):
         own = Path(__file__).read_text()
-        for table in (common.CHECKS, *main.TABLES.values()):
+        for table in (common.CHECKS, *main.TABLES.values(), *load.TABLES.values()):
             for one in table:
-                if one.name != "threads":       # counts by itself: in guests alone
-                    self.assertIn(f'"{one.name}"', own)
+                self.assertIn(f'"{one.name}"', own)
                 self.assertTrue(one.why and one.asks.endswith("?"), one.name)
 
     def test_names_are_unique_in_a_family(self):

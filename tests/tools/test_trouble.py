@@ -271,7 +271,7 @@ record)
 	[ ! -e $here/refuses ] || {{ cat $here/refuses >&2; exit 129; }}
 	while [ "$1" != -o ]; do shift; done
 	data=$2
-	trap 'echo > "$data.new"; mv "$data.new" "$data.2026"' USR2
+	trap 'echo > "$here/new"; mv "$here/new" "$data.2026"' USR2
 	trap 'exit 0' TERM
 	echo > "$data"
 	while :; do sleep 0.05; done ;;

@@ -8,6 +8,7 @@ same it finds a NOTE, where it cannot tell it SKIPs.
 import contextlib
 import errno
 import os
+import re
 import signal
 import time
 from dataclasses import dataclass, field
@@ -144,6 +145,20 @@ class Bench:
         return found
 
 
+    def during(self, groups, work):
+        """The same, of events that all have to open, while @work() is done."""
+        found = Counted()
+        with count.Session([list(group) for group in groups], self.machine.paranoid) as session:
+            begin = time.monotonic()
+            session.enable()
+            work()
+            session.disable()
+            found.seconds = time.monotonic() - begin
+            found.steps.append(session.read()[0])
+            found.gone = session.gone()
+        return found
+
+
 def place(pmu, cpu):
     return f"{pmu.name} on CPU {cpu}" if cpu >= 0 else pmu.name
 
@@ -197,11 +212,24 @@ def awake(cpus):
     return working(cpus, lambda: lambda: sum(range(10_000)))
 
 
-def copying(cpus):
+def spare_memory(machine):
+    """Bytes that the kernel could give; 0 if it does not tell."""
+    found = re.search(r"MemAvailable:\s*(\d+)", machine.read("proc/meminfo"))
+    return int(found[1]) << 10 if found else 0
+
+
+def buffer_of_each(machine, processes):
+    """Bytes: two buffers of this size for each of so many processes are half of what is free at most."""
+    return min(COPIED, spare_memory(machine) // 4 // processes) & -4096 or 4096
+
+
+def copying(machine, cpus):
     """Read and write memory on these CPUs, on their nodes, more than caches hold."""
+    size = buffer_of_each(machine, max(1, len(cpus)))
+
     def work():
-        source, target = bytearray(COPIED), bytearray(COPIED)
-        source[::4096] = bytes([1]) * (COPIED // 4096)
+        source, target = bytearray(size), bytearray(size)
+        source[::4096] = bytes([1]) * (size // 4096)
 
         def copy():
             target[:] = source

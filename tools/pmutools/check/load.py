@@ -13,13 +13,14 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from .. import count
 from ..errors import ToolError
 
-from . import cmn, intel_imc
-from .checks import Check, Counted, fail, ok, plain, skip, troubles
+from . import cmn, intel_imc, power_imc
+from .checks import Check, fail, ok, plain, skip, spare_memory, troubles
 
 BYTES = 1 << 30
+LINE = 64
+BEFORE_S = 0.5
 CACHES = 16                 # so large is the buffer: 1/16 of it may be left from the last pass
 LEAST, MOST = 0.9, 1.1      # of the bytes: 1/16 may be in caches; tables, prefetchers and others take their part
 ROOM = 32 << 20             # bytes that others move meanwhile, beside what they moved before
@@ -79,31 +80,30 @@ class Load:
 LOAD = Load()
 
 
-def during(bench, groups, work):
-    """What events count while @work is done, as a Bench's count()."""
-    found = Counted()
-    with count.Session([list(group) for group in groups], bench.machine.paranoid) as session:
-        session.enable()
-        work()
-        session.disable()
-        found.steps.append(session.read()[0])
-        found.gone = session.gone()
-    return found
-
-
 def buffer_size(machine):
     """Bytes; 0 if this machine has not so much memory to spare."""
     caches = [machine.read(f"sys/devices/system/cpu/cpu0/cache/index{one}/size", "0K") for one in range(5)]
     largest = max(int(re.sub(r"\D", "", one) or 0) << 10 for one in caches) or 32 << 20
-    spare = int((re.search(r"MemAvailable:\s*(\d+)", machine.read("proc/meminfo")) or [0, 0])[1]) << 10
-    return min(CACHES * largest, spare // 4) if spare // 4 >= 4 * largest else 0
+    spare = spare_memory(machine) // 4
+    return min(CACHES * largest, spare) if spare >= 4 * largest else 0
 
 
-def _compare(what, got, wanted, before, least=LEAST, most=MOST):
-    said = f"{what}: {plain(got)}B counted of {plain(wanted)}B; before, when nothing was done, {plain(before)}B"
-    if least * wanted <= got <= most * wanted + ROOM + 1.5 * before:
-        return ok(said)
-    return fail(f"{said}. {least:.0%} to {most:.0%} are right.")
+def _compare(bench, what, kind, cpu, size, groups, keys, most=MOST):
+    """What the lines of @keys, of @groups, are while the load runs on @cpu, beside what it moves."""
+    before = bench.count(groups, BEFORE_S)
+    with LOAD.ready(kind, cpu, BYTES, size) as (_, work):
+        found = bench.during(groups, work)
+    yield from troubles(found)
+    if not before.whole(*keys) or not found.whole(*keys):
+        yield skip(f"{what}: others have events open, so these did not count all of the time.")
+        return
+    moved, others = (LINE * sum(one.value(key) for key in keys) for one in (found, before))
+    others *= found.seconds / before.seconds
+    said = f"{what}: {plain(moved)}B counted of {plain(BYTES)}B; in as long when nothing was done {plain(others)}B"
+    if LEAST * BYTES <= moved <= most * BYTES + ROOM + 1.5 * others:
+        yield ok(said)
+    else:
+        yield fail(f"{said}. {LEAST:.0%} to {most:.0%} are right.")
 
 
 def channels(bench):
@@ -116,13 +116,8 @@ def channels(bench):
     for package in sorted({bench.machine.package(cpu) for _, cpu in boxes}):
         worker = next(cpu for _, cpu in boxes if bench.machine.package(cpu) == package)
         for kind, text in (("read", intel_imc.READ), ("write", intel_imc.WRITE)):
-            before = bench.count(groups, 0.5)
-            with LOAD.ready(kind, worker, BYTES, size) as (_, work):
-                found = during(bench, groups, work)
-            yield from troubles(found)
-            sums = [64 * sum(one.value((pmu.name, cpu, text)) or 0 for pmu, cpu in boxes
-                             if bench.machine.package(cpu) == package) for one in (found, before)]
-            yield _compare(f"{kind} on socket {package}", sums[0], BYTES, sums[1])
+            keys = [(pmu.name, cpu, text) for pmu, cpu in boxes if bench.machine.package(cpu) == package]
+            yield from _compare(bench, f"{kind} on socket {package}", kind, worker, size, groups, keys)
 
 
 def mesh(bench):
@@ -134,24 +129,18 @@ def mesh(bench):
                        "cache holds.")
             continue
         groups = [[cmn.wanted(pmu, name)] for name in names]
-        before = bench.count(groups, 0.5)
-        with LOAD.ready("read", pmu.cpus[0], BYTES, size) as (_, work):
-            found = during(bench, groups, work)
-        yield from troubles(found)
-        sums = [64 * sum(one.value(group[0].key) or 0 for group in groups) for one in (found, before)]
-        yield _compare(f"{pmu.name}, read", sums[0], BYTES, sums[1], most=MESH_MOST)
+        yield from _compare(bench, f"{pmu.name}, read", "read", pmu.cpus[0], size, groups, [group[0].key for group in groups],
+                            MESH_MOST)
 
 
 def thread(bench):
-    pmu = bench.machine.pmus.get("thread_imc")
-    name = next((name for name in ("CPM_CS_INST_USER", "CPM_MSR_PROB_INST") if pmu and name in pmu.events), None)
-    if not name:
+    pmu, name = power_imc.of_instructions(bench)
+    if not pmu:
         yield skip("There is no thread_imc with an event of a program's instructions.")
         return
     cpu = min(bench.machine.cpus)
     with LOAD.ready("instructions", cpu, INSTRUCTIONS) as (process, work):
-        found = during(bench, [[count.Want(name, f"thread_imc/{name}/", pmu.type, pmu.encode(name), -1, process.pid)]],
-                       work)
+        found = bench.during([[power_imc.of_a_task(pmu, name, process.pid)]], work)
     yield from troubles(found)
     got = (found.value(name) or 0) * pmu.events[name].scale
     said = f"{got:,.0f} instructions counted of a program that has {INSTRUCTIONS:,}"

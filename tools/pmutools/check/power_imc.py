@@ -15,6 +15,7 @@ PARTS = (("CPM_PCYC", ("CPM_NON_IDLE_PCYC",)), ("CPM_INST", ("CPM_NON_IDLE_INST"
          ("CPM_CS_INST", ("CPM_CS_INST_USER", "CPM_CS_INST_KERNEL")),
          ("CPM_CS_PCYC", ("CPM_CS_PCYC_USER", "CPM_CS_PCYC_KERNEL")))
 NEST_CLOCK = "PM_PB_CYC"
+LOOPS = 2_000_000
 
 
 def group(pmu, cpu, *names):
@@ -27,35 +28,34 @@ def rate(found, pmu, cpu, name):
     return None if raw is None else raw * pmu.events[name].scale
 
 
-def reference(bench):
-    boxes = [(pmu, cpu) for pmu, cpu in bench.boxes(REFERENCE) if pmu.name == "core_imc"]
-    with awake([cpu for _, cpu in boxes]):
-        found = bench.count([group(pmu, cpu, REFERENCE) for pmu, cpu in boxes], LONG_S)
+def rates(bench, name, judged, cpus=()):
+    """@judged(Hz) is a verdict and a text for each box that has this clock, while @cpus are awake."""
+    boxes = bench.boxes(name)
+    with awake(cpus):
+        found = bench.count([group(pmu, cpu, name) for pmu, cpu in boxes], LONG_S)
     yield from troubles(found)
     for pmu, cpu in boxes:
-        hz = rate(found, pmu, cpu, REFERENCE)
-        if hz is None:
-            continue
-        if abs(hz - REFERENCE_HZ) > EVEN * REFERENCE_HZ:
-            yield fail(f"{place(pmu, cpu)}: the clock of 32 MHz has {plain(hz)}Hz: the core's engine does not count "
-                       "all of the time, or its counts are not posted.")
-        else:
-            yield ok(f"{place(pmu, cpu)}: {hz / 1e6:.2f} MHz")
+        hz = rate(found, pmu, cpu, name)
+        if hz is not None:
+            verdict, text = judged(hz)
+            yield verdict(f"{place(pmu, cpu)}: {text}")
+
+
+def of_cores(bench, name, judged):
+    """The same, of an event of cores alone, which are awake."""
+    yield from rates(bench, name, judged, [cpu for _, cpu in bench.boxes(name)])
+
+
+def reference(bench):
+    yield from of_cores(bench, REFERENCE, lambda hz: (ok, f"{hz / 1e6:.2f} MHz")
+                        if abs(hz - REFERENCE_HZ) <= EVEN * REFERENCE_HZ else
+                        (fail, f"the clock of 32 MHz has {plain(hz)}Hz: the core's engine does not count all of the time, "
+                               "or its counts are not posted."))
 
 
 def cycles(bench):
-    boxes = [(pmu, cpu) for pmu, cpu in bench.boxes("CPM_CCYC") if pmu.name == "core_imc"]
-    with awake([cpu for _, cpu in boxes]):
-        found = bench.count([group(pmu, cpu, "CPM_CCYC") for pmu, cpu in boxes], LONG_S)
-    yield from troubles(found)
-    for pmu, cpu in boxes:
-        hz = rate(found, pmu, cpu, "CPM_CCYC")
-        if hz is None:
-            continue
-        if not REFERENCE_HZ < hz < FASTEST_HZ:
-            yield fail(f"{place(pmu, cpu)}: {plain(hz)} cycles a second, of a core that is awake.")
-        else:
-            yield ok(f"{place(pmu, cpu)}: {plain(hz)}Hz")
+    yield from of_cores(bench, "CPM_CCYC", lambda hz: (ok, f"{plain(hz)}Hz") if REFERENCE_HZ < hz < FASTEST_HZ else
+                        (fail, f"{plain(hz)} cycles a second, of a core that is awake."))
 
 
 def parts(bench):
@@ -77,37 +77,32 @@ def parts(bench):
 
 
 def nest(bench):
-    boxes = [(pmu, cpu) for pmu, cpu in bench.boxes(NEST_CLOCK)]
-    found = bench.count([group(pmu, cpu, NEST_CLOCK) for pmu, cpu in boxes], LONG_S)
-    yield from troubles(found)
-    for pmu, cpu in boxes:
-        hz = rate(found, pmu, cpu, NEST_CLOCK)
-        if hz is None:
-            continue
-        if not hz:
-            yield note(f"{place(pmu, cpu)}: {NEST_CLOCK} stands still. A model in QEMU counts what it is told to "
-                       "alone; on a machine the microcode does not post.")
-        elif hz > FASTEST_HZ:
-            yield fail(f"{place(pmu, cpu)}: {plain(hz)} cycles of the bus a second.")
-        else:
-            yield ok(f"{place(pmu, cpu)}: {plain(hz)}Hz")
+    yield from rates(bench, NEST_CLOCK, lambda hz: (
+        (note, f"{NEST_CLOCK} stands still. A model in QEMU counts what it is told to alone; on a machine the microcode does "
+               "not post.") if not hz else
+        (fail, f"{plain(hz)} cycles of the bus a second.") if hz > FASTEST_HZ else (ok, f"{plain(hz)}Hz")))
+
+
+def of_instructions(bench):
+    """(thread_imc, its event of a program's instructions), or (None, None)."""
+    pmu = bench.machine.pmus.get("thread_imc")
+    name = next((name for name in ("CPM_CS_INST_USER", "CPM_MSR_PROB_INST") if pmu and name in pmu.events), None)
+    return (pmu, name) if name else (None, None)
+
+
+def of_a_task(pmu, name, pid):
+    """An event of a task, wherever it runs; @pid 0: of this one."""
+    return count.Want(name, f"{pmu.name}/{name}/", pmu.type, pmu.encode(name), -1, pid)
 
 
 def threads(bench):
     """Of this process alone, while it works."""
-    for pmu in bench.machine.of("power_imc"):
-        name = next((name for name in ("CPM_CS_INST_USER", "CPM_MSR_PROB_INST") if name in pmu.events), None)
-        if pmu.name != "thread_imc" or not name:
-            continue
-        one = count.Want(name, f"thread_imc/{name}/", pmu.type, pmu.encode(name), -1, 0)
-        with count.Session([[one]], bench.machine.paranoid) as session:
-            session.enable()
-            for _ in range(2_000_000):
-                pass
-            session.disable()
-            reading = session.read()[0].get(name)
-        if reading and reading.value:
-            yield ok(f"{reading.value * pmu.events[name].scale:,.0f} instructions of this program were counted")
+    pmu, name = of_instructions(bench)
+    if pmu:
+        found = bench.during([[of_a_task(pmu, name, 0)]], lambda: sum(1 for _ in range(LOOPS)))
+        yield from troubles(found)
+        if value := found.value(name):
+            yield ok(f"{value * pmu.events[name].scale:,.0f} instructions of this program were counted")
         else:
             yield fail(f"thread_imc/{name}/ counted nothing of a program that has worked.")
 

@@ -29,13 +29,20 @@ class Probe:
     run: object
 
 
+def _answer(said, told, assumed, but=""):
+    """A SKIP if nothing was @told, OK if it is as @assumed; else a NOTE of what that means."""
+    if not told:
+        return skip(f"{said}.")
+    return ok(said) if assumed else note(f"{said}: {but}." if but else f"{said}.")
+
+
 def _cpus(bench):
     return sorted({cpu for _, cpu in bench.boxes()})
 
 
 def _channels(bench, texts, seconds=0.5):
     """((PMU, CPU), values of a group of @texts) for each channel, under a load."""
-    with copying(_cpus(bench)):
+    with copying(bench.machine, _cpus(bench)):
         found = bench.count([intel_imc.group(pmu, cpu, *texts) for pmu, cpu in bench.boxes()], seconds)
     for error in troubles(found):
         raise ToolError(error.said)
@@ -58,8 +65,8 @@ def sleep_clock(bench):
         if not still and not full:
             yield skip(f"{place(pmu, cpu)}: no clock at all.")
         elif still is not None and full:
-            said = f"{place(pmu, cpu)}: the clock runs {100 * still / full:.1f} % of the time while nothing runs"
-            yield ok(said) if still > 0.99 * full else note(f"{said}: it stops in the sleep of the package.")
+            yield _answer(f"{place(pmu, cpu)}: the clock runs {100 * still / full:.1f} % of the time while nothing runs",
+                          True, still > 0.99 * full, "it stops in the sleep of the package")
 
 
 def freeze(bench):
@@ -70,8 +77,8 @@ def freeze(bench):
         else:
             counting = [one for one in general if one]
             most = max(abs(one - fixed) for one in counting)
-            said = f"{where}: {1 + len(counting)} counters of clocks stopped within {most} clocks, at {fixed}"
-            yield ok(said) if most <= 2 else note(f"{said}: they are not stopped as one.")
+            yield _answer(f"{where}: {1 + len(counting)} counters of clocks stopped within {most} clocks, at {fixed}",
+                          True, most <= 2, "they are not stopped as one")
 
 
 def threshold(bench):
@@ -79,28 +86,26 @@ def threshold(bench):
         if not one and not two:
             yield skip(f"{where}: the read queue was never in use.")
         else:
-            said = f"{where}: clocks with one count or more {one}, with two or more {two}"
-            yield ok(said) if one and not two else note(f"{said}: one is the most, so the comparison is another.")
+            yield _answer(f"{where}: clocks with one count or more {one}, with two or more {two}", True, one and not two,
+                          "one is the most, so the comparison is another")
 
 
 def umask(bench):
     for where, (zero, one) in _channels(bench, ("event=0x10,umask=0x00", "event=0x10,umask=0x01")):
-        said = f"{where}: event 0x10 with umask 0 counts {zero}, with 1 {one}"
-        yield skip(said + ".") if not one and not zero else ok(said) if zero == one else note(said + ".")
+        yield _answer(f"{where}: event 0x10 with umask 0 counts {zero}, with 1 {one}", one or zero, zero == one)
 
 
 def increments(bench):
     texts = ["event=0x83,umask=0xff,thresh=" + hex(one) for one in (1, 9, 17)]
     for where, (some, nine, more) in _channels(bench, texts):
-        said = f"{where}: power_cke_cycles of a clock reach 1 {some} times, 9 {nine}, 17 {more}"
-        yield skip(said + ".") if not some else ok(said) if not more else note(f"{said}: 16 is not the most.")
+        yield _answer(f"{where}: power_cke_cycles of a clock reach 1 {some} times, 9 {nine}, 17 {more}", some, not more,
+                      "16 is not the most")
 
 
 def occupancy(bench):
     for where, (depth, busy) in _channels(bench, ("event=0x80", "event=0x11")):
-        said = f"{where}: the read queue's depths add up to {depth} in {busy} clocks in which it was not empty"
-        yield skip(said + ".") if not busy else ok(said) if depth >= busy else note(
-            f"{said}: an occupancy does not start from the queue's real depth.")
+        yield _answer(f"{where}: the read queue's depths add up to {depth} in {busy} clocks in which it was not empty",
+                      busy, depth >= busy, "an occupancy does not start from the queue's real depth")
 
 
 def starts(bench):
@@ -117,15 +122,14 @@ def starts(bench):
                 before = now
     for pmu, cpu in boxes:
         number = zero.get((pmu.name, cpu, intel_imc.GENERAL), tries)
-        said = f"{place(pmu, cpu)}: {number} of {tries} starts of a clock counted nothing"
-        yield ok(said) if not number else skip(said + ".") if number == tries else note(said + ".")
+        yield _answer(f"{place(pmu, cpu)}: {number} of {tries} starts of a clock counted nothing", number < tries, not number)
 
 
 def sockets(bench):
     for package in sorted({bench.machine.package(cpu) for cpu in _cpus(bench)}):
         worker = next(cpu for cpu in _cpus(bench) if bench.machine.package(cpu) == package)
         boxes = bench.boxes()
-        with copying([worker]):
+        with copying(bench.machine, [worker]):
             time.sleep(0.5)         # until its memory is there
             found = bench.count([intel_imc.group(pmu, cpu, intel_imc.ALL) for pmu, cpu in boxes], 1.0)
         lines = {}
@@ -133,11 +137,7 @@ def sockets(bench):
             unit = bench.machine.package(cpu)
             lines[unit] = lines.get(unit, 0) + (found.value((pmu.name, cpu, intel_imc.ALL)) or 0)
         moved = ", ".join(f"{plain(lines[unit] * 64)}B on {unit}" for unit in sorted(lines))
-        said = f"work on socket {package} moves {moved}"
-        if not any(lines.values()):
-            yield skip(said + ".")
-        else:
-            yield ok(said) if max(lines, key=lines.get) == package else note(said + ".")
+        yield _answer(f"work on socket {package} moves {moved}", any(lines.values()), max(lines, key=lines.get) == package)
 
 
 def carry(bench, seconds=60):
@@ -147,7 +147,7 @@ def carry(bench, seconds=60):
         if not access:
             continue
         first, second = cmn.wanted(pmu, access), count.want("again", pmu, access, pmu.cpus[0])
-        with copying(sorted(bench.machine.cpus)):
+        with copying(bench.machine, sorted(bench.machine.cpus)):
             found = bench.count([[first, second]], seconds, steps=seconds * 100)
         pairs = [(step[first.key].value, step["again"].value) for step in found.steps if "again" in step]
         unlike = [abs(one - other) for one, other in pairs if one != other]
@@ -173,28 +173,28 @@ def channels_of_flits(bench):
                                       wp_grp=0,
                                       wp_chn_num=one, wp_val=0, wp_mask=(1 << 64) - 1) for one in (0, 1)]
                 sent = [cmn.wanted(pmu, name, bynodeid=1, nodeid=xp) for name in events]
-                with copying(sorted(bench.machine.cpus)):
+                with copying(bench.machine, sorted(bench.machine.cpus)):
                     found = bench.count([[*watches, *sent]], 0.2)
                 if not found.whole(*(one.key for one in (*watches, *sent))):
                     continue
                 seen, went = ([found.value(one.key) for one in some] for some in (watches, sent))
-                said = f"{pmu.name}: XP {xp:#x} port {port}: channels 0 and 1 seen {seen}, sent {went}"
                 if sum(went):
-                    yield ok(said) if all(abs(a - b) <= 64 + b // 100 for a, b in zip(seen, went)) else note(said + ".")
+                    yield _answer(f"{pmu.name}: XP {xp:#x} port {port}: channels 0 and 1 seen {seen}, sent {went}", True,
+                                  all(abs(a - b) <= 64 + b // 100 for a, b in zip(seen, went)))
 
 
 def nothing_to_see(bench):
     for pmu in bench.pmus:
         names = sorted(name for name in pmu.events if re.fullmatch(r"mxp_.*_(req|rsp|snp|dat)2?_txflit_valid", name))
-        with copying(sorted(bench.machine.cpus)):
+        with copying(bench.machine, sorted(bench.machine.cpus)):
             some = {name: bench.count([[one]], 0.1).value(one.key) for name in names for one in [cmn.wanted(pmu, name)]}
         by_channel = {}
         for name, value in some.items():
             channel = name.split("_")[2]
             by_channel[channel] = by_channel.get(channel, 0) + (value or 0)
         flits = ", ".join(f"{name} {plain(value)}" for name, value in by_channel.items())
-        said = f"{pmu.name}: flits by channel: {flits}"
-        yield ok(said) if by_channel and all(by_channel.values()) else note(f"{said}: what is 0 firmware may hide.")
+        yield _answer(f"{pmu.name}: flits by channel: {flits}", True, by_channel and all(by_channel.values()),
+                      "what is 0 firmware may hide")
 
 
 def isolation(bench):
@@ -252,10 +252,8 @@ def restarts(bench, seconds=20):
         number = _restarts(bench) - before
         rates = [found.rate((pmu.name, cpu)) * pmu.events["CPM_32MHZ_CYC"].scale / 1e6 for pmu, cpu in boxes
                  if found.rate((pmu.name, cpu)) is not None]
-        said = f"{what} cores, max_latency={latency}: {number} engines were found off in {seconds} s; the clock of " \
-               "32 MHz had " \
-               f"{min(rates, default=0):.2f} to {max(rates, default=0):.2f} MHz"
-        yield ok(said) if not number else note(said + ".")
+        yield _answer(f"{what} cores, max_latency={latency}: {number} engines were found off in {seconds} s; the clock of 32 "
+                      f"MHz had {min(rates, default=0):.2f} to {max(rates, default=0):.2f} MHz", True, not number)
     if latency != "0":
         yield skip("Deep sleep was held off: load power_imc_pmu with max_latency=0 to see whether engines survive it.")
 
@@ -274,23 +272,24 @@ def frames(bench):
     yield from troubles(found)
     values = [found.value(one.key) for one in wants]
     if all(values):
-        said = f"update counts of G6 and G7 grew by {values[0]} and {values[1]} in two seconds"
-        yield ok(said) if abs(values[0] - 2 * values[1]) <= 2 + values[0] // 20 else note(f"{said}, not two to one.")
+        yield _answer(f"update counts of G6 and G7 grew by {values[0]} and {values[1]} in two seconds", True,
+                      abs(values[0] - 2 * values[1]) <= 2 + values[0] // 20, "not two to one")
 
 
+_COPIES = "a CPU of each socket copies memory for a second"
 PROBES = (
     Probe("sleep-clock", "intel_imc", "Is a channel's clock off in the package's deep sleep? (12, 7)",
           "nothing; the machine should have nothing to do", 7, sleep_clock),
     Probe("freeze", "intel_imc", "Do all five counters of a channel freeze as one? (12, 2)",
-          "a CPU of each socket copies memory for a second", 1, freeze),
+          _COPIES, 1, freeze),
     Probe("threshold", "intel_imc", "Does a threshold compare for greater or equal? (12, 5)",
-          "a CPU of each socket copies memory for a second", 1, threshold),
+          _COPIES, 1, threshold),
     Probe("umask", "intel_imc", "Is umask 0 enough for events without sub-events? (12, 9)",
-          "a CPU of each socket copies memory for a second", 1, umask),
+          _COPIES, 1, umask),
     Probe("increments", "intel_imc", "Is 16 the most that power_cke_cycles grow by in a clock? (12, 10)",
-          "a CPU of each socket copies memory for a second", 1, increments),
+          _COPIES, 1, increments),
     Probe("occupancy", "intel_imc", "Does an occupancy start from the queue's real depth? (12, 11)",
-          "a CPU of each socket copies memory for a second", 1, occupancy),
+          _COPIES, 1, occupancy),
     Probe("starts", "intel_imc", "Does each start of an event count? (12, 14)",
           "the channels are started and stopped a thousand times", 5, starts),
     Probe("sockets", "intel_imc", "Are counts those of the socket, or die, that they are shown for? (12, 12)",
