@@ -412,11 +412,13 @@ class TestTerminal(unittest.TestCase):
                               text=True, stdin=subprocess.DEVNULL)
 
     def start(self, width, height, environment=""):
+        self.open(width, height, f"{environment} sh -c 'echo $$ > {self.directory}/pid; exec /usr/bin/python3 {PROGRAM} "
+                                 f"--replay {self.directory}/record'; echo ended $?; exec cat")
+
+    def open(self, width, height, command):
         self.socket = tempfile.mktemp(prefix="socket.", dir=self.directory)
         self.addCleanup(subprocess.run, ["tmux", "-S", self.socket, "kill-server"], capture_output=True)
-        done = self.tmux("new-session", "-d", "-x", str(width), "-y", str(height),
-                         f"{environment} sh -c 'echo $$ > {self.directory}/pid; exec /usr/bin/python3 {PROGRAM} --replay "
-                         f"{self.directory}/record'; echo ended $?; exec cat")
+        done = self.tmux("new-session", "-d", "-x", str(width), "-y", str(height), command)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def screen(self):
@@ -440,6 +442,21 @@ class TestTerminal(unittest.TestCase):
         self.shows("q quit")
         self.tmux("send-keys", "C-c")
         self.ends(130)
+
+    def test_ctrl_z(self):
+        self.open(80, 24, "PS1=ready\\> bash --norc")
+        self.tmux("send-keys", f"/usr/bin/python3 {PROGRAM} --replay {self.directory}/record", "Enter")
+        for _ in range(2):
+            self.shows("q quit")
+            self.tmux("send-keys", "C-z")
+            self.shows("Stopped")
+            self.assertEqual(self.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag}").stdout, "0 1\n")
+            self.tmux("send-keys", "clear; fg", "Enter")
+        self.shows("q quit")
+        self.tmux("send-keys", "q")
+        self.shows("ready>")
+        self.tmux("send-keys", "echo ended $?", "Enter")
+        self.ends(0)
 
     def test_signals(self):
         for sent in signal.SIGTERM, signal.SIGHUP:

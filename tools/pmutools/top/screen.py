@@ -2,6 +2,7 @@
 """The terminal: the whole of it, redrawn for each frame, each key and each change of its size."""
 import os
 import select
+import signal
 import sys
 import termios
 import time
@@ -42,10 +43,17 @@ class Keyboard:
         self.fd = sys.stdin.fileno() if sys.stdin and sys.stdin.isatty() else None
         if self.fd is not None:
             self.before = termios.tcgetattr(self.fd)
-            tty.setcbreak(self.fd)
+            self.take()
         return self
 
     def __exit__(self, *_):
+        self.give_back()
+
+    def take(self):
+        if self.fd is not None:
+            tty.setcbreak(self.fd)
+
+    def give_back(self):
         if self.fd is not None:
             termios.tcsetattr(self.fd, termios.TCSADRAIN, self.before)
 
@@ -72,10 +80,22 @@ class Screen:
         self.offset, self.mode = 0, view.first
         self.frame = self.rows = None
 
+    def _stop(self, number, _):
+        """Ctrl-Z: the shell gets its terminal as it was, and it is the screen's again behind "fg"."""
+        self.live.stop()
+        self.keyboard.give_back()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+        signal.signal(number, self._stop)
+        self.keyboard.take()
+        self.live.start()
+        self._draw()
+
     def run(self, mode):
         self.mode = mode
         with Keyboard() as self.keyboard, Live(Text("counting ..."), console=self.console, screen=True, auto_refresh=False,
                                                transient=True) as self.live:
+            signal.signal(signal.SIGTSTP, self._stop)
             try:
                 while True:
                     frame = self.source.until(self._wait)
