@@ -201,6 +201,16 @@ class TestCmn(unittest.TestCase):
         said = text(view, frame({f"hnf_cache_miss/{key}": 1_000_000 for key in view.info["at"]}, "hnf_cache_miss"))
         self.assertIn("HN-F#4", said)
 
+    def test_home_nodes_of_cmn_s3(self):
+        events = "sys/bus/event_source/devices/arm_cmn_0/events/"
+        for retries in "hns_mc_retries_local", "hns_mc_retries_local_all", "":       # before r2, from r2 on, none
+            names = ["hns_slc_sf_cache_access_all", "hns_cache_miss_all", "hns_mc_reqs_local_all", *filter(None, [retries])]
+            view = self.view({f"{events}{name}": f"type=0x200,eventid={number:#x}\n" for number, name in enumerate(names, 1)} |
+                             {f"{events}hnf_slc_sf_cache_access": None})
+            with self.subTest(retries):
+                self.assertEqual((view.info["homes"] or {}).get("retries", ""), retries)
+                self.assertEqual("totals" in view.modes, bool(retries))
+
     def test_another_mesh_is_named(self):
         pmus = "sys/bus/event_source/devices/"
         second = {f"{pmus}arm_cmn_1/type": "99\n", f"{pmus}arm_cmn_1/events/dtc_cycles": "type=0x3\n"}

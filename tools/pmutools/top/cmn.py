@@ -28,6 +28,9 @@ _HOMES = (
     {"access": "hnf_slc_sf_cache_access", "miss": "hnf_cache_miss", "reqs": "hnf_mc_reqs", "retries": "hnf_mc_retries"},
     {"access": "hns_slc_sf_cache_access_all", "miss": "hns_cache_miss_all", "reqs": "hns_mc_reqs_local_all",
      "retries": "hns_mc_retries_local"},
+    # From CMN S3 r2 on retries have filters, too.
+    {"access": "hns_slc_sf_cache_access_all", "miss": "hns_cache_miss_all", "reqs": "hns_mc_reqs_local_all",
+     "retries": "hns_mc_retries_local_all"},
 )
 
 
@@ -66,7 +69,7 @@ class View:
             mesh = meshes.parse(Path(options.map).read_text(encoding="utf-8", errors="replace"), options.map)
         else:
             mesh = meshes.of(machine, name)
-        homes = next((texts for texts in _HOMES if texts["access"] in pmu.events), None)
+        homes = next((texts for texts in _HOMES if all(text in pmu.events for text in texts.values())), None)
         event, at = options.event, {}
         if event:
             at = cls._nodes(pmu, mesh, event)
