@@ -303,6 +303,14 @@ class TestTracer(Case):
         self.assertEqual(tracer.process.returncode, 0)
         self.assertFalse(Path(tracer.directory.name).exists())
 
+    def test_many_cpus_have_fewer_samples_each(self):
+        limit = self.directory / "limit"
+        for cpus, rate, wanted in ((2, None, "4000"), (2, "100000\n", "4000"), (2, "1500\n", "1500"), (176, "100000\n", "113")):
+            if rate:
+                limit.write_text(rate)
+            with mock.patch("os.cpu_count", lambda cpus=cpus: cpus):
+                self.assertEqual(power_imc._frequency(limit), wanted)
+
     def test_no_perf(self):
         with mock.patch.dict(os.environ, PATH="/nowhere"):
             self.assertRaisesRegex(ToolError, "perf is not there.*apt install linux-perf", power_imc.Tracer)

@@ -5,6 +5,7 @@ Cores are counted or traced, never both: the hardware has one engine for the two
 """
 import collections
 import errno
+import os
 import re
 import shutil
 import signal
@@ -29,6 +30,7 @@ _BYTES = {"RD": ("128",), "WR": ("128", "64")}
 # Of a core, all its threads, while they are not idle: in the catalogs of POWER9 and POWER10.
 _CORE = {"inst": "CPM_NON_IDLE_INST", "cycles": "CPM_NON_IDLE_PCYC"}
 FUNCTIONS = 12
+FREQUENCY, SAMPLES = 4000, 20_000       # samples a second of a CPU, which is perf's default, and of all of them
 
 
 class View:
@@ -189,9 +191,15 @@ class View:
         yield table
 
 
+def _frequency(limit=Path("/proc/sys/kernel/perf_event_max_sample_rate")):
+    """Samples a second of each CPU, so that perf script is done with those of all in less than an interval."""
+    most = int(limit.read_text()) if limit.exists() else FREQUENCY
+    return str(max(1, min(FREQUENCY, most, SAMPLES // os.cpu_count())))
+
+
 class Tracer:
     """perf record of trace_imc, without an end: it begins a new file when it is told to, so that nothing is missed."""
-    PATIENCE = 30       # seconds for perf to start, or to finish a file
+    PATIENCE = 60       # seconds for perf to start, or to finish a file
 
     def __init__(self):
         if not shutil.which("perf"):
@@ -200,8 +208,9 @@ class Tracer:
         self.directory = tempfile.TemporaryDirectory(prefix="pmu-top.")
         self.data = Path(self.directory.name, "perf.data")
         self.said = tempfile.TemporaryFile("w+")        # a pipe that nobody reads would stop it
-        self.process = subprocess.Popen(["perf", "record", "-a", "-e", "trace_imc/trace_cycles/", "--switch-output=signal",
-                                         "-o", self.data], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        # Without ids of builds: perf goes through each file once more for them, and symbols are those of this machine.
+        self.process = subprocess.Popen(["perf", "record", "-B", "-N", "-a", "-e", "trace_imc/trace_cycles/", "-F", _frequency(),
+                                         "--switch-output=signal", "-o", self.data], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                         stderr=self.said, start_new_session=True, preexec_fn=count.end_with_parent)
         # Its header is there when the events are open.
         if not self._wait(lambda: self.data.exists() and self.data.stat().st_size):
@@ -229,6 +238,8 @@ class Tracer:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGUSR2)
             self._wait(lambda: finished.extend(self.data.parent.glob("perf.data.*")) or finished)
+        if not finished and self.process.poll() is None:
+            return {"error": f"perf record did not finish a file within {self.PATIENCE} seconds: this machine has no time for it"}
         if not finished:
             return {"error": str(self._failure())}
         script = subprocess.run(["perf", "script", "-i", finished[0], "-F", "comm,ip,sym"], capture_output=True, text=True,
