@@ -318,7 +318,7 @@ def run_in_turn(guests):
     """
     guests = [_with_model(guest) for guest in guests]
     turns = Turns([guest.timeout for guest in guests])
-    log, end = _start(guests, turns.sinks(), lambda begin: turns.time_left(), turns.token)
+    log, end = _start(guests, turns.sinks(), turns.time_left, turns.token)
     outcomes, ended = [], turns.ended(log)
     # A machine that dies behind a turn, or has no next one, has not survived that.
     if end or len(ended) < len(guests):

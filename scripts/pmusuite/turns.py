@@ -40,7 +40,9 @@ class Turns:
         """What takes the guest's output, by port."""
         return {"out": self.out, "err": self.err.extend, "status": self.status.extend}
 
-    def time_left(self):
+    def time_left(self, started):
+        """Of the turn that it is; the guest was @started then, which may have been long after this was made."""
+        self.begun[0] = started
         return self.begun[-1] + self.timeouts[len(self.begun) - 1] - time.monotonic()
 
     def _parts(self, data, mark=rb"\n%s \d+\n"):
