@@ -98,6 +98,12 @@ compile() { # MACRO DESCRIPTION COMPILER FLAGS...: the snippet is on standard in
 		bool conftest(int cpu) { return cpu_is_isolated(cpu); }
 	EOT
 
+	compile HAVE_SYSTEM_DFL_WQ "system_dfl_wq, 6.17" "$@" <<-EOT
+		#include <linux/workqueue.h>
+		bool conftest(struct work_struct *work);
+		bool conftest(struct work_struct *work) { return queue_work(system_dfl_wq, work); }
+	EOT
+
 	for word in 3 4; do
 		compile HAVE_ATTR_CONFIG$word "perf_event_attr.config$word" "$@" <<-EOT
 			#include <linux/perf_event.h>

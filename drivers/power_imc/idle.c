@@ -15,6 +15,8 @@
 #include <linux/workqueue.h>
 #include <asm/opal-api.h>
 
+#include <pmu/compat.h>
+
 #include "power_imc.h"
 
 static int max_latency = -1;
@@ -78,7 +80,7 @@ static DECLARE_DELAYED_WORK(power_imc_idle_look_work, power_imc_idle_look);
 /* On any CPU: not on that which happened to open an event, perhaps an isolated one. */
 static void power_imc_idle_look_later(void)
 {
-	queue_delayed_work(system_unbound_wq, &power_imc_idle_look_work,
+	queue_delayed_work(system_dfl_wq, &power_imc_idle_look_work,
 			   msecs_to_jiffies(POWER_IMC_IDLE_LOOK_MS));
 }
 

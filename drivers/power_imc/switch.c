@@ -148,7 +148,7 @@ int power_imc_switch_watch(void (*probe)(int cpu))
 	raw_spin_unlock_irq(&power_imc_switch_lock);
 	if (on)
 		return 0;
-	queue_work(system_unbound_wq, &power_imc_switch_work);
+	queue_work(system_dfl_wq, &power_imc_switch_work);
 	wait_event_timeout(power_imc_switch_wait, power_imc_switch_state(),
 			   msecs_to_jiffies(POWER_IMC_SWITCH_WAIT_MS));
 	state = power_imc_switch_state();
@@ -169,7 +169,7 @@ void power_imc_switch_unwatch(void)
 	last = !--power_imc_switch_users;
 	raw_spin_unlock_irqrestore(&power_imc_switch_lock, flags);
 	if (last)
-		queue_work(system_unbound_wq, &power_imc_switch_work);
+		queue_work(system_dfl_wq, &power_imc_switch_work);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_switch_unwatch);
 

@@ -21,6 +21,7 @@
 #include <linux/sched/isolation.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
+#include <linux/workqueue.h>
 
 #include "pmu_conftest.h"
 
@@ -154,6 +155,11 @@ static inline int pmu_allow_cpu(void)
 /* 6.4 ("sched/isolation: Add cpu_is_isolated() API"). */
 #ifndef HAVE_CPU_IS_ISOLATED
 #define cpu_is_isolated(cpu)	((void)(cpu), false)
+#endif
+
+/* 6.17 ("workqueue: Add system_percpu_wq and system_dfl_wq"); 7.2 warns of the old name. */
+#ifndef HAVE_SYSTEM_DFL_WQ
+#define system_dfl_wq	system_unbound_wq
 #endif
 
 /*

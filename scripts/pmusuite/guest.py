@@ -32,7 +32,8 @@ COMPLAINTS = re.compile(
     r"WARNING: |BUG: |Oops: |Kernel panic|general protection fault|Unable to handle kernel|KASAN: |UBSAN: |"
     r"INFO: possible|INFO: task .* blocked|possible circular locking|suspicious RCU usage|"
     r"unreferenced object|kmemleak: \d+ new|DEBUG_LOCKS_WARN_ON|ODEBUG: |rcu: INFO|Call Trace:|"
-    r"refcount_t: |list_(add|del) corruption|sysfs: cannot create duplicate")
+    r"refcount_t: |list_(add|del) corruption|sysfs: cannot create duplicate|"
+    r"on deprecated workqueue")
 
 
 @dataclass(frozen=True)
