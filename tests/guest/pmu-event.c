@@ -41,6 +41,7 @@
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -295,24 +296,29 @@ static void control(const struct events *events, unsigned long request, int argu
 			die("cannot control an event:", strerror(errno));
 }
 
+enum verdict { FINE, WENT_DOWN, NOT_READ };
+
 /* Processes that read the events until they are told to stop. */
 struct readers {
 	int n;
 	volatile int *stop;
 };
 
-static int read_until(const struct events *events, const volatile int *stop)
+static enum verdict read_until(const struct events *events, const volatile int *stop)
 {
 	struct counts last = { 0 }, now;
 
 	while (!*stop) {
 		read_events(events, &now);
-		for (int i = 0; i < events->n; i++)
-			if (!now.good[i] || now.count[i] < last.count[i])
-				return 1;
+		for (int i = 0; i < events->n; i++) {
+			if (!now.good[i])
+				return NOT_READ;
+			if (now.count[i] < last.count[i])
+				return WENT_DOWN;
+		}
 		last = now;
 	}
-	return 0;
+	return FINE;
 }
 
 static void start_readers(const struct events *events, struct readers *readers)
@@ -333,13 +339,20 @@ static void start_readers(const struct events *events, struct readers *readers)
 
 static void stop_readers(struct readers *readers)
 {
-	int status, bad = 0;
+	bool down = false, unread = false;
+	int status;
 
 	*readers->stop = 1;
-	for (int i = 0; i < readers->n; i++)
-		bad |= wait(&status) < 0 || status;
-	if (bad)
-		die("a count went down, or", "could not be read");
+	for (int i = 0; i < readers->n; i++) {
+		if (wait(&status) < 0 || !WIFEXITED(status))
+			die("a reader", "died");
+		down |= WEXITSTATUS(status) == WENT_DOWN;
+		unread |= WEXITSTATUS(status) == NOT_READ;
+	}
+	if (down)
+		die("a count", "went down");
+	if (unread)
+		die("an event", "could not be read");
 }
 
 /* Whom a privileged user turns into has no capability left, or CAP_PERFMON alone. */
