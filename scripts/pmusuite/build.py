@@ -101,9 +101,9 @@ def modules(arch, kernel, suites=False, debug=False):
     return cache.entry("modules", f"{arch.name}-{kernel.series}-{key}", build)
 
 
-def guest_program(arch, name):
-    """A static program for guests from tests/guest/NAME.c."""
-    source = TREE / "tests" / "guest" / f"{name}.c"
+def guest_program(arch, name, source=None):
+    """A static program for guests from tests/guest/NAME.c, or @source."""
+    source = source or TREE / "tests" / "guest" / f"{name}.c"
     headers = sorted(source.parent.glob("*.h"))
     gcc = compiler(arch) + "gcc"
 

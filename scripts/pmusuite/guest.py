@@ -124,6 +124,7 @@ def _overlay(guests, kernel, token):
         files[f"/vm/bin/{source.stem}"] = build.guest_program(guest.arch, source.stem)
     if guest.tools:
         files.update({f"/vm/{name}": TREE / name for name in cache.tree_files("tools")})
+        files["/vm/bin/pmu-load"] = build.guest_program(guest.arch, "pmu-load", TREE / "tools/pmutools/check/load.c")
     for copy in dict.fromkeys(copy for one in guests for copy in one.copies):
         path = Path(copy)
         if not path.exists():

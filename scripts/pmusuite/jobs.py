@@ -17,7 +17,8 @@ KUNIT = "tests/kunit"
 KUNIT_CONFIGS = f"{KUNIT}/configs"
 TEST_LIBRARY = "tests/guest/lib.sh"
 # What the PMUs' files of these names share.
-SHARED = ("tests/guest/rights.sh", "tests/guest/check.sh", "tests/guest/boot.sh")
+SHARED = ("tests/guest/rights.sh", "tests/guest/check.sh", "tests/guest/top.sh", "tests/guest/screen.py",
+          "tests/guest/boot.sh")
 DEFAULTS = {"--arch": "x86_64", "--kernel": "6.1", "--driver": "ours"}
 IN_NAME = ("--kernel", "--driver")
 KUNIT_TIMEOUT = 900     # seconds: the checkers are slow, more so where CPUs are emulated two at a time

@@ -43,9 +43,45 @@ good_machine() { # CHECKS TO LOOK AT, an extended regular expression
 	[ "$name" = '(none)' ] || [ "$name" = localhost ] || fails grep -F "$name" /tmp/report.md
 }
 
-# as_nobody COMMAND...: by a user without rights
-as_nobody() {
-	python3 -c 'import os, sys; os.setgid(65534); os.setuid(65534); os.execvp(sys.argv[1], sys.argv[1:])' "$@"
+# load_program < COMMANDS: a program in load.c's place, which does these with what load.c gets as its arguments
+load_program() {
+	{ echo '#!/bin/sh'; echo 'echo ready; read -r _'; cat; echo 'echo done 1'; } > /tmp/load
+	chmod +x /tmp/load
+}
+
+# loaded STATUS PATTERN [OPTION...]: pmu-check --load ends so, and a line of what it says is like that
+loaded() {
+	wanted=$1 pattern=$2 status=0
+	shift 2
+	pmu-check --load --load-program "${LOAD:-/tmp/load}" "$@" > /tmp/said 2>&1 || status=$?
+	contains "$pattern" "$(cat /tmp/said)" "$pattern"
+	equal "exit status" $status "$wanted"
+}
+
+# Both drivers in turn: each is asked, and what was there is there again, also if a signal comes between.
+# both_drivers OURS TWIN CHECK...
+both_drivers() {
+	ours=$1 twin=$2
+	shift 2
+	pmu-check --beside --yes --modules /vm/modules.d "$@" > /tmp/said 2>&1 || { cat /tmp/said; return 1; }
+	contains "ours" "$(cat /tmp/said)" "^ok    $1 \(pmu-suite\)"
+	contains "the in-tree driver" "$(cat /tmp/said)" "^ok    $1 \(in-tree\)"
+	contains "the cost" "$(cat /tmp/said)" '^ *a read of one event: [0-9]+ ns by ours, [0-9]+ ns by the in-tree driver'
+	grep 'a read of' /tmp/said | show
+	contains "what was given back" "$(cat /tmp/said)" "is served by $ours \(pmu-suite\) again"
+	[ -e "/sys/module/$ours" ] && [ ! -e "/sys/module/$twin/initstate" ]
+	pmu-check --beside --yes --modules /vm/modules.d "$@" > /tmp/said 2>&1 &
+	for _ in $(seq 600); do
+		[ ! -e "/sys/module/$twin/initstate" ] || break
+		sleep 0.1
+	done
+	kill $!
+	status=0
+	wait $! || status=$?
+	equal "exit status" $status 143
+	contains "what was given back" "$(cat /tmp/said)" "is served by $ours \(pmu-suite\) again"
+	fails pmu-check --beside --modules /vm/modules.d "$@" > /tmp/said 2>&1
+	contains "nobody to ask" "$(cat /tmp/said)" 'There is no terminal to ask on'
 }
 
 # Who has no rights is told so once, and what to do. On POWER thread_imc wants CAP_PERFMON all the same.

@@ -90,43 +90,9 @@ log_since_mark() {
 	dmesg | sed "1,/$mark/d"
 }
 
-# What pmu-top --json --output /tmp/top has last said: top_value NAME [LABEL=VALUE]... [share], or
-# top_value "" KEY of the interval itself.
-top_value() {
-	python3 -c '
-import json, sys
-said = json.loads(open("/tmp/top").readlines()[-1])
-name, *words = sys.argv[1:]
-what = words.pop() if words and "=" not in words[-1] else "value"
-wanted = dict(word.split("=") for word in words)
-if not name:
-    print(said[what])
-else:
-    found = [row for row in said["rows"] if row["name"] == name and
-             all(row.get(label) == value for label, value in wanted.items())]
-    print(*(row[what] for row in found))
-' "$@"
-}
-
-# The whole number that is nearest to a number of Python's.
-top_int() {
-	python3 -c "print(round($1))"
-}
-
-# The time that perf says of a count in /tmp/record's last frame.
-top_seconds() {
-	python3 -c 'import json, sys
-print(json.loads(open("/tmp/record").readlines()[-1])["counts"][sys.argv[1]][1] / 1e9)' "$1"
-}
-
-# GB/s as pmu-top writes it, of so many bytes in the time of a count: top_rate BYTES COUNT
-top_rate() {
-	python3 -c "print(f'{$1 / $(top_seconds "$2") / 1e9:.2f}')"
-}
-
-# pmu-top by a user who has no rights.
-top_as_nobody() {
-	python3 -c 'import os, sys; os.setgid(65534); os.setuid(65534); os.execvp("pmu-top", ["pmu-top", *sys.argv[1:]])' "$@"
+# as_nobody COMMAND...: by a user without rights
+as_nobody() {
+	python3 -c 'import os, sys; os.setgid(65534); os.setuid(65534); os.execvp(sys.argv[1], sys.argv[1:])' "$@"
 }
 
 # run_tests [PARAMETER]...: all tests of the file; with parameters all of them for each, which they get as $1

@@ -74,21 +74,24 @@ test_experiments() {
 
 # A line is a request to memory, at any home node: $share of them.
 test_load() {
-	cat > /tmp/load <<-'EOT'
-		#!/bin/sh
-		echo ready
-		read -r _
+	load_program <<-'EOT'
 		pmu-model add cmn0 "hnf_mc_reqs@$node" $(($3 / 64 * share / 100))
-		echo done 1
 	EOT
-	chmod +x /tmp/load
 	export share=100 node
 	node=$(pmu-model list cmn0 | sed -n 's/^node hnf \(0x[0-9a-f]*\) .*/\1/p' | head -n 1)
-	pmu-check --load --load-program /tmp/load > /tmp/said 2>&1 || { cat /tmp/said; return 1; }
-	contains "all of it" "$(cat /tmp/said)" '^ok    load-memory'
+	loaded 0 '^ok    load-memory'
 	share=50
-	fails pmu-check --load --load-program /tmp/load > /tmp/said 2>&1
-	contains "half of it" "$(cat /tmp/said)" '^FAIL  load-memory'
+	loaded 1 '^FAIL  load-memory'
+}
+
+test_what_is_asked_of_memory_while_nothing_runs() {
+	trap as_it_was EXIT
+	pmu-model set cmn0 traffic 100000000
+	found idle '(note|skip)' '(B/s to memory while nothing runs: a device may|busy)'
+}
+
+test_both_drivers() {
+	both_drivers cmn_pmu arm_cmn clock hits
 }
 
 run_tests

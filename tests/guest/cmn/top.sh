@@ -3,63 +3,77 @@
 #
 # pmu-top: the mesh as it is, and what the model made in it, with our driver and with the in-tree one.
 #
-# vm: --tools --arch arm64 --kernel 6.12 --driver 'ours in-tree' --model cmn700,mesh=3x2,hnf=0.0.0+1.1.1+2.0.1,rni=1.0.0,rnf=0.1.0
+# vm: --tools --arch arm64 --kernel 6.12 --driver 'ours in-tree' --model cmn700,mesh=3x2,hnf=0.0.0+1.1.1+2.0.1,rni=1.0.0,rnf=0.1.0 --model cmns3,mesh=2x2,hns=0.0.1+1.1.0
 . ./cmn/lib.sh
-trap 'echo 1 > /proc/sys/kernel/perf_event_paranoid; pmu-model set cmn0 traffic 0' EXIT
+. ./top.sh
+trap 'echo 1 > /proc/sys/kernel/perf_event_paranoid; pmu-model set "cmn*" traffic 0' EXIT
+find_meshes
+use_mesh cmn0
 
 # Of 3 * 1000 accesses 3 * 250 miss; of 3 * 50 requests to memory 3 * 5 come back.
 test_totals() {
-	pmu-top --mode totals --json --record /tmp/record --output /tmp/top -- sh -c "pmu-model add cmn0 hnf_slc_sf_cache_access 1000
+	pmu-top --mesh "$PMU" --mode totals --json --record /tmp/record --output /tmp/top -- sh -c "pmu-model add cmn0 hnf_slc_sf_cache_access 1000
 		pmu-model add cmn0 hnf_cache_miss 250; pmu-model add cmn0 hnf_mc_reqs 50; pmu-model add cmn0 hnf_mc_retries 5"
-	equal "misses" "$(top_value slc_miss_rate)" 0.25
+	equal "misses of 1000" "$(top_int "1000 * $(top_value slc_miss_rate)")" 250
 	equal "took no turns" "$(top_value slc_miss_rate share)" 1.0
-	equal "sent back" "$(top_value memory_retry_rate)" 0.1
+	equal "sent back of 1000" "$(top_int "1000 * $(top_value memory_retry_rate)")" 100
 	equal "bytes to memory" "$(top_int "$(top_value memory) * $(top_seconds reqs)")" $((135 * 64))
 }
 
 # 100 million flits a second of 32 bytes on every link: 3.2 GB/s, on each of them and in the picture.
 test_links() {
 	pmu-model set cmn0 traffic 100000000
-	pmu-top --interval 2 --once --json --record /tmp/record --output /tmp/top
+	pmu-top --mesh "$PMU" --interval 2 --once --json --record /tmp/record --output /tmp/top
 	pmu-model set cmn0 traffic 0
 	# Between neighbours 14; to ports: three home nodes, RN-I, RN-F and HN-D.
 	equal "links" "$(top_value link | wc -w)" 20
 	for link in $(top_value link); do
 		within "MB/s" "$(top_int "$link / 1e6")" 3000 3400
 	done
-	for width in 80 200; do
-		pmu-top --replay /tmp/record --width $width --once --output /tmp/text
-		contains "$width columns" "$(cat /tmp/text)" 'XP 000 .*XP 020 .*XP 040'
-		contains "$width columns" "$(cat /tmp/text)" '→ +3\.[0-4].*→ +3\.[0-4]'
-		contains "$width columns" "$(cat /tmp/text)" "p. HN-F +3\.[0-4]"
-		within "columns of the widest line" "$(python3 -c 'print(max(map(len, open("/tmp/text"))) - 1)')" 40 $width
-	done
+	pictures 'XP 000 .*XP 020 .*XP 040' '→ +3\.[0-4].*→ +3\.[0-4]' 'p. HN-F +3\.[0-4]'
 	pmu-top --replay /tmp/record --svg /tmp/svg
 	contains "the picture" "$(cat /tmp/svg)" "HN-F.*3\.[0-4]"
 }
 
 # Nothing happens: nothing is shown to happen.
 test_nothing() {
-	pmu-top --once --json --output /tmp/top
+	pmu-top --mesh "$PMU" --once --json --output /tmp/top
 	equal "links" "$(top_value link | tr ' ' '\n' | sort -u)" 0.0
 }
 
+# An event at each of its nodes: 100 million a second at all three, then at one alone, which is named as the hottest.
+test_an_event() {
+	pmu-model set cmn0 traffic 100000000
+	pmu-top --mesh "$PMU" --event hnf_cache_miss --interval 2 --once --json --record /tmp/record --output /tmp/top
+	pmu-model set cmn0 traffic 0
+	equal "nodes" "$(top_value event node | wc -w)" 3
+	for rate in $(top_value event); do
+		within "thousands a second" "$(top_int "$rate / 1e3")" 93000 107000
+	done
+	pictures 'XP 000 .*XP 020 .*XP 040' 'HN-F#0 +(9[3-9]|10[0-7])'
+	node=$(nodes hnf | tail -n 1)
+	while :; do
+		pmu-model add cmn0 "hnf_cache_miss@$node" 100000
+		sleep 0.02
+	done &
+	pmu-top --mesh "$PMU" --event hnf_cache_miss --interval 2 --once --record /tmp/record --json --output /tmp/top
+	kill $!
+	contains "the hottest node" "$(top_value event "node=$node")" '^[1-9][0-9]+\.'
+	equal "nodes where nothing was" "$(top_value event | tr ' ' '\n' | grep -cx 0.0)" 2
+	pictures "^hottest: XP 0$(printf %x $((node & ~7))) HN-F#2 ~?[0-9.]+\$"
+}
+
 test_what_there_is_not() {
-	fails pmu-top --event hnf_nonsense --once > /tmp/text 2>&1
-	contains "an event" "$(cat /tmp/text)" "arm_cmn_0 has no event 'hnf_nonsense'"
-	fails pmu-top --mesh arm_cmn_7 --once > /tmp/text 2>&1
-	contains "a mesh" "$(cat /tmp/text)" 'There is no mesh arm_cmn_7'
+	refused 1 "$PMU has no event 'hnf_nonsense'" --mesh "$PMU" --event hnf_nonsense --once
+	refused 1 'There is no mesh arm_cmn_7' --mesh arm_cmn_7 --once
 }
 
 # The mesh goes while it is looked at.
 test_the_mesh_vanishes() {
 	driver=$(ls -d /sys/bus/platform/drivers/cmn_pmu /sys/bus/platform/drivers/arm-cmn 2> /dev/null | head -n 1)
 	[ "${driver##*/}" = cmn_pmu ] || skip "the in-tree driver moves no event to its error state"
-	device=$(basename "$(ls -d "$driver"/*.pmu "$driver"/*cmn* 2> /dev/null | head -n 1)")
-	status=0
-	pmu-top --mode totals -- sh -c "echo $device > $driver/unbind" > /tmp/text 2>&1 || status=$?
-	equal "exit status" $status 1
-	contains "the sentence" "$(cat /tmp/text)" 'arm_cmn_0 is gone'
+	refused 1 "$PMU is gone" --mesh "$PMU" --mode totals -- \
+		sh -c "for device in $driver/*.pmu $driver/*cmn*; do echo \${device##*/} > $driver/unbind; done"
 }
 
 run_tests

@@ -6,6 +6,7 @@
 # vm: --tools --kernel 6.12 --driver 'ours in-tree' --model snbep,sockets=2 --cpus 4
 # vm: --tools --kernel 6.1 --driver ours --model skx,sockets=2
 . ./intel_imc/lib.sh
+. ./top.sh
 trap 'echo 1 > /proc/sys/kernel/perf_event_paranoid; as_it_was' EXIT
 
 # Sandy Bridge has one event for all of them.
@@ -27,15 +28,25 @@ test_the_picture() {
 		sh -c 'pmu-model add imc0 cas_rd 50000000; pmu-model add imc2@1 cas_wr 25000000; sleep 1'
 	# From the record's time, and the bytes that the model was told to move.
 	read=$(top_rate 3200000000 0/0/rd) write=$(top_rate 1600000000 1/2/wr)
-	for width in 80 200; do
-		pmu-top --replay /tmp/record --width $width --output /tmp/text --once
-		contains "$width columns" "$(cat /tmp/text)" "^read $read GB/s +write $write GB/s"
-		contains "$width columns" "$(cat /tmp/text)" "^ *socket 0 +$read .* 0.00 "
-		contains "$width columns" "$(sed '1,/socket 1/d' /tmp/text)" "^ *channel 2 .* $write "
-		within "columns of the widest line" "$(python3 -c 'print(max(map(len, open("/tmp/text"))) - 1)')" 40 $width
-	done
+	pictures "^read $read GB/s +write $write GB/s" "^ *socket 0 +$read .* 0.00 "
+	contains "socket 1" "$(sed '1,/socket 1/d' /tmp/text)" "^ *channel 2 .* $write "
 	pmu-top --replay /tmp/record --svg /tmp/svg
 	contains "the picture" "$(cat /tmp/svg)" "read&#160;$read&#160;GB/s"
+}
+
+# The screen with counters that count: what was read once is in one picture, to the digit, and in no other.
+test_the_screen() {
+	[ -e /dev/pts/ptmx ] || { mkdir -p /dev/pts; mount -t devpts devpts /dev/pts; }
+	python3 screen.py 80x24 'see:^read 0.00 GB/s' 'run:pmu-model add imc0 cas_rd 50000000' 'see:^read [0-9.]*[1-9]' \
+		'see:^read 0.00 GB/s' key:p 'see:^PAUSED' key:p size:200x60 'see:self-refresh %' key:right \
+		'see:page hit % +clock MHz' key:? 'see:Page Down' key:q \
+		-- pmu-top --record /tmp/record > /tmp/screen 2>&1 || { cat /tmp/screen; return 1; }
+	contains "the end" "$(cat /tmp/screen)" '^ended with 0'
+	python3 -c 'import json
+reads = [json.loads(line)["counts"]["0/0/rd"] for line in open("/tmp/record").readlines()[1:]]
+print(sum(one[0] for one in reads), *(f"{64 * one[0] / one[1]:.2f}" for one in reads if one[0]))' > /tmp/reads
+	equal "reads, and GB/s of the picture" "$(cat /tmp/reads)" \
+		"50000000 $(sed -n 's/^read \([0-9.]*[1-9][0-9.]*\) GB.*/\1/p' /tmp/screen | head -n 1)"
 }
 
 # 1000 commands of which 250 had to open a page.
@@ -79,17 +90,8 @@ test_beside_others() {
 	equal "read" "$(top_value read_bytes socket=0 channel=0)" $((12345 * 64))
 }
 
-# Nobody needs to be root.
-test_without_rights() {
-	echo 2 > /proc/sys/kernel/perf_event_paranoid
-	status=0
-	top_as_nobody --once > /tmp/text 2>&1 || status=$?
-	equal "exit status" $status 1
-	contains "the sentence" "$(cat /tmp/text)" 'this user may not count system-wide \(kernel.perf_event_paranoid is 2\)'
-	contains "what to do" "$(cat /tmp/text)" 'CAP_PERFMON'
-	echo 0 > /proc/sys/kernel/perf_event_paranoid
-	top_as_nobody --once > /tmp/text 2>&1
-	contains "with the right" "$(cat /tmp/text)" '^read 0.00 GB/s'
+test_rights() {
+	without_rights '^read 0.00 GB/s'
 }
 
 # One channel vanishes: it is named, the others count on.
@@ -108,10 +110,7 @@ test_a_device_vanishes() {
 # No driver: a sentence, and what to do.
 test_no_pmu() {
 	unload
-	status=0
-	pmu-top --once > /tmp/text 2>&1 || status=$?
-	equal "exit status" $status 1
-	contains "the sentence" "$(cat /tmp/text)" 'pmu-top: This machine shows no PMU of memory channels'
+	refused 1 'pmu-top: This machine shows no PMU of memory channels' --once
 	contains "what to do" "$(cat /tmp/text)" 'modprobe intel_imc_pmu'
 	load
 }

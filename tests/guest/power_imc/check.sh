@@ -44,6 +44,33 @@ test_an_engine_that_stops() {
 	found reference ok 'MHz'
 }
 
+test_records_that_are_no_good() {
+	trace_every $NEVER
+	trace_record -- taskset 1 sh -c 'pmu-model set thread0 corrupt 3; pmu-model set thread0 burst 10'
+	trace_every 0
+	found rings note 'CPU 0: since the module was loaded [0-9]+ records of a trace were lost, 3 no good'
+}
+
+# load.c itself runs here: the model counts its instructions, and makes records of it. Then half of these, and two
+# functions that have as much of the time each.
+test_load() {
+	trace_every 200000
+	LOAD=$(command -v pmu-load)
+	loaded 0 '^ok    load-thread'
+	contains "shares" "$(cat /tmp/said)" '^ok    load-shares'
+	grep -A 1 '^ok    load' /tmp/said | show
+	load_program <<-'EOT'
+		case $1 in
+		instructions) echo | pmu-load instructions "$2" $(($3 / 2)) ;;
+		shares) pmu-spin rounds 1000 1 1 ;;
+		esac > /dev/null
+	EOT
+	LOAD=/tmp/load
+	loaded 1 '^FAIL  load-thread'
+	contains "shares" "$(cat /tmp/said)" '^FAIL  load-shares'
+	trace_every 0
+}
+
 test_rights() {
 	without_rights
 }

@@ -6,6 +6,7 @@
 # vm: --tools --arch ppc64le --kernel 6.12 --model power9,chips=2
 # vm: --tools --arch ppc64le --kernel 6.1 --model power10
 . ./power_imc/lib.sh
+. ./top.sh
 trap 'echo 1 > /proc/sys/kernel/perf_event_paranoid; pmu-model set "nest*" traffic 0' EXIT
 
 # A count of POWER9's memory controllers is 256 commands, of POWER10's 4096; reads are of 128 bytes, writes of
@@ -31,13 +32,7 @@ test_the_picture() {
 	key=$(python3 -c 'import json
 print(next(key for key, one in json.loads(open("/tmp/record").readlines()[-1])["counts"].items() if one[0]))')
 	read=$(top_rate $((100000 * read_size)) "$key")
-	for width in 80 200; do
-		pmu-top --replay /tmp/record --width $width --once --output /tmp/text
-		contains "$width columns" "$(cat /tmp/text)" "^memory: read $read GB/s   write 0.00 GB/s"
-		contains "$width columns" "$(cat /tmp/text)" "^ *chip 0 +$read .* 0.00"
-		contains "$width columns" "$(cat /tmp/text)" "^ *mcs01 +$read .* 0.00"
-		within "columns of the widest line" "$(python3 -c 'print(max(map(len, open("/tmp/text"))) - 1)')" 40 $width
-	done
+	pictures "^memory: read $read GB/s   write 0.00 GB/s" "^ *chip 0 +$read .* 0.00" "^ *mcs01 +$read .* 0.00"
 }
 
 # A core that spins is not idle: 2 GHz, which is the model's clock, for each of its threads that does. The
@@ -50,10 +45,8 @@ test_cores() {
 	[ "$(top_int "1e6 * $(top_value ipc chip=0 core=0)")" -gt 0 ]
 }
 
-test_without_rights() {
-	echo 2 > /proc/sys/kernel/perf_event_paranoid
-	fails top_as_nobody --once > /tmp/text 2>&1
-	contains "the sentence" "$(cat /tmp/text)" 'this user may not count system-wide'
+test_rights() {
+	without_rights '^memory: read 0.00 GB/s'
 }
 
 run_tests

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+#
+# What the tests of pmu-top share.
+
+# What pmu-top --json --output /tmp/top has last said: top_value NAME [LABEL=VALUE]... [share], or
+# top_value "" KEY of the interval itself.
+top_value() {
+	python3 -c '
+import json, sys
+said = json.loads(open("/tmp/top").readlines()[-1])
+name, *words = sys.argv[1:]
+what = words.pop() if words and "=" not in words[-1] else "value"
+wanted = dict(word.split("=") for word in words)
+if not name:
+    print(said[what])
+else:
+    found = [row for row in said["rows"] if row["name"] == name and
+             all(row.get(label) == value for label, value in wanted.items())]
+    print(*(row[what] for row in found))
+' "$@"
+}
+
+# The whole number that is nearest to a number of Python's.
+top_int() {
+	python3 -c "print(round($1))"
+}
+
+# The time that perf says of a count in /tmp/record's last frame.
+top_seconds() {
+	python3 -c 'import json, sys
+print(json.loads(open("/tmp/record").readlines()[-1])["counts"][sys.argv[1]][1] / 1e9)' "$1"
+}
+
+# GB/s as pmu-top writes it, of so many bytes in the time of a count: top_rate BYTES COUNT
+top_rate() {
+	python3 -c "print(f'{$1 / $(top_seconds "$2") / 1e9:.2f}')"
+}
+
+# The picture of /tmp/record's last frame at two widths has lines like these: pictures PATTERN...
+pictures() {
+	for width in 80 200; do
+		pmu-top --replay /tmp/record --width $width --once --output /tmp/text
+		for pattern; do
+			contains "$width columns" "$(cat /tmp/text)" "$pattern"
+		done
+		within "columns of the widest line" "$(python3 -c 'print(max(map(len, open("/tmp/text"))) - 1)')" 40 $width
+	done
+}
+
+# refused STATUS PATTERN OPTION...: pmu-top ends so, and what it says has a line like that
+refused() {
+	wanted=$1 pattern=$2 status=0
+	shift 2
+	pmu-top "$@" > /tmp/text 2>&1 || status=$?
+	equal "exit status" $status "$wanted"
+	contains "the sentence" "$(cat /tmp/text)" "$pattern"
+	fails grep -q Traceback /tmp/text
+}
+
+# Nobody needs to be root. Who has no rights is told so, and what to do: without_rights PATTERN OF THE PICTURE
+without_rights() {
+	echo 2 > /proc/sys/kernel/perf_event_paranoid
+	status=0
+	as_nobody pmu-top --once > /tmp/text 2>&1 || status=$?
+	equal "exit status" $status 1
+	contains "the sentence" "$(cat /tmp/text)" 'this user may not count system-wide \(kernel.perf_event_paranoid is 2\)'
+	contains "what to do" "$(cat /tmp/text)" 'CAP_PERFMON'
+	echo 0 > /proc/sys/kernel/perf_event_paranoid
+	as_nobody pmu-top --once > /tmp/text 2>&1
+	contains "with the right" "$(cat /tmp/text)" "$1"
+}
