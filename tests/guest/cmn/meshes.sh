@@ -13,12 +13,13 @@ number_of() {
 	[ "$n" = 0 ] || echo "_$n"
 }
 
-# What the map of each mesh is now: keep_maps DIRECTORY
+# What the map of each mesh is now, if there is one: keep_maps DIRECTORY
 keep_maps() {
 	mkdir -p "$1"
 	for mesh in $(meshes); do
 		use_mesh "$mesh"
-		cat "/sys/kernel/debug/arm-cmn/map$(number_of "$PMU")" > "$1/$mesh"
+		map=/sys/kernel/debug/arm-cmn/map$(number_of "$PMU")
+		[ ! -e "$map" ] || cat "$map" > "$1/$mesh"
 	done
 }
 
@@ -55,8 +56,10 @@ test_each_port_counts() {
 	counted
 }
 
+# In-tree there are no maps in 5.10, and products came one by one, the last of these in 6.12.
 test_map() {
 	[ "$(wc -l < "/tmp/ours/$1")" -ge 10 ]
+	[ "$(since 6.12 must may)" = must ] || [ -e "/tmp/theirs/$1" ] || skip "the in-tree driver has no map of it"
 	cmp "/tmp/theirs/$1" "/tmp/ours/$1"
 }
 
