@@ -15,6 +15,7 @@
  * costs no access, and thawed once at the end, so that a group starts together.
  */
 #include <linux/cpu.h>
+#include <linux/preempt.h>
 #include <linux/ratelimit.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
@@ -269,7 +270,8 @@ static void pmu_event_start(struct perf_event *event, int flags)
 		return;
 	pmu_box_freeze(box);
 	atomic64_set(&ev->prev, pmu_event_start_value(box, ev));
-	event->hw.state = 0;
+	/* From here on an NMI may read. */
+	WRITE_ONCE(event->hw.state, 0);
 	list_add_tail(&ev->active, &box->active);
 	box->running++;
 	pmu_box_poll_for(box, ev);
@@ -396,12 +398,23 @@ static bool pmu_event_has_company(const struct perf_event *event)
 	return false;
 }
 
+/*
+ * perf reads in an NMI, too, as for a BPF program that runs there. What the NMI has interrupted may
+ * be in the middle of a pass, or hold the lock of a bus: only a look at memory is safe then. The
+ * event's count is that of the last read.
+ */
+static bool pmu_box_readable(const struct pmu_box *box)
+{
+	return !in_nmi() || (!box_ops(box)->start && !box_ops(box)->begin_read);
+}
+
 static void pmu_event_read(struct perf_event *event)
 {
 	struct pmu_event *ev = pmu_event_of(event);
 	bool alone;
 
-	if (event->hw.state & PERF_HES_STOPPED || !pmu_box_is_here(ev->box))
+	if (event->hw.state & PERF_HES_STOPPED || !pmu_box_is_here(ev->box) ||
+	    !pmu_box_readable(ev->box))
 		return;
 	alone = !ev->box->reading;
 	if (alone)
@@ -667,6 +680,8 @@ static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event 
 	init_irq_work(&ev->fail_irq, pmu_event_fail_irq);
 	INIT_WORK(&ev->fail_work, pmu_event_fail_work);
 	event->hw.idx = -1;
+	/* perf says that an event is on its CPU before it adds it; an NMI may read in between. */
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	event->pmu_private = ev;
 	return ev;
 }

@@ -219,6 +219,8 @@ struct pmu_box_ops {
 	/**
 	 * @read: the raw value of counter @idx, pmu_desc.width bits, running or frozen.
 	 * Returns 0, or -ENODEV when the device is gone: the event goes to error state.
+	 * Where there is neither start nor begin_read it is called in an NMI, too, which may
+	 * have interrupted any other verb, and must be but a look at memory.
 	 */
 	int (*read)(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value);
 	/** @freeze: stop all counters of the box together. */

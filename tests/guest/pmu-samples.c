@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "pmu-bpf.h"
 
 #define PMUS	"/sys/bus/event_source/devices"
 #define PAGES	16	/* of data: a power of two */
@@ -49,11 +50,6 @@ static void parse_event(char *text, struct perf_event_attr *attr)
 	attr->config = strtoull(config, NULL, 0);
 }
 
-static int sys_bpf(int command, union bpf_attr *attr)
-{
-	return syscall(SYS_bpf, command, attr, sizeof(*attr));
-}
-
 /* What a program says of a sample: the number of its run & @mask | @set; 0: it is dropped. */
 struct verdict {
 	const char *name;
@@ -64,9 +60,6 @@ static const struct verdict verdicts[] = {
 	{ "keep", 0, 1 }, { "drop", 0, 0 }, { "half", 1, 0 },
 };
 
-#define INSN(OP, DST, SRC, OFF, IMM) \
-	((struct bpf_insn){ .code = (OP), .dst_reg = (DST), .src_reg = (SRC), .off = (OFF), .imm = (IMM) })
-
 /* A program that counts its runs in the array @map. */
 static int load_program(int map, const struct verdict *verdict)
 {
@@ -74,8 +67,7 @@ static int load_program(int map, const struct verdict *verdict)
 		INSN(BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, -4, 0),
 		INSN(BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_2, BPF_REG_10, 0, 0),
 		INSN(BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_2, 0, 0, -4),
-		INSN(BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, map),
-		INSN(0, 0, 0, 0, 0),
+		INSN_MAP(BPF_REG_1, map),
 		INSN(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_map_lookup_elem),
 		INSN(BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 6, 0),
 		INSN(BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_1, BPF_REG_0, 0, 0),
@@ -86,28 +78,10 @@ static int load_program(int map, const struct verdict *verdict)
 		INSN(BPF_ALU64 | BPF_OR | BPF_K, BPF_REG_0, 0, 0, verdict->set),
 		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
 	};
-	union bpf_attr attr = {
-		.prog_type = BPF_PROG_TYPE_PERF_EVENT,
-		.insns = (uintptr_t)insns,
-		.insn_cnt = sizeof(insns) / sizeof(insns[0]),
-		.license = (uintptr_t)"GPL",
-	};
-	int fd = sys_bpf(BPF_PROG_LOAD, &attr);
+	int fd = bpf_load(BPF_PROG_TYPE_PERF_EVENT, insns, sizeof(insns) / sizeof(insns[0]));
 
 	if (fd < 0)
 		die("BPF_PROG_LOAD");
-	return fd;
-}
-
-static int create_map(void)
-{
-	union bpf_attr attr = {
-		.map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 8, .max_entries = 1,
-	};
-	int fd = sys_bpf(BPF_MAP_CREATE, &attr);
-
-	if (fd < 0)
-		die("BPF_MAP_CREATE");
 	return fd;
 }
 
@@ -115,10 +89,8 @@ static int create_map(void)
 static uint64_t runs_of(int map)
 {
 	uint64_t runs = 0;
-	uint32_t key = 0;
-	union bpf_attr attr = { .map_fd = map, .key = (uintptr_t)&key, .value = (uintptr_t)&runs };
 
-	if (sys_bpf(BPF_MAP_LOOKUP_ELEM, &attr))
+	if (bpf_map_get(map, 0, &runs))
 		die("BPF_MAP_LOOKUP_ELEM");
 	return runs;
 }
@@ -191,7 +163,9 @@ int main(int argc, char **argv)
 	if (argc - optind != 2)
 		return 2;
 	parse_event(argv[optind], &attr);
-	map = create_map();
+	map = bpf_map(BPF_MAP_TYPE_ARRAY, sizeof(uint64_t), 1);
+	if (map < 0)
+		die("BPF_MAP_CREATE");
 	event = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, 0);
 	if (event < 0)
 		die("perf_event_open");

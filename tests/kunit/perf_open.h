@@ -81,6 +81,20 @@ static inline u64 perf_open_count(struct perf_event *event)
 	return perf_event_read_value(event, &enabled, &running);
 }
 
+/* The event is read as perf reads it on a CPU, called there with interrupts off. */
+static inline void perf_open_read_here(void *event)
+{
+	((struct perf_event *)event)->pmu->read(event);
+}
+
+/* The same in an NMI, as far as the code that runs there can tell. */
+static inline void perf_open_read_in_nmi(void *event)
+{
+	__preempt_count_add(NMI_OFFSET);
+	perf_open_read_here(event);
+	__preempt_count_sub(NMI_OFFSET);
+}
+
 /* As slow as a guest may be, what a work item does comes: wait for it rather than for a time. */
 #define perf_open_soon(condition)			\
 ({							\

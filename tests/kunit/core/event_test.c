@@ -434,6 +434,36 @@ static void throttled_from_anywhere(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
+/* In an NMI no register is read, nor a pass begun: the count is that of the last read. */
+static void registers_are_not_read_in_an_nmi(struct kunit *test)
+{
+	struct perf_event *event = open_event(1);
+	unsigned int reads;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	happen(7);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 7ULL);
+	happen(5);
+	reads = fake->reads;
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, perf_open_read_in_nmi, event, 1), 0);
+	KUNIT_EXPECT_EQ(test, fake->reads, reads);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 7LL);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 12ULL);
+	perf_event_release_kernel(event);
+}
+
+/* perf says that an event is on its CPU before it adds it: who reads then finds no counter. */
+static void nothing_is_read_before_it_is_added(struct kunit *test)
+{
+	struct perf_event *event;
+
+	event = perf_open_attr(FAKE_PMU, (struct perf_event_attr){ .config = 1, .disabled = 1 }, 0, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, perf_open_read_here, event, 1), 0);
+	KUNIT_EXPECT_EQ(test, fake->reads, 0U);
+	perf_event_release_kernel(event);
+}
+
 /* Two boxes of one name and scope cannot be: the second is refused. */
 static void refuses_a_second_box(struct kunit *test)
 {
@@ -460,6 +490,8 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE(fails_while_it_waits),
 	KUNIT_CASE(unplugged_while_open),
 	KUNIT_CASE(throttled_from_anywhere),
+	KUNIT_CASE(registers_are_not_read_in_an_nmi),
+	KUNIT_CASE(nothing_is_read_before_it_is_added),
 	KUNIT_CASE(refuses_a_second_box),
 	{ }
 };

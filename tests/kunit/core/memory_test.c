@@ -173,6 +173,20 @@ static void fold_is_one_pass(struct kunit *test)
 	perf_event_release_kernel(b);
 }
 
+/* Memory is read in an NMI, too; but not where that has a pass, which the NMI may have interrupted. */
+static void only_memory_is_read_in_an_nmi(struct kunit *test)
+{
+	struct perf_event *event = open_one(test);
+
+	box->raw += 3;
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, perf_open_read_in_nmi, event, 1), 0);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 0LL);
+	memory->ops.begin_read = NULL;
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, perf_open_read_in_nmi, event, 1), 0);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 3LL);
+	perf_event_release_kernel(event);
+}
+
 /* A counter that cannot be read when its event starts fails the event. */
 static void start_errors(struct kunit *test)
 {
@@ -206,6 +220,7 @@ static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(read_is_a_pass),
 	KUNIT_CASE(first_start_is_a_pass),
 	KUNIT_CASE(fold_is_one_pass),
+	KUNIT_CASE(only_memory_is_read_in_an_nmi),
 	KUNIT_CASE(start_errors),
 	KUNIT_CASE(refused_by_the_driver),
 	{ }
