@@ -178,7 +178,7 @@ help:
 	@echo 'make clean           remove what was built'
 	@echo 'make demo            perf on a modelled Xeon, POWER9 and Arm mesh, from nothing'
 	@echo 'make test            static checks, models, KUnit, end-to-end tests (TESTFLAGS= for scripts/test)'
-	@echo 'make test-kernels    the same guests on the oldest and the newest kernel that Debian has'
+	@echo 'make test-kernels    the same guests on the oldest and the newest kernel that Debian has, and on PREEMPT_RT'
 	@echo 'make soak            long runs, and tests that watch the clock: for a host with nothing else to do'
 	@echo 'make check           static checks alone: warnings, sparse, checkpatch'
 	@echo 'make docs            the documentation as HTML, in Documentation/html'

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Kernels for guests: Debian's stock ones, unpacked, with the headers to build modules.
 
-Two are tested every day. The others, the oldest and the newest that Debian has, are of other suites, whose
-libraries and compilers are not the host's: their modules are built in a root of their own suite.
+Two are tested every day. Of the others, PREEMPT_RT is of the same suite. The oldest and the newest that Debian
+has are of other suites, whose libraries and compilers are not the host's: their modules are built in a root of
+their own suite.
 """
 import functools
 import lzma
@@ -15,10 +16,12 @@ from . import cache, debian, pins
 from .cache import Error, run
 
 STOCK = ("6.1", "6.12")
+RT = "6.12-rt"
 NEWEST = "newest"
-# Of which suite, with its backports; of several the first of which the mirror has all for the architecture.
-OTHERS = {"5.10": ("bullseye",), NEWEST: ("trixie", "sid")}
-NOWHERE = {("5.10", "ppc64le")}                     # no longer on mirrors
+# Of which suite, with its backports; of several the first of which the mirror has all for the architecture; None:
+# that of the kernels that are tested every day.
+OTHERS = {"5.10": ("bullseye",), RT: (None,), NEWEST: ("trixie", "sid")}
+NOWHERE = {("5.10", "ppc64le"): "Debian's mirrors no longer have it", (RT, "ppc64le"): "Debian has none"}
 # What a suite's kernels are built with, beside the compiler that their headers ask for.
 TOOLS = ("bash", "binutils", "coreutils", "dash", "diffutils", "findutils", "gawk", "grep", "make", "sed")
 
@@ -50,7 +53,7 @@ def _in_suite(arch, suite):
 
 @functools.cache
 def pin(arch, series):
-    """Which packages make up the stock kernel @series, and, of one of OTHERS, what its modules are built with."""
+    """Which packages make up the stock kernel @series, and, of another suite, what its modules are built with."""
     def find():
         errors = []
         for suite in OTHERS.get(series, [None]):
@@ -62,7 +65,8 @@ def pin(arch, series):
 
     def find_in(name):
         suite = _in_suite(arch.debian, name)
-        meta = debian.newest(suite, f"linux-image-{arch.flavour}", "" if series == NEWEST else f"{series}.")
+        flavour = f"rt-{arch.flavour}" if series == RT else arch.flavour
+        meta = debian.newest(suite, f"linux-image-{flavour}", "" if series == NEWEST else f"{series.removesuffix('-rt')}.")
         image = re.search(r"linux-image-\S+", meta["Depends"]).group()
         release = image.removeprefix("linux-image-")
         version = meta["Version"]
@@ -71,9 +75,9 @@ def pin(arch, series):
                            debian.newest(suite, image, version)["Depends"])
         headers = debian.newest(suite, f"linux-headers-{release}", version)["Depends"]
         found = {"suite": name, "release": release, "version": version, "image": image, "parts": parts,
-                 "headers": [f"linux-headers-{release}", re.search(r"linux-headers-\S+-common", headers).group()],
+                 "headers": [f"linux-headers-{release}", re.search(r"linux-headers-[^\s,]+-common[^\s,]*", headers).group()],
                  "kbuild": re.search(r"linux-kbuild-[^\s,]+", headers).group()}
-        if series in OTHERS:
+        if name:
             found["tools"] = _tools(arch, name, re.search(r"gcc-\d+", headers).group(), found["kbuild"])
         return found
 
@@ -114,7 +118,7 @@ def _unpack_for_host(arch, found, directory):
     _unpack_headers(arch, found, directory)
     debian.unpack(debian.download(debian.host_arch(), [f"{found['kbuild']}={found['version']}"]), directory)
     kdir = directory / "usr/src" / f"linux-headers-{found['release']}"
-    common = next(n for n in found["headers"] if n.endswith("-common"))
+    common = next(n for n in found["headers"] if "-common" in n)
     (kdir / "Makefile").write_text(f"include $(dir $(lastword $(MAKEFILE_LIST)))../{common}/Makefile\n")
 
 
@@ -156,7 +160,7 @@ def stock(arch, series):
             shutil.rmtree(directory / "lib/modules" / found["release"] / "kernel" / unused, ignore_errors=True)
         _unpack_modules(directory / "lib/modules")
         run(["/sbin/depmod", "-b", directory, found["release"]], "depmod")
-        if series in STOCK:
+        if not found["suite"]:
             _unpack_for_host(arch, found, directory)
 
     root = cache.entry("kernel", f"{arch.name}-{found['release']}-{found['version']}", build)
@@ -164,7 +168,7 @@ def stock(arch, series):
     kdir = root / f"usr/src/linux-headers-{release}"
     modules = root / "lib/modules" / release
     build_root = None
-    if series in OTHERS:
+    if found["suite"]:
         build_root = _build_root(arch, found)
         kdir = Path(f"/usr/src/linux-headers-{release}")
     return Kernel(series, release, next(root.glob("boot/vmlinu[xz]-*"), modules / "vmlinuz"), modules, kdir,
@@ -173,7 +177,7 @@ def stock(arch, series):
 
 def get(arch, series):
     if (series, arch.name) in NOWHERE:
-        raise Error(f"Debian's mirrors no longer have kernel {series} for {arch.name}")
+        raise Error(f"there is no kernel {series} for {arch.name}: {NOWHERE[series, arch.name]}")
     if series in (*STOCK, *OTHERS):
         return stock(arch, series)
     if series == "kunit":

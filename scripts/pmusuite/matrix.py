@@ -5,6 +5,7 @@ A note counts for the kernel's exact version alone. What has none was not run, a
 """
 import collections
 import json
+import re
 import subprocess
 import time
 from dataclasses import dataclass
@@ -105,8 +106,8 @@ def _guests(arch, series, names):
 
 
 def _row(arch, series, names):
-    if (series, arch.name) in kernel.NOWHERE:
-        return [series, "", arch.name, "Debian's mirrors no longer have it", "", ""]
+    if why := kernel.NOWHERE.get((series, arch.name)):
+        return [series, "", arch.name, why, "", ""]
     (built, by), (run, notes) = _built(arch, series), _guests(arch, series, names)
     return ["6.12, debug" if series == DEBUG else series, version(arch, series), arch.name, built, run,
             min((note.date for note in [by, *notes] if note), default="")]
@@ -116,7 +117,7 @@ def table():
     """The lines of the matrix, in Markdown."""
     found = wanted()
     order = sorted(CHECKS, key=lambda series: (series == DEBUG, series == kernel.NEWEST,
-                                               [int(part) for part in series.split(".") if part.isdigit()]))
+                                               [int(part) for part in re.findall(r"\d+", series)]))
     return [*HEAD, *(f"| {' | '.join(_row(arch, series, found[arch.name, series]))} |"
                      for series in order for arch in ARCHES.values())]
 
