@@ -796,7 +796,8 @@ static void pmu_box_leave(void *data)
 {
 	struct pmu_box *box = data;
 
-	if (!box->dead)
+	/* Of a box that is off registers may hold anything. */
+	if (box->running && !box->dead)
 		pmu_box_fold(box);
 	hrtimer_try_to_cancel(&box->timer);
 	*this_cpu_ptr(box->pd->owned) = NULL;

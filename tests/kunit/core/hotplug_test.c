@@ -104,7 +104,7 @@ static void power_goes_with_the_cpu(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(box->off) == 2));
 }
 
-/* A CPU that comes when nothing is open has nothing to switch on. */
+/* A CPU that leaves when nothing is open has nothing to read, and one that comes nothing to switch on. */
 static void idle_box_stays_off(struct kunit *test)
 {
 	int cpu = second_cpu(test);
@@ -112,6 +112,7 @@ static void idle_box_stays_off(struct kunit *test)
 	hotplug_create(test, PMU_SCOPE_CPU, PMU_TASKS_ONLY);
 	leave(test, cpu);
 	come_back(test);
+	KUNIT_EXPECT_EQ(test, memory->boxes[cpu].begins, 0U);
 	KUNIT_EXPECT_EQ(test, memory->boxes[cpu].on, 0U);
 	KUNIT_EXPECT_EQ(test, memory->boxes[cpu].off, 0U);
 }
