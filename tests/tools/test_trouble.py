@@ -269,11 +269,18 @@ here={here}
 case $1 in
 record)
 	[ ! -e $here/refuses ] || {{ cat $here/refuses >&2; exit 129; }}
-	while [ "$1" != -o ]; do shift; done
+	while [ "$1" != -o ]; do
+		case $1 in --control=fd:*) control=${{1#*:}} ;; esac
+		shift
+	done
 	data=$2
-	trap 'echo > "$here/new"; mv "$here/new" "$data.2026"' USR2
+	trap '' USR2
 	trap 'exit 0' TERM
 	echo > "$data"
+	read -r word < /dev/fd/${{control%,*}}
+	[ "$word" = enable ] && [ ! -e $here/silent ] || exit
+	trap 'echo > "$here/new"; mv "$here/new" "$data.2026"' USR2
+	echo ack > /dev/fd/${{control#*,}}
 	while :; do sleep 0.05; done ;;
 script)
 	cat $here/script
@@ -320,6 +327,10 @@ class TestTracer(Case):
             (self.directory / "refuses").write_text(said)
             with self.subTest(said):
                 self.assertRaisesRegex(ToolError, said or "it says nothing", power_imc.Tracer)
+
+    def test_one_that_does_not_answer(self):
+        (self.directory / "silent").touch()
+        self.assertRaisesRegex(ToolError, "it says nothing", power_imc.Tracer)
 
     def test_one_that_ends(self):
         with contextlib.closing(power_imc.Tracer()) as tracer:

@@ -7,7 +7,7 @@
 # vm: --tools --arch ppc64le --kernel 6.1 --model power10
 . ./power_imc/lib.sh
 . ./top.sh
-trap 'echo 1 > /proc/sys/kernel/perf_event_paranoid; pmu-model set "nest*" traffic 0' EXIT
+trap 'echo 1 > /proc/sys/kernel/perf_event_paranoid; pmu-model set "nest*" traffic 0; trace_every 0' EXIT
 
 # A count of POWER9's memory controllers is 256 commands, of POWER10's 4096; reads are of 128 bytes, writes of
 # 128 on POWER9 and of 64 on POWER10.
@@ -43,6 +43,23 @@ test_cores() {
 	kill "$(cat /tmp/spins)"
 	within "MHz of core 0" "$(top_int "$(top_value cycles chip=0 core=0) / 1e6")" 1500 4400
 	[ "$(top_int "1e6 * $(top_value ipc chip=0 core=0)")" -gt 0 ]
+}
+
+# The functions in which a program was, by trace_imc: heavy() has three quarters of what light() and heavy() have.
+test_functions() {
+	# The model makes so many records that 4000 a second are a fraction of them, as of the hardware's.
+	trace_every $((INSTRUCTIONS / 4))
+	pmu-top --mode functions --json --output /tmp/top --record /tmp/record -- taskset 1 sh -c "for _ in \$(seq 20); do $SPIN; done"
+	python3 -c 'import json, sys
+said = json.load(open("/tmp/top"))["functions"]
+print(*(f"{function}={samples}" for function, command, samples in said.get("top") or sys.exit(said)
+        if command == "pmu-spin" and function in ("heavy", "light")))' > /tmp/shares
+	heavy=$(grep -o 'heavy=[0-9]*' /tmp/shares | cut -d= -f2) light=$(grep -o 'light=[0-9]*' /tmp/shares | cut -d= -f2)
+	show "heavy $heavy, light $light"
+	within "samples of light" "$light" 400 1800
+	within "samples of heavy, where light has $light" "$heavy" $((light * 27 / 10)) $((light * 33 / 10))
+	pictures 'records of trace_imc were made, for which no counter interrupted' \
+		'[0-9.]+ +█.* heavy +pmu-spin' 'light +pmu-spin'
 }
 
 test_rights() {

@@ -7,6 +7,7 @@ import collections
 import errno
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -208,15 +209,27 @@ class Tracer:
         self.directory = tempfile.TemporaryDirectory(prefix="pmu-top.")
         self.data = Path(self.directory.name, "perf.data")
         self.said = tempfile.TemporaryFile("w+")        # a pipe that nobody reads would stop it
+        theirs, self.control = os.pipe()
+        self.answers, answers = os.pipe()
         # Without ids of builds: perf goes through each file once more for them, and symbols are those of this machine.
         self.process = subprocess.Popen(["perf", "record", "-B", "-N", "-a", "-e", "trace_imc/trace_cycles/", "-F", _frequency(),
-                                         "--switch-output=signal", "-o", self.data], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                        stderr=self.said, start_new_session=True, preexec_fn=count.end_with_parent)
-        # Its header is there when the events are open.
-        if not self._wait(lambda: self.data.exists() and self.data.stat().st_size):
+                                         "--switch-output=signal", "-D", "-1", f"--control=fd:{theirs},{answers}", "-o", self.data],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.said,
+                                        pass_fds=(theirs, answers), start_new_session=True, preexec_fn=count.end_with_parent)
+        os.close(theirs)
+        os.close(answers)
+        if not self._enable():
             error = self._failure()
             self.close()
             raise error
+
+    def _enable(self):
+        """Whether perf records now. It answers when it listens to signals, too; before that it would lose them."""
+        try:
+            os.write(self.control, b"enable\n")
+        except BrokenPipeError:
+            return False
+        return self._wait(lambda: select.select([self.answers], [], [], 0)[0]) and bool(os.read(self.answers, 16))
 
     def _wait(self, ready):
         end = time.monotonic() + self.PATIENCE
@@ -257,6 +270,8 @@ class Tracer:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        for fd in self.control, self.answers:
+            os.close(fd)
         self.said.close()
         self.directory.cleanup()
 
