@@ -63,6 +63,24 @@ test_an_event() {
 	pictures "^hottest: XP 0$(printf %x $((node & ~7))) HN-F#2 ~?[0-9.]+\$"
 }
 
+# CMN S3 has other home nodes, whose events have other names.
+test_s3() {
+	[ -e /sys/bus/platform/drivers/cmn_pmu ] || skip "with the in-tree driver these events take turns, and miss a moment"
+	use_mesh cmn1
+	pmu-top --mesh "$PMU" --mode totals --json --record /tmp/record --output /tmp/top -- sh -c "
+		pmu-model add cmn1 hns_slc_sf_cache_access_all 1000; pmu-model add cmn1 hns_cache_miss_all 250
+		pmu-model add cmn1 hns_mc_reqs_local_all 50; pmu-model add cmn1 hns_mc_retries_local 5"
+	equal "misses of 1000" "$(top_int "1000 * $(top_value slc_miss_rate)")" 250
+	equal "bytes to memory" "$(top_int "$(top_value memory) * $(top_seconds reqs)")" $((90 * 64))
+	pmu-model set cmn1 traffic 100000000
+	pmu-top --mesh "$PMU" --interval 2 --once --json --record /tmp/record --output /tmp/top
+	pmu-model set cmn1 traffic 0
+	for link in $(top_value link); do
+		within "MB/s" "$(top_int "$link / 1e6")" 3000 3400
+	done
+	pictures "^$PMU 2x2" 'XP 000 .*XP 020' '→ +3\.[0-4]' 'p. HN-S +3\.[0-4]'
+}
+
 test_what_there_is_not() {
 	refused 1 "$PMU has no event 'hnf_nonsense'" --mesh "$PMU" --event hnf_nonsense --once
 	refused 1 'There is no mesh arm_cmn_7' --mesh arm_cmn_7 --once

@@ -44,6 +44,21 @@ test_an_engine_that_stops() {
 	found reference ok 'MHz'
 }
 
+# Cycles that no processor makes, and of its parts more than of the whole.
+test_too_many_cycles() {
+	for event in CPM_CCYC CPM_PCYC CPM_NON_IDLE_PCYC; do
+		[ -e $PMUS/core_imc/events/$event ] || skip "this machine has no $event"
+	done
+	echo "add core0 $(offset CPM_CCYC) 20000000" > /tmp/add
+	while_adding 0.05 found cycles FAIL 'core_imc on CPU 0: .* cycles a second, of a core that is awake'
+	echo "add core0 $(offset CPM_NON_IDLE_PCYC) 20000000" > /tmp/add
+	while_adding 0.05 found parts note 'core_imc on CPU 0: CPM_PCYC is .*, of which CPM_NON_IDLE_PCYC'
+}
+
+offset() { # EVENT
+	sed 's/event=//' "$PMUS/core_imc/events/$1"
+}
+
 test_records_that_are_no_good() {
 	trace_every $NEVER
 	trace_record -- taskset 1 sh -c 'pmu-model set thread0 corrupt 3; pmu-model set thread0 burst 10'
