@@ -13,7 +13,7 @@ from . import cache, debian
 PACKAGES = ("build-essential", "debhelper", "dh-dkms", "dh-python", "dkms", "help2man", "kmod", "lintian", "man-db", "mount",
             "openssl", "python3-rich", "rpm")
 # What a package manager itself writes.
-BOOKKEEPING = ("/var/lib/dpkg", "/var/lib/apt", "/var/log", "/var/cache", "/etc/ld.so.cache", "/etc/mtab", "/tmp", "/work",
+BOOKKEEPING = ("/var/lib/dpkg", "/var/lib/apt", "/var/log", "/var/cache", "/etc/ld.so.cache", "/etc/mtab", "/tmp", "/mnt",
                "/root")
 
 # The root's own devices and processes would be the host's.
@@ -22,8 +22,8 @@ lower=$1 over=$2 work=$3
 shift 3
 mkdir -p "$over/upper" "$over/work" "$over/root"
 mount -t overlay overlay -o "lowerdir=$lower,upperdir=$over/upper,workdir=$over/work" "$over/root"
-mkdir -p "$over/root/work"
-mount --bind "$work" "$over/root/work"
+mkdir -p "$over/root/mnt"
+mount --bind "$work" "$over/root/mnt"
 mount -t proc proc "$over/root/proc"
 mount --rbind /dev "$over/root/dev"
 exec chroot "$over/root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root DEBIAN_FRONTEND=noninteractive "$@"
@@ -46,7 +46,7 @@ def get(suite, *packages):
 
 
 def run(root, over, work, *command):
-    """Run @command in @root, with what it changes in the directory @over, and the directory @work as /work."""
+    """Run @command in @root, with what it changes in the directory @over, and the directory @work as /mnt."""
     return subprocess.run(["unshare", "--mount", "--pid", "--fork", "sh", "-ec", ENTER, "sh", root, over, work, *command],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace", check=False)

@@ -61,7 +61,7 @@ class InRoot(unittest.TestCase):
         """Where in the root the tree is, as of @version."""
         if not (self.work / f"tree-{version}").exists():
             export(self.work / f"tree-{version}", version)
-        return f"/work/tree-{version}"
+        return f"/mnt/tree-{version}"
 
     def dist(self, version=VERSION):
         """Where in the root that suite's packages are, made there by "make deb"."""
@@ -69,10 +69,10 @@ class InRoot(unittest.TestCase):
         if not (self.work / name).exists():
             building = scratch() / f"building-{name}"
             done = roots.run(self.root, building, self.work, "sh", "-ec",
-                             f"cp -r {self.tree(version)} /root/tree; cd /root/tree; make deb; cp -r dist /work/{name}")
+                             f"cp -r {self.tree(version)} /root/tree; cd /root/tree; make deb; cp -r dist /mnt/{name}")
             shutil.rmtree(building)
             self.assertEqual(done.returncode, 0, f"make deb:\n{done.stdout[-4000:]}")
-        return f"/work/{name}"
+        return f"/mnt/{name}"
 
     def deb(self, version=VERSION, name="pmu-suite-dkms"):
         return f"{self.dist(version)}/{name}_{version}_all.deb"
