@@ -108,7 +108,12 @@ int pmu_box_power(struct pmu_box *box, bool on);
 bool pmu_box_wanted(const struct pmu_box *box);
 void pmu_power_flush(void);
 
+/* open.c */
+int pmu_event_init(struct perf_event *event);
+
 /* perf.c */
+void pmu_event_init_failing(struct pmu_event *ev);
+int pmu_pick_counter(u64 used, u64 usable, int hint);
 void pmu_perf_init(struct pmu_dev *pd);
 void pmu_box_init_counting(struct pmu_box *box);
 void pmu_box_arrive(void *box);
@@ -120,6 +125,16 @@ void pmu_box_migrate(struct pmu_box *box, int from, int to);
 static inline struct pmu_dev *to_pmu_dev(struct pmu *pmu)
 {
 	return container_of(pmu, struct pmu_dev, pmu);
+}
+
+static inline bool pmu_event_is_task(const struct perf_event *event)
+{
+	return event->attach_state & PERF_ATTACH_TASK;
+}
+
+static inline const struct pmu_box_ops *box_ops(const struct pmu_box *box)
+{
+	return box->pd->desc->ops;
 }
 
 #if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)

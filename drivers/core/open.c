@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An event is opened, and closed: what is refused, which box it belongs to, and does its
+ * group fit. What it does in between is in perf.c.
+ *
+ * event_init may sleep, and perf holds locks: core.h says which, and what may be waited for.
+ */
+#include <linux/cpu.h>
+#include <linux/ratelimit.h>
+#include <linux/slab.h>
+
+#include "core.h"
+
+static void pmu_event_discard(struct pmu_event *ev)
+{
+	ev->event->pmu_private = NULL;
+	if (ev->box)
+		pmu_box_put(ev->box);
+	kfree(ev);
+}
+
+/* The end of an event that the driver took. */
+static void pmu_event_release(struct pmu_event *ev)
+{
+	const struct pmu_desc *desc = ev->pd->desc;
+
+	if (desc->ops->event_free)
+		desc->ops->event_free(desc, ev);
+	pmu_event_discard(ev);
+}
+
+static void pmu_event_destroy(struct perf_event *event)
+{
+	struct pmu_event *ev = pmu_event_of(event);
+
+	/*
+	 * Parked is what an event is in the course of a migration only: wait for its end, or see
+	 * all that it has done to the event.
+	 */
+	if (smp_load_acquire(&ev->parked)) {
+		mutex_lock(&pmu_core_mutex);
+		mutex_unlock(&pmu_core_mutex);
+	}
+	/* perf may free a task's with its context's lock held: there is nobody to wait for. */
+	if (ev->failed && !pmu_event_is_task(event)) {
+		irq_work_sync(&ev->fail_irq);
+		cancel_work_sync(&ev->fail_work);
+	}
+	/* An inherited event goes before the one it was made from, which uses the box for both. */
+	if (!event->parent)
+		pmu_power_unuse(ev->pd, ev->box);
+	pmu_event_release(ev);
+}
+
+/* What a group takes of a box, tried on an empty one. */
+struct pmu_trial {
+	u64 used;
+	void *state;
+};
+
+static bool pmu_trial_take(struct pmu_trial *trial, struct pmu_box *box,
+			   const struct perf_event *event)
+{
+	const struct pmu_box_ops *ops = box_ops(box);
+	struct pmu_event *ev;
+	int idx;
+
+	/* Members of other PMUs take nothing here. One that is switched off may be switched on. */
+	if (event->pmu != &box->pd->pmu)
+		return true;
+	ev = pmu_event_of(event);
+	if (ev->box != box)
+		return false;
+	if (ops->claim)
+		return !ops->claim(box, ev, trial->state, true);
+	if (!ops->counters)
+		return true;
+	idx = pmu_pick_counter(trial->used, ops->counters(box->pd->desc, ev), -1);
+	if (idx < 0)
+		return false;
+	trial->used |= BIT_ULL(idx);
+	return true;
+}
+
+static bool pmu_trial_fits(struct pmu_trial *trial, struct pmu_box *box, struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+
+	if (!pmu_trial_take(trial, box, event))
+		return false;
+	if (leader == event)
+		return true;
+	if (!pmu_trial_take(trial, box, leader))
+		return false;
+	for_each_sibling_event(sibling, leader)
+		if (!pmu_trial_take(trial, box, sibling))
+			return false;
+	return true;
+}
+
+/* Can the group count at the same time once @event is in it? */
+static int pmu_group_check(struct pmu_box *box, struct perf_event *event)
+{
+	const struct pmu_box_ops *ops = box_ops(box);
+	struct pmu_trial trial = { 0 };
+	bool fits;
+
+	/*
+	 * Where nothing is claimed every group fits. perf does not lock the list of siblings for
+	 * the PMUs of tasks, which are of this kind.
+	 */
+	if (!ops->claim && !ops->counters)
+		return 0;
+	if (box->pd->desc->state_size) {
+		trial.state = kzalloc(box->pd->desc->state_size, GFP_KERNEL);
+		if (!trial.state)
+			return -ENOMEM;
+	}
+	fits = pmu_trial_fits(&trial, box, event);
+	kfree(trial.state);
+	return fits ? 0 : -EINVAL;
+}
+
+static int pmu_refuse(const struct pmu_dev *pd, const char *why)
+{
+	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 200);
+
+	if (pmu_may_log() && __ratelimit(&limit))
+		pr_notice("%s: event refused: %s\n", pd->name, why);
+	return -EINVAL;
+}
+
+/*
+ * May the event switch boxes on? perf asks who opens it only when event_init is over; but who will
+ * not get the event must not switch on anything for a moment, nor be in the way of who may.
+ */
+static int pmu_event_check_power(const struct pmu_desc *desc, struct perf_event *event)
+{
+	const struct perf_event *leader = event->group_leader;
+
+	if (!desc->ops->power_on)
+		return 0;
+	/* All boxes, that is. */
+	if (pmu_event_is_task(event))
+		return perfmon_capable() ? 0 : -EACCES;
+	/* For a sibling perf holds its leader's context. Who has a leader was trusted with it. */
+	if (leader != event)
+		return pmu_event_is_task(leader) ? -EINVAL : 0;
+	return pmu_allow_cpu();
+}
+
+static int pmu_event_check(const struct pmu_dev *pd, struct perf_event *event)
+{
+	const struct pmu_desc *desc = pd->desc;
+	const struct perf_event_attr *attr = &event->attr;
+
+	if (attr->type != pd->pmu.type)
+		return -ENOENT;
+	/* An inherited one is as that which was opened, by who had the right to; not who forks. */
+	if (event->parent)
+		return 0;
+	if (desc->privileged && !perfmon_capable())
+		return -EACCES;
+	/* perf would say so, too, but only once the event was taken. */
+	if (!desc->excludes && event_has_any_exclude_flag(event))
+		return -EINVAL;
+	if (desc->sampling && !is_sampling_event(event))
+		return -ENOENT;
+	if (!desc->sampling && is_sampling_event(event))
+		return pmu_refuse(pd, "it cannot sample; count instead");
+	if (desc->tasks == (pmu_event_is_task(event) ? PMU_TASKS_NEVER : PMU_TASKS_ONLY))
+		return pmu_refuse(pd, desc->tasks ? "it counts for tasks alone" :
+				  "it counts for the system, not for a task");
+	if (pmu_reserved_bits(desc, PMU_CONFIG, attr->config) ||
+	    pmu_reserved_bits(desc, PMU_CONFIG1, attr->config1) ||
+	    pmu_reserved_bits(desc, PMU_CONFIG2, attr->config2) || pmu_attr_further_config(attr))
+		return pmu_refuse(pd, "the config has bits that no format describes");
+	return pmu_event_check_power(desc, event);
+}
+
+/*
+ * The box that an event on a CPU counts in, with a reference; NULL for one of a task, which
+ * has none until it is scheduled.
+ */
+static struct pmu_box *pmu_event_find_box(struct pmu_dev *pd, const struct perf_event *event)
+{
+	struct pmu_box *box;
+
+	/* An inherited event finds its box, if there is one, when its task runs. */
+	if (event->parent)
+		return NULL;
+	if (pmu_event_is_task(event))
+		return pmu_dev_has_box(pd) ? NULL : ERR_PTR(-ENODEV);
+	box = cpu_online(event->cpu) ? pmu_box_get(pd, event->cpu) : NULL;
+	return box ?: ERR_PTR(-ENODEV);
+}
+
+static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event *event)
+{
+	struct pmu_box *box = pmu_event_find_box(pd, event);
+	struct pmu_event *ev;
+
+	if (IS_ERR(box))
+		return ERR_CAST(box);
+	ev = kzalloc(sizeof(*ev) + pd->desc->event_size, GFP_KERNEL);
+	if (!ev) {
+		if (box)
+			pmu_box_put(box);
+		return ERR_PTR(-ENOMEM);
+	}
+	ev->event = event;
+	ev->pd = pd;
+	ev->box = box;
+	ev->last_idx = -1;
+	ev->priv = pd->desc->event_size ? ev + 1 : NULL;
+	pmu_event_init_failing(ev);
+	event->hw.idx = -1;
+	/* perf says that an event is on its CPU before it adds it; an NMI may read in between. */
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	event->pmu_private = ev;
+	return ev;
+}
+
+/* Once the driver has taken the event: does its group fit, and can its box be powered? */
+static int pmu_event_settle(struct pmu_event *ev)
+{
+	struct perf_event *event = ev->event;
+	int err;
+
+	ev->poll_ns = pmu_poll_period_ns(ev->pd->desc->width, ev->max_rate);
+	if (ev->box) {
+		err = pmu_group_check(ev->box, event);
+		if (err)
+			return err;
+	}
+	err = event->parent ? 0 : pmu_power_use(ev->pd, ev->box, event);
+	if (err || !ev->box)
+		return err;
+	/* While it waited for power the box may have moved. */
+	event->cpu = READ_ONCE(ev->box->cpu);
+	if (event->cpu >= 0)
+		return 0;
+	pmu_power_unuse(ev->pd, ev->box);
+	return -ENODEV;
+}
+
+int pmu_event_init(struct perf_event *event)
+{
+	struct pmu_dev *pd = to_pmu_dev(event->pmu);
+	const struct pmu_box_ops *ops = pd->desc->ops;
+	struct pmu_event *ev;
+	int err;
+
+	err = pmu_event_check(pd, event);
+	if (err)
+		return err;
+	/* What was closed just now may still be powered, and in the way of this. */
+	if (ops->power_on && !event->parent && pmu_event_may_wait(event))
+		pmu_power_flush();
+	ev = pmu_event_create(pd, event);
+	if (IS_ERR(ev))
+		return PTR_ERR(ev);
+
+	err = ops->event_init(pd->desc, ev);
+	if (err) {
+		pmu_event_discard(ev);
+		return err;
+	}
+	err = pmu_event_settle(ev);
+	if (err) {
+		pmu_event_release(ev);
+		return err;
+	}
+	event->destroy = pmu_event_destroy;
+	return 0;
+}
