@@ -97,6 +97,7 @@ dkms-source:
 
 # For every kernel that is installed now or later; another version goes.
 dkms-install:
+	@command -v dkms > /dev/null || { echo "There is no dkms: apt install dkms" >&2; exit 1; }
 	@$(packaging)/dkms-remove
 	@$(MAKE) --no-print-directory dkms-source install-driver
 	dkms add pmu-suite/$(version)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The packages, on demand: test_packages.py on the newest kernel and its suite; upgraded, signed, booted from in a guest."""
+import re
 import shutil
 import subprocess
 
@@ -130,8 +131,6 @@ class Make(inroot.InRoot):
                                ("install KDIR=/nowhere", "No kernel headers in /nowhere")):
             self.assertIn(sentence, self.inside(f"cd /tmp/tree; make {goal}", status=2))
         self.assertEqual(self.left(), before)
-        self.assertIn("no kernel's headers are installed", self.inside("cd /tmp/tree; make dkms-install", status=2))
-        self.inside("cd /tmp/tree; make dkms-uninstall")
         self.inside(f"dpkg -i {self.deb()}")
         self.assertEqual(self.inside("dkms status"), f"pmu-suite/{VERSION}: added\n")
         self.inside("dpkg --purge pmu-suite-dkms")
@@ -139,7 +138,7 @@ class Make(inroot.InRoot):
 
 
 class Autopkgtest(inroot.InRoot):
-    """Debian's runner of the tests that the source package declares; a guest, which takes a network and minutes, is left out."""
+    """Debian's runner of the tests that the source package declares; one needs a network, and boots a guest from nothing."""
 
     @classmethod
     def setUpClass(cls):
@@ -147,9 +146,13 @@ class Autopkgtest(inroot.InRoot):
         cls.root = roots.get(cls.suite, "linux-headers-amd64", "autopkgtest", "dctrl-tools")
 
     def test_what_is_declared_passes(self):
-        said = self.inside(f"cd {self.dist()}; autopkgtest --skip-test=guest *.dsc *.deb -- null 2>&1")
+        # 2: one was skipped.
+        said = self.inside(f"cd {self.dist()}; apt-get update -q; autopkgtest *.dsc *.deb -- null 2>&1 || [ $? = 2 ]")
         for name in "dkms", "tools":
             self.assertRegex(said, rf"(?m)^{name} +PASS")
+        if re.search("(?m)^guest +SKIP", said):
+            self.skipTest("the headers that Debian has now are of no kernel that is pinned: scripts/pin --update")
+        self.assertRegex(said, "(?m)^guest +PASS")
 
 
 class Rpm(inroot.InRoot):

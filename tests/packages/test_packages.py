@@ -3,6 +3,7 @@
 
 What takes longer, and Debian's other suite, is in everything.py.
 """
+import platform
 import re
 import subprocess
 import tempfile
@@ -82,6 +83,27 @@ class Make(InRoot):
         self.assertIn(f"{self.kernel.release}/updates/pmu-suite is of no package; 'make uninstall", said)
         self.make("uninstall uninstall-tools")
         self.assertEqual(self.left(), [])
+
+    def test_dkms_install_without_headers(self):
+        """The running kernel's are missing: that is said, and DKMS builds when it is told that there are some."""
+        self.inside("mv /lib/modules/*/build /tmp")
+        before = self.left()
+        said = self.make("dkms-install")
+        self.assertIn(f"install linux-headers-{platform.release()}, and DKMS builds", said)
+        self.assertEqual(self.inside("dkms status"), f"pmu-suite/{VERSION}: added\n")
+        # As Debian's package of headers does.
+        self.inside(f"mv /tmp/build {self.dkms.removesuffix('/updates/dkms')}; "
+                    f"run-parts --arg={self.kernel.release} /etc/kernel/header_postinst.d")
+        self.assertEqual(self.inside("dkms status"), self.installed())
+        self.make("dkms-uninstall")
+        self.inside("mv /lib/modules/*/build /tmp")
+        self.assertEqual(self.left(), before)
+
+    def test_dkms_install_without_dkms(self):
+        self.inside("rm /usr/sbin/dkms")
+        before = self.left()
+        self.assertIn("There is no dkms", self.make("dkms-install", status=2))
+        self.assertEqual(self.left(), before)
 
 
 class Driver(InRoot):
