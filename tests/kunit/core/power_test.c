@@ -4,8 +4,11 @@
  * is never switched on or off twice, and off in the end.
  */
 #include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/irq_work.h>
 #include <linux/sched.h>
+#include <linux/workqueue.h>
 
 #include <core/core.h>
 
@@ -261,6 +264,84 @@ static void owner_forgets_at_once(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
+/*
+ * A box that is being switched off, until this is told to go on; meanwhile the lock that powering
+ * takes is held. Done on another CPU, which has interrupts off. Who waits for it gets it in the end.
+ */
+#define GOING_OFF_MS	1000
+
+static DECLARE_COMPLETION(going_off);
+static bool go_on;
+static struct perf_event *closed_there;
+
+static void go_off_slowly(void)
+{
+	complete(&going_off);
+	for (unsigned int ms = 0; ms < GOING_OFF_MS && !READ_ONCE(go_on); ms++)
+		mdelay(1);
+}
+
+static void close_there(struct work_struct *work)
+{
+	perf_event_release_kernel(closed_there);
+}
+
+static DECLARE_WORK(closing_there, close_there);
+
+/* What perf_event_open() says of a sibling of another PMU's event, opened while @cpu's box goes off. */
+static int open_sibling_meanwhile(struct kunit *test, int cpu)
+{
+	struct perf_event *sibling = kunit_kzalloc(test, sizeof(*sibling), GFP_KERNEL);
+	struct perf_event *leader = perf_open("software", PERF_COUNT_SW_CPU_CLOCK, cpu, NULL);
+	int err;
+
+	KUNIT_ASSERT_NOT_NULL(test, sibling);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, leader);
+	closed_there = open_one(test, cpu, NULL);
+	sibling->pmu = closed_there->pmu;
+	sibling->attr.type = closed_there->attr.type;
+	sibling->cpu = cpu;
+	sibling->group_leader = leader;
+
+	memory->boxes[cpu].switching_off = go_off_slowly;
+	reinit_completion(&going_off);
+	WRITE_ONCE(go_on, false);
+	schedule_work_on(cpu, &closing_there);
+	wait_for_completion(&going_off);
+	err = sibling->pmu->event_init(sibling);
+	WRITE_ONCE(go_on, true);
+	flush_work(&closing_there);
+	if (!err)
+		sibling->destroy(sibling);
+	perf_event_release_kernel(leader);
+	return err;
+}
+
+static int sibling_while_power_changes(struct kunit *test, enum pmu_tasks tasks)
+{
+	int other = memory_second_cpu();
+
+	if (other < 0)
+		kunit_skip(test, "needs two CPUs");
+	power_create(test, PMU_SCOPE_CPU);
+	memory->desc.tasks = tasks;
+	memory_plug(test, memory);
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
+	return open_sibling_meanwhile(test, other);
+}
+
+/* In a group of another PMU's an event waits for power that changes, if its PMU is one for tasks. */
+static void sibling_waits(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, sibling_while_power_changes(test, PMU_TASKS_TOO), 0);
+}
+
+/* If it is not perf has its leader's context locked, which whoever changes power may wait for. */
+static void sibling_may_not_wait(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, sibling_while_power_changes(test, PMU_TASKS_NEVER), -EAGAIN);
+}
+
 static struct kunit_case power_cases[] = {
 	KUNIT_CASE(first_on_last_off),
 	KUNIT_CASE(on_while_disabled),
@@ -272,6 +353,8 @@ static struct kunit_case power_cases[] = {
 	KUNIT_CASE(late_box_is_powered),
 	KUNIT_CASE(off_with_the_device),
 	KUNIT_CASE(owner_forgets_at_once),
+	KUNIT_CASE(sibling_waits),
+	KUNIT_CASE(sibling_may_not_wait),
 	{ }
 };
 
