@@ -261,6 +261,12 @@ static void pmu_event_start(struct perf_event *event, int flags)
 	struct pmu_event *ev = pmu_event_of(event);
 	struct pmu_box *box = ev->box;
 
+	/*
+	 * To end the throttling of a group 6.16 starts all of it, also what is not on the CPU: that
+	 * has no counter, and if it is a task's no box.
+	 */
+	if (event->state != PERF_EVENT_STATE_ACTIVE)
+		return;
 	if (!(event->hw.state & PERF_HES_STOPPED) || !pmu_box_is_here(box))
 		return;
 	pmu_box_freeze(box);

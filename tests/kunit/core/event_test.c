@@ -434,6 +434,31 @@ static void throttled_from_anywhere(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
+static void start_here(void *data)
+{
+	struct perf_event *event = data;
+
+	event->pmu->start(event, 0);
+}
+
+/* perf of 6.16 ends the throttling of a whole group by starting its events, also those that are off. */
+static void started_only_when_added(struct kunit *test)
+{
+	struct perf_event *event;
+
+	event = perf_open_attr(FAKE_PMU, (struct perf_event_attr){ .config = 1, .disabled = 1 }, 0, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	for (int i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, smp_call_function_single(0, start_here, event, 1), 0);
+		KUNIT_ASSERT_EQ(test, fake->thaws, (unsigned int)i);
+		perf_event_enable(event);
+		happen(7);
+		perf_event_disable(event);
+		KUNIT_EXPECT_EQ(test, perf_open_count(event), 7ULL * (i + 1));
+	}
+	perf_event_release_kernel(event);
+}
+
 /* In an NMI no register is read, nor a pass begun: the count is that of the last read. */
 static void registers_are_not_read_in_an_nmi(struct kunit *test)
 {
@@ -490,6 +515,7 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE(fails_while_it_waits),
 	KUNIT_CASE(unplugged_while_open),
 	KUNIT_CASE(throttled_from_anywhere),
+	KUNIT_CASE(started_only_when_added),
 	KUNIT_CASE(registers_are_not_read_in_an_nmi),
 	KUNIT_CASE(nothing_is_read_before_it_is_added),
 	KUNIT_CASE(refuses_a_second_box),
