@@ -170,8 +170,10 @@ void power_imc_engine_put(struct power_imc_core *core)
 	unsigned int puts = 1;
 
 	raw_spin_lock(&core->lock);
-	if (!--core->users)
+	if (!--core->users) {
+		core->failed = false;
 		puts = power_imc_engine_stopped(core, power_imc_engine_stop(core));
+	}
 	raw_spin_unlock(&core->lock);
 	power_imc_domain_put_all(type, puts);
 }
@@ -246,8 +248,8 @@ void power_imc_engine_look(struct power_imc_core *core)
 	bool again;
 
 	raw_spin_lock_irqsave(&core->lock, flags);
-	again = core->users && !core->paused && core->tells && !core->imc->halted &&
-		power_imc_engine_is_off(core);
+	again = core->users && !core->paused && !core->imc->halted &&
+		(core->failed || (core->tells && power_imc_engine_is_off(core)));
 	if (again) {
 		core->restarts++;
 		power_imc_engine_restart(core);

@@ -361,6 +361,25 @@ static void left_alone_where_the_switch_does_not_tell(struct kunit *test)
 	}
 }
 
+/* One that could not be started behind a pause is tried again, though its switch has never told anything. */
+static void tried_again_behind_a_pause(struct kunit *test)
+{
+	struct power_imc_core *core = &imc->cores[0];
+
+	KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), 0);
+	KUNIT_EXPECT_EQ(test, get(0, core_use), 0);
+	firmware_log.error[CALL_CORE_ON] = -EIO;
+	power_imc_engine_resume(core);
+	power_imc_engine_look(core);
+	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_ON], 2U);
+	firmware_log.error[CALL_CORE_ON] = 0;
+	power_imc_engine_look(core);
+	KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
+	power_imc_engine_look(core);
+	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_ON], 3U);
+	put(0);
+}
+
 /* When all is off for good nothing starts, and nothing starts again; what is used can be given back. */
 static void nothing_starts_when_halted(struct kunit *test)
 {
@@ -509,6 +528,7 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(paused_while_a_cpu_comes),
 	KUNIT_CASE(started_again_where_it_is_off),
 	KUNIT_CASE(left_alone_where_the_switch_does_not_tell),
+	KUNIT_CASE(tried_again_behind_a_pause),
 	KUNIT_CASE(nothing_starts_when_halted),
 	KUNIT_CASE(cores_in_any_order),
 	KUNIT_CASE(exclusion_is_system_wide),
