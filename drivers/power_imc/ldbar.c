@@ -93,8 +93,8 @@ static int power_imc_ldbar_online(unsigned int cpu)
 
 static void power_imc_ldbar_unwatch(void *unused)
 {
-	cpuhp_remove_state_nocalls(power_imc_ldbar_online_state);
 	cpuhp_remove_state_nocalls(power_imc_ldbar_prepare_state);
+	cpuhp_remove_state_nocalls(power_imc_ldbar_online_state);
 }
 
 /**
@@ -108,17 +108,18 @@ int power_imc_ldbar_watch(struct power_imc *imc)
 	int state;
 
 	power_imc_ldbar_imc = imc;
-	state = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "perf/power_imc:prepare",
-					  power_imc_ldbar_prepare, power_imc_ldbar_dead);
-	if (state < 0)
-		return state;
-	power_imc_ldbar_prepare_state = state;
+	/* A CPU that comes in between must not pause an engine that it does not resume. */
 	state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "perf/power_imc:online",
 					  power_imc_ldbar_online, NULL);
+	if (state < 0)
+		return state;
+	power_imc_ldbar_online_state = state;
+	state = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "perf/power_imc:prepare",
+					  power_imc_ldbar_prepare, power_imc_ldbar_dead);
 	if (state < 0) {
-		cpuhp_remove_state_nocalls(power_imc_ldbar_prepare_state);
+		cpuhp_remove_state_nocalls(power_imc_ldbar_online_state);
 		return state;
 	}
-	power_imc_ldbar_online_state = state;
+	power_imc_ldbar_prepare_state = state;
 	return devm_add_action_or_reset(imc->dev, power_imc_ldbar_unwatch, NULL);
 }
