@@ -16,7 +16,7 @@ from .guest import Guest
 KUNIT = "tests/kunit"
 KUNIT_CONFIGS = f"{KUNIT}/configs"
 TEST_LIBRARY = "tests/guest/lib.sh"
-# What the PMUs' files of these names share.
+# What files of several PMUs share; each names what it takes.
 SHARED = ("tests/guest/rights.sh", "tests/guest/check.sh", "tests/guest/top.sh", "tests/guest/screen.py",
           "tests/guest/boot.sh")
 DEFAULTS = {"--arch": "x86_64", "--kernel": "6.1", "--driver": "ours"}
@@ -34,7 +34,7 @@ TURNS = 6               # at most in one guest
 MODEL_SOURCES = ("tests/models/Makefile", "tests/models/prepare-headers", "tests/models/__init__.py",
                  "tests/models/common")
 GUEST_SOURCES = ("Kbuild", "Makefile", "include", "drivers/core", "scripts/apt", "scripts/conftest.sh", "scripts/sparse",
-                 "scripts/vm", "scripts/pmusuite", "tests/guest/init", TEST_LIBRARY, *SHARED, *MODEL_SOURCES,
+                 "scripts/vm", "scripts/pmusuite", "tests/guest/init", TEST_LIBRARY, *MODEL_SOURCES,
                  *(f"tests/guest/{path.name}" for path in sorted((TREE / "tests/guest").glob("*.[ch]"))))
 
 
@@ -172,6 +172,7 @@ def guest_jobs(name, file, text, group="guest"):
     tests = tuple(re.findall(r"^test_(\w+)\(\) \{$", text, re.M))
     folder = os.path.dirname(file)
     pmu = os.path.basename(folder)
+    shared = [path for path in SHARED if re.search(rf"\b{re.escape(os.path.basename(path))}\b", text)]
     # What the files of the folder share.
     helpers = [f"{folder}/{path.name}" for path in sorted((TREE / folder).glob("*"))
                if path.name == "lib.sh" or path.suffix != ".sh"]
@@ -184,7 +185,7 @@ def guest_jobs(name, file, text, group="guest"):
         copies = [word for copy in (TEST_LIBRARY, *SHARED, folder) for word in ("--copy", copy)]
         found = options.parser().parse_args([*words, *copies])
         yield Job("/".join([group, name, *named]), guest=options.guest(found, ("sh", f"{name}.sh")),
-                  sources=(*GUEST_SOURCES, f"drivers/{pmu}", f"tests/models/{pmu}", file, *helpers,
+                  sources=(*GUEST_SOURCES, f"drivers/{pmu}", f"tests/models/{pmu}", file, *shared, *helpers,
                            *(["tools"] if found.tools else []),
                            *([guest.PMU_DRIVER] if found.udev else []),
                            *(["tests/kunit/configs"] if found.kernel == "kunit" else [])),

@@ -78,6 +78,11 @@ class Guests(unittest.TestCase):
             found = jobs.guest_jobs("cmn/x", "tests/guest/cmn/x.sh", f"# vm: --cpus 2\n{more}", group)
             self.assertEqual([job.name for job in found], names)
 
+    def test_a_shared_file_is_a_source_of_those_that_name_it(self):
+        for more, named in (("", []), (". ./top.sh\npython3 screen.py\n", ["tests/guest/top.sh", "tests/guest/screen.py"])):
+            job, = self.jobs("--cpus 2", more=more)
+            self.assertEqual([path for path in jobs.SHARED if path in job.sources], named)
+
     def test_a_word_that_belongs_nowhere_is_a_mistake(self):
         with self.assertRaisesRegex(cache.Error, "'6.12' belongs to no option"):
             self.names("--kernel 6.1 6.12")
