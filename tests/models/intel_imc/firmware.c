@@ -9,6 +9,12 @@
  * that space nor the ACPI registers, by which a machine is switched off, are
  * there. Here these registers keep what they had, and the first is guarded.
  *
+ * QEMU's own devices keep their base addresses and windows as well, or Linux
+ * restores them while all CPUs run. TCG of 10.0 then sends a write that another
+ * CPU makes at that moment to the neighbour of the region that it is for
+ * (seen: the end of a timer interrupt, to the HPET), so that CPU's timer is
+ * dead. Uncore functions forget everything: they have no base addresses.
+ *
  * And somebody has to wake the machine: a timer does, that the guest set. Of a
  * machine that sleeps virtual time stands still, so it goes by the host's.
  *
@@ -39,12 +45,19 @@ typedef struct Kept {
 
 enum { KEPT_PCIEXBAR, KEPT_PMBASE, KEPT_ACPI_CTRL, NKEPT };
 
+/* A function of QEMU's own, with all that says what it answers to */
+typedef struct Mapped {
+    PCIDevice *pci;
+    uint8_t header[PCI_CONFIG_HEADER_SIZE];
+} Mapped;
+
 static Kept kept[NKEPT] = {
     [KEPT_PCIEXBAR] = { "mch", MCH_PCIEXBAR },
     [KEPT_PMBASE] = { "ICH9-LPC", LPC_PMBASE },
     [KEPT_ACPI_CTRL] = { "ICH9-LPC", LPC_ACPI_CTRL },
 };
 
+static GArray *mapped;
 static void (*mch_config_write)(PCIDevice *, uint32_t, uint32_t, int);
 static bool guarded;
 static uint64_t wake_ms;
@@ -71,9 +84,27 @@ static void firmware_suspend(Notifier *notifier, void *data)
     for (i = 0; i < NKEPT; i++) {
         kept[i].value = pci_default_read_config(kept[i].pci, kept[i].reg, 4);
     }
+    for (i = 0; i < mapped->len; i++) {
+        Mapped *map = &g_array_index(mapped, Mapped, i);
+
+        memcpy(map->header, map->pci->config, sizeof(map->header));
+    }
     if (wake_ms) {
         timer_mod(alarm_clock, qemu_clock_get_ms(QEMU_CLOCK_REALTIME) + wake_ms);
     }
+}
+
+/* What a base address or a window has first, then the command that uses it */
+static void map_again(const Mapped *map)
+{
+    PCIDevice *pci = map->pci;
+    uint32_t reg;
+
+    for (reg = PCI_BASE_ADDRESS_0; reg <= PCI_PREF_LIMIT_UPPER32; reg += 4) {
+        pci->config_write(pci, reg, ldl_le_p(map->header + reg), 4);
+    }
+    pci->config_write(pci, PCI_COMMAND, lduw_le_p(map->header + PCI_COMMAND),
+                      2);
 }
 
 static void firmware_wakeup(Notifier *notifier, void *data)
@@ -85,6 +116,9 @@ static void firmware_wakeup(Notifier *notifier, void *data)
         kept[i].pci->config_write(kept[i].pci, kept[i].reg, kept[i].value, 4);
     }
     guarded = !forgets;
+    for (i = 0; i < mapped->len; i++) {
+        map_again(&g_array_index(mapped, Mapped, i));
+    }
 }
 
 static uint64_t get_wake(PmuModel *model, unsigned arg)
@@ -127,6 +161,17 @@ static PmuModel firmware_model = {
 static Notifier suspend_notifier = { .notify = firmware_suspend };
 static Notifier wakeup_notifier = { .notify = firmware_wakeup };
 
+static int collect_mapped(Object *object, void *opaque)
+{
+    if (object_dynamic_cast(object, TYPE_PCI_DEVICE) &&
+        !object_dynamic_cast(object, TYPE_UNCORE_FUNCTION)) {
+        Mapped map = { .pci = PCI_DEVICE(object) };
+
+        g_array_append_val(mapped, map);
+    }
+    return 0;
+}
+
 static void firmware_start(Notifier *notifier, void *data)
 {
     unsigned i;
@@ -144,6 +189,8 @@ static void firmware_start(Notifier *notifier, void *data)
     }
     mch_config_write = kept[KEPT_PCIEXBAR].pci->config_write;
     kept[KEPT_PCIEXBAR].pci->config_write = guard_config_write;
+    mapped = g_array_new(false, true, sizeof(Mapped));
+    object_child_foreach_recursive(object_get_root(), collect_mapped, NULL);
     alarm_clock = timer_new_ms(QEMU_CLOCK_REALTIME, firmware_alarm, NULL);
     firmware_model.name = g_strdup("firmware");
     pmu_registry_add(&firmware_model, &error_abort);

@@ -61,8 +61,9 @@ class Machine(QtestMachine):
         self.config_write((0, 31, 0), 0x40, 0x601)      # ACPI registers at 0x600
         self.config_write((0, 31, 0), 0x44, 0x80)
         self.control("set", "firmware", "wake", 1)
+        self.config_write(self.bridges[0], 0x3c, 0xff)  # the interrupt line, which nobody keeps
         self.qtest("outw 0x604 0x2400")                 # PM1_CNT: sleep, type S3
-        while self.config_read(self.bridges[0], 0x18):
+        while self.config_read(self.bridges[0], 0x3c) & 0xff:
             time.sleep(0.01)    # waking up resets
         self.boot()
 

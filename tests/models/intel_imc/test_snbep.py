@@ -104,6 +104,16 @@ class Sleep(SnbepTest):
             self.assertEqual(self.machine.config_read(lpc, 0x40), 0x601)
             self.assertEqual(self.machine.config_read(lpc, 0x44) & 0x80, 0x80)
 
+    def test_qemus_devices_keep_their_addresses(self):
+        ahci, bridge = (0, 31, 2), self.machine.bridges[0]
+        kept = ((ahci, 0x24, 0xfebf1000), (ahci, 0x04, 0x100002), (bridge, 0x20, 0xfe20fe10), (bridge, 0x04, 0x100002))
+        for function, register, value in kept:
+            self.machine.config_write(function, register, value)
+        before = [self.machine.config_read(function, register) for function, register, _ in kept]
+        self.assertEqual(before[0], 0xfebf1000)
+        self.machine.sleep()
+        self.assertEqual([self.machine.config_read(function, register) for function, register, _ in kept], before)
+
 
 class Registers(SnbepTest):
     def test_lost_writes_do_not_arrive(self):
