@@ -91,6 +91,12 @@ class Guests(unittest.TestCase):
         names = [job.name for group in ("guest", "soak") for job in jobs.guests(group)]
         self.assertEqual(sorted(set(names)), sorted(names))
 
+    def test_the_core_has_its_kunit_suite_on_one_architecture_every_day(self):
+        core = [[job.name for job in jobs.kunit(group) if "core" in job.name] for group in ("kunit", "soak")]
+        self.assertEqual(core, [["kunit/x86_64/pmu_core_test"],
+                                ["soak/kunit/arm64/pmu_core_test", "soak/kunit/ppc64le/pmu_core_test"]])
+        self.assertEqual([job for job in jobs.kunit("soak") if "core" not in job.name], [])
+
     def test_what_shares_a_machine_shares_a_guest(self):
         found = [job for name in ("arm64", "ppc64le") for job in self.jobs(
             f"--arch {name} --driver 'in-tree ours none'", f"--arch {name} --param m.p=1", f"--arch {name} --cpus 2")]

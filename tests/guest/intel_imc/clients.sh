@@ -6,7 +6,7 @@
 #
 # vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4
 # soak vm: --kernel 6.12 --driver in-tree --model snbep,sockets=2 --cpus 4
-# vm: --kernel 6.1 --driver ours --model snbep,sockets=2 --cpus 4
+# soak vm: --kernel 6.1 --driver ours --model snbep,sockets=2 --cpus 4
 . ./intel_imc/lib.sh
 
 # perf's table for this processor, by the event's name in Intel's list.

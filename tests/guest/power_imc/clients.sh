@@ -4,7 +4,8 @@
 # Tools that look for the in-tree driver's names: perf's metrics of POWER9's nest, and perf's tests
 # of tables, names and formats. Its metrics of hv_24x7 are for partitions of another hypervisor.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9
+# vm: --arch ppc64le --kernel 6.12 --driver ours --model power9
+# soak vm: --arch ppc64le --kernel 6.1 --driver ours --model power9
 . ./power_imc/lib.sh
 
 # What a metric says while N happen at each of some offsets: metric NAME N OFFSET...
