@@ -139,8 +139,8 @@ class Selection(unittest.TestCase):
 
     def test_nothing_is_built_to_list_jobs(self):
         names = [job.name for job in jobs.select(["kunit"])]
-        for name in ("kunit/x86_64/intel_imc_test", "kunit/arm64/cmn_test", "kunit/ppc64le/power_imc_trace_test",
-                     *(f"kunit/{name}/pmu_core_test" for name in arch.ARCHES)):
+        for name in ("kunit/x86_64/pmu_core_test", "kunit/x86_64/intel_imc_test", "kunit/arm64/cmn_test",
+                     "kunit/ppc64le/power_imc_trace_test"):
             self.assertIn(name, names)
 
     def test_failed_jobs_are_exactly_those(self):
