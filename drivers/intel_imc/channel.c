@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The registers of one channel: start, stop, freeze and read, at the fewest accesses.
+ * The registers of one channel: start, stop, freeze and read, with as few accesses as possible.
  *
- * The driver owns the registers while an event is open, so it never reads one to change it,
- * and it relies on this: a counter does not move while the channel is frozen, nor while its
- * enable bit is clear. Then starting N counters takes N + 1 writes, starting them again 1,
+ * The driver owns the registers while an event is open, so it never reads one to change it.
+ * It relies on this: a counter does not move while the channel is frozen, nor while its
+ * enable bit is clear. So starting N counters takes N + 1 writes, starting them again 1,
  * stopping them all 1, and nothing has to be read to start.
  *
- * That others keep off the registers cannot be relied on, so it is looked at now and then.
+ * Other programs may still write the registers, so the driver checks them now and then.
  */
 #include <linux/errno.h>
 #include <linux/export.h>
@@ -30,15 +30,15 @@
 #define INTEL_IMC_CHECK_NS	(1 * NSEC_PER_MSEC)
 
 /*
- * What a control register is compared in: the fields that are written. What its other bits read as
- * is not known of each part.
+ * The fields of a control register that are compared: those that are written. How the other bits
+ * read is not known for each part.
  */
 #define INTEL_IMC_CTL_FIELDS \
 	(INTEL_IMC_CTL_EVENT | INTEL_IMC_CTL_UMASK | INTEL_IMC_CTL_EDGE | INTEL_IMC_CTL_ENABLE | \
 	 INTEL_IMC_CTL_INVERT | INTEL_IMC_CTL_THRESHOLD)
 #define INTEL_IMC_FIXED_CTL_FIELDS	INTEL_IMC_CTL_ENABLE
 
-/* How often a channel is looked at where reads are many; of their accesses it is next to none. */
+/* How often a channel is checked if there are many reads: few accesses beside theirs. */
 #define INTEL_IMC_INSPECTION_PERIOD	(10 * HZ)
 
 static unsigned int intel_imc_ctr(unsigned int idx)
@@ -119,8 +119,8 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_freeze);
  * intel_imc_channel_thaw() - let the started counters count, together.
  * @ch: the channel, frozen
  *
- * A stopped counter whose enable bit was left set, since freezing stopped it just as
- * well, is disabled first: it must not move.
+ * The enable bit of a stopped counter may still be set, since freezing was enough to stop
+ * it. Such a counter is disabled first: it must not move.
  *
  * Context: any. 1 write, and 1 for each such counter.
  */
@@ -139,10 +139,10 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_thaw);
  * @ch: the channel
  *
  * In the order of the guide's "enable to freeze, freeze, program". The counters are
- * cleared by writing 0, which works everywhere; the first generation documents no reset
- * bits, and of the others' it is not known whether they reach the fixed counter.
+ * cleared by writing 0, which works everywhere. The first generation documents no reset
+ * bits, and it is not known whether those of the others clear the fixed counter.
  *
- * A function that does not answer may have lost all that: the channel is suspect then.
+ * A function that does not answer may have lost all these writes. Then the channel is suspect.
  *
  * Context: any. 17 writes and 1 read.
  */
@@ -165,8 +165,8 @@ void intel_imc_channel_reset(struct intel_imc_channel *ch)
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_reset);
 
 /*
- * Is what was found in a register in @fields what was written to it? If it does not answer that is
- * nobody's doing: who reads a counter will tell.
+ * Does a register still hold in @fields what was written to it? A device that does not answer was
+ * not written by anybody; a read of a counter will notice it.
  */
 static bool intel_imc_as_written(struct intel_imc_channel *ch, unsigned int reg, u32 found,
 				 u32 wanted, u32 fields)
@@ -183,7 +183,7 @@ static bool intel_imc_as_written(struct intel_imc_channel *ch, unsigned int reg,
 		ch->odd_reg = reg;
 		ch->odd_found = found;
 		ch->odd_wanted = wanted;
-		/* perf may have the scheduler's locks here, and printk wakes others up. */
+		/* perf may hold the scheduler's locks here, and printk wakes up tasks. */
 		irq_work_queue(&ch->complaint);
 	}
 	return false;
@@ -196,7 +196,7 @@ static void intel_imc_inspect_ctl(struct intel_imc_channel *ch, unsigned int idx
 
 	if (intel_imc_as_written(ch, intel_imc_ctl(idx), found, ch->ctl[idx], fields))
 		return;
-	/* What counts is to count on. Another one is disabled before the channel thaws. */
+	/* A counter in use has to count on. Any other is disabled before the channel thaws. */
 	if (ch->active & BIT(idx))
 		intel_imc_write_ctl(ch, idx, ch->ctl[idx]);
 	else
@@ -252,15 +252,15 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_inspect_sometimes);
  * intel_imc_channel_check() - does the channel count at all?
  * @ch: the channel, after intel_imc_channel_reset(); left like that
  *
- * Firmware hides some channels and leaves others behind that answer but are dead, so
- * nothing but counting proves a channel. The DRAM clock is at least 400 MHz: in 1 ms the
- * fixed counter advances 400,000 times. A socket that sleeps may have none, so this does
- * not: as long as it runs on a CPU of the socket, there is a clock.
+ * Firmware hides some channels and leaves others behind that answer but are dead. So only
+ * counting proves that a channel works. The DRAM clock is at least 400 MHz: in 1 ms the
+ * fixed counter advances 400,000 times. A socket in package sleep may have no clock. So
+ * this function busy-waits: while it runs on a CPU of the socket, there is a clock.
  *
  * Context: any, preferably a CPU of the socket. Takes 1 ms if nothing counts, else as long
  * as two reads.
  * Return: 0; -ENODEV if the device is gone; -EIO if the clock does not advance; -EBUSY if
- * it does not stop when frozen, as starting a counter without reading it relies on.
+ * it does not stop when frozen, since counters are started without being read.
  */
 int intel_imc_channel_check(struct intel_imc_channel *ch)
 {
@@ -293,7 +293,7 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_check);
  * intel_imc_channel_quiesce() - leave a channel as the machine's reset does.
  * @ch: the channel
  *
- * But for the bits of BOX_CTL that must be written 1: no manual allows a 0 there again.
+ * Only the bits of BOX_CTL that must be written 1 stay: no manual allows writing 0 again.
  *
  * Context: any. 6 writes.
  */
@@ -321,7 +321,7 @@ u64 intel_imc_counter_start(struct intel_imc_channel *ch, unsigned int idx, u32 
 
 	if (ch->ctl[idx] != ctl || ch->suspect)
 		intel_imc_write_ctl(ch, idx, ctl);
-	/* If it fails, so does the next one, with whoever wants to know. */
+	/* If it fails, so does the next read, which reports it. */
 	if (ch->suspect)
 		intel_imc_counter_read(ch, idx, &value);
 	ch->active |= BIT(idx);
@@ -348,15 +348,15 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_counter_stop);
  * @idx: 0 to 3, or INTEL_IMC_FIXED
  * @value: set to the raw value, 48 bits
  *
- * A carry from the low to the high half between the two reads would be off by 2^32, and
- * by 2^48 after the next fold. There was none if the low half was further from its end
- * than the counter can have moved in the time that the two reads took; that is measured,
- * and covers interrupts of any kind in between. Otherwise the low half is read again: if
- * it became smaller the carry has happened, and the high half is read after it. The next
- * carry is 2^32 counts away, over 10 ms at the highest rate there is.
+ * If a carry from the low to the high half came between the two reads, the value would be
+ * off by 2^32, and by 2^48 after the next fold. There was no carry if the low half was
+ * further from its end than the counter can have moved during the two reads. Their time is
+ * measured, so this covers interrupts of any kind in between. Otherwise the low half is
+ * read again. If it became smaller the carry has happened, and the high half is read after
+ * it. The next carry is 2^32 counts away, over 10 ms at the highest possible rate.
  *
  * Context: any, one caller at a time. 2 reads; rarely 3 or 4.
- * Return: 0; -ENODEV if the device is gone, which answers all ones where 0 is due.
+ * Return: 0; -ENODEV if the device is gone: it then reads all ones in bits that are 0.
  */
 int intel_imc_counter_read(struct intel_imc_channel *ch, unsigned int idx, u64 *value)
 {

@@ -214,8 +214,8 @@ static const struct pmu_named_event intel_imc_clx_events[] = {
 };
 
 /*
- * Most counts per DRAM clock by event code, as far as published; a counter takes 8 bits.
- * For Skylake and Cascade Lake nothing is, but the clock counts itself.
+ * The most counts per DRAM clock, by event code, as far as published; a counter takes 8 bits.
+ * For Skylake and Cascade Lake nothing is published, but the clock's increment is 1.
  */
 static const u8 intel_imc_snbep_increments[256] = {
 	[0x00 ... 0x02] = 1, [0x04 ... 0x09] = 1, [0x10 ... 0x12] = 1, [0x20 ... 0x24] = 1,
@@ -248,7 +248,7 @@ struct intel_imc_kind intel_imc_snbep_kind = {
 };
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_snbep_kind);
 
-/* The in-tree driver offers inv here as well, and drops it; so do we offer it, and refuse. */
+/* The in-tree driver also offers inv here, and drops it. We offer it, too, and refuse it. */
 struct intel_imc_kind intel_imc_ivbep_kind = {
 	.desc = INTEL_IMC_DESC(intel_imc_ivbep_events),
 	.increments = intel_imc_v2_increments,

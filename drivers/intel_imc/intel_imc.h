@@ -32,7 +32,7 @@ struct intel_imc_channel {
 	void __iomem *ecam;		/* the function's page, if it is reached that way */
 	u32 box_ones;			/* bits of BOX_CTL that must be written 1 */
 	u32 ctl[INTEL_IMC_COUNTERS];	/* control registers */
-	u64 value[INTEL_IMC_COUNTERS];	/* counters, as of the last read; true of stopped ones */
+	u64 value[INTEL_IMC_COUNTERS];	/* counters at the last read; exact for stopped ones */
 	u8 active;			/* bit per counter that counts for somebody */
 	bool frozen;
 	bool freeze_reads;		/* the freeze bit reads as it was written */
@@ -61,7 +61,7 @@ struct intel_imc_channel {
 #define INTEL_IMC_CONFIG_THRESH	((u64)INTEL_IMC_CTL_THRESHOLD)
 #define INTEL_IMC_FORMATS	5
 
-/* Not a code of the hardware's: this config, no other bit set, is the fixed counter. */
+/* Not an event of the hardware: this config, with no other bit set, is the fixed counter. */
 #define INTEL_IMC_CONFIG_FIXED	0xff
 
 /* The events of a processor generation. */
@@ -71,7 +71,7 @@ struct intel_imc_kind {
 	u64 refused;			/* fields that the generation's registers do not have */
 };
 
-/* Where a channel is, on processors whose device ids alone do not tell. */
+/* The slot of a channel, on processors whose device ids alone do not identify channels. */
 struct intel_imc_slot {
 	u8 devfn;
 	u8 channel;

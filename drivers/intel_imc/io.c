@@ -2,9 +2,9 @@
 /*
  * How configuration space is reached.
  *
- * The PCI core goes by ports 0xCF8 and 0xCFC for the first 256 bytes: two accesses under
- * one lock for the whole machine. Where there is memory-mapped configuration space (ECAM)
- * the function's own page is mapped instead: one access, no lock. Accesses are dwords in
+ * For the first 256 bytes the PCI core uses ports 0xCF8 and 0xCFC: two accesses under one
+ * lock for the whole machine. If there is memory-mapped configuration space (ECAM), the
+ * function's own page is mapped instead: one access, no lock. Accesses are dwords in
  * either case, since wider ones are undefined.
  */
 #include <linux/acpi.h>
@@ -74,8 +74,8 @@ static phys_addr_t intel_imc_ecam_address(struct pci_dev *pdev)
 }
 
 /*
- * Map the page. Firmware's table can be wrong: it is used if the kernel uses it, which
- * it has checked it for, and if both ways show the same function.
+ * Map the page. Firmware's table can be wrong. It is used only if the kernel, which checks
+ * it, uses it as well, and if both ways show the same function.
  */
 static int intel_imc_ecam_map(struct intel_imc_channel *ch)
 {
@@ -128,7 +128,7 @@ int intel_imc_io_check_parameter(void)
  * @ch: the channel; its io and ecam are set
  *
  * Context: may sleep.
- * Return: 0; -ENODEV or -ENOMEM, with a message, if ECAM is demanded and cannot be had.
+ * Return: 0; -ENODEV or -ENOMEM, with a message, if ECAM is demanded but not possible.
  */
 int intel_imc_io_setup(struct intel_imc_channel *ch)
 {

@@ -69,9 +69,9 @@ static const struct intel_imc_part intel_imc_parts[] = {
 	{ PCI_VDEVICE(INTEL, device), .driver_data = INTEL_IMC_DATA(part, channel) }
 
 /*
- * No module has aliases for its devices: the kernel's own drivers are loaded for the same
- * machines, and at boot chance would decide between two. Who is to drive is the
- * administrator's choice: see Documentation/install.md.
+ * No module has aliases for its devices. The kernel's own drivers are loaded for the same
+ * machines, and at boot chance would decide between the two. The administrator chooses the
+ * driver: see Documentation/install.md.
  */
 static const struct pci_device_id intel_imc_ids[] = {
 	INTEL_IMC_ID(0x3cb0, INTEL_IMC_SNBEP, 0), INTEL_IMC_ID(0x3cb1, INTEL_IMC_SNBEP, 1),
@@ -98,8 +98,8 @@ static const struct pci_device_id intel_imc_ids[] = {
 #define INTEL_IMC_CLX_FIRST_STEPPING	5
 
 /*
- * A channel without a clock is tried again after 1, 2, 4 and so on seconds, at last every hour, or,
- * as long as no CPU of its socket is there to keep it awake, every minute.
+ * A channel without a clock is tried again after 1, 2, 4 and so on seconds, finally every hour.
+ * While no CPU of its socket is online to keep the socket awake, it is tried every minute.
  */
 #define INTEL_IMC_MAX_RETRY_S		3600U
 #define INTEL_IMC_MAX_RETRY_NO_CPU_S	60U
@@ -113,7 +113,7 @@ static const struct intel_imc_part *intel_imc_part_of(const struct pci_device_id
 	return &intel_imc_parts[part];
 }
 
-/* The channel's number, or -ENODEV for a function with a channel's id that is none. */
+/* The channel's number, or -ENODEV for a function that has a channel's id but is not a channel. */
 static int intel_imc_channel_number(struct pci_dev *pdev, const struct intel_imc_part *part,
 				    const struct pci_device_id *id)
 {
@@ -127,7 +127,7 @@ static int intel_imc_channel_number(struct pci_dev *pdev, const struct intel_imc
 	return -ENODEV;
 }
 
-/* What the UBOX tells a function of, for messages */
+/* What the number from the UBOX stands for, in messages */
 static const char *intel_imc_socket_word(void)
 {
 	return intel_imc_sockets_are_dies() ? "die" : "socket";
@@ -147,9 +147,9 @@ static void intel_imc_bring_up(void *data)
 }
 
 /*
- * Take the channel over and see whether it counts: on a CPU of its socket, which thereby does
- * not sleep. Where none is online any will do. By an interrupt, since a task of real-time priority
- * may keep a work item waiting for ever.
+ * Take over the channel and see whether it counts. This runs on a CPU of its socket, so that the
+ * socket does not sleep; if none is online, any CPU will do. It runs in an interrupt, since a task
+ * of real-time priority may keep a work item waiting for ever.
  */
 static int intel_imc_try(struct intel_imc_channel *ch)
 {
@@ -192,7 +192,7 @@ static void intel_imc_retry(struct work_struct *work)
 	struct intel_imc_channel *ch =
 		container_of(to_delayed_work(work), struct intel_imc_channel, retry);
 
-	/* Whatever is wrong now, the function may answer the next time. */
+	/* Whatever is wrong now, the function may answer next time. */
 	if (intel_imc_try(ch))
 		intel_imc_retry_later(ch);
 	else
@@ -275,7 +275,7 @@ static struct pci_driver intel_imc_driver = {
 	.driver.probe_type = PROBE_FORCE_SYNCHRONOUS,
 };
 
-/* Who loads both drivers may have each function with either: say what that does to a PMU. */
+/* If both drivers are loaded, each may have some functions: say what this does to a PMU. */
 static void intel_imc_say_lacks(struct pci_dev *pdev, const struct pci_device_id *id,
 				const char *driver)
 {
@@ -293,7 +293,7 @@ static void intel_imc_say_lacks(struct pci_dev *pdev, const struct pci_device_id
 
 enum intel_imc_user { INTEL_IMC_NOBODY, INTEL_IMC_US, INTEL_IMC_ANOTHER, INTEL_IMC_USERS };
 
-/* Who has a function? @name is that of another driver, which may be unloaded any time. */
+/* Who has a function? @name is set to another driver's name: it may be unloaded at any time. */
 static enum intel_imc_user intel_imc_user(struct pci_dev *pdev, char *name, size_t size)
 {
 	enum intel_imc_user user = INTEL_IMC_ANOTHER;
@@ -341,8 +341,9 @@ static void intel_imc_list_add(struct intel_imc_list *list, struct pci_dev *pdev
  * Who has the functions with a channel's id: adds to @found, by enum intel_imc_user. Those that
  * nobody has were refused by intel_imc_probe(), with a reason.
  *
- * What another driver has is said: one by one if we have others, since then PMUs are split; else
- * in few lines, as udev tries to load this module for each function that there is.
+ * The log says which functions another driver has. If we have some as well, PMUs are split, and
+ * each function gets a line. Otherwise there are few lines, since udev tries to load this module
+ * once for each function.
  */
 static void intel_imc_survey(unsigned int *found)
 {

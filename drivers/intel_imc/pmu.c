@@ -66,7 +66,7 @@ static int intel_imc_event_init(const struct pmu_desc *desc, struct pmu_event *e
 	const struct intel_imc_kind *kind = container_of(desc, struct intel_imc_kind, desc);
 	u64 config = ev->event->attr.config;
 
-	/* Neither the fixed counter, which has no umask and so on, nor an event that exists. */
+	/* This is not the fixed counter, which has no umask and so on, and no such event exists. */
 	if (!intel_imc_config_is_fixed(config) &&
 	    FIELD_GET(INTEL_IMC_CONFIG_EVENT, config) == INTEL_IMC_CONFIG_FIXED)
 		return -EINVAL;

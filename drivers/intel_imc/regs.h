@@ -2,7 +2,7 @@
 /*
  * Registers of a memory channel's performance monitor, in the PCI configuration space of
  * the channel's function. Intel 327043-001, "Xeon E5-2600 Uncore Performance Monitoring
- * Guide", 2.5; the same up to Cascade Lake but for what is said here. Each is read and
+ * Guide", 2.5; the same up to Cascade Lake, except as noted here. Each is read and
  * written as one dword; wider accesses are undefined. Facts with their sources:
  * Documentation/hardware/intel_imc.md, 2.
  */
@@ -37,8 +37,8 @@
 #define INTEL_IMC_BOX_CTL	0xf4
 #define INTEL_IMC_BOX_CTL_FREEZE	BIT(8)
 /*
- * Sandy Bridge-EP: bit 16 has to be set for the freeze bit to work, bit 17 is reserved.
- * Later ones: both reserved, "must be written 1", also when nothing counts.
+ * Sandy Bridge-EP: bit 16 has to be set for the freeze bit to work; bit 17 is reserved.
+ * Later parts: both are reserved and "must be written 1", even if nothing counts.
  */
 #define INTEL_IMC_BOX_CTL_FREEZE_ENABLE	BIT(16)
 #define INTEL_IMC_BOX_CTL_V2_ONES	GENMASK(17, 16)

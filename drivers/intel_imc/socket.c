@@ -3,8 +3,8 @@
  * Which socket a PCI bus belongs to. Each socket's UBOX function knows its node id, and
  * a map from sockets to node ids.
  *
- * A socket is a package. Of processors whose packages have several dies it is a die, each
- * of which has a UBOX; they are counted over all packages.
+ * A socket is a package. If packages have several dies, a socket is a die: each die has a
+ * UBOX, and dies are counted over all packages.
  */
 #include <linux/bitfield.h>
 #include <linux/pci.h>
@@ -50,7 +50,7 @@ static int intel_imc_cpu_socket(int cpu)
 }
 
 /**
- * intel_imc_socket_cpu() - a CPU of a socket, an isolated one only where it has no other.
+ * intel_imc_socket_cpu() - a CPU of a socket, an isolated one only if there is no other.
  * @socket: as intel_imc_socket_of() returned it
  *
  * Context: any. The CPU may go offline any time.
@@ -72,8 +72,8 @@ int intel_imc_socket_cpu(int socket)
 }
 
 /*
- * The UBOX on @pdev's bus, or, where a generation has it there, on the nearest lower one.
- * No other is asked: it would be another socket's. The caller puts it.
+ * The UBOX on @pdev's bus or, for generations that have it there, on the nearest lower bus.
+ * Any other UBOX would be another socket's. The caller has to put the device.
  */
 static struct pci_dev *intel_imc_ubox_of(struct pci_dev *pdev, const struct intel_imc_part *part)
 {
@@ -94,8 +94,8 @@ static struct pci_dev *intel_imc_ubox_of(struct pci_dev *pdev, const struct inte
 }
 
 /*
- * The map has room for 8 sockets. Where there may be more, firmware's idea of the bus's NUMA
- * node has to do.
+ * The map has room for 8 sockets. If there may be more, the NUMA node that firmware gives for
+ * the bus has to do.
  */
 static int intel_imc_socket_by_numa(struct pci_dev *pdev)
 {
