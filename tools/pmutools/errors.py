@@ -18,13 +18,14 @@ class ToolError(Exception):
         self.what, self.do = what, do
 
 
-RIGHTS = ("Run this as root, or give the program CAP_PERFMON, or, for all users until the next boot: "
-          "sysctl kernel.perf_event_paranoid=0.")
+RIGHTS = ("Run this as root, or, for all users until the next boot: sysctl kernel.perf_event_paranoid=0. Or give the "
+          "program CAP_PERFMON; if the value is above 2, as on Debian and Ubuntu, set it to 2 as well.")
 
 # What perf_event_open() means by an error where the event is of a PMU outside the cores.
 _OPENING = {
     errno.EACCES: ("this user may not count system-wide (kernel.perf_event_paranoid is {paranoid}).", RIGHTS),
-    errno.EPERM: ("this user may not count system-wide (kernel.perf_event_paranoid is {paranoid}).", RIGHTS),
+    errno.EPERM: ("this user may not count system-wide (kernel.perf_event_paranoid is {paranoid}), or this container "
+                  "forbids it.", RIGHTS),
     errno.EBUSY: ("somebody else has what it needs.",
                   "Look for other users of the counters: perf, PCP, PAPI; on POWER core, thread and trace events "
                   "exclude each other."),
