@@ -131,13 +131,15 @@ static int power_imc_switch_state(void)
  * @probe: called on that CPU, interrupts off, while the old task is still current; the
  *	same for all users
  *
- * Context: may sleep; waits for hotplug, but no longer than POWER_IMC_SWITCH_WAIT_MS.
+ * Context: may sleep; waits for hotplug, but no longer than POWER_IMC_SWITCH_WAIT_MS, nor for who
+ * is killed.
  * Return: 0; -EOPNOTSUPP if the kernel has no such tracepoints; -ENOMEM; -EAGAIN if hotplug took
- * too long.
+ * too long; -EINTR if the task is killed.
  */
 int power_imc_switch_watch(void (*probe)(int cpu))
 {
 	int state;
+	long left;
 	bool on;
 
 	raw_spin_lock_irq(&power_imc_switch_lock);
@@ -149,13 +151,13 @@ int power_imc_switch_watch(void (*probe)(int cpu))
 	if (on)
 		return 0;
 	queue_work(system_dfl_wq, &power_imc_switch_work);
-	wait_event_timeout(power_imc_switch_wait, power_imc_switch_state(),
-			   msecs_to_jiffies(POWER_IMC_SWITCH_WAIT_MS));
+	left = wait_event_killable_timeout(power_imc_switch_wait, power_imc_switch_state(),
+					   msecs_to_jiffies(POWER_IMC_SWITCH_WAIT_MS));
 	state = power_imc_switch_state();
 	if (state > 0)
 		return 0;
 	power_imc_switch_unwatch();
-	return state ?: -EAGAIN;
+	return state ?: left < 0 ? -EINTR : -EAGAIN;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_switch_watch);
 

@@ -21,6 +21,7 @@
 #include "power_imc/ring.h"
 #include "power_imc/sample.h"
 #include "power_imc/trace.h"
+#include "suites.h"
 
 #define SLOTS	16
 #define REAL_SLOTS	4096
@@ -822,7 +823,7 @@ static struct kunit_suite attribution_suite = {
 	.test_cases = attribution_cases,
 };
 
-kunit_test_suites(&ring_suite, &sample_suite, &attribution_suite);
+kunit_test_suites(&ring_suite, &sample_suite, &attribution_suite, &power_imc_switch_suite);
 
 MODULE_DESCRIPTION("KUnit suites of power_imc_pmu's trace mode");
 MODULE_LICENSE("GPL");

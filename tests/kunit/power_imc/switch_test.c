@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Watching switches takes as long as it takes to switch tracepoints, which may be as long as a CPU
+ * comes or goes. Whoever opens an event waits for that, but not without end.
+ */
+#include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/kthread.h>
+#include <linux/sched/signal.h>
+#include <linux/tracepoint.h>
+
+#include "power_imc/trace.h"
+#include "suites.h"
+
+/* By far longer than anybody may wait: who waits until it ends is not refused. */
+#define HELD_MS		60000
+
+/*
+ * Somebody else switches a tracepoint, and is in the middle of it until told to go on: then nobody
+ * can switch one, on kernels without static keys, too, where that does not wait for hotplug.
+ */
+static struct {
+	struct completion under_way, go_on, gone;
+} held;
+
+static int held_enable(void)
+{
+	complete(&held.under_way);
+	wait_for_completion_timeout(&held.go_on, msecs_to_jiffies(HELD_MS));
+	return -ECANCELED;
+}
+
+static struct tracepoint held_tracepoint = { .name = "power_imc_held", .regfunc = held_enable };
+
+static void held_probe(void *data)
+{
+}
+
+static int held_thread(void *unused)
+{
+	tracepoint_probe_register(&held_tracepoint, held_probe, NULL);
+	kthread_complete_and_exit(&held.gone, 0);
+}
+
+static void hold_tracepoints(struct kunit *test)
+{
+	init_completion(&held.under_way);
+	init_completion(&held.go_on);
+	init_completion(&held.gone);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, kthread_run(held_thread, NULL, "held"));
+	wait_for_completion(&held.under_way);
+}
+
+static void release_tracepoints(void)
+{
+	complete(&held.go_on);
+	wait_for_completion(&held.gone);
+}
+
+static void watched(int cpu)
+{
+}
+
+/* Nothing is left behind by who was refused. */
+static void expect_watched_afterwards(struct kunit *test)
+{
+	int err = power_imc_switch_watch(watched);
+
+	KUNIT_EXPECT_EQ(test, err, 0);
+	if (!err)
+		power_imc_switch_unwatch();
+}
+
+static void no_wait_without_end(struct kunit *test)
+{
+	int err;
+
+	hold_tracepoints(test);
+	err = power_imc_switch_watch(watched);
+	release_tracepoints();
+	KUNIT_EXPECT_EQ(test, err, -EAGAIN);
+	if (!err)
+		power_imc_switch_unwatch();
+	expect_watched_afterwards(test);
+}
+
+/* A task that waits, and may be killed. */
+static struct {
+	struct completion ready, done;
+	int err;
+} waiter;
+
+static int waiter_thread(void *unused)
+{
+	allow_signal(SIGKILL);
+	complete(&waiter.ready);
+	waiter.err = power_imc_switch_watch(watched);
+	kthread_complete_and_exit(&waiter.done, 0);
+}
+
+static void no_wait_for_who_is_killed(struct kunit *test)
+{
+	struct task_struct *task;
+
+	init_completion(&waiter.ready);
+	init_completion(&waiter.done);
+	task = kthread_create(waiter_thread, NULL, "waiter");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
+	get_task_struct(task);
+	hold_tracepoints(test);
+	wake_up_process(task);
+	wait_for_completion(&waiter.ready);
+	send_sig(SIGKILL, task, 1);
+	wait_for_completion(&waiter.done);
+	put_task_struct(task);
+	release_tracepoints();
+	KUNIT_EXPECT_EQ(test, waiter.err, -EINTR);
+	if (!waiter.err)
+		power_imc_switch_unwatch();
+	expect_watched_afterwards(test);
+}
+
+static void switch_test_exit(struct kunit *test)
+{
+	power_imc_switch_exit();
+}
+
+static struct kunit_case switch_cases[] = {
+	KUNIT_CASE(no_wait_without_end),
+	KUNIT_CASE(no_wait_for_who_is_killed),
+	{ }
+};
+
+struct kunit_suite power_imc_switch_suite = {
+	.name = "power_imc_switch", .exit = switch_test_exit, .test_cases = switch_cases,
+};
