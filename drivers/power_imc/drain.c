@@ -8,10 +8,11 @@
  * POWER_IMC_DRAIN_MOST slots at a time and comes back soon for the rest, which bounds the time
  * with interrupts off. Where a task goes, all of its records have to be taken, a ring at most.
  *
- * perf sorts samples by time, within a window: none may come much later than the others. So the
- * timer comes more seldom, up to a quarter of a lap, only while its CPU idles and makes no records,
- * and is set anew where a task ends the idling. It is left armed when events come and go, and ends
- * by itself when there are none.
+ * perf sorts samples by time, within a window: none may come much later than the others. So all
+ * CPUs drain at the same moments, and what perf finds of one is as new as what it finds of another.
+ * And the timer comes more seldom, up to a quarter of a lap, only while its CPU idles and makes no
+ * records, and is set anew where a task ends the idling. It is left armed when events come and go,
+ * and ends by itself when there are none.
  */
 #include <linux/perf_event.h>
 #include <linux/sched.h>
@@ -118,11 +119,30 @@ void power_imc_drain(struct power_imc_trace *trace)
 		power_imc_drain_some(trace, 2 * trace->ring.slots);
 }
 
+/**
+ * power_imc_drain_when() - the moment when the timer comes, in ns of CLOCK_MONOTONIC.
+ * @now: the time
+ * @interval_ns: from then
+ *
+ * Return: the last moment up to then at which all CPUs drain; of what comes sooner, exactly then.
+ */
+VISIBLE_IF_KUNIT u64 power_imc_drain_when(u64 now, u64 interval_ns)
+{
+	u64 then = now + interval_ns;
+
+	return interval_ns < POWER_IMC_DRAIN_NS ? then : then - then % POWER_IMC_DRAIN_NS;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_drain_when);
+
+static ktime_t power_imc_drain_expires(const struct power_imc_trace *trace)
+{
+	return ns_to_ktime(power_imc_drain_when(ktime_get_ns(), trace->interval_ns));
+}
+
 static void power_imc_drain_arm(struct power_imc_trace *trace)
 {
 	trace->interval_ns = POWER_IMC_DRAIN_NS;
-	hrtimer_start(&trace->timer, ns_to_ktime(trace->interval_ns),
-		      HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(&trace->timer, power_imc_drain_expires(trace), HRTIMER_MODE_ABS_PINNED_HARD);
 }
 
 /**
@@ -170,7 +190,7 @@ static enum hrtimer_restart power_imc_drain_timer(struct hrtimer *timer)
 	trace->interval_ns = power_imc_drain_next(trace->interval_ns, all,
 						  trace->ring.taken != taken,
 						  is_idle_task(current));
-	hrtimer_forward_now(timer, ns_to_ktime(trace->interval_ns));
+	hrtimer_set_expires(timer, power_imc_drain_expires(trace));
 	return HRTIMER_RESTART;
 }
 
@@ -198,5 +218,5 @@ void power_imc_drain_init(struct power_imc_trace *trace)
 {
 	INIT_LIST_HEAD(&trace->events);
 	hrtimer_setup(&trace->timer, power_imc_drain_timer, CLOCK_MONOTONIC,
-		      HRTIMER_MODE_REL_PINNED_HARD);
+		      HRTIMER_MODE_ABS_PINNED_HARD);
 }

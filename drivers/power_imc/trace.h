@@ -29,6 +29,7 @@ void power_imc_drain(struct power_imc_trace *trace);
 void power_imc_drain_switched(struct power_imc_trace *trace);
 void power_imc_drain_init(struct power_imc_trace *trace);
 #if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
+u64 power_imc_drain_when(u64 now, u64 interval_ns);
 u64 power_imc_drain_next(u64 interval_ns, bool all, bool any, bool idle);
 #endif
 

@@ -562,6 +562,20 @@ static void the_timer_is_seldom_in_idle_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, power_imc_drain_next(50000, true, false, true), often);
 }
 
+/* CPUs that start at any time drain at the same moments; what is left over is drained at once. */
+static void all_cpus_drain_at_the_same_time(struct kunit *test)
+{
+	u64 often = 1009000, start = 5 * often;
+
+	for (u64 late = 0; late < often; late += 1000) {
+		KUNIT_EXPECT_EQ(test, power_imc_drain_when(start + late, often), start + often);
+		KUNIT_EXPECT_EQ(test, power_imc_drain_when(start + late, 2 * often),
+				start + 2 * often);
+		KUNIT_EXPECT_EQ(test, power_imc_drain_when(start + late, 50000),
+				start + late + 50000);
+	}
+}
+
 /* What perf's handler is given of a sample, by a fake one. */
 static struct {
 	unsigned int samples;
@@ -671,6 +685,7 @@ static struct kunit_case sample_cases[] = {
 	KUNIT_CASE(thinning_is_to_the_nearest),
 	KUNIT_CASE(thinning_keeps_count),
 	KUNIT_CASE(the_timer_is_seldom_in_idle_alone),
+	KUNIT_CASE(all_cpus_drain_at_the_same_time),
 	KUNIT_CASE(an_event_is_left_as_it_is),
 	KUNIT_CASE(scoms_of_configs),
 	{ }
