@@ -546,7 +546,6 @@ static void thinning_is_to_the_nearest(struct kunit *test)
 				    rows[i].every, "%llu", rows[i].wanted);
 }
 
-/* One of so many, however they come; and many at a time are as many as one by one. */
 /* A millisecond, at once again for more, and seldom only where nothing runs that could make records. */
 static void the_timer_is_seldom_in_idle_alone(struct kunit *test)
 {
@@ -636,6 +635,41 @@ static void an_event_is_left_as_it_is(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 750LL);
 }
 
+/* A clock that is 1 ms behind the timebase, and that somebody stops the CPU at, so often. */
+static unsigned int clock_stops;
+
+static u64 clock_that_stops(void)
+{
+	u64 now = tb_to_ns(get_tb()) - NSEC_PER_MSEC;
+
+	if (clock_stops && clock_stops--)
+		mdelay(5);
+	return now;
+}
+
+/* A CPU that is stopped while clocks are compared does not make samples early. */
+static void clocks_are_compared_in_a_moment(struct kunit *test)
+{
+	struct power_imc_sample *sample = kunit_kzalloc(test, sizeof(*sample), GFP_KERNEL);
+	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
+	struct power_imc_trace_event te = { .event = event, .every = 1, .left = 1, .period = 250 };
+
+	KUNIT_ASSERT_NOT_NULL(test, sample);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	event->clock = clock_that_stops;
+	for (unsigned int stops = 0; stops < 3; stops++) {
+		s64 early;
+
+		clock_stops = stops;
+		local_irq_disable();
+		power_imc_sample_begin(&te, sample);
+		local_irq_enable();
+		early = -(s64)te.clock_offset - NSEC_PER_MSEC;
+		KUNIT_EXPECT_LT_MSG(test, abs(early), 2 * NSEC_PER_MSEC, "%u stops", stops);
+	}
+}
+
+/* One of so many, however they come; and many at a time are as many as one by one. */
 static void thinning_keeps_count(struct kunit *test)
 {
 	struct power_imc_trace_event one = { .every = 7, .left = 7 }, many = one;
@@ -687,6 +721,7 @@ static struct kunit_case sample_cases[] = {
 	KUNIT_CASE(the_timer_is_seldom_in_idle_alone),
 	KUNIT_CASE(all_cpus_drain_at_the_same_time),
 	KUNIT_CASE(an_event_is_left_as_it_is),
+	KUNIT_CASE(clocks_are_compared_in_a_moment),
 	KUNIT_CASE(scoms_of_configs),
 	{ }
 };
