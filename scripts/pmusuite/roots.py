@@ -21,7 +21,10 @@ ENTER = r"""
 lower=$1 over=$2 work=$3
 shift 3
 mkdir -p "$over/upper" "$over/work" "$over/root"
-mount -t overlay overlay -o "lowerdir=$lower,upperdir=$over/upper,workdir=$over/work" "$over/root"
+# In a user namespace, as a container without root has, overlayfs may keep its notes in the user's attributes alone.
+read -r _ _ ids < /proc/self/uid_map
+[ "$ids" = 4294967295 ] && attributes= || attributes=,userxattr
+mount -t overlay overlay -o "lowerdir=$lower,upperdir=$over/upper,workdir=$over/work$attributes" "$over/root"
 mkdir -p "$over/root/mnt"
 mount --bind "$work" "$over/root/mnt"
 mount -t proc proc "$over/root/proc"
