@@ -26,7 +26,8 @@ struct power_imc_record {
  * @stopped: nobody writes: what is not whole now never will be
  * @limit: no record's timebase can be beyond this one; set before records are taken
  * @taken: records taken so far
- * @lost: records that were overwritten before they were taken, by their timebase
+ * @lost: records that could not be had: overwritten before they were taken, by their
+ *	timebase, or corrupt
  * @corrupt: records that were no good, or overwritten while they were read
  * @laps: how often the writer was found to have passed the reader
  *

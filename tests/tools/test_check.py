@@ -324,8 +324,8 @@ class TestPower(Case):
         said = "cpu 0: taken 10 lost {} corrupt {} laps 0 drains 3 timers 3 samples 10\n"
         path = "sys/kernel/debug/power_imc_pmu/trace"
         self.check("rings", self.bench({path: said.format(0, 0)}), OK, "CPU 0: 10 records")
-        self.check("rings", self.bench({path: said.format(4, 0)}), NOTE, "4 records of a trace were lost, 0 no good")
-        self.check("rings", self.bench({path: said.format(0, 2)}), NOTE, "lost, 2 no good")
+        self.check("rings", self.bench({path: said.format(4, 0)}), NOTE, "4 records of a trace were lost, 0 of them no good")
+        self.check("rings", self.bench({path: said.format(2, 2)}), NOTE, "2 records of a trace were lost, 2 of them no good")
         self.check("rings", self.bench(), SKIP, "nothing that this check looks at")
 
 

@@ -113,8 +113,8 @@ def rings(bench):
         fields = dict(zip(said.split()[::2], said.split()[1::2]))
         lost, corrupt = int(fields.get("lost", 0)), int(fields.get("corrupt", 0))
         if lost or corrupt:
-            yield note(f"CPU {cpu}: since the module was loaded {lost} records of a trace were lost, {corrupt} no "
-                       "good.")
+            yield note(f"CPU {cpu}: since the module was loaded {lost} records of a trace were lost, {corrupt} of "
+                       "them no good.")
         else:
             yield ok(f"CPU {cpu}: {fields.get('taken', 0)} records of traces were taken, none lost")
 
@@ -134,5 +134,5 @@ CHECKS = (
           "It runs some million of them in between.", threads),
     Check("rings", "Were records of traces lost, or no good?",
           "The driver knows that from what it found in memory. Where a ring was not drained for 32 ms records are "
-          "lost, which is told, no fault.", rings),
+          "lost, which is told, no fault. One that is no good is lost to perf, too, so it is among the lost.", rings),
 )
