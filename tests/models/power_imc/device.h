@@ -189,6 +189,7 @@ struct PowerImcThread {
     uint64_t ldbar;         /* as the engine goes by it */
     uint64_t linger;        /* ns until it goes by a new one */
     uint64_t next_ldbar;
+    bool deaf;              /* what is written to LDBAR does not arrive */
     QEMUTimer ldbar_timer;
     bool idle;
     int64_t idle_changed;   /* virtual time */

@@ -424,6 +424,17 @@ class ThreadPage(PowerTest):
         self.assertEqual([self.vm.get(f"thread{n}", "mode")
                           for n in range(4)], [0, 1, 0, 0])
 
+    def test_a_deaf_thread_goes_by_what_was_written_before(self):
+        self.start()
+        self.vm.set("thread0", "deaf", 1)
+        self.ldbar(ACCUMULATE | THREAD_PAGE)
+        self.vm.step(1000 * MS)
+        self.assertEqual(self.vm.get("thread0", "mode"), 0)
+        self.assertEqual(self.page(REF, THREAD_PAGE), 0)
+        self.vm.set("thread0", "deaf", 0)
+        self.ldbar(ACCUMULATE | THREAD_PAGE)
+        self.assertEqual(self.vm.get("thread0", "mode"), 1)
+
     def test_ldbar_writes_are_counted(self):
         self.ldbar(0)
         self.ldbar(ACCUMULATE | THREAD_PAGE)

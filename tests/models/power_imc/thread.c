@@ -3,9 +3,9 @@
  * A hardware thread, as the engine of its core sees it: LDBAR, the page that
  * it accumulates to, and what the thread has executed so far.
  *
- * A write of LDBAR takes effect at once, or some time later (linger). What a
- * page was due by then goes to the old address: no source tells whether
- * hardware does that. A write restarts a trace at the buffer's base.
+ * A write of LDBAR takes effect at once, or some time later (linger), or never
+ * (deaf). What a page was due by then goes to the old address: no source tells
+ * whether hardware does that. A write restarts a trace at the buffer's base.
  *
  * Instructions and idle times are those of QEMU's vCPU (vcpu-watch.h).
  */
@@ -211,6 +211,9 @@ static void thread_lingered(void *opaque)
 static void thread_write_ldbar(PowerImcThread *thread, uint64_t value)
 {
     thread->stats[STAT_LDBAR].writes++;
+    if (thread->deaf) {
+        return;
+    }
     if (timer_pending(&thread->ldbar_timer)) {
         thread_lingered(thread);
     }
@@ -275,7 +278,7 @@ enum {
     KEY_MEASURE, KEY_MEASURED, KEY_MEASURED_CALLS, KEY_MEASURED_MOST,
     KEY_MEASURED_QUARTILE,
     KEY_TOTAL, KEY_HEAD, KEY_DIV, KEY_EVERY, KEY_CORRUPT, KEY_BURST,
-    KEY_ORDER, KEY_HOLD, KEY_LOSSY, KEY_LINGER
+    KEY_ORDER, KEY_HOLD, KEY_LOSSY, KEY_LINGER, KEY_DEAF
 };
 
 static uint64_t get_trace(PmuModel *model, unsigned key)
@@ -404,6 +407,8 @@ static uint64_t get_thread(PmuModel *model, unsigned key)
         return instructions(thread);
     case KEY_LINGER:
         return thread->linger;
+    case KEY_DEAF:
+        return thread->deaf;
     default:
         return thread->idle;
     }
@@ -419,6 +424,8 @@ static bool set_thread(PmuModel *model, unsigned key, uint64_t value,
         cpu_wrote_ldbar(thread->cpu);
     } else if (key == KEY_LINGER) {
         thread->linger = value;
+    } else if (key == KEY_DEAF) {
+        thread->deaf = value;
     } else {
         thread_set_idle(thread, value);
     }
@@ -492,6 +499,8 @@ static const PmuKey thread_keys[] = {
       "the trace; 0: it goes on", 7, KEY_HOLD, get_trace, set_trace },
     { "lossy", "1: a write of LDBAR, or the engine's stop, loses what is left "
       "of a record under way", 1, KEY_LOSSY, get_trace, set_trace },
+    { "deaf", "1: writes of LDBAR do not arrive", 1, KEY_DEAF, get_thread,
+      set_thread },
     { "linger", "ns until a write of LDBAR takes effect", INT64_MAX / 2,
       KEY_LINGER, get_thread, set_thread },
 };
