@@ -4,15 +4,21 @@
 # What the tests of pmu-check share.
 export COLUMNS=120
 
-# found CHECK VERDICT PATTERN: what pmu-check says of a check, and that its exit status tells of failures
+# found {CHECK VERDICT PATTERN}...: what one run of pmu-check says of these checks, and that its exit status tells of
+# failures
 found() {
-	status=0
-	pmu-check "$1" > /tmp/said 2>&1 || status=$?
-	sed -n "/^[a-zA-Z]* *$1\$/,/^[^ ]*\$/p" /tmp/said > /tmp/found
-	contains "$1" "$(cat /tmp/found /tmp/said)" "^$2  *$1\$"
-	tr -s ' \n' ' ' < /tmp/found > /tmp/line
-	contains "$1" "$(cat /tmp/line)" "$3"
-	equal "exit status" "$status" "$([ "$2" = FAIL ] && echo 1 || echo 0)"
+	status=0 wanted=0
+	# shellcheck disable=SC2046 # a list
+	pmu-check $(while [ $# -gt 0 ]; do echo "$1"; shift 3; done) > /tmp/said 2>&1 || status=$?
+	while [ $# -gt 0 ]; do
+		awk -v check="$1" '/^[^ ]/ { on = NF == 2 && $2 == check } on' /tmp/said > /tmp/found
+		contains "$1" "$(cat /tmp/found /tmp/said)" "^$2  *$1\$"
+		tr -s ' \n' ' ' < /tmp/found > /tmp/line
+		contains "$1" "$(cat /tmp/line)" "$3"
+		[ "$2" != FAIL ] || wanted=1
+		shift 3
+	done
+	equal "exit status" $status $wanted
 }
 
 # while_adding INTERVAL COMMAND...: run the command while the models make things happen, one line of /tmp/add a time

@@ -9,6 +9,7 @@
 
 as_it_was() {
 	pmu-model set 'core*' refuse 0
+	pmu-model set 'thread*' deaf 0
 	pmu-model set 'nest*' traffic 0
 	echo 1 > /proc/sys/kernel/perf_event_paranoid
 }
@@ -50,20 +51,32 @@ test_too_many_cycles() {
 		[ -e $PMUS/core_imc/events/$event ] || skip "this machine has no $event"
 	done
 	echo "add core0 $(offset CPM_CCYC) 20000000" > /tmp/add
-	while_adding 0.05 found cycles FAIL 'core_imc on CPU 0: .* cycles a second, of a core that is awake'
-	echo "add core0 $(offset CPM_NON_IDLE_PCYC) 20000000" > /tmp/add
-	while_adding 0.05 found parts note 'core_imc on CPU 0: CPM_PCYC is .*, of which CPM_NON_IDLE_PCYC'
+	echo "add core0 $(offset CPM_NON_IDLE_PCYC) 20000000" >> /tmp/add
+	while_adding 0.05 found cycles FAIL 'core_imc on CPU 0: .* cycles a second, of a core that is awake' \
+		parts note 'core_imc on CPU 0: CPM_PCYC is .*, of which CPM_NON_IDLE_PCYC'
 }
 
 offset() { # EVENT
 	sed 's/event=//' "$PMUS/core_imc/events/$1"
 }
 
+# LDBAR is out of the kernel's reach, so a thread's engine has no page to count to.
+test_a_thread_that_is_not_counted() {
+	trap as_it_was EXIT
+	pmu-model set 'thread*' deaf 1
+	found threads FAIL 'thread_imc/.*/ counted nothing of a program that has worked'
+	as_it_was
+	found threads ok '[1-9][0-9,]* instructions of this program'
+}
+
+# Ten records, of which three are no good and so lost to perf: these and no others.
 test_records_that_are_no_good() {
 	trace_every $NEVER
+	lost=$(($(trace_sum lost) + 3)) corrupt=$(($(trace_sum corrupt) + 3))
 	trace_record -- taskset 1 sh -c 'pmu-model set thread0 corrupt 3; pmu-model set thread0 burst 10'
 	trace_every 0
-	found rings note 'CPU 0: since the module was loaded [0-9]+ records of a trace were lost, 3 no good'
+	equal "lost, by perf" "$(trace_lost)" 3
+	found rings note "CPU 0: since the module was loaded $lost records of a trace were lost, $corrupt of them no good"
 }
 
 # load.c itself runs here: the model counts its instructions, and makes records of it. Then half of these, and two
