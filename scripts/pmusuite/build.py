@@ -41,9 +41,17 @@ def kbuild(arch):
     return {"ARCH": arch.kernel, "CROSS_COMPILE": compiler(arch), "CC": f"{compiler(arch)}gcc"}
 
 
+def own_mounts(mounts="/proc/self/mountinfo"):
+    """What begins a command whose mounts are its own."""
+    if not any(line.split()[4] == "/" for line in Path(mounts).read_text().splitlines()):
+        raise Error("/ is no mount point, as in a plain chroot, so a command cannot have mounts of its own; "
+                    "leave the chroot, run mount --bind ROOT ROOT, and enter it again")
+    return ["unshare", "--mount"]
+
+
 def _in_root(root, work, command):
     """@command, which sees @root as / with @work as /work, and the host's devices and processes."""
-    namespaces = ["unshare", "--mount", *(["--map-root-user"] if os.geteuid() else [])]
+    namespaces = [*own_mounts(), *(["--map-root-user"] if os.geteuid() else [])]
     return [*namespaces, "sh", "-ec", 'root=$1 work=$2; shift 2; '
             'for name in dev proc; do mount --rbind "/$name" "$root/$name"; done; mount --bind "$work" "$root/work"; '
             'exec chroot "$root" env -i PATH=/usr/bin:/bin LC_ALL=C "$@"', "sh", root, work, *command]

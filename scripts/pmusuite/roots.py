@@ -8,7 +8,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from . import cache, debian
+from . import build, cache, debian
 
 PACKAGES = ("build-essential", "debhelper", "dh-dkms", "dh-python", "dkms", "help2man", "kmod", "lintian", "man-db", "mount",
             "openssl", "python3-rich", "rpm")
@@ -38,19 +38,19 @@ def get(suite, *packages):
     arch = debian.host_arch()
     sources = f"{arch}/{suite}" if suite != "bookworm" else arch
 
-    def build(directory):
+    def install(directory):
         cache.say(f"installing Debian's {suite} into a directory")
         debian.update(sources)
         lists = cache.ROOT / "apt" / sources.replace("/", "-") / "sources.list"
         cache.run(["mmdebstrap", "--variant=apt", f"--include={','.join((*PACKAGES, *packages))}", suite,
                    directory / "root", lists], f"installing Debian's {suite}")
 
-    return cache.entry("root", f"{suite}-{packages[0]}-{cache.key_of(*PACKAGES, *packages)}", build) / "root"
+    return cache.entry("root", f"{suite}-{packages[0]}-{cache.key_of(*PACKAGES, *packages)}", install) / "root"
 
 
 def run(root, over, work, *command):
     """Run @command in @root, with what it changes in the directory @over, and the directory @work as /mnt."""
-    return subprocess.run(["unshare", "--mount", "--pid", "--fork", "sh", "-ec", ENTER, "sh", root, over, work, *command],
+    return subprocess.run([*build.own_mounts(), "--pid", "--fork", "sh", "-ec", ENTER, "sh", root, over, work, *command],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace", check=False)
 

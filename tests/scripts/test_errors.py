@@ -39,6 +39,14 @@ class Errors(unittest.TestCase):
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         return done.stderr
 
+    def test_a_plain_chroot_is_named(self):
+        mounts = self.home / "mountinfo"
+        mounts.write_text("36 35 254:0 /root /proc rw,relatime - proc proc rw\n")
+        body = f"from pmusuite import build; build.own_mounts({str(mounts)!r})"
+        self.assertRegex(self.sentence(body), r"/ is no mount point, .* run mount --bind ROOT ROOT")
+        mounts.write_text("35 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n")
+        self.assertEqual(self.run_main(body).returncode, 0)
+
     def test_what_was_expected_is_said_as_it_is(self):
         self.assertEqual(self.sentence("raise cache.Error('no bread')"), "-c: no bread\n")
         self.assertEqual(list(self.home.iterdir()), [])
