@@ -10,6 +10,12 @@ found() {
 	status=0 wanted=0
 	# shellcheck disable=SC2046 # a list
 	pmu-check $(while [ $# -gt 0 ]; do echo "$1"; shift 3; done) > /tmp/said 2>&1 || status=$?
+	said "$@"
+	equal "exit status" $status $wanted
+}
+
+# said {CHECK VERDICT PATTERN}...: what it has said of these
+said() {
 	while [ $# -gt 0 ]; do
 		awk -v check="$1" '/^[^ ]/ { on = NF == 2 && $2 == check } on' /tmp/said > /tmp/found
 		contains "$1" "$(cat /tmp/found /tmp/said)" "^$2  *$1\$"
@@ -18,7 +24,6 @@ found() {
 		[ "$2" != FAIL ] || wanted=1
 		shift 3
 	done
-	equal "exit status" $status $wanted
 }
 
 # while_adding INTERVAL COMMAND...: run the command while the models make things happen, one line of /tmp/add a time
