@@ -48,6 +48,8 @@ static int memory_power_on(struct pmu_box *box)
 	mb->memory->misuse += mb->powered;
 	if (mb->power_error)
 		return mb->power_error;
+	if (mb->switching_on)
+		mb->switching_on();
 	mb->powered = true;
 	mb->on++;
 	return 0;

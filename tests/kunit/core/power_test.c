@@ -265,59 +265,63 @@ static void owner_forgets_at_once(struct kunit *test)
 }
 
 /*
- * A box that is being switched off, until this is told to go on; meanwhile the lock that powering
- * takes is held. Done on another CPU, which has interrupts off. Who waits for it gets it in the end.
+ * A box that is being switched on for an event on another CPU, which has interrupts off, until this
+ * is told to go on, or for so long: meanwhile the lock that powering takes is held.
  */
-#define GOING_OFF_MS	1000
-
-static DECLARE_COMPLETION(going_off);
+static DECLARE_COMPLETION(going_on);
+static unsigned int going_on_ms;
 static bool go_on;
-static struct perf_event *closed_there;
+static struct perf_event *opened_there;
 
-static void go_off_slowly(void)
+static void go_on_slowly(void)
 {
-	complete(&going_off);
-	for (unsigned int ms = 0; ms < GOING_OFF_MS && !READ_ONCE(go_on); ms++)
+	complete(&going_on);
+	for (unsigned int ms = 0; ms < going_on_ms && !READ_ONCE(go_on); ms++)
 		mdelay(1);
 }
 
-static void close_there(struct work_struct *work)
+static void open_there(struct work_struct *work)
 {
-	perf_event_release_kernel(closed_there);
+	opened_there = memory_open(smp_processor_id(), NULL);
 }
 
-static DECLARE_WORK(closing_there, close_there);
+static DECLARE_WORK(opening_there, open_there);
 
-/* What perf_event_open() says of a sibling of another PMU's event, opened while @cpu's box goes off. */
+/* What perf_event_open() says of a sibling of another PMU's event, opened while @cpu's box goes on. */
 static int open_sibling_meanwhile(struct kunit *test, int cpu)
 {
 	struct perf_event *sibling = kunit_kzalloc(test, sizeof(*sibling), GFP_KERNEL);
 	struct perf_event *leader = perf_open("software", PERF_COUNT_SW_CPU_CLOCK, cpu, NULL);
+	struct perf_event *known;
 	int err;
 
 	KUNIT_ASSERT_NOT_NULL(test, sibling);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, leader);
-	closed_there = open_one(test, cpu, NULL);
-	sibling->pmu = closed_there->pmu;
-	sibling->attr.type = closed_there->attr.type;
+	known = open_one(test, 0, NULL);
+	sibling->pmu = known->pmu;
+	sibling->attr.type = known->attr.type;
 	sibling->cpu = cpu;
 	sibling->group_leader = leader;
 
-	memory->boxes[cpu].switching_off = go_off_slowly;
-	reinit_completion(&going_off);
+	memory->boxes[cpu].switching_on = go_on_slowly;
+	reinit_completion(&going_on);
 	WRITE_ONCE(go_on, false);
-	schedule_work_on(cpu, &closing_there);
-	wait_for_completion(&going_off);
+	schedule_work_on(cpu, &opening_there);
+	wait_for_completion(&going_on);
 	err = sibling->pmu->event_init(sibling);
 	WRITE_ONCE(go_on, true);
-	flush_work(&closing_there);
+	flush_work(&opening_there);
 	if (!err)
 		sibling->destroy(sibling);
+	KUNIT_EXPECT_NOT_ERR_OR_NULL(test, opened_there);
+	if (!IS_ERR_OR_NULL(opened_there))
+		perf_event_release_kernel(opened_there);
+	perf_event_release_kernel(known);
 	perf_event_release_kernel(leader);
 	return err;
 }
 
-static int sibling_while_power_changes(struct kunit *test, enum pmu_tasks tasks)
+static int sibling_while_power_changes(struct kunit *test, enum pmu_tasks tasks, unsigned int ms)
 {
 	int other = memory_second_cpu();
 
@@ -327,19 +331,20 @@ static int sibling_while_power_changes(struct kunit *test, enum pmu_tasks tasks)
 	memory->desc.tasks = tasks;
 	memory_plug(test, memory);
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
+	going_on_ms = ms;
 	return open_sibling_meanwhile(test, other);
 }
 
 /* In a group of another PMU's an event waits for power that changes, if its PMU is one for tasks. */
 static void sibling_waits(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, sibling_while_power_changes(test, PMU_TASKS_TOO), 0);
+	KUNIT_EXPECT_EQ(test, sibling_while_power_changes(test, PMU_TASKS_TOO, 200), 0);
 }
 
 /* If it is not perf has its leader's context locked, which whoever changes power may wait for. */
 static void sibling_may_not_wait(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, sibling_while_power_changes(test, PMU_TASKS_NEVER), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, sibling_while_power_changes(test, PMU_TASKS_NEVER, 4000), -EAGAIN);
 }
 
 static struct kunit_case power_cases[] = {
