@@ -104,6 +104,12 @@ compile() { # MACRO DESCRIPTION COMPILER FLAGS...: the snippet is on standard in
 		bool conftest(struct work_struct *work) { return queue_work(system_dfl_wq, work); }
 	EOT
 
+	compile HAVE_TRACEPOINT_EXT "tracepoint.ext, 6.13" "$@" <<-EOT
+		#include <linux/tracepoint.h>
+		void *conftest(struct tracepoint *tp);
+		void *conftest(struct tracepoint *tp) { return tp->ext; }
+	EOT
+
 	for word in 3 4; do
 		compile HAVE_ATTR_CONFIG$word "perf_event_attr.config$word" "$@" <<-EOT
 			#include <linux/perf_event.h>

@@ -30,7 +30,12 @@ static int held_enable(void)
 	return -ECANCELED;
 }
 
+#ifdef HAVE_TRACEPOINT_EXT
+static struct tracepoint_ext held_ext = { .regfunc = held_enable };
+static struct tracepoint held_tracepoint = { .name = "power_imc_held", .ext = &held_ext };
+#else
 static struct tracepoint held_tracepoint = { .name = "power_imc_held", .regfunc = held_enable };
+#endif
 
 static void held_probe(void *data)
 {
