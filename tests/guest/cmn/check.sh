@@ -21,7 +21,7 @@ test_a_good_machine() {
 	pmu-model set cmn0 traffic 2000000
 	good_machine 'log|idle'
 	contains "the mesh" "$(cat /tmp/report.md)" 'mesh \| cmn_pmu'
-	said clock ok '(2|1.9..|2.0..) GHz, twice' hits ok 'of [1-9][0-9]* accesses' nodes ok 'all nodes is [1-9]' \
+	said clock ok '(2|1\.9[0-9]*|2\.0[0-9]*) GHz, twice' hits ok 'of [1-9][0-9]* accesses' nodes ok 'all nodes is [1-9]' \
 		a-clock ok '[1-9][0-9]* accesses' steady ok 'equal in 101 reads, at last [1-9]' ports ok 'saw [1-9]' \
 		twins ok '[1-9][0-9]* of them more than 0'
 }
@@ -54,15 +54,21 @@ test_more_of_a_part_than_of_the_whole() {
 }
 SELECTOR=0x2000		# pmu_event_sel of CMN-700's crosspoints
 
-# A carry on its way that is lost when the mesh stands.
+# A carry on its way that is lost when the mesh stands. One look at all nodes stops it twice, so it may lose none, or
+# as many of the whole as of its parts.
 test_carries_that_are_lost() {
 	trap as_it_was EXIT
 	pmu-model set cmn0 traffic 200000000
 	pmu-model set cmn0 carry_delay 50000
 	pmu-model set cmn0 carry_drop 1
 	found steady FAIL 'twice in a group differed' \
-		nodes FAIL 'arm_cmn_0: hnf_slc_sf_cache_access of all nodes is [0-9]+, of .* one by one [0-9]+: 0x' \
 		twins FAIL 'arm_cmn_0/.*/ twice in a group on CPU 0 counted [0-9]+ and [0-9]+'
+	for _ in $(seq 30); do
+		pmu-check nodes > /tmp/said 2>&1 || break
+	done
+	said nodes FAIL 'arm_cmn_0: hnf_slc_sf_cache_access of all nodes is [0-9]+, of .* one by one [0-9]+: 0x'
+	# The driver has told of it meanwhile.
+	found log note 'carries are lost when the mesh is stopped'
 }
 
 test_rights() {

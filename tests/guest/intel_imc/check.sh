@@ -30,7 +30,7 @@ test_a_device_that_goes() {
 # Sandy Bridge has no events of ranks; check_ranks.sh has a processor that does.
 test_sums() {
 	echo 'add imc* cas_rd 1000' > /tmp/add
-	while_adding 0.01 found parts ok 'its parts [1-9]' clock ok 'channels at (800|799.9|800.1) MHz, DDR-1600' \
+	while_adding 0.01 found parts ok 'its parts [1-9]' clock ok 'channels at (79[2-9]|80[0-8])(\.[0-9]+)? MHz, DDR-1(59|60|61).' \
 		two-clocks ok 'clocks by both' bus ok '0.0 % of the bus' twins ok '[1-9][0-9]* of them more than 0' \
 		ranks skip 'has no events of ranks'
 }
@@ -45,16 +45,17 @@ test_what_moves_while_nothing_runs() {
 	while_adding 0.5 found idle '(note|skip)' '(uncore_imc_0 on CPU 0: .*/s while the CPUs do nothing|busy)'
 }
 
-# Another program clears a counter again and again. The fixed one and the second of a group are not touched.
+# Another program clears a counter again and again, most of the time. The fixed one and the second of a group are not
+# touched.
 test_a_counter_that_others_clear() {
-	for _ in $(seq 20); do
+	for _ in $(seq 2000); do
 		echo 'add imc1 cas_rd 1000'
 		echo 'set imc1 ctr0 0'
 	done > /tmp/add
 	while_adding 0.01 found \
 		two-clocks FAIL 'uncore_imc_1 on CPU 0: the fixed counter has [0-9]+ clocks, a general one [1-9][0-9]*' \
 		parts FAIL 'uncore_imc_1 on CPU 0, all: [0-9]+ lines, its parts [1-9][0-9]* [+] 0' \
-		twins FAIL 'uncore_imc_1/cas_count_read/ twice in a group on CPU 0 counted [0-9]+ and [1-9]'
+		twins FAIL 'uncore_imc_1/.*/ twice in a group on CPU 0 counted [0-9]+ and [1-9]'
 }
 
 # Somebody else has all counters of a channel: events take turns, which is no fault.

@@ -16,7 +16,9 @@ test_ranks() {
 
 # Event 0 is a clock on each of these processors, but on Sandy Bridge nobody knows.
 test_more_than_the_channel() {
-	printf 'add imc0 rd_cas_rank0.bank5 1000\nset imc0 ctr0 0\n' > /tmp/add
+	for _ in $(seq 2000); do
+		printf 'add imc0 rd_cas_rank0.bank5 1000\nset imc0 ctr0 0\n'
+	done > /tmp/add
 	while_adding 0.01 found ranks FAIL 'uncore_imc_0 on CPU 0: ranks \(0xb0 .* reads, the channel 0' \
 		two-clocks FAIL 'uncore_imc_0 on CPU 0: the fixed counter has [0-9]+ clocks, a general one'
 }
