@@ -65,7 +65,7 @@ def python(name, place, *arguments, sources, interpreter="python3"):
 
 
 def scripts():
-    yield python("scripts", "tests/scripts", sources=("drivers", "tests"))
+    yield python("scripts", "tests/scripts", sources=(*EVERYTHING, "README.md", "Documentation"))
 
 
 def check():
@@ -81,7 +81,7 @@ def models():
 
 
 def tools():
-    yield python("tools", "tests/tools", sources=("tools", "tests/tools", "Makefile", "include/pmu/version.h"),
+    yield python("tools", "tests/tools", sources=("tools", "tests/tools", "Makefile", "include/pmu/version.h", "Documentation/tools"),
                  interpreter=DEBIAN_PYTHON)
 
 
@@ -178,10 +178,11 @@ def guest_jobs(name, file, text, group="guest"):
     tests = tuple(re.findall(r"^test_(\w+)\(\) \{$", text, re.M))
     folder = os.path.dirname(file)
     pmu = os.path.basename(folder)
-    shared = [path for path in SHARED if re.search(rf"\b{re.escape(os.path.basename(path))}\b", text)]
     # What the files of the folder share.
     helpers = [f"{folder}/{path.name}" for path in sorted((TREE / folder).glob("*"))
                if path.name == "lib.sh" or path.suffix != ".sh"]
+    said = "".join([text, *((TREE / path).read_text() for path in helpers if path.endswith(".sh"))])
+    shared = [path for path in SHARED if re.search(rf"\b{re.escape(os.path.basename(path))}\b", said)]
     for row in (row for of, row in groups if of == group):
         named = [dict(row)[option] for option in IN_NAME]
         # What else tells this guest from the file's others with that kernel and driver.
