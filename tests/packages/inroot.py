@@ -29,8 +29,9 @@ def export(directory, version=VERSION):
 
 @functools.cache
 def scratch():
-    """A directory that goes when the tests end."""
-    directory = Path(tempfile.mkdtemp(prefix="pmu-packages."))
+    """A directory that goes when the tests end. It is where the roots are: overlayfs does not take every file system."""
+    cache.ROOT.mkdir(parents=True, exist_ok=True)
+    directory = Path(tempfile.mkdtemp(prefix="packages.", dir=cache.ROOT))
     atexit.register(shutil.rmtree, directory)
     (directory / "work").mkdir()
     return directory
