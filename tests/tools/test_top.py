@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -399,6 +400,17 @@ class TestScreen(unittest.TestCase):
             self.assertEqual(len(lines), 9)
             self.assertIn(first, lines[3])
             self.assertIn("q quit", lines[-1])
+
+
+class TestKeyboard(unittest.TestCase):
+    def test_keys_that_come_at_once_are_pressed_one_after_the_other(self):
+        master, inner = os.openpty()
+        self.addCleanup(os.close, master)
+        with open(inner) as terminal, mock.patch.object(sys, "stdin", terminal), screen.Keyboard() as keyboard:
+            os.write(master, b"p\x1b[D\x1bOC \x1b[6~xq")
+            keys = [keyboard.get(10) for _ in range(7)]
+            self.assertEqual(keys, ["p", "left", "right", "p", "page down", "x", "q"])
+            self.assertIsNone(keyboard.get(0))
 
 
 class TestTerminal(unittest.TestCase):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The terminal: the whole of it, redrawn for each frame, each key and each change of its size."""
 import os
+import re
 import select
 import signal
 import sys
@@ -17,6 +18,7 @@ from ..errors import ToolError
 
 KEYS = {b"\x1b[A": "up", b"\x1bOA": "up", b"\x1b[B": "down", b"\x1bOB": "down", b"\x1b[C": "right", b"\x1bOC": "right",
         b"\x1b[D": "left", b"\x1bOD": "left", b"\x1b[5~": "page up", b"\x1b[6~": "page down", b" ": "p", b"\x03": "q"}
+A_KEY = re.compile(rb"\x1b[\[O][0-9;]*[A-Za-z~]|.", re.DOTALL)
 HELP = """
 q            quit
 p, space     pause: the screen stays, counting goes on; again: go on
@@ -38,6 +40,9 @@ class Quit(Exception):
 
 class Keyboard:
     """Keys as they are pressed; none where stdin is no terminal."""
+
+    def __init__(self):
+        self.pressed = []           # and not asked for yet: several can come at once
 
     def __enter__(self):
         self.fd = sys.stdin.fileno() if sys.stdin and sys.stdin.isatty() else None
@@ -62,11 +67,13 @@ class Keyboard:
         if self.fd is None:
             time.sleep(seconds)
             return None
-        if not select.select([self.fd], [], [], seconds)[0]:
-            return None
-        data = os.read(self.fd, 16)
-        if not data:
-            raise Quit      # the terminal is gone
+        if not self.pressed:
+            if not select.select([self.fd], [], [], seconds)[0]:
+                return None
+            self.pressed = A_KEY.findall(os.read(self.fd, 1024))
+            if not self.pressed:
+                raise Quit      # the terminal is gone
+        data = self.pressed.pop(0)
         return KEYS.get(data, data.decode(errors="replace"))
 
 
