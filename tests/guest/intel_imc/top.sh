@@ -9,12 +9,17 @@
 . ./top.sh
 trap 'echo 1 > /proc/sys/kernel/perf_event_paranoid; as_it_was' EXIT
 
+# The in-tree driver stops all counters of a channel while perf changes what they count, so it misses a burst now and
+# then where events take turns (Documentation/tools.md). Its exact counts are looked at where nothing does.
+if [ $driver = ours ]; then steady=all; else steady=pages; fi
+
 # Sandy Bridge has one event for all of them.
 if pmu-model list imc0 | grep -q '^event act_count '; then activations=act_count; else activations=act_count.rd; fi
 
 # 3.2 GB read from one channel, 64 MB written to another: exactly that, and nothing elsewhere.
 test_bytes() {
-	pmu-top --json --output /tmp/top -- sh -c 'pmu-model add imc0 cas_rd 50000000; pmu-model add imc1@1 cas_wr 1000000'
+	pmu-top --mode $steady --json --output /tmp/top -- \
+		sh -c 'pmu-model add imc0 cas_rd 50000000; pmu-model add imc1@1 cas_wr 1000000'
 	equal "read, socket 0, channel 0" "$(top_value read_bytes socket=0 channel=0)" 3200000000
 	equal "written, socket 1, channel 1" "$(top_value write_bytes socket=1 channel=1)" 64000000
 	equal "read, socket 1" "$(top_value socket_read_bytes socket=1)" 0
@@ -24,7 +29,7 @@ test_bytes() {
 
 # The picture says so many GB/s, at any width, from a record.
 test_the_picture() {
-	pmu-top --record /tmp/record --output /tmp/text -- \
+	pmu-top --mode $steady --record /tmp/record --output /tmp/text -- \
 		sh -c 'pmu-model add imc0 cas_rd 50000000; pmu-model add imc2@1 cas_wr 25000000; sleep 1'
 	# From the record's time, and the bytes that the model was told to move.
 	read=$(top_rate 3200000000 0/0/rd) write=$(top_rate 1600000000 1/2/wr)
@@ -34,13 +39,14 @@ test_the_picture() {
 	contains "the picture" "$(cat /tmp/svg)" "read&#160;$read&#160;GB/s"
 }
 
-# The screen with counters that count: what was read once is in one picture, to the digit, and in no other.
+# The screen with counters that count: what was read once is in one picture, to the digit, and in no other. It
+# begins where nothing takes turns, and goes to all and back.
 test_the_screen() {
 	[ -e /dev/pts/ptmx ] || { mkdir -p /dev/pts; mount -t devpts devpts /dev/pts; }
 	python3 screen.py 80x24 'see:^read 0.00 GB/s' 'run:pmu-model add imc0 cas_rd 50000000' 'see:^read [0-9.]*[1-9]' \
-		'see:^read 0.00 GB/s' key:p 'see:^PAUSED' key:p size:200x60 'see:self-refresh %' key:right \
+		'see:^read 0.00 GB/s' key:p 'see:^PAUSED' key:p key:left size:200x60 'see:self-refresh %' key:right \
 		'see:page hit % +clock MHz' key:? 'see:Page Down' key:q \
-		-- pmu-top --record /tmp/record > /tmp/screen 2>&1 || { cat /tmp/screen; return 1; }
+		-- pmu-top --mode pages --record /tmp/record > /tmp/screen 2>&1 || { cat /tmp/screen; return 1; }
 	contains "the end" "$(cat /tmp/screen)" '^ended with 0'
 	python3 -c 'import json
 reads = [json.loads(line)["counts"]["0/0/rd"] for line in open("/tmp/record").readlines()[1:]]
@@ -85,6 +91,7 @@ test_turns_are_told() {
 
 # With events of other people open, reads and writes are exact all the same.
 test_beside_others() {
+	[ $driver = ours ] || skip "with the in-tree driver these events take turns, and miss a moment"
 	perf stat -a -e uncore_imc_0/event=0x1/,uncore_imc_0/event=0x2/,uncore_imc_0/event=0x10/,uncore_imc_0/event=0x4/ \
 		-o /tmp/perf -- pmu-top --json --output /tmp/top -- sh -c 'pmu-model add imc0 cas_rd 12345'
 	equal "read" "$(top_value read_bytes socket=0 channel=0)" $((12345 * 64))
