@@ -84,7 +84,12 @@ test_power_down() {
 test_turns_are_told() {
 	pmu-top --once --json --output /tmp/top --record /tmp/record
 	equal "reads" "$(top_value read socket=0 channel=0 share)" 1.0
-	within "per cent of the time" "$(top_int "100 * $(top_value power_down socket=0 channel=0 share)")" 5 70
+	# How the turns are shared out is perf's; a CPU that stands still gives a long one away.
+	share=$(top_value power_down socket=0 channel=0 share)
+	equal "the share is perf's" "$share" "$(python3 -c 'import json
+_, enabled, running = json.loads(open("/tmp/record").readlines()[-1])["counts"]["0/0/ppd"]
+print(running / enabled)')"
+	equal "a part of the time" "$(python3 -c "print(0 < $share < 1)")" True
 	pmu-top --once --replay /tmp/record --output /tmp/text
 	contains "the text" "$(cat /tmp/text)" '~ counters took turns: these numbers are of [0-9]+%'
 }
