@@ -48,6 +48,8 @@ extern struct kunit_suite power_imc_engine_suite;
 extern struct kunit_suite power_imc_units_suite;
 extern struct kunit_suite power_imc_nest_suite;
 /* Of power_imc_trace_test: */
+extern struct kunit_suite power_imc_sample_suite;
+extern struct kunit_suite power_imc_drain_suite;
 extern struct kunit_suite power_imc_switch_suite;
 
 #endif /* POWER_IMC_TEST_H */

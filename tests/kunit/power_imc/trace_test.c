@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Trace records of POWER in-memory collection: reading a ring that is written meanwhile,
- * what becomes of a record, and whose it is. Numbers are the worked
- * records of Documentation/hardware/power_imc.md, 11.5.
+ * Trace records of POWER in-memory collection: reading a ring that is written meanwhile, and whose
+ * a record is. Registers the suites of what becomes of one (sample_test.c) and when (drain_test.c),
+ * too.
  */
 #include <kunit/test.h>
 #include <linux/completion.h>
@@ -11,25 +11,18 @@
 #include <linux/irqflags.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
-#include <linux/perf_event.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
-#include <asm/time.h>
 
 #include <pmu/compat.h>
 
 #include "power_imc/ring.h"
-#include "power_imc/sample.h"
 #include "power_imc/trace.h"
+#include "records.h"
 #include "suites.h"
 
 #define SLOTS	16
 #define REAL_SLOTS	4096
-
-/* The worked records. */
-#define R1_TB	0x000004d2a1b2c3d4ULL
-#define R2_TB	0x000004d2a1b2d374ULL	/* 4000 ticks later */
-#define LOW42	0x000003ffffffffffULL
 
 struct writer {
 	struct power_imc_record *slots;
@@ -38,14 +31,6 @@ struct writer {
 	u64 tb, step;
 	u64 lost;			/* as reported by the last drain() */
 };
-
-static struct power_imc_record record_of(u64 tb, u64 ip, u64 state)
-{
-	return (struct power_imc_record){
-		.tb = cpu_to_be64(tb), .ip = cpu_to_be64(ip), .state = cpu_to_be64(state),
-		.tb_low = cpu_to_be64(tb & LOW42),
-	};
-}
 
 static void write_at(struct writer *w, u64 ip)
 {
@@ -479,255 +464,6 @@ static struct kunit_suite ring_suite = {
 	.name = "power_imc_ring", .init = ring_test_init, .test_cases = ring_cases,
 };
 
-/* The worked records: on POWER9 the address tells, on POWER10 the record's top bits. */
-static void modes_of_the_worked_records(struct kunit *test)
-{
-	static const struct {
-		u64 ip, state;
-		enum power_imc_mode p9, p10;
-	} rows[] = {
-		{ 0xc00000000001a2b4, 0x8000000000000000, POWER_IMC_HOST_KERNEL, POWER_IMC_HOST_KERNEL },
-		{ 0x0000000010001000, 0xc000000000000000, POWER_IMC_HOST_USER, POWER_IMC_HOST_USER },
-		{ 0xc000000000300000, 0x0000000000000000, POWER_IMC_HOST_KERNEL, POWER_IMC_GUEST_KERNEL },
-		{ 0x000000007fff8000, 0x4000000000000000, POWER_IMC_HOST_USER, POWER_IMC_GUEST_USER },
-	};
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct power_imc_record record = record_of(R1_TB, rows[i].ip, rows[i].state);
-
-		KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P9, &record, true), rows[i].p9);
-		KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P10, &record, true), rows[i].p10);
-	}
-}
-
-/* On POWER9 low addresses are real ones where no program can be. POWER10 says so itself. */
-static void real_mode_is_the_kernels(struct kunit *test)
-{
-	struct power_imc_record vector = record_of(R1_TB, 0x500, 0xc000000000000000);
-	struct power_imc_record low = record_of(R1_TB, 0x10000, 0xc000000000000000);
-	struct power_imc_record opal = record_of(R1_TB, 0x30001234, 0xc000000000000000);
-
-	KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P9, &vector, true), POWER_IMC_HOST_KERNEL);
-	KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P9, &low, true), POWER_IMC_HOST_USER);
-	KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P9, &opal, true), POWER_IMC_HOST_USER);
-	KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P9, &opal, false), POWER_IMC_HOST_KERNEL);
-	KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P10, &vector, false), POWER_IMC_HOST_USER);
-}
-
-static void exclusion_is_by_mode(struct kunit *test)
-{
-	const struct perf_event_attr all = { }, user = { .exclude_kernel = 1, .exclude_hv = 1 },
-		kernel = { .exclude_user = 1, .exclude_hv = 1 }, host = { .exclude_guest = 1 },
-		guest = { .exclude_host = 1 };
-	const struct { const struct perf_event_attr *attr; bool wanted[4]; } rows[] = {
-		/* host user, host kernel, guest user, guest kernel */
-		{ &all, { true, true, true, true } }, { &user, { true, false, true, false } },
-		{ &kernel, { false, true, false, true } }, { &host, { true, true, false, false } },
-		{ &guest, { false, false, true, true } },
-	};
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++)
-		for (unsigned int mode = 0; mode < 4; mode++)
-			KUNIT_EXPECT_EQ(test, power_imc_sample_wanted(rows[i].attr, mode), rows[i].wanted[mode]);
-}
-
-/* The nearest multiple of the hardware's period or, for a frequency, of its rate's parts. */
-static void thinning_is_to_the_nearest(struct kunit *test)
-{
-	static const struct { u64 wanted; bool freq; u64 every; } rows[] = {
-		{ 1, false, 1 }, { 250, false, 1 }, { 374, false, 1 }, { 375, false, 2 }, { 500, false, 2 },
-		{ 1300, false, 5 }, { 2500, false, 10 }, { 250ULL << 50, false, 1ULL << 50 },
-		{ 128000, true, 1 }, { 1000000, true, 1 }, { 64000, true, 2 }, { 4000, true, 32 },
-		{ 1000, true, 128 }, { 1, true, 128000 },
-	};
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++)
-		KUNIT_EXPECT_EQ_MSG(test, power_imc_thinning(rows[i].wanted, rows[i].freq, 250, 128000),
-				    rows[i].every, "%llu", rows[i].wanted);
-}
-
-/* A millisecond, at once again for more, and seldom only where nothing runs that could make records. */
-static void the_timer_is_seldom_in_idle_alone(struct kunit *test)
-{
-	u64 often = 1009000, seldom = 8000000, interval = often;
-
-	KUNIT_EXPECT_EQ(test, power_imc_drain_next(often, false, true, false), 50000ULL);
-	KUNIT_EXPECT_EQ(test, power_imc_drain_next(seldom, true, true, true), often);
-	for (unsigned int i = 0; i < 5; i++) {
-		KUNIT_EXPECT_EQ(test, power_imc_drain_next(interval, true, false, false), often);
-		interval = power_imc_drain_next(interval, true, false, true);
-	}
-	KUNIT_EXPECT_EQ(test, interval, seldom);
-	KUNIT_EXPECT_EQ(test, power_imc_drain_next(50000, true, false, true), often);
-}
-
-/* CPUs that start at any time drain at the same moments; what is left over is drained at once. */
-static void all_cpus_drain_at_the_same_time(struct kunit *test)
-{
-	u64 often = 1009000, start = 5 * often;
-
-	for (u64 late = 0; late < often; late += 1000) {
-		KUNIT_EXPECT_EQ(test, power_imc_drain_when(start + late, often), start + often);
-		KUNIT_EXPECT_EQ(test, power_imc_drain_when(start + late, 2 * often),
-				start + 2 * often);
-		KUNIT_EXPECT_EQ(test, power_imc_drain_when(start + late, 50000),
-				start + late + 50000);
-	}
-}
-
-/* What perf's handler is given of a sample, by a fake one. */
-static struct {
-	unsigned int samples;
-	u64 time, ip, period;
-	bool user, untouched;
-} written;
-
-static u64 some_clock(void)
-{
-	return 1000000;
-}
-
-static void write_sample(struct perf_event *event, struct perf_sample_data *data,
-			 struct pt_regs *regs)
-{
-	written.samples++;
-	written.time = data->time;
-	written.ip = data->ip;
-	written.period = data->period;
-	written.user = user_mode(regs);
-	written.untouched &= event->clock == some_clock && !event->attr.exclude_callchain_user &&
-			     data->sample_flags & PERF_SAMPLE_TIME;
-}
-
-/* A fork may copy an event at any time, so what is true of a sample alone is not told by way of it. */
-static void an_event_is_left_as_it_is(struct kunit *test)
-{
-	struct power_imc_sample *sample = kunit_kzalloc(test, sizeof(*sample), GFP_KERNEL);
-	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
-	struct power_imc_trace_event te = { .event = event, .every = 1, .left = 1, .period = 250 };
-	u64 earlier = 512;	/* ticks: 1000 ns */
-
-	KUNIT_ASSERT_NOT_NULL(test, sample);
-	KUNIT_ASSERT_NOT_NULL(test, event);
-	event->clock = some_clock;
-	event->overflow_handler = write_sample;
-	event->attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD;
-	memset(&written, 0, sizeof(written));
-	written.untouched = true;
-	power_imc_sample_attach(&te, NULL);
-	power_imc_sample_init(sample);
-	power_imc_sample_begin(&te, sample);
-	for (unsigned int i = 0; i < 3; i++) {
-		u64 ip = i % 2 ? 0x10001000 : 0xc000000000300000;
-
-		sample->raw.record = record_of(R1_TB + i * earlier, ip, 0);
-		KUNIT_EXPECT_TRUE(test, power_imc_sample_deliver(&te, i % 2 ? POWER_IMC_HOST_USER :
-									      POWER_IMC_HOST_KERNEL));
-		KUNIT_EXPECT_EQ(test, written.ip, ip);
-		KUNIT_EXPECT_EQ(test, written.user, i % 2);
-		KUNIT_EXPECT_EQ(test, written.period, 250ULL);
-		KUNIT_EXPECT_EQ(test, written.time,
-				tb_to_ns(R1_TB + i * earlier) + te.clock_offset);
-	}
-	power_imc_sample_end(&te);
-	KUNIT_EXPECT_EQ(test, written.samples, 3U);
-	KUNIT_EXPECT_TRUE(test, written.untouched);
-	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 750LL);
-}
-
-/* A clock that is 1 ms behind the timebase, and that somebody stops the CPU at, so often. */
-static unsigned int clock_stops;
-
-static u64 clock_that_stops(void)
-{
-	u64 now = tb_to_ns(get_tb()) - NSEC_PER_MSEC;
-
-	if (clock_stops && clock_stops--)
-		mdelay(5);
-	return now;
-}
-
-/* A CPU that is stopped while clocks are compared does not make samples early. */
-static void clocks_are_compared_in_a_moment(struct kunit *test)
-{
-	struct power_imc_sample *sample = kunit_kzalloc(test, sizeof(*sample), GFP_KERNEL);
-	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
-	struct power_imc_trace_event te = { .event = event, .every = 1, .left = 1, .period = 250 };
-
-	KUNIT_ASSERT_NOT_NULL(test, sample);
-	KUNIT_ASSERT_NOT_NULL(test, event);
-	event->clock = clock_that_stops;
-	for (unsigned int stops = 0; stops < 3; stops++) {
-		s64 early;
-
-		clock_stops = stops;
-		local_irq_disable();
-		power_imc_sample_begin(&te, sample);
-		local_irq_enable();
-		early = -(s64)te.clock_offset - NSEC_PER_MSEC;
-		KUNIT_EXPECT_LT_MSG(test, abs(early), 2 * NSEC_PER_MSEC, "%u stops", stops);
-	}
-}
-
-/* One of so many, however they come; and many at a time are as many as one by one. */
-static void thinning_keeps_count(struct kunit *test)
-{
-	struct power_imc_trace_event one = { .every = 7, .left = 7 }, many = one;
-	u64 samples = 0, bulk = 0, records = 0;
-
-	for (u64 n = 0; n < 40; n++) {
-		bulk += power_imc_thin(&many, n);
-		records += n;
-		for (u64 i = 0; i < n; i++)
-			samples += power_imc_thin(&one, 1);
-		KUNIT_EXPECT_EQ(test, bulk, samples);
-		KUNIT_EXPECT_EQ(test, many.left, one.left);
-	}
-	KUNIT_EXPECT_EQ(test, samples, records / 7);
-}
-
-/* What the firmware sets is what its own config stands for; and the other images of 11.3. */
-static void scoms_of_configs(struct kunit *test)
-{
-	static const struct { enum power_imc_generation generation; u64 config, scom; } rows[] = {
-		{ POWER_IMC_P9, 0x3e90200000, 0x7fffffc142020000 },	/* CPMC2 counts event 2, 250 of them */
-		{ POWER_IMC_P9, 0x3e80400000, 0x3fffffc142020000 },	/* CPMC1 counts event 4 */
-		{ POWER_IMC_P10, 0x3e80400000, 0x3fffffc142020000 },
-		{ POWER_IMC_P9, (32000ULL << 30) | 0x10200000, 0x7fffe0bfc2020000 },	/* a millisecond */
-	};
-	static const u64 bad[] = {
-		0, 0x10200000,			/* at once */
-		(99ULL << 30) | 0x10200000,	/* too often */
-		0x3e90200001,			/* cpmc_reserved */
-		0x3ea0200000, 0x3eb0200000,	/* CPMC3 and 4 */
-		0x3e98000000,			/* event 0x80: a selector has 7 bits */
-	};
-	u64 scom;
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
-		KUNIT_EXPECT_EQ(test, power_imc_trace_scom(rows[i].generation, rows[i].config, &scom), 0);
-		KUNIT_EXPECT_EQ(test, scom, rows[i].scom);
-	}
-	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++)
-		KUNIT_EXPECT_EQ_MSG(test, power_imc_trace_scom(POWER_IMC_P9, bad[i], &scom), -EINVAL, "%#llx", bad[i]);
-}
-
-static struct kunit_case sample_cases[] = {
-	KUNIT_CASE(modes_of_the_worked_records),
-	KUNIT_CASE(real_mode_is_the_kernels),
-	KUNIT_CASE(exclusion_is_by_mode),
-	KUNIT_CASE(thinning_is_to_the_nearest),
-	KUNIT_CASE(thinning_keeps_count),
-	KUNIT_CASE(the_timer_is_seldom_in_idle_alone),
-	KUNIT_CASE(all_cpus_drain_at_the_same_time),
-	KUNIT_CASE(an_event_is_left_as_it_is),
-	KUNIT_CASE(clocks_are_compared_in_a_moment),
-	KUNIT_CASE(scoms_of_configs),
-	{ }
-};
-
-static struct kunit_suite sample_suite = { .name = "power_imc_sample", .test_cases = sample_cases };
-
 /*
  * Whose a record is. The hardware is whoever runs, and writes its own number where the address is;
  * what the driver drains by has to find the records while that task is the current one.
@@ -873,7 +609,8 @@ static struct kunit_suite attribution_suite = {
 	.test_cases = attribution_cases,
 };
 
-kunit_test_suites(&ring_suite, &sample_suite, &attribution_suite, &power_imc_switch_suite);
+kunit_test_suites(&ring_suite, &power_imc_sample_suite, &power_imc_drain_suite, &attribution_suite,
+		  &power_imc_switch_suite);
 
 MODULE_DESCRIPTION("KUnit suites of power_imc_pmu's trace mode");
 MODULE_LICENSE("GPL");
