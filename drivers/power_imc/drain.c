@@ -206,6 +206,7 @@ void power_imc_drain_start(struct power_imc_trace *trace)
 	if (!trace->interval_ns || trace->interval_ns > POWER_IMC_DRAIN_NS)
 		power_imc_drain_arm(trace);
 }
+EXPORT_SYMBOL_IF_KUNIT(power_imc_drain_start);
 
 /* No event will start. On the timer's own CPU with interrupts off, so it is not running. */
 void power_imc_drain_end(struct power_imc_trace *trace)
@@ -213,6 +214,7 @@ void power_imc_drain_end(struct power_imc_trace *trace)
 	hrtimer_try_to_cancel(&trace->timer);
 	trace->interval_ns = 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(power_imc_drain_end);
 
 void power_imc_drain_init(struct power_imc_trace *trace)
 {
@@ -220,3 +222,4 @@ void power_imc_drain_init(struct power_imc_trace *trace)
 	hrtimer_setup(&trace->timer, power_imc_drain_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_PINNED_HARD);
 }
+EXPORT_SYMBOL_IF_KUNIT(power_imc_drain_init);
