@@ -42,6 +42,29 @@ while_adding() {
 	return $result
 }
 
+# with_cpus SHARE COMMAND...: run the command with CPUs that are so busy, in %, by /proc/stat: how busy these really are
+# depends on the host. Who opens the file waits for the next numbers.
+with_cpus() {
+	mkfifo /tmp/cpus
+	(
+		busy=0 idle=0
+		while :; do
+			busy=$((busy + $1)) idle=$((idle + 100 - $1))
+			echo "cpu $busy 0 0 $idle 0 0 0 0 0 0" > /tmp/cpus
+			sleep 0.1
+		done
+	) &
+	teller=$!
+	mount -o bind /tmp/cpus /proc/stat
+	shift
+	of_cpus=0
+	("$@") || of_cpus=$?
+	umount /proc/stat
+	kill $teller
+	rm /tmp/cpus
+	return $of_cpus
+}
+
 # All of it, on a machine that works: nothing fails, and what is to be looked at is as expected.
 good_machine() { # CHECKS TO LOOK AT, an extended regular expression
 	pmu-check -o /tmp/report > /tmp/said || { cat /tmp/said; return 1; }
