@@ -28,6 +28,7 @@ class Arch:
     twins: tuple            # the in-tree drivers that are modules
     elf_machine: int        # of the architecture's ELF files
     first_argument: str     # the register of a function's first argument
+    secure_boot: tuple = () # packages of firmware, shim and GRUB
     twin_initcall: str = "" # of an in-tree driver that is built in
     elf_flags: int = 0
     debug_flags: str = ""   # of the compiler, for modules that gdb debugs
@@ -44,7 +45,8 @@ ARCHES = {a.name: a for a in (
          qemu="x86_64", qemu_package="qemu-system-x86", machine=("-nodefaults",), serial_bus="pcie.0", threads=1,
          memory="1G", image="arch/x86/boot/bzImage", console="ttyS0",
          default_model="snbep", pmu="intel_imc", twins=("intel-uncore",),
-         elf_machine=62, first_argument="rdi"),
+         elf_machine=62, first_argument="rdi",
+         secure_boot=("ovmf", "shim-signed", "grub-efi-amd64-signed")),
     Arch(name="arm64", debian="arm64", kernel="arm64", flavour="arm64", cross="aarch64-linux-gnu-",
          qemu="aarch64", qemu_package="qemu-system-arm", machine=("-nodefaults",), serial_bus="pcie.0", threads=1,
          memory="1G", image="arch/arm64/boot/Image", console="ttyAMA0",

@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import build, cache, initrd, kernel as kernels, specs
+from . import build, cache, initrd, kernel as kernels, secure_boot, specs
 from .cache import TREE, Error, run as run_command
 from .turns import Turns
 
@@ -54,6 +54,8 @@ class Guest:
     modules: tuple = ()                 # more modules to load, after the driver
     ours: object = None                 # the directory of our modules, where they are not built from the tree
     udev: bool = False                  # what finds drivers at boot is there, in initrd.UDEV_ROOT
+    secure_boot: bool = False           # it starts nothing that is not signed
+    enrolled: tuple = ()                # files of certificates that it trusts as its owner's
     parameters: tuple = ()              # of our modules, "MODULE.NAME=VALUE"
     command: tuple = ()
     gdb: object = None                  # a debugger.Session: the guest stops for it before anything runs
@@ -62,7 +64,8 @@ class Guest:
         """What cannot change while the guest runs: guests of the same machine can share it."""
         built_in = self.arch.twin_initcall and self.driver == "in-tree"
         return (self.arch.name, self.kernel, self.models or (self.arch.default_model,), self.cpus, self.nodes, self.append,
-                self.allow_warn, built_in, self.has_suites(), self.tools, self.udev, self.ours)
+                self.allow_warn, built_in, self.has_suites(), self.tools, self.udev, self.ours, self.secure_boot,
+                self.enrolled)
 
     def has_suites(self):
         """A KUnit suite needs all of our modules built for it."""
@@ -180,10 +183,12 @@ def _qemu(guest, kernel, initramfs):
             raise Error(f"model {spec} is for {want.arch}, not {guest.arch.name}")
     first = models[0]
     memory = guest.arch.memory if kernel.modules else "2G"
+    arguments = _kernel_arguments(guest, kernel, models)
+    boot = secure_boot.qemu_args(guest, kernel, initramfs, arguments) if guest.secure_boot else \
+        ["-kernel", kernel.image, "-initrd", initramfs, "-append", arguments]
     command = [f"qemu-system-{guest.arch.qemu}", *guest.arch.machine, "-no-user-config", "-no-reboot",
                "-M", first.machine, "-m", memory,
-               "-smp", _smp(guest, models), *_numa(guest, models, memory), "-accel", "tcg,thread=multi",
-               "-kernel", kernel.image, "-initrd", initramfs, "-append", _kernel_arguments(guest, kernel, models),
+               "-smp", _smp(guest, models), *_numa(guest, models, memory), "-accel", "tcg,thread=multi", *boot,
                "-nographic" if guest.shell else "-display", *([] if guest.shell else ["none"]),
                "-device", f"virtio-serial-pci,bus={guest.arch.serial_bus}"]
     if first.cpu:

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from . import arch, kernel
+from .cache import Error
 from .guest import Guest
 
 ABOUT = """Run a command in a guest with modelled PMU hardware: the one way into a guest.
@@ -38,6 +39,10 @@ def parser():
     found.add_argument("--udev", action="store_true",
                        help="Debian's udev and kmod, with the modules of both drivers, in /vm/debian")
     found.add_argument("--modules", type=Path, metavar="DIR", help="our modules are those in DIR, not built from the tree")
+    found.add_argument("--secure-boot", action="store_true",
+                       help="boot by firmware with Secure Boot on, Debian's shim and GRUB (x86_64)")
+    found.add_argument("--mok", action="append", default=[], type=Path, metavar="CERT",
+                       help="with --secure-boot: the certificate, in DER, of a key that the machine's owner has enrolled")
     found.add_argument("--param", action="append", default=[], metavar="MODULE.NAME=VALUE",
                        help="parameter of one of our modules")
     found.add_argument("--append", action="append", default=[], metavar="ARGS", help="add to the kernel command line")
@@ -49,8 +54,11 @@ def parser():
 
 def guest(options, command):
     """The Guest that parsed options ask for."""
+    if options.mok and not options.secure_boot:
+        raise Error("--mok is for --secure-boot: without it, the kernel asks nobody for keys")
     return Guest(
         arch=arch.get(options.arch), kernel=options.kernel, driver=options.driver, models=tuple(options.model),
         cpus=options.cpus, nodes=options.nodes, timeout=options.timeout, shell=options.shell, allow_warn=options.allow_warn,
         append=" ".join(options.append), copies=tuple(options.copy), tools=options.tools, modules=tuple(options.load),
-        udev=options.udev, ours=options.modules, parameters=tuple(options.param), command=tuple(command))
+        udev=options.udev, ours=options.modules, secure_boot=options.secure_boot, enrolled=tuple(options.mok),
+        parameters=tuple(options.param), command=tuple(command))
