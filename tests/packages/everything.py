@@ -10,17 +10,24 @@ from inroot import NEXT, VERSION
 from pmusuite import cache, kernel as kernels, roots, unittests
 
 
-class Packages(inroot.InRoot):
-    def guest(self, *arguments):
-        """scripts/vm with the modules that are installed."""
-        modules = self.over / "modules"
+class Guests(inroot.InRoot):
+    def copy_modules(self, name):
+        """A directory with the modules that are installed."""
+        modules = self.over / name
         modules.mkdir()
         for path in self.modules():
             shutil.copy(path, modules)
             if path.suffix == ".xz":
                 cache.run(["unxz", modules / path.name], "unpacking a module")
-        return unittests.vm(self, "--kernel", self.series, "--driver", "none", "--modules", modules, *arguments)
+        return modules
 
+    def guest(self, *arguments):
+        """scripts/vm with the modules that are installed."""
+        return unittests.vm(self, "--kernel", self.series, "--driver", "none", "--modules", self.copy_modules("modules"),
+                            *arguments)
+
+
+class Packages(Guests):
     def test_signed_by_dkms_with_a_key_that_nobody_knows(self):
         self.inside(f"dpkg -i {self.deb()}")
         self.assertIn("DKMS", self.inside(f"modinfo -F signer {self.dkms}/pmu_core.ko*"))
@@ -69,6 +76,55 @@ class MakeOnNewest(OnNewest, test_packages.Make):
 
 
 class PackagesOnNewest(OnNewest, Packages):
+    pass
+
+
+class SecureBoot(Guests):
+    """Modules in a guest with Secure Boot, and keys that its owner has enrolled."""
+
+    # Clocks: under lockdown nobody reaches the model by its memory.
+    LOAD = ("mount -t securityfs security /sys/kernel/security; cat /sys/kernel/security/lockdown; dmesg | grep secureboot:; "
+            "cd /vm/modules.d; insmod pmu_core.ko && insmod intel_imc_pmu.ko && "
+            "echo clocks: $(pmu-event uncore_imc_0:0xff -x 'sleep 0.1') || dmesg | tail -n 2")
+
+    def boot(self, script, *arguments):
+        """What @script says in a guest, which has to say of itself that Secure Boot is on."""
+        done = self.guest("--secure-boot", *arguments, "--", "sh", "-c", f"({script}) 2>&1")
+        self.assertIn("secureboot: Secure boot enabled", done.stdout, done.stdout + done.stderr)
+        self.assertIn("[integrity]", done.stdout)
+        return done.stdout
+
+    def sign(self):
+        """By a key of one's own, whose certificate is returned; installed is first what is not signed."""
+        self.inside("cd /tmp; openssl req -new -x509 -newkey rsa:2048 -nodes -keyout key -outform DER -out cert -subj /CN=mine/")
+        self.make("install")
+        unsigned = self.copy_modules("unsigned")
+        self.make("sign KEY=/tmp/key CERT=/tmp/cert")
+        self.make("install")
+        return self.over / "upper/tmp/cert", unsigned
+
+    def test_own_key_enrolled(self):
+        """What it signed loads and counts; what it did not sign is refused."""
+        certificate, unsigned = self.sign()
+        said = self.boot(f"insmod unsigned/pmu_core.ko; dmesg | tail -n 1; {self.LOAD}", "--mok", certificate,
+                         "--copy", unsigned)
+        self.assertIn("can't insert 'unsigned/pmu_core.ko': Key was rejected by service", said)
+        self.assertIn("Loading of unsigned module is rejected", said)
+        self.assertNotIn("can't insert 'pmu_core.ko'", said)
+        self.assertRegex(said, "clocks: [1-9]")
+
+    def test_own_key_not_enrolled(self):
+        self.sign()
+        said = self.boot(self.LOAD)
+        self.assertIn("can't insert 'pmu_core.ko': Key was rejected by service", said)
+        self.assertIn("Loading of module with unavailable key is rejected", said)
+
+    def test_key_of_dkms_enrolled(self):
+        self.inside(f"dpkg -i {self.deb()}")
+        self.assertRegex(self.boot(self.LOAD, "--mok", self.over / "upper/var/lib/dkms/mok.pub"), "clocks: [1-9]")
+
+
+class SecureBootOnNewest(OnNewest, SecureBoot):
     pass
 
 
