@@ -252,6 +252,8 @@ void power_imc_engine_look(struct power_imc_core *core)
 		(core->failed || (core->tells && power_imc_engine_is_off(core)));
 	if (again) {
 		core->restarts++;
+		/* Only what is off is set up, and a half of it may be on. */
+		power_imc_engine_stop(core);
 		power_imc_engine_restart(core);
 		again = !core->failed;
 	}

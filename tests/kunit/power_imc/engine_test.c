@@ -336,6 +336,27 @@ static void started_again_where_it_is_off(struct kunit *test)
 	}
 }
 
+/* Half of a fused core is lost, and does not start at first: nothing is set up that is on. */
+static void half_of_a_fused_core_is_lost(struct kunit *test)
+{
+	struct power_imc_core *core = &imc->cores[1];
+
+	core->halves = 2;
+	KUNIT_EXPECT_EQ(test, get(1, core_use), 0);
+	firmware_log.engines[0x11] = ENGINE_UNKNOWN;
+	firmware_log.on--;
+	firmware_log.error_pir = 0x11;
+	firmware_log.error[CALL_CORE_ON] = -EIO;
+	power_imc_engine_look(core);
+	power_imc_engine_look(core);
+	firmware_log.error[CALL_CORE_ON] = 0;
+	power_imc_engine_look(core);
+	KUNIT_EXPECT_EQ(test, firmware_log.on, 2U);
+	KUNIT_EXPECT_EQ(test, firmware_log.misuse, 0U);
+	KUNIT_EXPECT_EQ(test, firmware_log.cut_off, 0U);
+	put(1);
+}
+
 /* A switch that does not read as it was written tells nothing: its engine is left alone. */
 static void left_alone_where_the_switch_does_not_tell(struct kunit *test)
 {
@@ -527,6 +548,7 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(half_of_a_fused_core_does_not_start),
 	KUNIT_CASE(paused_while_a_cpu_comes),
 	KUNIT_CASE(started_again_where_it_is_off),
+	KUNIT_CASE(half_of_a_fused_core_is_lost),
 	KUNIT_CASE(left_alone_where_the_switch_does_not_tell),
 	KUNIT_CASE(tried_again_behind_a_pause),
 	KUNIT_CASE(nothing_starts_when_halted),

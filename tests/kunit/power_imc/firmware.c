@@ -34,7 +34,8 @@ static int firmware_set_up(enum firmware_call call, u32 pir, enum firmware_engin
 {
 	int err = firmware_called(call, pir);
 
-	/* It is switched off by that. */
+	/* That switches it off, and loses what it counts. */
+	firmware_log.cut_off += *firmware_engine(pir) == ENGINE_ON;
 	firmware_log.on -= *firmware_engine(pir) == ENGINE_ON;
 	*firmware_engine(pir) = err ? ENGINE_UNKNOWN : now;
 	return err;

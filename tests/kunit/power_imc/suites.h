@@ -33,6 +33,7 @@ struct firmware_log {
 	u32 error_pir;			/* for this PIR alone, unless 0 */
 	bool mute;			/* running() always says no */
 	unsigned int misuse;		/* started without being set up, or paused twice */
+	unsigned int cut_off;		/* set up while it was on */
 	unsigned int on;		/* engines and microcodes that run */
 };
 
