@@ -54,6 +54,7 @@ class Job:
     tests: tuple = ()           # names of its tests, as far as they are known before it runs
     select: str = ""            # run those tests alone whose name has this
     alone: bool = False         # it shares its guest with no other
+    keep: bool = True           # what it depends on is here; else a pass is not kept for the next run
 
 
 def python(name, place, *arguments, sources, interpreter="python3"):
@@ -164,6 +165,15 @@ def expand(line):
             for values in itertools.product(*(values or [None] for _, values in given))]
 
 
+def mentioned(text, files):
+    """Those of @files, {path: as what it is named}, that @text names, or one that it names, and so on."""
+    found = []
+    while more := [path for path, name in files.items() if path not in found and re.search(rf"\b{re.escape(name)}\b", text)]:
+        found += more
+        text = "".join((TREE / path).read_text() for path in more)
+    return found
+
+
 def guest_jobs(name, file, text, group="guest"):
     """The @group's jobs of a test @file with @text, whose "# vm:" lines may ask for several guests each.
 
@@ -182,7 +192,9 @@ def guest_jobs(name, file, text, group="guest"):
     helpers = [f"{folder}/{path.name}" for path in sorted((TREE / folder).glob("*"))
                if path.name == "lib.sh" or path.suffix != ".sh"]
     said = "".join([text, *((TREE / path).read_text() for path in helpers if path.endswith(".sh"))])
-    shared = [path for path in SHARED if re.search(rf"\b{re.escape(os.path.basename(path))}\b", said)]
+    others = {f"{folder}/{path.name}": f"{pmu}/{path.name}" for path in sorted((TREE / folder).glob("*.sh"))
+              if path.name != "lib.sh"}
+    shared = mentioned(said, {path: os.path.basename(path) for path in SHARED} | others)
     for row in (row for of, row in groups if of == group):
         named = [dict(row)[option] for option in IN_NAME]
         # What else tells this guest from the file's others with that kernel and driver.
@@ -215,7 +227,8 @@ def soak():
 def kernels():
     """The guests with our driver on the newest stock kernel that is tested every day, on the others; packages there."""
     yield Job("kernels/check", ("scripts/check", "kernels"), sources=EVERYTHING)
-    yield python("kernels/packages", "tests/packages/everything.py", sources=PACKAGED)
+    # It also asks Debian for the headers of today.
+    yield dataclasses.replace(python("kernels/packages", "tests/packages/everything.py", sources=PACKAGED), keep=False)
     for job in guests():
         if job.guest.kernel == kernel.STOCK[-1] and job.guest.driver != "in-tree":
             for series in kernel.others(job.guest.arch):

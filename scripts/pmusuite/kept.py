@@ -50,7 +50,7 @@ def get(key):
 def put(job, key, seconds, results):
     """Keep the results of @job, whose key was @key when it began: unless something has changed since."""
     # What was skipped may be there the next time.
-    if any(result.status != ktap.OK for result in results) or keys([job])[job] != key:
+    if not job.keep or any(result.status != ktap.OK for result in results) or keys([job])[job] != key:
         return
     RESULTS.mkdir(parents=True, exist_ok=True)
     (RESULTS / f"{key}.json").write_text(json.dumps({

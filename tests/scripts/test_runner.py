@@ -83,6 +83,20 @@ class Guests(unittest.TestCase):
             job, = self.jobs("--cpus 2", more=more)
             self.assertEqual([path for path in jobs.SHARED if path in job.sources], named)
 
+    def test_a_test_that_is_another_one_depends_on_it(self):
+        found = [job for job in jobs.guests("soak") if "stress_soak" in job.name]
+        self.assertTrue(found)
+        for job in found:
+            self.assertIn("tests/guest/intel_imc/stress.sh", job.sources)
+
+    def test_what_a_mentioned_file_mentions_is_mentioned(self):
+        with tempfile.TemporaryDirectory() as directory, unittest.mock.patch.object(jobs, "TREE", Path(directory)):
+            for name, text in (("a", "run b.sh"), ("b", "a.sh c.sh"), ("c", ""), ("d", "")):
+                (Path(directory) / f"{name}.sh").write_text(text)
+            files = {f"{name}.sh": f"{name}.sh" for name in "abcd"}
+            self.assertEqual(jobs.mentioned(". ./a.sh", files), ["a.sh", "b.sh", "c.sh"])
+            self.assertEqual(jobs.mentioned(". ./da.sh", files), [])
+
     def test_a_word_that_belongs_nowhere_is_a_mistake(self):
         with self.assertRaisesRegex(cache.Error, "'6.12' belongs to no option"):
             self.names("--kernel 6.1 6.12")
@@ -246,6 +260,11 @@ class Kept(unittest.TestCase):
         for status in (ktap.FAILED, ktap.SKIPPED):
             kept.put(self.job, self.key(self.job), 1.5, [ktap.Result(ktap.OK, "a"), ktap.Result(status, "b")])
             self.assertIsNone(self.get(self.job))
+
+    def test_what_depends_on_more_than_is_here_is_not_kept(self):
+        job = dataclasses.replace(self.job, keep=False)
+        kept.put(job, self.key(job), 1.5, [ktap.Result(ktap.OK, "a")])
+        self.assertIsNone(self.get(job))
 
     def test_what_changed_while_it_ran_is_not_kept(self):
         key = self.key(self.job)
