@@ -50,7 +50,7 @@ class Cost:
         return cls(statistics.median(ordered), ordered[BOUND - 1], ordered[-BOUND])
 
     def __str__(self):
-        if self.low > 0 and self.median >= 0.5:
+        if self.low > 0 and round(self.median) > 0:
             return f"{self.median:.0f} ns"
         return f"below the noise of {max(1, math.ceil(max(self.high, -self.low)))} ns"
 
