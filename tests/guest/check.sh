@@ -30,7 +30,8 @@ said() {
 while_adding() {
 	interval=$1
 	shift
-	while :; do
+	touch /tmp/adding
+	while [ -e /tmp/adding ]; do
 		# One that the model refuses, as while a CPU sleeps, ends nothing.
 		pmu-model - < /tmp/add || :
 		sleep "$interval"
@@ -38,7 +39,8 @@ while_adding() {
 	adder=$!
 	result=0
 	("$@") || result=$?
-	kill $adder
+	rm /tmp/adding
+	wait $adder
 	return $result
 }
 

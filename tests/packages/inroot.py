@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -15,6 +16,7 @@ ARCH = arch.get("x86_64")
 VERSION = re.search(r'"(.*)"', (cache.TREE / "include/pmu/version.h").read_text().split("PMU_SUITE_VERSION")[1])[1]
 NEXT = f"{VERSION}.1"
 VERSIONED = ("include/pmu/version.h", "scripts/packaging/debian/changelog", "tools/pmutools/__init__.py")
+A_DAY = 24 * 60 * 60       # seconds; no test takes that long
 # What depmod and DKMS write for every module: not of one package.
 SHARED = re.compile(r"(/usr)?/lib/modules/[^/]*/modules\.|/var/lib/dkms/(mok\.|dkms_dbversion)|/etc/dkms/")
 
@@ -31,6 +33,9 @@ def export(directory, version=VERSION):
 def scratch():
     """A directory that goes when the tests end. It is where the roots are: overlayfs does not take every file system."""
     cache.ROOT.mkdir(parents=True, exist_ok=True)
+    for left in cache.ROOT.glob("packages.*"):      # by one that was killed
+        if time.time() - left.stat().st_mtime > A_DAY:
+            shutil.rmtree(left, ignore_errors=True)
     directory = Path(tempfile.mkdtemp(prefix="packages.", dir=cache.ROOT))
     atexit.register(shutil.rmtree, directory)
     (directory / "work").mkdir()

@@ -9,8 +9,9 @@
 
 # A part of what a channel reads is at rank 0.
 test_ranks() {
-	echo 'add imc0 cas_rd 1000' > /tmp/add
-	echo 'add imc0 rd_cas_rank0.bank5 600' >> /tmp/add
+	for _ in $(seq 2000); do
+		printf 'add imc0 cas_rd 1000\nadd imc0 rd_cas_rank0.bank5 600\n'
+	done > /tmp/add
 	while_adding 0.01 found ranks ok 'uncore_imc_0 on CPU 0: ranks \(0xb0 to 0xb2\) have [1-9][0-9]* of [1-9][0-9]* reads'
 }
 
