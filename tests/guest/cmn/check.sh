@@ -51,12 +51,11 @@ test_a_mesh_that_goes() {
 # Misses at home nodes that nobody asked; and requests at crosspoints whose event lines select nothing any more, since
 # another program has written there: a watchpoint sees what the event does not.
 test_more_of_a_part_than_of_the_whole() {
-	echo "add cmn0 hnf_cache_miss 1000" > /tmp/add
 	pmu-model list cmn0 | sed -n 's/^node mxp \(0x[0-9a-f]*\) .* frame=\(0x[0-9a-f]*\).*/\1 \2/p' |
 		while read -r xp frame; do
 			printf 'set cmn0 address %#x\nset cmn0 word 0\n' $((frame + SELECTOR))
-			echo "add cmn0 flit@$xp,port=0,dir=down,chn=req 1000"
-		done >> /tmp/add
+			printf 'add cmn0 %s 1000\n' "flit@$xp,port=0,dir=down,chn=req" hnf_cache_miss
+		done > /tmp/add
 	while_adding 0.01 found hits FAIL "$PMU: [1-9][0-9]* misses of 0 accesses" \
 		ports note "$PMU: XP 0x[0-9a-f]+, mxp_p0_req_txflit_valid: [0-9]+, but a watchpoint saw [1-9][0-9]* pass"
 }
