@@ -142,13 +142,18 @@ class Outputs:
                                                        f"pmu-top: {self.view.title}"))
 
 
+class _Console(Console):
+    def on_broken_pipe(self):
+        raise       # what it is: rich of Debian 13 would end the program, in a way of its own
+
+
 def _console(options):
     """Where text goes. A command's own output is on stdout, so what is for people goes to stderr then."""
     if options.output:
         file = open(options.output, "w", encoding="utf-8")
     else:
         file = sys.stderr if options.command and not (options.json or options.csv) else sys.stdout
-    return Console(file=file, no_color=options.no_color or None, highlight=False, width=options.width,
+    return _Console(file=file, no_color=options.no_color or None, highlight=False, width=options.width,
                    soft_wrap=False, legacy_windows=False)
 
 
