@@ -77,13 +77,17 @@ int64_t cmn_dtc_span(const CmnDtc *dtc, int64_t from, int64_t to,
     return dtc->before ? from : after ? known : *until;
 }
 
-/* What DTMs go by at this moment is what they go by until they know better. */
+/*
+ * What DTMs go by at this moment is what they go by until they know better. The
+ * moment is that until which traffic has come: what came between it and a stop
+ * would have its carries arrive behind the stop.
+ */
 static void tell_dtms(CmnDtc *dtc, bool was)
 {
-    if (now_ns() >= dtc->changed + dtc->stop_delay) {
+    if (dtc->synced >= dtc->changed + dtc->stop_delay) {
         dtc->before = was;
     }
-    dtc->changed = now_ns();
+    dtc->changed = dtc->synced;
 }
 
 bool cmn_dtc_interrupts(const CmnDtc *dtc)

@@ -41,6 +41,8 @@ struct CmnDtc {
     bool drops;                 /* carries that arrive while it is stopped */
     uint64_t dropped;
 
+    int64_t synced;             /* virtual time until which traffic has come */
+
     /* Of DTC 0: DTMs learn of a stop or start late */
     int64_t stop_delay;         /* ns */
     int64_t changed;            /* when that was last sent */

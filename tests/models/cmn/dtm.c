@@ -97,10 +97,12 @@ static void counter_add(CmnDtm *dtm, unsigned k, uint64_t n)
 }
 
 /*
- * @n counts, one every 1/traffic of a second from virtual time @from on. What
- * has come until now has its carries in one; each of the others has its time.
+ * @n counts, one every 1/traffic of a second of virtual time from @from to
+ * @until. What has come until now has its carries in one; each of the others
+ * has its time.
  */
-static void counter_flow(CmnDtm *dtm, unsigned k, uint64_t n, int64_t from)
+static void counter_flow(CmnDtm *dtm, unsigned k, uint64_t n, int64_t from,
+                         int64_t until)
 {
     uint64_t old = extract64(dtm->count, COUNTER_BITS * k, COUNTER_BITS);
     uint64_t carries = (old + n) >> COUNTER_BITS;
@@ -116,15 +118,17 @@ static void counter_flow(CmnDtm *dtm, unsigned k, uint64_t n, int64_t from)
         carry_out(dtm, k, arrived, from);
     }
     for (i = arrived + 1; i <= carries; i++) {
-        carry_out(dtm, k, 1, from + muldiv64((i << COUNTER_BITS) - old,
+        /* What was left over before makes it sooner, by less than a count. */
+        carry_out(dtm, k, 1,
+                  MIN(until, from + muldiv64((i << COUNTER_BITS) - old,
                                              NANOSECONDS_PER_SECOND,
-                                             dtm->traffic));
+                                             dtm->traffic)));
     }
 }
 
-void cmn_dtm_sync(CmnDtm *dtm)
+void cmn_dtm_sync(CmnDtm *dtm, int64_t now)
 {
-    int64_t now = now_ns(), until;
+    int64_t until;
     int64_t from = cmn_dtc_span(dtm->first, dtm->synced, now, &until);
     unsigned __int128 flow;
     unsigned k;
@@ -138,7 +142,8 @@ void cmn_dtm_sync(CmnDtm *dtm)
     for (k = 0; k < CMN_DTM_NCOUNTERS; k++) {
         if (has_input(dtm, k) && !is_chained(dtm, k) &&
             dtm->config & PMU_CONFIG_PAIRED(k)) {
-            counter_flow(dtm, k, flow / NANOSECONDS_PER_SECOND, from);
+            counter_flow(dtm, k, flow / NANOSECONDS_PER_SECOND, from,
+                         until);
         }
     }
 }

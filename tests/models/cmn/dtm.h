@@ -49,8 +49,8 @@ typedef struct CmnDtm {
 
 void cmn_dtm_reset(CmnDtm *dtm);
 
-/* Let the traffic until now pass. */
-void cmn_dtm_sync(CmnDtm *dtm);
+/* Let the traffic until virtual time @now pass. */
+void cmn_dtm_sync(CmnDtm *dtm, int64_t now);
 
 /* As a kernel leaves it that does not clean up: counting for its DTC */
 void cmn_dtm_make_dirty(CmnDtm *dtm);

@@ -109,15 +109,17 @@ void cmn_mesh_flits(CmnMesh *mesh, CmnXp *xp, const CmnFlit *flit, uint64_t n)
 
 void cmn_mesh_sync(CmnMesh *mesh)
 {
+    int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
     unsigned i, j;
 
     for (i = 0; mesh->traffic && i < mesh->nxps; i++) {
         for (j = 0; j < mesh->xps[i].ndtms; j++) {
-            cmn_dtm_sync(&mesh->xps[i].dtm[j]);
+            cmn_dtm_sync(&mesh->xps[i].dtm[j], now);
         }
     }
     for (i = 0; i < mesh->ndtcs; i++) {
         cmn_dtc_sync(&mesh->dtc[i]);
+        mesh->dtc[i].synced = now;
     }
 }
 

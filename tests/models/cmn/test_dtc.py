@@ -397,6 +397,19 @@ class UnderWay(DtcTest):
         self.machine.step(20)
         self.assertEqual(self.dtc.counter("C"), 2)
 
+    def test_a_carry_of_the_last_count_before_a_stop(self):
+        """One in two ns, the last of which somebody has looked into."""
+        self.count("C")
+        self.set("traffic", 500000000)
+        self.machine.step(2 * WRAP - 1)
+        self.assertEqual(self.get("total"), WRAP - 1)
+        self.machine.step(1)
+        self.dtc.write32(Dtc.PMCR, 0)
+        self.machine.step(1000)
+        self.assertEqual(self.dtm(0x20).counters()[0], 0)
+        self.assertEqual(self.dtc.counter("C"), 1)
+        self.assertEqual(self.get("dropped"), 0)
+
     def test_traffic_until_the_dtms_have_stopped(self):
         self.set("stop_delay", 100)
         self.machine.step(1000)
