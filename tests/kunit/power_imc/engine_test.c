@@ -342,19 +342,24 @@ static void half_of_a_fused_core_is_lost(struct kunit *test)
 	struct power_imc_core *core = &imc->cores[1];
 
 	core->halves = 2;
-	KUNIT_EXPECT_EQ(test, get(1, core_use), 0);
-	firmware_log.engines[0x11] = ENGINE_UNKNOWN;
-	firmware_log.on--;
-	firmware_log.error_pir = 0x11;
-	firmware_log.error[CALL_CORE_ON] = -EIO;
-	power_imc_engine_look(core);
-	power_imc_engine_look(core);
-	firmware_log.error[CALL_CORE_ON] = 0;
-	power_imc_engine_look(core);
-	KUNIT_EXPECT_EQ(test, firmware_log.on, 2U);
-	KUNIT_EXPECT_EQ(test, firmware_log.misuse, 0U);
-	KUNIT_EXPECT_EQ(test, firmware_log.cut_off, 0U);
-	put(1);
+	for (int i = 0; i < ARRAY_SIZE(uses); i++) {
+		firmware_forget();
+		KUNIT_EXPECT_EQ(test, get(1, uses[i]), 0);
+		firmware_log.engines[0x11] = ENGINE_UNKNOWN;
+		firmware_log.on--;
+		firmware_log.error_pir = 0x11;
+		firmware_log.error[CALL_CORE_ON] = -EIO;
+		firmware_log.error[CALL_TRACE_ON] = -EIO;
+		power_imc_engine_look(core);
+		power_imc_engine_look(core);
+		firmware_log.error[CALL_CORE_ON] = 0;
+		firmware_log.error[CALL_TRACE_ON] = 0;
+		power_imc_engine_look(core);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 2U);
+		KUNIT_EXPECT_EQ(test, firmware_log.misuse, 0U);
+		KUNIT_EXPECT_EQ(test, firmware_log.cut_off, 0U);
+		put(1);
+	}
 }
 
 /* A switch that does not read as it was written tells nothing: its engine is left alone. */
