@@ -56,7 +56,7 @@ test_more_of_a_part_than_of_the_whole() {
 			printf 'set cmn0 address %#x\nset cmn0 word 0\n' $((frame + SELECTOR))
 			printf 'add cmn0 %s 1000\n' "flit@$xp,port=0,dir=down,chn=req" hnf_cache_miss
 		done > /tmp/add
-	while_adding 0.01 found hits FAIL "$PMU: [1-9][0-9]* misses of 0 accesses" \
+	while_adding 0.01 found_at_last hits FAIL "$PMU: [1-9][0-9]* misses of 0 accesses" \
 		ports note "$PMU: XP 0x[0-9a-f]+, mxp_p0_req_txflit_valid: [0-9]+, but a watchpoint saw [1-9][0-9]* pass"
 }
 SELECTOR=0x2000		# pmu_event_sel of CMN-700's crosspoints
