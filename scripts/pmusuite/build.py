@@ -123,7 +123,7 @@ def guest_program(arch, name, source=None):
 
 
 # The versions of QEMU that all tests were run with.
-TESTED_QEMU = ("10.0.2+ds",)
+TESTED_QEMU = ("10.0.2+ds", "10.0.13+ds")
 
 
 @functools.cache

@@ -56,6 +56,9 @@ def guest(options, command):
     """The Guest that parsed options ask for."""
     if options.mok and not options.secure_boot:
         raise Error("--mok is for --secure-boot: without it, the kernel asks nobody for keys")
+    for path in options.mok:
+        if not path.is_file() or path.read_bytes()[:1] != b"\x30":
+            raise Error(f"--mok {path}: this is no certificate in DER; openssl x509 -outform DER makes one of PEM")
     return Guest(
         arch=arch.get(options.arch), kernel=options.kernel, driver=options.driver, models=tuple(options.model),
         cpus=options.cpus, nodes=options.nodes, timeout=options.timeout, shell=options.shell, allow_warn=options.allow_warn,

@@ -53,7 +53,7 @@ def enrol(store, certificates):
     while (there := VARIABLE.unpack_from(store, place))[0] == START:
         place += -(-(VARIABLE.size + there[5] + there[6]) // 4) * 4
     end = place + len(added)
-    if store[place:end].strip(b"\xff"):
+    if end > len(store) or store[place:end].strip(b"\xff"):
         raise Error("there is no room for the certificates in the firmware's variables")
     return store[:place] + added + store[end:]
 

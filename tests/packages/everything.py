@@ -85,13 +85,14 @@ class SecureBoot(Guests):
     # Clocks: under lockdown nobody reaches the model by its memory.
     LOAD = ("mount -t securityfs security /sys/kernel/security; cat /sys/kernel/security/lockdown; dmesg | grep secureboot:; "
             "cd /vm/modules.d; insmod pmu_core.ko && insmod intel_imc_pmu.ko && "
-            "echo clocks: $(pmu-event uncore_imc_0:0xff -x 'sleep 0.1') || dmesg | tail -n 2")
+            "echo clocks: $(pmu-event uncore_imc_0:0xff -x 'sleep 0.1') || dmesg | grep 'Loading of'")
 
     def boot(self, script, *arguments):
         """What @script says in a guest, which has to say of itself that Secure Boot is on."""
         done = self.guest("--secure-boot", *arguments, "--", "sh", "-c", f"({script}) 2>&1")
         self.assertIn("secureboot: Secure boot enabled", done.stdout, done.stdout + done.stderr)
         self.assertIn("[integrity]", done.stdout)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
 
     def sign(self):
@@ -106,7 +107,7 @@ class SecureBoot(Guests):
     def test_own_key_enrolled(self):
         """What it signed loads and counts; what it did not sign is refused."""
         certificate, unsigned = self.sign()
-        said = self.boot(f"insmod unsigned/pmu_core.ko; dmesg | tail -n 1; {self.LOAD}", "--mok", certificate,
+        said = self.boot(f"insmod unsigned/pmu_core.ko; dmesg | grep 'Loading of'; {self.LOAD}", "--mok", certificate,
                          "--copy", unsigned)
         self.assertIn("can't insert 'unsigned/pmu_core.ko': Key was rejected by service", said)
         self.assertIn("Loading of unsigned module is rejected", said)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Tests that install the suite in a root of Debian, each in a fresh one."""
 import atexit
+import contextlib
 import functools
 import os
 import re
@@ -34,8 +35,9 @@ def scratch():
     """A directory that goes when the tests end. It is where the roots are: overlayfs does not take every file system."""
     cache.ROOT.mkdir(parents=True, exist_ok=True)
     for left in cache.ROOT.glob("packages.*"):      # by one that was killed
-        if time.time() - left.stat().st_mtime > A_DAY:
-            shutil.rmtree(left, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):    # another run's, which has just ended
+            if time.time() - left.stat().st_mtime > A_DAY:
+                shutil.rmtree(left, ignore_errors=True)
     directory = Path(tempfile.mkdtemp(prefix="packages.", dir=cache.ROOT))
     atexit.register(shutil.rmtree, directory)
     (directory / "work").mkdir()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Certificates in the variables of a guest's firmware, and guests that cannot have Secure Boot."""
+import tempfile
 import unittest
 import uuid
 
@@ -61,8 +62,19 @@ class Guests(unittest.TestCase):
         with self.assertRaisesRegex(cache.Error, "no Secure Boot in guests of arm64"):
             secure_boot.qemu_args(self.guest("--arch", "arm64", "--secure-boot"), None, None, "")
 
+    def test_what_is_no_certificate(self):
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(b"-----BEGIN CERTIFICATE-----")
+            file.flush()
+            for path in file.name, "/nowhere/key":
+                with self.assertRaisesRegex(cache.Error, f"--mok {path}: this is no certificate in DER"):
+                    self.guest("--secure-boot", "--mok", path)
+
     def test_those_with_other_keys_share_no_guest(self):
-        guests = self.guest(), self.guest("--secure-boot"), self.guest("--secure-boot", "--mok", "key")
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(b"\x30")
+            file.flush()
+            guests = self.guest(), self.guest("--secure-boot"), self.guest("--secure-boot", "--mok", file.name)
         self.assertEqual(len({guest.machine() for guest in guests}), 3)
 
 
