@@ -18,7 +18,7 @@ from ..errors import ToolError
 
 KEYS = {b"\x1b[A": "up", b"\x1bOA": "up", b"\x1b[B": "down", b"\x1bOB": "down", b"\x1b[C": "right", b"\x1bOC": "right",
         b"\x1b[D": "left", b"\x1bOD": "left", b"\x1b[5~": "page up", b"\x1b[6~": "page down", b" ": "p", b"\x03": "q"}
-A_KEY = re.compile(rb"\x1b[\[O][0-9;]*[A-Za-z~]|.", re.DOTALL)
+A_KEY = re.compile(rb"\x1b[\[O][?0-9;]*[A-Za-z~]|\x1b.|.", re.DOTALL)
 HELP = """
 q            quit
 p, space     pause: the screen stays, counting goes on; again: go on
