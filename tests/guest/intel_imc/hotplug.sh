@@ -37,7 +37,7 @@ test_owner_moves() {
 # Events of two kinds happen all the time, from before the first move until after the last: they are counted, also
 # of the second event, which kernels since 6.2 leave behind unless they are asked again. What is added at once may be
 # lost once a move, while perf puts the second event beside the first (Documentation/design.md, rule 5).
-test_nothing_is_lost() {
+test_events_count_on() {
 	cat > /tmp/storm <<-'EOT'
 		n=0
 		while [ $n -lt 10 ] || [ -e /tmp/moving ]; do
