@@ -134,7 +134,10 @@ static int pmu_event_read_raw(void *context, u64 *now)
 	return box_ops(ev->box)->read(ev->box, ev, ev->event->hw.idx, now);
 }
 
-/* Bring event->count up to date. Where the box has left this CPU that was done by its leave. */
+/*
+ * Bring event->count up to date. Where the box has left this CPU that was done by its leave.
+ * What a parked event counts is its own only if perf schedules it again.
+ */
 static void pmu_event_update(struct pmu_event *ev)
 {
 	u64 delta;
@@ -143,8 +146,18 @@ static void pmu_event_update(struct pmu_event *ev)
 		return;
 	if (pmu_fold(&ev->prev, ev->box->pd->desc->width, pmu_event_read_raw, ev, &delta))
 		pmu_event_fail(ev);
+	else if (READ_ONCE(ev->parked))
+		ev->while_parked += delta;
 	else
 		local64_add(delta, &ev->event->count);
+}
+
+/* The same in a pass of its own. */
+static void pmu_event_update_alone(struct pmu_event *ev)
+{
+	pmu_box_begin_read(ev->box);
+	pmu_event_update(ev);
+	pmu_box_end_read(ev->box);
 }
 
 /**
@@ -335,6 +348,49 @@ static bool pmu_box_elsewhere(const struct pmu_box *box)
 	return cpu >= 0 && cpu != smp_processor_id() && !READ_ONCE(box->migrating);
 }
 
+static void pmu_event_remove(struct pmu_event *ev)
+{
+	struct pmu_box *box = ev->box;
+
+	pmu_event_stop(ev->event, PERF_EF_UPDATE);
+	pmu_event_unclaim(box, ev);
+	if (pmu_event_is_task(ev->event))
+		pmu_event_unbind(ev);
+}
+
+/*
+ * In the course of a migration perf takes an event out to move it, or to put another beside it on
+ * the new owner, and is likely to put it back: it counts on, with its counter.
+ */
+static void pmu_event_park(struct pmu_event *ev)
+{
+	if (pmu_box_is_here(ev->box))
+		pmu_event_update_alone(ev);
+	WRITE_ONCE(ev->parked, true);
+}
+
+static void pmu_event_unpark(struct pmu_event *ev)
+{
+	ev->parked = false;
+	local64_add(ev->while_parked, &ev->event->count);
+	ev->while_parked = 0;
+}
+
+/* On the new owner: what perf did not put back has the count that it had when perf took it out. */
+static void pmu_box_drop_parked(struct pmu_box *box)
+{
+	struct pmu_event *ev, *next;
+
+	list_for_each_entry_safe(ev, next, &box->active, active) {
+		if (READ_ONCE(ev->parked)) {
+			pmu_event_remove(ev);
+			ev->while_parked = 0;
+			/* Who sees this sees all of the above; perf may be closing the event. */
+			smp_store_release(&ev->parked, false);
+		}
+	}
+}
+
 static int pmu_event_add(struct perf_event *event, int flags)
 {
 	struct pmu_event *ev = pmu_event_of(event);
@@ -346,10 +402,14 @@ static int pmu_event_add(struct perf_event *event, int flags)
 		pmu_event_fail(ev);
 	} else if (pmu_box_usable(ev->box)) {
 		if (ev->parked) {
-			ev->parked = false;
+			pmu_event_unpark(ev);
 			return 0;
 		}
 		err = pmu_event_claim(ev->box, ev);
+		if (err == -EAGAIN && ev->box->migrating) {
+			pmu_box_drop_parked(ev->box);
+			err = pmu_event_claim(ev->box, ev);
+		}
 	}
 	if (err) {
 		if (pmu_event_is_task(event))
@@ -365,16 +425,11 @@ static int pmu_event_add(struct perf_event *event, int flags)
 static void pmu_event_del(struct perf_event *event, int flags)
 {
 	struct pmu_event *ev = pmu_event_of(event);
-	struct pmu_box *box = ev->box;
 
-	if (box->migrating && !pmu_box_is_here(box) && !(event->hw.state & PERF_HES_STOPPED)) {
-		ev->parked = true;
-		return;
-	}
-	pmu_event_stop(event, PERF_EF_UPDATE);
-	pmu_event_unclaim(box, ev);
-	if (pmu_event_is_task(event))
-		pmu_event_unbind(ev);
+	if (ev->box->migrating && !(event->hw.state & PERF_HES_STOPPED))
+		pmu_event_park(ev);
+	else
+		pmu_event_remove(ev);
 }
 
 static bool pmu_event_is_beside(const struct perf_event *event, const struct perf_event *other)
@@ -412,19 +467,17 @@ static bool pmu_box_readable(const struct pmu_box *box)
 static void pmu_event_read(struct perf_event *event)
 {
 	struct pmu_event *ev = pmu_event_of(event);
-	bool alone;
 
 	if (event->hw.state & PERF_HES_STOPPED || !pmu_box_is_here(ev->box) ||
 	    !pmu_box_readable(ev->box))
 		return;
-	alone = !ev->box->reading;
-	if (alone)
-		pmu_box_begin_read(ev->box);
-	else if (pmu_event_has_company(event))
+	if (!ev->box->reading) {
+		pmu_event_update_alone(ev);
+		return;
+	}
+	if (pmu_event_has_company(event))
 		pmu_box_hold(ev->box);
 	pmu_event_update(ev);
-	if (alone)
-		pmu_box_end_read(ev->box);
 }
 
 /*
@@ -588,17 +641,9 @@ void pmu_box_kill(struct pmu_box *box)
 static void pmu_box_settle(void *data)
 {
 	struct pmu_box *box = data;
-	struct pmu_event *ev, *next;
 
 	box->migrating = false;
-	/* What perf did not schedule again, since something else took its turn, has to stop. */
-	list_for_each_entry_safe(ev, next, &box->active, active) {
-		if (ev->parked) {
-			pmu_event_del(ev->event, 0);
-			/* Who sees this sees all of the above; perf may be closing the event. */
-			smp_store_release(&ev->parked, false);
-		}
-	}
+	pmu_box_drop_parked(box);
 }
 
 /*
