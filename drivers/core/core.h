@@ -69,6 +69,7 @@ struct pmu_box {
 	u64 used;			/* allocated counters; or see state */
 	unsigned int running;		/* started counters */
 	bool disabled;			/* between perf's pmu_disable and pmu_enable */
+	unsigned int out;		/* events that perf took out in between; they count still */
 	bool frozen;
 	bool migrating;			/* events are parked, not stopped */
 	bool dead;			/* the device was removed: no verb is called any more */

@@ -12,7 +12,8 @@
  *
  * The box is frozen whenever nothing counts. It is frozen late, at the first start or
  * stop between perf's pmu_disable and pmu_enable, so that a pair that changes nothing
- * costs no access, and thawed once at the end, so that a group starts together.
+ * costs no access, and thawed once at the end, so that a group starts together. For the same
+ * reason an event that perf takes out in between is stopped only at the end.
  */
 #include <linux/cpu.h>
 #include <linux/preempt.h>
@@ -134,10 +135,7 @@ static int pmu_event_read_raw(void *context, u64 *now)
 	return box_ops(ev->box)->read(ev->box, ev, ev->event->hw.idx, now);
 }
 
-/*
- * Bring event->count up to date. Where the box has left this CPU that was done by its leave.
- * What a parked event counts is its own only if perf schedules it again.
- */
+/* Bring event->count up to date. Where the box has left this CPU that was done by its leave. */
 static void pmu_event_update(struct pmu_event *ev)
 {
 	u64 delta;
@@ -146,18 +144,8 @@ static void pmu_event_update(struct pmu_event *ev)
 		return;
 	if (pmu_fold(&ev->prev, ev->box->pd->desc->width, pmu_event_read_raw, ev, &delta))
 		pmu_event_fail(ev);
-	else if (READ_ONCE(ev->parked))
-		ev->while_parked += delta;
 	else
 		local64_add(delta, &ev->event->count);
-}
-
-/* The same in a pass of its own. */
-static void pmu_event_update_alone(struct pmu_event *ev)
-{
-	pmu_box_begin_read(ev->box);
-	pmu_event_update(ev);
-	pmu_box_end_read(ev->box);
 }
 
 /**
@@ -359,36 +347,34 @@ static void pmu_event_remove(struct pmu_event *ev)
 }
 
 /*
- * In the course of a migration perf takes an event out to move it, or to put another beside it on
- * the new owner, and is likely to put it back: it counts on, with its counter.
+ * To put an event beside others, perf takes these out and puts back what still fits, all between
+ * pmu_disable and pmu_enable. So what it takes out counts on until pmu_enable, or until another
+ * one needs its counter. What an event claims may depend on its group, which may have changed, but
+ * not by a migration.
  */
-static void pmu_event_park(struct pmu_event *ev)
+static bool pmu_event_may_come_back(const struct pmu_event *ev)
 {
-	if (pmu_box_is_here(ev->box))
-		pmu_event_update_alone(ev);
-	WRITE_ONCE(ev->parked, true);
+	const struct pmu_box *box = ev->box;
+
+	return box->disabled && (box->migrating || !box_ops(box)->claim) && pmu_box_is_here(box) &&
+	       !ev->failed && !(ev->event->hw.state & PERF_HES_STOPPED) &&
+	       !is_sampling_event(ev->event);
 }
 
-static void pmu_event_unpark(struct pmu_event *ev)
-{
-	ev->parked = false;
-	local64_add(ev->while_parked, &ev->event->count);
-	ev->while_parked = 0;
-}
-
-/* On the new owner: what perf did not put back has the count that it had when perf took it out. */
-static void pmu_box_drop_parked(struct pmu_box *box)
+/* What has not come back. */
+static void pmu_box_remove_out(struct pmu_box *box)
 {
 	struct pmu_event *ev, *next;
 
+	if (!box->out)
+		return;
 	list_for_each_entry_safe(ev, next, &box->active, active) {
-		if (READ_ONCE(ev->parked)) {
+		if (ev->out) {
+			ev->out = false;
 			pmu_event_remove(ev);
-			ev->while_parked = 0;
-			/* Who sees this sees all of the above; perf may be closing the event. */
-			smp_store_release(&ev->parked, false);
 		}
 	}
+	box->out = 0;
 }
 
 static int pmu_event_add(struct perf_event *event, int flags)
@@ -396,18 +382,23 @@ static int pmu_event_add(struct perf_event *event, int flags)
 	struct pmu_event *ev = pmu_event_of(event);
 	int err = -ENODEV;
 
+	if (ev->out) {
+		ev->out = false;
+		ev->box->out--;
+		return 0;
+	}
 	if (pmu_event_is_task(event))
 		pmu_event_bind(ev);
 	if (ev->failed || (ev->box && (ev->box->dead || pmu_box_elsewhere(ev->box)))) {
 		pmu_event_fail(ev);
 	} else if (pmu_box_usable(ev->box)) {
 		if (ev->parked) {
-			pmu_event_unpark(ev);
+			ev->parked = false;
 			return 0;
 		}
 		err = pmu_event_claim(ev->box, ev);
-		if (err == -EAGAIN && ev->box->migrating) {
-			pmu_box_drop_parked(ev->box);
+		if (err == -EAGAIN && ev->box->out) {
+			pmu_box_remove_out(ev->box);
 			err = pmu_event_claim(ev->box, ev);
 		}
 	}
@@ -425,11 +416,16 @@ static int pmu_event_add(struct perf_event *event, int flags)
 static void pmu_event_del(struct perf_event *event, int flags)
 {
 	struct pmu_event *ev = pmu_event_of(event);
+	struct pmu_box *box = ev->box;
 
-	if (ev->box->migrating && !(event->hw.state & PERF_HES_STOPPED))
-		pmu_event_park(ev);
-	else
+	if (box->migrating && !pmu_box_is_here(box) && !(event->hw.state & PERF_HES_STOPPED)) {
+		ev->parked = true;
+	} else if (pmu_event_may_come_back(ev)) {
+		ev->out = true;
+		box->out++;
+	} else {
 		pmu_event_remove(ev);
+	}
 }
 
 static bool pmu_event_is_beside(const struct perf_event *event, const struct perf_event *other)
@@ -467,17 +463,19 @@ static bool pmu_box_readable(const struct pmu_box *box)
 static void pmu_event_read(struct perf_event *event)
 {
 	struct pmu_event *ev = pmu_event_of(event);
+	bool alone;
 
 	if (event->hw.state & PERF_HES_STOPPED || !pmu_box_is_here(ev->box) ||
 	    !pmu_box_readable(ev->box))
 		return;
-	if (!ev->box->reading) {
-		pmu_event_update_alone(ev);
-		return;
-	}
-	if (pmu_event_has_company(event))
+	alone = !ev->box->reading;
+	if (alone)
+		pmu_box_begin_read(ev->box);
+	else if (pmu_event_has_company(event))
 		pmu_box_hold(ev->box);
 	pmu_event_update(ev);
+	if (alone)
+		pmu_box_end_read(ev->box);
 }
 
 /*
@@ -525,6 +523,7 @@ static void pmu_enable(struct pmu *pmu)
 
 	if (!box)
 		return;
+	pmu_box_remove_out(box);
 	box->disabled = false;
 	pmu_box_thaw(box);
 }
@@ -641,9 +640,17 @@ void pmu_box_kill(struct pmu_box *box)
 static void pmu_box_settle(void *data)
 {
 	struct pmu_box *box = data;
+	struct pmu_event *ev, *next;
 
 	box->migrating = false;
-	pmu_box_drop_parked(box);
+	/* What perf did not schedule again, since something else took its turn, has to stop. */
+	list_for_each_entry_safe(ev, next, &box->active, active) {
+		if (ev->parked) {
+			pmu_event_remove(ev);
+			/* Who sees this sees all of the above; perf may be closing the event. */
+			smp_store_release(&ev->parked, false);
+		}
+	}
 }
 
 /*

@@ -115,8 +115,8 @@ struct pmu_event {
 	atomic64_t prev;		/* raw value at the last fold */
 	u64 poll_ns;
 	int last_idx;			/* the counter it had, to get the same again */
-	bool parked;			/* counts on in the course of a migration */
-	u64 while_parked;		/* what it counts then */
+	bool parked;			/* counts on while its context moves to another CPU */
+	bool out;			/* perf took it out, and may put it back soon */
 	bool failed;			/* the device was gone: counts no more */
 	struct irq_work fail_irq;
 	struct work_struct fail_work;

@@ -25,7 +25,7 @@ struct fake {
 	bool on[FAKE_COUNTERS];
 	bool frozen, gone;
 	u64 max_rate;
-	unsigned int freezes, thaws, reads;
+	unsigned int freezes, thaws, starts, stops, reads;
 	unsigned int misuse;		/* verbs called when they must not be */
 };
 
@@ -45,6 +45,7 @@ static u64 fake_counters(const struct pmu_desc *desc, const struct pmu_event *ev
 static u64 fake_start(struct pmu_box *box, struct pmu_event *ev, int idx)
 {
 	fake->misuse += !fake->frozen || fake->on[idx] || !irqs_disabled();
+	fake->starts++;
 	fake->on[idx] = true;
 	return fake->raw[idx];
 }
@@ -52,6 +53,7 @@ static u64 fake_start(struct pmu_box *box, struct pmu_event *ev, int idx)
 static void fake_stop(struct pmu_box *box, struct pmu_event *ev, int idx)
 {
 	fake->misuse += !fake->frozen || !fake->on[idx] || !irqs_disabled();
+	fake->stops++;
 	fake->on[idx] = false;
 }
 
@@ -214,6 +216,48 @@ static void counters_run_out(struct kunit *test)
 	for (int i = 1; i < 4; i++)
 		perf_event_release_kernel(event[i]);
 	KUNIT_EXPECT_FALSE(test, fake->on[0] || fake->on[1] || fake->on[2]);
+}
+
+/* perf takes an event out to put another beside it: what counts is not touched, but frozen once. */
+static void undisturbed_by_another(struct kunit *test)
+{
+	struct perf_event *event = open_event(1), *other;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	happen(5);
+	other = open_event(1);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other);
+	KUNIT_EXPECT_EQ(test, fake->stops, 0U);
+	KUNIT_EXPECT_EQ(test, fake->starts, 2U);
+	KUNIT_EXPECT_EQ(test, fake->freezes, 1U);
+	KUNIT_EXPECT_EQ(test, fake->reads, 0U);
+	happen(70);
+	perf_event_release_kernel(other);
+	KUNIT_EXPECT_EQ(test, fake->stops, 1U);
+	KUNIT_EXPECT_EQ(test, fake->freezes, 2U);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 75ULL);
+	perf_event_release_kernel(event);
+}
+
+/* But one that perf prefers gets the counter: pinned, it would go to error state without. */
+static void gives_way_to_a_pinned_one(struct kunit *test)
+{
+	struct perf_event_attr pinned = { .config = 0xff, .pinned = 1 };
+	struct perf_event *event = open_event(0xff), *other;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	happen(5);
+	other = perf_open_attr(FAKE_PMU, pinned, 0, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other);
+	KUNIT_EXPECT_EQ(test, other->state, PERF_EVENT_STATE_ACTIVE);
+	happen(70);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 5ULL);
+	KUNIT_EXPECT_EQ(test, perf_open_count(other), 70ULL);
+	perf_event_release_kernel(other);
+	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(event->state) == PERF_EVENT_STATE_ACTIVE));
+	happen(600);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 605ULL);
+	perf_event_release_kernel(event);
 }
 
 /* Two events that perf reads as a group: on the owner CPU, interrupts off. */
@@ -506,6 +550,8 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE(stops_when_disabled),
 	KUNIT_CASE(freezes_when_idle),
 	KUNIT_CASE(counters_run_out),
+	KUNIT_CASE(undisturbed_by_another),
+	KUNIT_CASE(gives_way_to_a_pinned_one),
 	KUNIT_CASE(group_reads_at_once),
 	KUNIT_CASE(refusals),
 	KUNIT_CASE(timer_folds),

@@ -94,8 +94,6 @@ static int memory_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *
 
 	mb->memory->misuse += mb->memory->ops.power_on && !mb->powered;
 	mb->reads++;
-	if (mb->reading)
-		mb->reading(ev);
 	*value = mb->raw;
 	return mb->read_error;
 }

@@ -30,8 +30,7 @@ struct memory_box {
 	unsigned int owners;		/* calls of owner_changed */
 	unsigned int between;		/* events that happen while the owner changes, and */
 	void (*moving)(struct memory_box *box);	/* what else does then */
-	void (*reading)(struct pmu_event *ev);	/* what read does, too, */
-	void (*switching_on)(void);	/* and power_on, */
+	void (*switching_on)(void);	/* what power_on does, too, */
 	void (*switching_off)(void);	/* and power_off */
 };
 
