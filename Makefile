@@ -25,7 +25,7 @@ modules modules_install: headers
 .PHONY: headers
 headers:
 	@test -f $(KDIR)/Makefile || { \
-		echo "No kernel headers in $(KDIR): install linux-headers-$$(uname -r), or name another kernel's build directory with KDIR=" >&2; \
+		echo "No kernel headers in $(KDIR): install linux-headers-$$(uname -r) (Fedora, RHEL: kernel-devel-$$(uname -r)), or name another kernel's build directory with KDIR=" >&2; \
 		exit 1; }
 
 # Without a kernel: DKMS cleans on machines that lack the running one's headers.
@@ -97,7 +97,7 @@ dkms-source:
 
 # For every kernel that is installed now or later; another version goes.
 dkms-install:
-	@command -v dkms > /dev/null || { echo "There is no dkms: apt install dkms" >&2; exit 1; }
+	@command -v dkms > /dev/null || { echo "There is no dkms: install the package dkms" >&2; exit 1; }
 	@$(packaging)/dkms-remove
 	@$(MAKE) --no-print-directory dkms-source install-driver
 	dkms add pmu-suite/$(version)
@@ -161,7 +161,7 @@ bench:
 MANDIR ?= tools
 help2man = PYTHONDONTWRITEBYTECODE=1 help2man --no-info --section=1
 man:
-	@command -v help2man > /dev/null || { echo "The pages need help2man: apt install help2man" >&2; exit 1; }
+	@command -v help2man > /dev/null || { echo "The pages need help2man: install the package of that name" >&2; exit 1; }
 	@$(help2man) --name='what memory controllers, meshes and nests do, live' \
 		--output=$(MANDIR)/pmu-top.1 tools/pmu-top
 	@$(help2man) --name='see whether counters outside of the cores do what they should' \

@@ -89,7 +89,8 @@ class Make(InRoot):
         self.inside("mv /lib/modules/*/build /tmp")
         before = self.left()
         said = self.make("dkms-install")
-        self.assertIn(f"install linux-headers-{platform.release()}, and DKMS builds", said)
+        running = platform.release()
+        self.assertIn(f"install linux-headers-{running} (Fedora, RHEL: kernel-devel-{running}), and DKMS builds", said)
         self.assertEqual(self.inside("dkms status"), f"pmu-suite/{VERSION}: added\n")
         # As Debian's package of headers does.
         self.inside(f"mv /tmp/build {self.dkms.removesuffix('/updates/dkms')}; "
