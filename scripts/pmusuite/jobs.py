@@ -2,6 +2,7 @@
 """What scripts/test runs: jobs, each of which prints KTAP, and the judgement of what it printed."""
 import dataclasses
 import fnmatch
+import functools
 import itertools
 import os
 import re
@@ -243,6 +244,12 @@ GROUPS = {"scripts": scripts, "check": check, "tools": tools, "models": models, 
 ON_DEMAND = ("soak", "kernels")     # not among all jobs, only where a pattern names the group
 
 
+@functools.cache
+def _of_group(name):
+    """Its jobs, as the tree is when somebody asks first: to look through all test files takes a second."""
+    return tuple(GROUPS[name]())
+
+
 def matches(name, pattern):
     return pattern in name or fnmatch.fnmatch(name, pattern)
 
@@ -263,8 +270,8 @@ def _selected(job, test):
 def select(patterns, test="", names=()):
     """The jobs that match any of @patterns or have one of @names, all without; of each the tests whose name has @test."""
     wanted = [*patterns, *names]
-    jobs = [job for name, group in GROUPS.items() for job in group()
-            if name not in ON_DEMAND or any(pattern.startswith(name) for pattern in wanted)]
+    groups = [name for name in GROUPS if name not in ON_DEMAND or any(pattern.startswith(name) for pattern in wanted)]
+    jobs = [job for name in groups for job in _of_group(name)]
     for pattern in patterns:
         if not any(matches(job.name, pattern) for job in jobs):
             raise Error(f"no job matches '{pattern}'; scripts/test --list lists them")
