@@ -31,6 +31,11 @@ use_mesh() {
 	rm -f /tmp/wanted /tmp/lines
 }
 
+# Does the in-tree driver of this kernel know meshes later than CMN-600?
+in_tree_knows_all() {
+	grep -q arm,cmn-700 "/lib/modules/$(uname -r)/modules.alias"
+}
+
 load_ours() {
 	insmod /vm/modules.d/pmu_core.ko
 	insmod /vm/modules.d/cmn_pmu.ko

@@ -38,6 +38,7 @@ look_at_both() {
 
 # What both drivers show of a mesh: $THEIRS and $OURS.
 setup() {
+	in_tree_knows_all || skip "the in-tree driver of this kernel knows CMN-600 alone"
 	use_mesh "$1"
 	THEIRS=/tmp/theirs/$1 OURS=/tmp/ours/$1
 }
@@ -103,8 +104,10 @@ test_every_name_opens() {
 	equal "names that do not open" "$(paste /tmp/got /tmp/lines | grep -v '^	' || true)" ""
 }
 
-look_at_both
-equal "meshes of both" "$(cd /tmp/ours && echo cmn*)" "$(cd /tmp/theirs && echo cmn*)"
-equal "meshes that have a PMU" "$(meshes | wc -l)" 11
+if in_tree_knows_all; then
+	look_at_both
+	equal "meshes of both" "$(cd /tmp/ours && echo cmn*)" "$(cd /tmp/theirs && echo cmn*)"
+	equal "meshes that have a PMU" "$(meshes | wc -l)" 11
+fi
 # shellcheck disable=SC2046 # a list
-run_tests $(meshes)
+run_tests $([ ! -e /tmp/meshes ] || meshes)

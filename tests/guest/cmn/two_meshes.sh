@@ -15,7 +15,10 @@ HALF=140737488355328	# of what the hardware has room for
 use() {
 	use_mesh "$1"
 	NODE=$((1 - ${1#cmn})) CPU=$((2 - 2 * ${1#cmn})) OTHER=$((3 - 2 * ${1#cmn}))
-	DEVICE=$(basename "$(dirname "$(readlink -f "$MESH")")")
+	# Ours has a link; the in-tree driver's PMU is below its device.
+	DEVICE=$(readlink -f "$MESH")
+	[ -e "$DEVICE/device" ] && DEVICE=$(readlink -f "$DEVICE/device") || DEVICE=${DEVICE%/*}
+	DEVICE=${DEVICE##*/}
 }
 
 # An event of a mesh, at all of its home nodes, and how many those are.
