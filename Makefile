@@ -25,7 +25,7 @@ modules modules_install: headers
 .PHONY: headers
 headers:
 	@test -f $(KDIR)/Makefile || { \
-		echo "No kernel headers in $(KDIR): install linux-headers-$$(uname -r) (Fedora, RHEL: kernel-devel-$$(uname -r)), or name another kernel's build directory with KDIR=" >&2; \
+		echo "No kernel headers in $(KDIR): install them (Debian, Ubuntu: linux-headers-$$(uname -r); Fedora, RHEL: kernel-devel-$$(uname -r)), or name another kernel's build directory with KDIR=" >&2; \
 		exit 1; }
 
 # Without a kernel: DKMS cleans on machines that lack the running one's headers.

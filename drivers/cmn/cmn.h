@@ -215,7 +215,7 @@ struct cmn {
 
 	/* Only on the owner CPU with interrupts off: */
 	bool stopped;			/* by DTC 0 */
-	bool started;			/* an event was, since the registers were written */
+	bool started;			/* an event was, or half a pair stopped; not flushed */
 	bool loses_carries;		/* of DTMs, when it is stopped */
 	bool withheld;			/* by firmware, since the machine slept */
 	u32 carry_ns;			/* how long they take at most */

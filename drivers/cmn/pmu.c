@@ -67,8 +67,11 @@ static int cmn_op_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 	if (IS_ERR(ce))
 		return PTR_ERR(ce);
 	ce->may_log = pmu_may_log();
-	if (ce->wp.tag)
+	if (ce->wp.tag) {
 		ce->opener = get_task_pid(current, PIDTYPE_TGID);
+		/* Who is a partner changes with the group. */
+		ev->claims_anew = true;
+	}
 	ev->max_rate = ce->type == CMN_TYPE_DTC ? CMN_CYCLES_RATE : CMN_EVENT_RATE * ce->nr;
 	ev->priv = ce;
 	return 0;
@@ -166,6 +169,9 @@ void cmn_event_stop(struct cmn *cmn, const struct cmn_event *ce)
 	else
 		for (unsigned int i = 0; i < ce->nr; i++)
 			cmn_member_stop(cmn, ce, &ce->member[i]);
+	/* The other half of a pair would count on, as if this one were there. */
+	if (ce->wp.tag)
+		cmn->started = true;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_event_stop);
 

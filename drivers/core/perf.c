@@ -346,29 +346,6 @@ static void pmu_event_remove(struct pmu_event *ev)
 		pmu_event_unbind(ev);
 }
 
-static bool pmu_event_is_new(const struct perf_event *event, const struct perf_event *other)
-{
-	const struct pmu_event *its;
-
-	if (other == event || other->pmu != event->pmu || other->state != PERF_EVENT_STATE_INACTIVE)
-		return false;
-	its = pmu_event_of(other);
-	return !its->out && !its->parked;
-}
-
-/* What an event claims may depend on its group: is there a member that has claimed nothing yet? */
-static bool pmu_event_group_grows(const struct perf_event *event)
-{
-	const struct perf_event *leader = event->group_leader, *sibling;
-
-	if (pmu_event_is_new(event, leader))
-		return true;
-	for_each_sibling_event(sibling, leader)
-		if (pmu_event_is_new(event, sibling))
-			return true;
-	return false;
-}
-
 /*
  * To put an event beside others, perf takes these out and puts back what still fits, all between
  * pmu_disable and pmu_enable. So what it takes out counts on until pmu_enable, or until another
@@ -377,9 +354,8 @@ static bool pmu_event_group_grows(const struct perf_event *event)
  */
 static bool pmu_event_may_come_back(const struct pmu_event *ev)
 {
-	return ev->box->disabled && pmu_box_is_here(ev->box) && !ev->failed &&
-	       !(ev->event->hw.state & PERF_HES_STOPPED) && !is_sampling_event(ev->event) &&
-	       !pmu_event_group_grows(ev->event);
+	return ev->box->disabled && pmu_box_is_here(ev->box) && !ev->failed && !ev->claims_anew &&
+	       !(ev->event->hw.state & PERF_HES_STOPPED) && !is_sampling_event(ev->event);
 }
 
 /* What has not come back. */

@@ -100,6 +100,9 @@ enum pmu_tasks { PMU_TASKS_NEVER, PMU_TASKS_TOO, PMU_TASKS_ONLY };
  *	pmu_box_ops.event_init, decides how often the counter is polled. 0: never wraps
  * @priv: the driver's: pmu_desc.event_size bytes, at first all zero; or if that is 0, set by
  *	pmu_box_ops.event_init and freed by event_free
+ * @claims_anew: what the event claims depends on which others have claimed; set by
+ *	pmu_box_ops.event_init. It is stopped and unclaimed, and claims anew, whenever perf puts
+ *	another event beside it. Others keep what they have
  * @event: the perf event
  *
  * The other members belong to the core.
@@ -107,6 +110,7 @@ enum pmu_tasks { PMU_TASKS_NEVER, PMU_TASKS_TOO, PMU_TASKS_ONLY };
 struct pmu_event {
 	u64 max_rate;
 	void *priv;
+	bool claims_anew;
 	struct perf_event *event;
 	/* private: */
 	struct pmu_dev *pd;

@@ -90,7 +90,7 @@ class Make(InRoot):
         before = self.left()
         said = self.make("dkms-install")
         running = platform.release()
-        self.assertIn(f"install linux-headers-{running} (Fedora, RHEL: kernel-devel-{running}), and DKMS builds", said)
+        self.assertIn(f"linux-headers-{running}; Fedora, RHEL: kernel-devel-{running}), and DKMS builds", said)
         self.assertEqual(self.inside("dkms status"), f"pmu-suite/{VERSION}: added\n")
         # As Debian's package of headers does.
         self.inside(f"mv /tmp/build {self.dkms.removesuffix('/updates/dkms')}; "

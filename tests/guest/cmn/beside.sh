@@ -19,7 +19,7 @@ test_kept_from_the_in_tree_driver() {
 	all cmn_pmu
 	modprobe arm-cmn
 	[ ! -e $PMUS/arm_cmn_0 ]
-	[ -e /sys/kernel/debug/arm-cmn ] || skip "the in-tree driver of this kernel draws no map"
+	in_tree_knows_all || skip "the in-tree driver of this kernel draws no map"
 	log_mark
 	load_ours
 	find_meshes

@@ -317,6 +317,26 @@ static void pairs_are_kept_together(struct kunit *test)
 	kvfree(single);
 }
 
+/* What was stopped need not be written, but half a pair has to be: the other half waits for it again. */
+static void a_stopped_half_is_written(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	struct cmn_event *one = cmn_regfile_start(test, file, claims, WP_BASE, 0, 0);
+	struct cmn_event *other = cmn_regfile_start(test, file, claims, WP_BASE ^ WP_GROUP_1, 0, 0);
+
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_FALSE(test, file->cmn.started);
+	cmn_event_stop(&file->cmn, other);
+	KUNIT_EXPECT_TRUE(test, file->cmn.started);
+	cmn_regfile_forget(file);
+	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_GT(test, file->writes, 0U);
+	cmn_event_stop(&file->cmn, one);
+	kvfree(one);
+	kvfree(other);
+}
+
 /* Halves of two users who chose the same number are no pair; those of a group that is tried are. */
 static void pairs_have_one_user(struct kunit *test)
 {
@@ -368,6 +388,7 @@ static struct kunit_case cmn_claim_cases[] = {
 	KUNIT_CASE(letters_run_out),
 	KUNIT_CASE(pairs),
 	KUNIT_CASE(pairs_are_kept_together),
+	KUNIT_CASE(a_stopped_half_is_written),
 	KUNIT_CASE(pairs_have_one_user),
 	KUNIT_CASE(half_that_found_no_place),
 	{ }
