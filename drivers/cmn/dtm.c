@@ -4,7 +4,8 @@
  *
  * Starting and stopping changes images alone. What differs from the hardware is written
  * once before something that was started counts: a register for all events that it is shared by.
- * What was stopped counts on until then, into letters that are nobody's.
+ * What was stopped counts on until then, into letters that are nobody's; but half a pair of
+ * watchpoints is written at once, since the other half would count on as well.
  */
 #include <linux/bitmap.h>
 #include <linux/export.h>
@@ -199,7 +200,8 @@ void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct c
 	if (ce->type == CMN_TYPE_WP) {
 		struct cmn_watch watch = cmn_wp_idle;
 
-		watch.config = dtm->wp[m->wp].config;
+		/* An exclusive one would match as good as everything. */
+		watch.config = dtm->wp[m->wp].config & ~cmn->part->wp_exclusive;
 		cmn_wp_set(cmn, dtm, m->wp, &watch);
 		return;
 	}

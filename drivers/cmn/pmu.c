@@ -267,7 +267,7 @@ static void cmn_op_thaw(struct pmu_box *box)
 {
 	struct cmn *cmn = pmu_box_priv(box);
 
-	/* What was stopped need not be written yet. */
+	/* What was stopped need not be written yet, but for half a pair. */
 	if (cmn->started)
 		cmn_flush(cmn);
 	cmn_mesh_run(cmn, true);

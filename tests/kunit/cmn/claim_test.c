@@ -242,6 +242,10 @@ static void letters_run_out(struct kunit *test)
 #define WP_PORT_0	BIT_ULL(48)
 #define WP_DAT		(2ULL << 51)
 #define WP_GROUP_1	BIT_ULL(56)
+#define WP_EXCLUSIVE	BIT_ULL(58)
+/* Of an XP, the odd watchpoint of a pair: its configuration, value and mask. */
+#define WP1_CONFIG	0x21b8
+#define WP_CONFIG_EXCLUSIVE	BIT_ULL(8)
 #define WP_CHANNEL_1	BIT_ULL(59)
 
 static const struct { u64 differs; bool pair; const char *what; } pair_cases[] = {
@@ -317,21 +321,29 @@ static void pairs_are_kept_together(struct kunit *test)
 	kvfree(single);
 }
 
-/* What was stopped need not be written, but half a pair has to be: the other half waits for it again. */
+/*
+ * What was stopped need not be written, but half a pair has to be: the other half waits for it
+ * again. So it matches nothing, whatever it was.
+ */
 static void a_stopped_half_is_written(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
 	struct cmn_claims *claims = cmn_regfile_claims(test, file);
 	struct cmn_event *one = cmn_regfile_start(test, file, claims, WP_BASE, 0, 0);
-	struct cmn_event *other = cmn_regfile_start(test, file, claims, WP_BASE ^ WP_GROUP_1, 0, 0);
+	struct cmn_event *other = cmn_regfile_start(test, file, claims,
+						    WP_BASE ^ (WP_GROUP_1 | WP_EXCLUSIVE), 5, 0);
+	u32 wp1 = file->xp[1] + WP1_CONFIG;
 
 	cmn_flush(&file->cmn);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, wp1) & WP_CONFIG_EXCLUSIVE, WP_CONFIG_EXCLUSIVE);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, wp1 + 8), 5ULL);
 	KUNIT_EXPECT_FALSE(test, file->cmn.started);
 	cmn_event_stop(&file->cmn, other);
 	KUNIT_EXPECT_TRUE(test, file->cmn.started);
-	cmn_regfile_forget(file);
 	cmn_flush(&file->cmn);
-	KUNIT_EXPECT_GT(test, file->writes, 0U);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, wp1) & WP_CONFIG_EXCLUSIVE, 0ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, wp1 + 8), ~0ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, wp1 + 16), 0ULL);
 	cmn_event_stop(&file->cmn, one);
 	kvfree(one);
 	kvfree(other);
