@@ -3,6 +3,7 @@
 
 An entry is built once, in a temporary directory, and appears under its name only
 when it is complete; an interrupted build leaves nothing that a later run would trust.
+Each use of an entry leaves a stamp: prune.py removes what nobody has used for weeks.
 """
 import contextlib
 import errno
@@ -19,7 +20,7 @@ from pathlib import Path
 
 TREE = Path(__file__).resolve().parents[2]
 ROOT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pmu-suite"
-
+PARTIAL = ".partial"    # ends the name of an entry that is being built or removed
 
 LEAST = 20 << 20    # bytes: with less left on the cache's disk whatever fails has failed for that
 FULL = f"no space left: free some, or set XDG_CACHE_HOME to a larger disk (the cache is {ROOT})"
@@ -54,33 +55,59 @@ def tree_files(*roots):
         names = set(listed.stdout.splitlines())
     else:                                   # a tarball, not a checkout
         names = {str(p.relative_to(TREE)) for root in roots
-                 for p in ([TREE / root] if (TREE / root).is_file() else (TREE / root).rglob("*"))}
+                 for p in ([TREE / root] if (TREE / root).is_file() else (TREE / root).rglob("*"))
+                 if "__pycache__" not in p.parts}
     return sorted(n for n in names if (TREE / n).is_file())
 
 
-def key_of_tree(*roots, skip=()):
-    """A digest of all files that git would see below @roots, names and contents."""
-    return key_of(*[part for name in tree_files(*roots) if name not in skip for part in (name, TREE / name)])
+def tree_digests(*roots):
+    """{name: digest} of all files that git would see below @roots: of what git keeps of a file, its content and whether
+    it is a program."""
+    return {name: key_of("x" if os.access(TREE / name, os.X_OK) else "", TREE / name) for name in tree_files(*roots)}
+
+
+def key_of_tree(*roots):
+    return key_of(*[part for pair in tree_digests(*roots).items() for part in pair])
+
+
+def lock_file(name):
+    return ROOT / "locks" / name
 
 
 @contextlib.contextmanager
-def lock(name):
-    path = ROOT / "locks" / name
+def lock(name, wait=True):
+    """Hold a lock, or say False if somebody else has it and this is not to @wait."""
+    path = lock_file(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
+def stamp(name):
+    """The file whose time of change is when @name was used last."""
+    return ROOT / "used" / name
+
+
+def used(name):
+    """Leave a stamp; the caller has the lock under which @name is removed."""
+    path = stamp(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
 
 
 def entry(kind, key, build):
     """The directory of entry @key; build(directory) fills it when it does not exist."""
-    target = ROOT / kind / key
-    if target.is_dir():
-        return target
-    with lock(f"{kind}-{key}"):
+    target, name = ROOT / kind / key, f"{kind}-{key}"
+    with lock(name):
+        used(name)
         if target.is_dir():
             return target
-        partial = ROOT / kind / f".{key}.partial"
+        partial = ROOT / kind / f".{key}{PARTIAL}"
         shutil.rmtree(partial, ignore_errors=True)
         try:
             partial.mkdir(parents=True)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Debian packages of any architecture, by scripts/apt: looked up, downloaded, unpacked."""
+import functools
 import re
 import subprocess
 
@@ -37,12 +38,21 @@ def stanzas(arch, package):
     return found
 
 
-def newest(arch, package, prefix):
-    """The newest version of @package that starts with @prefix."""
-    for fields in stanzas(arch, package):
-        if fields["Version"].startswith(prefix):
-            return fields
-    raise Error(f"Debian has no {package} {prefix}* for {arch}")
+def newest(arch, prefix, *packages):
+    """The newest version that starts with @prefix, of any of @packages."""
+    found = [fields for package in packages for fields in stanzas(arch, package)
+             if fields["Version"].startswith(prefix)]
+    if not found:
+        raise Error(f"Debian has no {' or '.join(packages)} {prefix}* for {arch}")
+    return max(found, key=functools.cmp_to_key(lambda one, other: _compare(one["Version"], other["Version"])))
+
+
+def _compare(one, other):
+    """Below, at or above zero as Debian's version @one is to @other."""
+    def holds(relation):
+        return not subprocess.run(["dpkg", "--compare-versions", one, relation, other]).returncode
+
+    return holds("gt") - holds("lt")
 
 
 def _deb(package):
@@ -51,18 +61,38 @@ def _deb(package):
     return f"{name}_{version.replace(':', '%3a')}_"
 
 
+def names(deb):
+    """How a pin may name the package in the file @deb: by "name=version", or by its version."""
+    name, version, _ = deb.name.replace("%3a", ":").split("_", 2)
+    return f"{name}={version}", version
+
+
 def _store(arch):
     return cache.ROOT / "debs" / arch
 
 
+def lock_name(arch):
+    """Of the lock for @arch's downloaded packages."""
+    return f"debs-{arch.replace('/', '-')}"
+
+
+def stamp_of(arch, deb):
+    """What cache.used() is told when the package in the file @deb is wanted."""
+    return f"{lock_name(arch)}-{deb.name}"
+
+
 def _stored(arch, package):
-    """The .deb of the package "name=version", where it has been downloaded."""
-    return next(_store(arch).glob(f"{_deb(package)}*.deb"), None)
+    """The .deb of the package "name=version", where it has been downloaded; now it is wanted."""
+    found = next(_store(arch).glob(f"{_deb(package)}*.deb"), None)
+    if found:
+        cache.used(stamp_of(arch, found))
+    return found
 
 
 def lost(arch, packages):
     """Those of @packages, "name=version", that have not been downloaded and that the mirror does not offer."""
-    wanted = {package for package in packages if not _stored(arch, package)}
+    with cache.lock(lock_name(arch)):
+        wanted = {package for package in packages if not _stored(arch, package)}
     if not wanted:
         return []
     update(arch)
@@ -76,7 +106,7 @@ def download(arch, packages):
     """Download "name=version" packages, those not in the cache in one go; returns their .deb paths."""
     store = _store(arch)
 
-    with cache.lock(f"debs-{arch.replace('/', '-')}"):
+    with cache.lock(lock_name(arch)):
         missing = [package for package in packages if not _stored(arch, package)]
         if missing:
             cache.say("downloading " + (missing[0] if len(missing) == 1 else
@@ -84,10 +114,14 @@ def download(arch, packages):
             partial = store / ".partial"
             partial.mkdir(parents=True, exist_ok=True)
             update(arch)
-            run([APT, arch, "get", "download", *missing], f"downloading {', '.join(missing)}", cwd=partial)
+            try:
+                run([APT, arch, "get", "download", *missing], f"downloading {', '.join(missing)}", cwd=partial)
+            except Error as error:
+                raise Error(f"{error}\nIf the mirror has dropped these versions, `scripts/pin --update` takes those that it "
+                            "has now") from error
             for deb in partial.glob("*.deb"):
                 deb.rename(store / deb.name)
-    return [_stored(arch, package) for package in packages]
+        return [_stored(arch, package) for package in packages]
 
 
 def unpack(debs, directory):

@@ -126,7 +126,7 @@ def _overlay(guests, kernel, token):
     for source in sorted((TREE / "tests/guest").glob("*.c")):
         files[f"/vm/bin/{source.stem}"] = build.guest_program(guest.arch, source.stem)
     if guest.tools:
-        files.update({f"/vm/{name}": TREE / name for name in cache.tree_files("tools")})
+        files.update(initrd.tools())
         files["/vm/bin/pmu-load"] = build.guest_program(guest.arch, "pmu-load", TREE / "tools/pmutools/check/load.c")
     for copy in dict.fromkeys(copy for one in guests for copy in one.copies):
         path = Path(copy)
@@ -145,7 +145,7 @@ def _overlay(guests, kernel, token):
 
 
 def _kernel_arguments(guest, kernel, models):
-    arguments = [f"console={guest.arch.console} panic=-1 oops=panic printk.time=1"]
+    arguments = [f"console={guest.arch.console} panic=-1 oops=panic printk.time=1", *guest.arch.emulated.split()]
     if not kernel.modules and not guest.allow_warn:
         arguments.append("panic_on_warn=1")
     if guest.arch.twin_initcall and guest.driver != "in-tree":

@@ -13,7 +13,8 @@ import subprocess
 from pathlib import Path
 
 from . import cache, debian, pins
-from .cache import Error, run
+from .arch import ARCHES
+from .cache import TREE, Error, run
 from .kernel import STOCK
 
 # Debian's programs that guests have beside perf: PAPI, which finds events through libpfm4.
@@ -105,14 +106,14 @@ def _copy_modules(kernel, root, names):
 def pin(arch, series):
     """Busybox, the clients and perf of a stock kernel @series, with all that they depend on."""
     return pins.Pin(f"guest-{arch.name}-{series}", lambda: debian.closure_names(
-        arch.debian, [f"linux-perf={debian.newest(arch.debian, 'linux-perf', series + '.')['Version']}",
+        arch.debian, [f"linux-perf={debian.newest(arch.debian, series + '.', 'linux-perf')['Version']}",
                       "busybox-static", *CLIENTS]), lambda found: {arch.debian: found})
 
 
 @functools.cache
 def pin_of_program(arch, package):
     """A @package whose libraries the clients have brought, for a test of its own."""
-    return pins.Pin(f"{package}-{arch.name}", lambda: [f"{package}={debian.newest(arch.debian, package, '')['Version']}"],
+    return pins.Pin(f"{package}-{arch.name}", lambda: [f"{package}={debian.newest(arch.debian, '', package)['Version']}"],
                     lambda found: {arch.debian: found})
 
 
@@ -155,6 +156,40 @@ def base(arch, kernel):
     return cache.entry("initrd", f"{arch.name}-{kernel.series}-{key}", build) / "base.cpio"
 
 
+def _interpreter():
+    """(packages, the command) of Python as guests have it, for the host's processor, whatever Python the host has."""
+    arch = next(arch for arch in ARCHES.values() if arch.debian == debian.host_arch())
+    packages = pin_of_python(arch).get()
+    root = cache.entry("python", f"{arch.name}-{cache.key_of(*packages)}",
+                       lambda directory: debian.unpack(debian.download(arch.debian, packages), directory))
+    libraries = [f"{root}/{place}/x86_64-linux-gnu" for place in ("lib", "usr/lib")]
+    return packages, ["env", "-i", f"PYTHONHOME={root}/usr", f"{libraries[0]}/ld-linux-x86-64.so.2", "--library-path",
+                      ":".join(libraries), f"{root}/{PYTHON}", "-S"]
+
+
+def _compile(root, place, top):
+    """Compile the Python below @root/@place, which a guest has below @top/@place: under emulation that takes half a minute.
+
+    The bytecode is the same for all processors. Nobody changes the source in a guest, so it is not looked at again.
+    """
+    run([*_interpreter()[1], "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", "-s", root, "-p", top,
+         root / place], "compiling Python")
+
+
+def tools():
+    """{path in the guest: file} of tools/, with bytecode."""
+    names = cache.tree_files("tools")
+
+    def build(directory):
+        for name in names:
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(TREE / name, directory / name)
+        _compile(directory, "tools", "/vm")
+
+    directory = cache.entry("tools", cache.key_of(cache.key_of_tree("tools"), *_interpreter()[0], Path(__file__)), build)
+    return {f"/vm/{path.relative_to(directory)}": path for path in directory.rglob("*") if path.is_file()}
+
+
 def python(arch):
     """Python and rich, without what nobody imports: the kernel unpacks all of it before anything runs."""
     packages = pin_of_python(arch).get()
@@ -169,11 +204,12 @@ def python(arch):
             shutil.copytree(library, root / library.relative_to(source), ignore=unused, symlinks=True, dirs_exist_ok=True)
         for extension in root.rglob("lib-dynload/*.so"):
             _copy_program(source, root, str(extension.relative_to(root)))
+        _compile(root, "usr/lib", "/")
         _cpio(root, directory / "python.cpio")
         shutil.rmtree(source)
         shutil.rmtree(root)
 
-    key = cache.key_of(*packages, Path(__file__))
+    key = cache.key_of(*packages, *_interpreter()[0], Path(__file__))
     return cache.entry("initrd", f"{arch.name}-python-{key}", build) / "python.cpio"
 
 

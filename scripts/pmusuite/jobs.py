@@ -9,7 +9,7 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from . import cache, guest, kernel, ktap, options, pages as page_files
+from . import cache, guest, host, kernel, ktap, options, pages as page_files
 from .arch import ARCHES
 from .cache import TREE, Error
 from .guest import Guest
@@ -32,18 +32,21 @@ KUNIT_MACHINES = {"x86_64": {"models": ("snbep,sockets=2",), "cpus": 4, "nodes":
 CORE_ARCH = "x86_64"    # where all cases of the core's run, and fastest
 LOG_LINES = 25
 TURNS = 6               # at most in one guest
+# Files that run on both stock kernels every day, since what they are about changed between the two: perf's core, hotplug,
+# rights, events of tasks that end, samples and task switches. Of other files test-kernels has the older kernel's guests.
+ON_BOTH = ("counts", "ends", "hotplug", "lifecycle", "rights", "trace", "under_way")
+# The scripts know the machines of all PMUs.
+SCRIPTS = ("scripts", *(str(path.relative_to(TREE)) for path in sorted((TREE / "tests/models").rglob("*.py"))
+                        if not path.name.startswith("test_")))
 # What every guest's outcome depends on; a PMU's own folders come to that.
-MODEL_SOURCES = ("tests/models/Makefile", "tests/models/prepare-headers", "tests/models/__init__.py",
-                 "tests/models/common")
-GUEST_SOURCES = ("Kbuild", "Makefile", "include", "drivers/core", "scripts/apt", "scripts/conftest.sh", "scripts/sparse",
-                 "scripts/vm", "scripts/pmusuite", "tests/guest/init", TEST_LIBRARY, *MODEL_SOURCES,
+MODEL_SOURCES = ("tests/models/Makefile", "tests/models/prepare-headers", "tests/models/common")
+GUEST_SOURCES = ("Kbuild", "Makefile", "include", "drivers/core", *SCRIPTS, "tests/guest/init", TEST_LIBRARY, *MODEL_SOURCES,
                  *(f"tests/guest/{path.name}" for path in sorted((TREE / "tests/guest").glob("*.[ch]"))))
 
 
-# What is code.
-EVERYTHING = (".ci", "Kbuild", "Kconfig", "Makefile", "drivers", "include", "scripts", "tests", "tools")
-PACKAGED = (*EVERYTHING, "README.md", "CHANGELOG.md", "Documentation")
-DEBIAN_PYTHON = "/usr/bin/python3"      # the one that Debian's packages are for
+# What any guest may have; a job that looks at files of the tree itself, as all checks do, depends on ALL of it.
+EVERYTHING = ("Kbuild", "Makefile", "drivers", "include", "scripts", "tests", "tools")
+ALL = (".",)
 
 
 @dataclass(frozen=True)
@@ -60,20 +63,20 @@ class Job:
 
 def python(name, place, *arguments, sources, interpreter="python3"):
     """A job of Python unit tests in a folder or a file; @sources are of the tree, or those of the tests."""
-    tests = [test for path in cache.tree_files(*(source for source in sources if source.startswith(place)))
-             if path.endswith(".py") for test in re.findall(r"def (test_\w+)", (TREE / path).read_text())]
+    own = [source for source in sources if source.startswith(place)] or [place]
+    tests = [test for path in cache.tree_files(*own) if path.endswith(".py")
+             for test in re.findall(r"def (test_\w+)", (TREE / path).read_text())]
     return Job(name, ("env", "PYTHONPATH=scripts", interpreter, "-m", "pmusuite.unittests", place, *arguments),
-               sources=("scripts", *sources), tests=tuple(tests))
+               sources=(*SCRIPTS, *sources), tests=tuple(tests))
 
 
 def scripts():
-    yield python("scripts", "tests/scripts", sources=(*EVERYTHING, "README.md", "Documentation"))
+    yield python("scripts", "tests/scripts", sources=ALL)
 
 
 def check():
-    for part in ("modules", "style"):
-        yield Job(f"check/{part}", ("scripts/check", part), sources=EVERYTHING)
-    yield Job("check/docs", ("scripts/check", "docs"), sources=(".",))
+    for part in ("modules", "style", "docs"):
+        yield Job(f"check/{part}", ("scripts/check", part), sources=ALL)
 
 
 def models():
@@ -84,11 +87,16 @@ def models():
 
 def tools():
     yield python("tools", "tests/tools", sources=("tools", "tests/tools", "Makefile", "include/pmu/version.h", "Documentation/tools"),
-                 interpreter=DEBIAN_PYTHON)
+                 interpreter=host.DEBIAN_PYTHON)
 
 
 def perf_events():
     yield python("perf_events", "tests/perf_events", sources=EVERYTHING)
+
+
+def differences():
+    yield python("differences", "tests/differences",
+                 sources=("Kbuild", "Makefile", "drivers", "include", "tests/differences"))
 
 
 def pages():
@@ -103,7 +111,7 @@ def kexec():
 
 
 def packages():
-    yield python("packages", "tests/packages", sources=PACKAGED)
+    yield python("packages", "tests/packages", sources=ALL)
 
 
 def suites(arch):
@@ -212,12 +220,25 @@ def guest_jobs(name, file, text, group="guest"):
                   tests=tests, alone=bool(lines(text, "fresh")))
 
 
-def guests(group="guest"):
-    """The jobs of all test files; "soak" are those that take long, or depend on how busy the host is."""
+def every_day(job, alike):
+    """Does "make test" have this guest? Not if another one of its file's, @alike, is the same but for a newer kernel."""
+    newer = dataclasses.replace(job.guest, kernel=kernel.STOCK[-1])
+    return job.guest.kernel != kernel.STOCK[0] or job.name.split("/")[2] in ON_BOTH or \
+        newer not in (other.guest for other in alike)
+
+
+def of_files(group):
+    """For each test file its jobs of the @group."""
     tests = TREE / "tests/guest"
     for path in sorted(set(tests.glob("*/*.sh")) - set(tests.glob("*/lib.sh"))):
-        yield from guest_jobs(str(path.relative_to(tests).with_suffix("")), str(path.relative_to(TREE)),
-                              path.read_text(), group)
+        yield list(guest_jobs(str(path.relative_to(tests).with_suffix("")), str(path.relative_to(TREE)),
+                              path.read_text(), group))
+
+
+def guests(group="guest"):
+    """The jobs of all test files; "soak" are those that take long, or depend on how busy the host is."""
+    for found in of_files(group):
+        yield from (job for job in found if group != "guest" or every_day(job, found))
 
 
 def soak():
@@ -226,19 +247,23 @@ def soak():
 
 
 def kernels():
-    """The guests with our driver on the newest stock kernel that is tested every day, on the others; packages there."""
-    yield Job("kernels/check", ("scripts/check", "kernels"), sources=EVERYTHING)
+    """The guests with our driver on the newest stock kernel that is tested every day, on the others; what the older one
+    that is tested every day is left out of; packages there."""
+    yield Job("kernels/check", ("scripts/check", "kernels"), sources=ALL)
     # It also asks Debian for the headers of today.
-    yield dataclasses.replace(python("kernels/packages", "tests/packages/everything.py", sources=PACKAGED), keep=False)
+    yield dataclasses.replace(python("kernels/packages", "tests/packages/everything.py", sources=ALL), keep=False)
     for job in guests():
         if job.guest.kernel == kernel.STOCK[-1] and job.guest.driver != "in-tree":
             for series in kernel.others(job.guest.arch):
                 _, *words = [series if word == kernel.STOCK[-1] else word for word in job.name.split("/")]
                 yield dataclasses.replace(job, name="/".join(["kernels", *words]),
                                           guest=dataclasses.replace(job.guest, kernel=series))
+    for found in of_files("guest"):
+        yield from (dataclasses.replace(job, name=job.name.replace("guest", "kernels", 1)) for job in found
+                    if not every_day(job, found))
 
 
-GROUPS = {"scripts": scripts, "check": check, "tools": tools, "models": models, "kunit": kunit,
+GROUPS = {"scripts": scripts, "check": check, "differences": differences, "tools": tools, "models": models, "kunit": kunit,
           "perf_events": perf_events, "pages": pages, "kexec": kexec, "packages": packages, "guest": guests, "soak": soak,
           "kernels": kernels}
 ON_DEMAND = ("soak", "kernels")     # not among all jobs, only where a pattern names the group

@@ -3,12 +3,14 @@
 
 Kept are the results of jobs that passed as a whole: a failure is to be seen again.
 """
+import collections
 import dataclasses
 import functools
 import json
+import subprocess
+from pathlib import PurePath
 
-from . import build, cache, data, ktap, pins
-from .arch import ARCHES
+from . import cache, data, host, ktap, pins
 
 RESULTS = cache.ROOT / "results"
 SECONDS = RESULTS / "seconds.json"
@@ -20,28 +22,39 @@ def _data():
     return cache.key_of(*[part for name in data.NAMES if (path := data.path(name)) for part in (name, path)])
 
 
-@functools.cache
-def _tools(arch):
-    return cache.key_of(build.qemu_version(arch), *(build.compiler_version(name) for name in
-                                                    ("gcc", build.compiler(arch) + "gcc")))
+def _tags():
+    """The tags of the commit, which have to be of the version in the tree."""
+    return subprocess.run(["git", "-C", cache.TREE, "tag", "--points-at", "HEAD"], capture_output=True, text=True,
+                          check=False).stdout
+
+
+def _trees(wanted):
+    """{sources: key} of what lies in the tree below each of @wanted, which are tuples of files and folders."""
+    digests, below = cache.tree_digests("."), collections.defaultdict(set)
+    for name in digests:
+        for place in (name, *map(str, PurePath(name).parents)):
+            below[place].add(name)
+    return {sources: cache.key_of(*(part for name in sorted(set().union(*(below[place] for place in sources)))
+                                    for part in (name, digests[name]))) for sources in wanted}
 
 
 def keys(jobs):
     """{job: a key of all that it depends on as it is now}"""
-    trees = {sources: cache.key_of_tree(*sources) for sources in {job.sources for job in jobs}}
+    trees, tags, fetched = _trees({job.sources for job in jobs}), _tags(), functools.cache(pins.key)
 
     def key(job):
-        arches = [job.guest.arch] if job.guest else ARCHES.values()
-        fetched = pins.key(f"*-{job.guest.arch.name}*" if job.guest else "*")
-        return cache.key_of(repr(job), trees[job.sources], fetched, _data(), *map(_tools, arches))
+        pinned = fetched(f"*-{job.guest.arch.name}*" if job.guest else "*")
+        return cache.key_of(repr(job), trees[job.sources], pinned, _data(), host.key(), tags if "." in job.sources else "")
 
     return {job: key(job) for job in jobs}
 
 
 def get(key):
     """(seconds that it took, results) of the job with @key when it last ran, or None."""
+    path = RESULTS / f"{key}.json"
     try:
-        found = json.loads((RESULTS / f"{key}.json").read_text())
+        found = json.loads(path.read_text())
+        path.touch()
         return found["seconds"], [ktap.Result(**result) for result in found["results"]]
     except (FileNotFoundError, ValueError, KeyError):
         return None

@@ -66,14 +66,18 @@ def pin(arch, series):
     def find_in(name):
         suite = _in_suite(arch.debian, name)
         flavour = f"rt-{arch.flavour}" if series == RT else arch.flavour
-        meta = debian.newest(suite, f"linux-image-{flavour}", "" if series == NEWEST else f"{series.removesuffix('-rt')}.")
+        if series == NEWEST:
+            meta = debian.newest(suite, "", f"linux-image-{flavour}")
+        else:   # a suite may have kernels beside its own, newer than those of its backports
+            number = series.removesuffix("-rt")
+            meta = debian.newest(suite, f"{number}.", f"linux-image-{flavour}", f"linux-image-{number}-{flavour}")
         image = re.search(r"linux-image-\S+", meta["Depends"]).group()
         release = image.removeprefix("linux-image-")
         version = meta["Version"]
         # From 7.x on the image's package is empty, and depends on those of the kernel and of its modules.
         parts = re.findall(rf"linux-(?:base|binary|modules)-{re.escape(release)}",
-                           debian.newest(suite, image, version)["Depends"])
-        headers = debian.newest(suite, f"linux-headers-{release}", version)["Depends"]
+                           debian.newest(suite, version, image)["Depends"])
+        headers = debian.newest(suite, version, f"linux-headers-{release}")["Depends"]
         found = {"suite": name, "release": release, "version": version, "image": image, "parts": parts,
                  "headers": [f"linux-headers-{release}", re.search(r"linux-headers-[^\s,]+-common[^\s,]*", headers).group()],
                  "kbuild": re.search(r"linux-kbuild-[^\s,]+", headers).group()}

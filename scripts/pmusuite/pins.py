@@ -2,16 +2,18 @@
 """Which of Debian's packages are fetched: those whose versions scripts/pins names, and not the newest of the day.
 
 A mirror keeps old versions as long as it likes. Where it lacks one of a pin's, what the pin would be today takes
-its place on this machine, and that is said. `scripts/pins` makes the files.
+its place on this machine, and that is said. If the mirror drops what had taken its place before this was downloaded, it
+is decided again. `scripts/pin` makes the files.
 """
 import functools
 import json
 import os
+import re
 from dataclasses import dataclass
 from typing import Callable
 
 from . import cache, debian
-from .cache import TREE
+from .cache import TREE, Error
 
 DIRECTORY = TREE / "scripts" / "pins"
 TAKEN = cache.ROOT / "taken"        # what is used of a pin, by name and content
@@ -51,14 +53,21 @@ class Pin:
                 for arch, name in sorted({*before, *after}) if before.get((arch, name)) != after.get((arch, name))]
 
     def get(self):
-        """What to use: the pin, or what takes its place; decided once and then kept, so that later runs need no network."""
+        """What to use: the pin, or what takes its place. What was decided once is kept while its packages can be had; once
+        these are downloaded, later runs need no network."""
         return _get(self)
 
-    def _take(self, pinned):
-        lost = [package for arch, packages in self.packages(pinned).items() for package in debian.lost(arch, packages)]
-        if not lost:
-            return pinned
-        cache.say(f"the mirror has no {', '.join(lost)}: looking for what is nearest")
+    def lost(self, value):
+        """Packages of such a value that cannot be had any more."""
+        return [package for arch, packages in self.packages(value).items() for package in debian.lost(arch, packages)]
+
+    def _decide(self, pinned, known):
+        """What to use, given what is @pinned and what was decided before, or None for either."""
+        for found in [known] * (known != pinned) + [pinned]:
+            if found is not None:
+                if not (lost := self.lost(found)):
+                    return found
+                cache.say(f"{self.name}: the mirror has no {', '.join(lost)}: looking for what is nearest")
         return self.find()
 
 
@@ -66,13 +75,19 @@ class Pin:
 def _get(pin):
     pinned = pin.pinned()
     path = _taken(pin.name, pinned)
-    if not path.exists():
-        found = pin.find() if pinned is None else pin._take(pinned)
+    known = json.loads(path.read_text()) if path.exists() else None
+    try:
+        found = pin._decide(pinned, known)
+    except Error:
+        # Without lists nobody knows what the mirror has. What was decided may have been made already.
+        if known is None:
+            raise
+        found = known
+    if found != known:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f".{path.name}.{os.getpid()}")
         partial.write_text(dump(found))
         partial.rename(path)    # half of it would be an error for ever
-    found = json.loads(path.read_text())
     if pinned is not None and (changed := pin.differences(pinned, found)):
         more = f" and {len(changed) - 3} more" * (len(changed) > 3)
         cache.say(f"{pin.name} is not as pinned: {', '.join(changed[:3])}{more}")
@@ -81,6 +96,12 @@ def _get(pin):
 
 def _taken(name, pinned):
     return TAKEN / f"{name}-{cache.key_of(dump(pinned))}.json"
+
+
+def words():
+    """What a pin, or what has taken its place, names: each "name=version" and, of kernels, the version of all packages."""
+    return {word for directory in (DIRECTORY, TAKEN) for path in directory.glob("*.json")
+            for word in re.findall(r'"([^"]+)"', path.read_text())}
 
 
 def key(pattern):

@@ -5,6 +5,7 @@ A root is made once, by mmdebstrap, and never changed: what a command changes li
 its own, and tells what the command has left.
 """
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -33,6 +34,12 @@ exec chroot "$over/root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/u
 """
 
 
+def proxies():
+    """mmdebstrap's options for the proxies that this host's apt uses: it does not look there itself."""
+    said = cache.run(["apt-config", "dump", "Acquire"], "asking apt for its proxies")
+    return [f"--aptopt={line}" for line in said.splitlines() if re.match(r"Acquire::[a-z]+::Proxy\b.* \"[^\"]", line)]
+
+
 def get(suite, *packages):
     """The root of @suite, with what builds packages and modules, and with @packages, as a kernel's headers."""
     arch = debian.host_arch()
@@ -42,7 +49,7 @@ def get(suite, *packages):
         cache.say(f"installing Debian's {suite} into a directory")
         debian.update(sources)
         lists = cache.ROOT / "apt" / sources.replace("/", "-") / "sources.list"
-        cache.run(["mmdebstrap", "--variant=apt", f"--include={','.join((*PACKAGES, *packages))}", suite,
+        cache.run(["mmdebstrap", "--variant=apt", *proxies(), f"--include={','.join((*PACKAGES, *packages))}", suite,
                    directory / "root", lists], f"installing Debian's {suite}")
 
     return cache.entry("root", f"{suite}-{packages[0]}-{cache.key_of(*PACKAGES, *packages)}", install) / "root"

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """From options of scripts/vm to QEMU's: what is the architecture's, what the spec's, what is refused."""
+import importlib.util
+import marshal
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from pmusuite import arch, build, cache, guest, kernel, specs
+from pmusuite import arch, build, cache, guest, initrd, kernel, specs
 
 STOCK = kernel.Kernel("6.1", "6.1.0", Path("vmlinuz"), Path("modules"), Path("kdir"), "")
 DEBUG = kernel.Kernel("kunit", "6.12", Path("vmlinuz"), None, Path("kdir"), "")
@@ -88,6 +91,13 @@ class Command(unittest.TestCase):
             self.assertEqual("panic_on_warn=1" in line, panics)
         self.assertNotIn("panic_on_warn=1", self.after(self.command("arm64"), "-append").split())
 
+    def test_a_busy_host_makes_no_kernel_of_x86_panic(self):
+        """At boot it waits for ten ticks of the timer, and without them says "IO-APIC + timer doesn't work!"."""
+        for name in arch.ARCHES:
+            for of_debug in ((), (DEBUG,)):
+                line = self.after(self.command(name, *of_debug), "-append").split()
+                self.assertEqual("no_timer_check" in line, name == "x86_64", name)
+
     def test_every_architecture_has_a_default_model_and_its_own_bus_for_ports(self):
         for name in arch.ARCHES:
             command = self.command(name)
@@ -128,3 +138,31 @@ class Modules(unittest.TestCase):
     def test_a_module_that_there_is_not(self):
         with tempfile.TemporaryDirectory() as empty, self.assertRaisesRegex(cache.Error, "there is no module"):
             guest._modules_to_load(guest.Guest(arch=self.x86), Path(empty))
+
+
+class Python(unittest.TestCase):
+    """Guests do not compile: under emulation that takes half a minute."""
+
+    def lacking(self, names):
+        """Those of @names that are Python and have no bytecode."""
+        suffix = "cpython-311.pyc"      # of Debian 12
+        return [name for name in names if name.endswith(".py") and
+                str(Path(name).parent / "__pycache__" / f"{Path(name).stem}.{suffix}") not in names]
+
+    def test_the_programs_of_tools(self):
+        files = initrd.tools()
+        self.assertLessEqual({f"/vm/{name}" for name in cache.tree_files("tools")}, set(files))
+        self.assertEqual(self.lacking(files), [])
+        for name in ("/vm/tools/pmutools/count", "/vm/tools/pmutools/check/main"):
+            code = files[f"{Path(name).parent}/__pycache__/{Path(name).name}.cpython-311.pyc"].read_bytes()
+            self.assertEqual(code[4:8], b"\1\0\0\0")     # PEP 552: by a hash that is not checked
+            self.assertTrue((cache.TREE / f"{name.removeprefix('/vm/')}.py").exists())
+            if code[:4] == importlib.util.MAGIC_NUMBER:     # the host's Python is of that version
+                self.assertEqual(marshal.loads(code[16:]).co_filename, f"{name}.py")
+
+    def test_the_library(self):
+        with open(initrd.python(arch.get("x86_64")), "rb") as part:
+            names = set(subprocess.run(["cpio", "--quiet", "-it"], stdin=part, capture_output=True, text=True,
+                                       check=True).stdout.splitlines())
+        self.assertIn("usr/lib/python3/dist-packages/rich/__init__.py", names)
+        self.assertEqual(self.lacking(names), [])

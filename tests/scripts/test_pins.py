@@ -45,7 +45,7 @@ class Pins(unittest.TestCase):
         (root / "pins").mkdir()
         self.lost, self.offered = [], ["a=2", "b=2"]
         for target, name, value in ((pins, "DIRECTORY", root / "pins"), (pins, "TAKEN", root / "taken"),
-                                    (debian, "lost", lambda arch, packages: self.lost)):
+                                    (debian, "lost", lambda arch, packages: sorted({*packages} & {*self.lost}))):
             patch = unittest.mock.patch.object(target, name, value)
             patch.start()
             self.addCleanup(patch.stop)
@@ -82,6 +82,41 @@ class Pins(unittest.TestCase):
         self.lost, self.offered = [], ["a=3", "b=3"]
         self.assertEqual(self.get(), (["a=2", "b=2"], f"== {NAME} is not as pinned: a 1 -> 2, b 1 -> 2\n"))
         self.assertEqual(self.looked, 1)
+
+    def test_what_has_taken_its_place_may_be_lost_as_well(self):
+        self.lost = ["a=1"]
+        self.get()
+        self.lost, self.offered = ["a=1", "b=2"], ["a=3", "b=3"]
+        found, said = self.get()
+        self.assertEqual(found, ["a=3", "b=3"])
+        self.assertIn(f"{NAME}: the mirror has no b=2: looking for what is nearest\n", said)
+        self.assertIn(f"{NAME} is not as pinned: a 1 -> 3, b 1 -> 3\n", said)
+        self.lost, self.offered = [], ["a=4", "b=4"]
+        self.assertEqual(self.get()[0], ["a=3", "b=3"])
+
+    def test_a_pin_that_was_there_may_be_lost_before_it_is_downloaded(self):
+        self.assertEqual(self.get()[0], ["a=1", "b=1"])
+        self.lost = ["b=1"]
+        found, said = self.get()
+        self.assertEqual(found, ["a=2", "b=2"])
+        self.assertEqual(said.count("the mirror has no b=1"), 1)
+
+    def test_a_pin_that_comes_back(self):
+        self.lost = ["a=1"]
+        self.get()
+        self.lost = ["a=2"]
+        self.assertEqual(self.get()[0], ["a=1", "b=1"])
+
+    def test_what_was_decided_holds_while_there_is_no_mirror(self):
+        def nobody(arch, packages):
+            raise cache.Error("no network")
+
+        with unittest.mock.patch.object(debian, "lost", nobody):
+            with self.assertRaises(cache.Error):
+                self.get()
+        self.get()
+        with unittest.mock.patch.object(debian, "lost", nobody):
+            self.assertEqual(self.get()[0], ["a=1", "b=1"])
 
     def test_another_pin_is_tried_anew(self):
         self.lost = ["a=1"]

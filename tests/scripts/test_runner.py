@@ -16,7 +16,7 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from pmusuite import arch, cache, guest, jobs, kept, kernel, ktap, turns, unittests
+from pmusuite import arch, cache, guest, jobs, kernel, ktap, turns, unittests
 
 GOOD = "KTAP version 1\n1..2\nok 1 a\nok 2 b\n"
 COMMAND = jobs.Job("job", ("true",))
@@ -143,10 +143,24 @@ class Selection(unittest.TestCase):
         found = {job.name: job for job in jobs.select(["kernels"])}
         for series in kernel.OTHERS:
             self.assertEqual(found[f"kernels/cmn/counts/{series}/ours"].guest.kernel, series)
-        self.assertFalse([name for name in found if "in-tree" in name])
+        self.assertFalse([name for name in found if "in-tree" in name and f"/{kernel.STOCK[0]}/" not in name])
         for series, name in kernel.NOWHERE:
             self.assertFalse([job for job in found.values() if job.guest and job.guest.kernel == series and
                               job.guest.arch.name == name])
+
+    def test_the_older_stock_kernel_every_day_or_on_demand(self):
+        """None is lost, and what is not run every day is run on the newer kernel in the same guest."""
+        daily = {job.name: job.guest for job in jobs.select([]) if job.guest}
+        wanted = {job.name: job.guest for found in jobs.of_files("guest") for job in found}
+        demanded = {job.name: job.guest for job in jobs.select(["kernels"])}
+        self.assertIn("guest/cmn/counts/6.1/in-tree", daily)
+        self.assertIn("kernels/cmn/errors/6.1/ours", demanded)
+        left_out = wanted.keys() - daily.keys()
+        self.assertTrue(left_out)
+        for name in left_out:
+            self.assertEqual(demanded[name.replace("guest", "kernels", 1)], wanted[name])
+            self.assertIn(dataclasses.replace(wanted[name], kernel=kernel.STOCK[-1]), daily.values())
+            self.assertNotIn(name.split("/")[2], jobs.ON_BOTH)
 
     def test_soak_is_run_on_demand_alone(self):
         self.assertFalse([job for job in jobs.select([]) if job.name.startswith("soak")])
@@ -222,56 +236,6 @@ class Turns(unittest.TestCase):
         self.assertGreater(self.turns.time_left(time.monotonic()), 90)
         turn, = self.turns.ended(b"")
         self.assertLess(turn.seconds, 90)
-
-
-class Kept(unittest.TestCase):
-    """Results that are not made again"""
-
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.root = Path(directory.name)
-        for target, name, value in ((kept, "RESULTS", self.root / "results"), (cache, "TREE", self.root),
-                                    (kept, "_tools", lambda machine: "")):
-            patch = unittest.mock.patch.object(target, name, value)
-            patch.start()
-            self.addCleanup(patch.stop)
-        (self.root / "source").write_text("1")
-        self.job = jobs.Job("job", ("true",), sources=("source",))
-
-    def key(self, job):
-        return kept.keys([job])[job]
-
-    def get(self, job):
-        return kept.get(self.key(job))
-
-    def test_until_something_changes(self):
-        results = [ktap.Result(ktap.OK, "a", ["note"]), ktap.Result(ktap.OK, "b")]
-        self.assertIsNone(self.get(self.job))
-        kept.put(self.job, self.key(self.job), 1.5, results)
-        self.assertEqual(self.get(self.job), (1.5, results))
-        self.assertIsNone(self.get(dataclasses.replace(self.job, command=("false",))))
-        (self.root / "other").write_text("2")
-        self.assertEqual(self.get(self.job), (1.5, results))
-        (self.root / "source").write_text("2")
-        self.assertIsNone(self.get(self.job))
-
-    def test_what_did_not_pass_is_not_kept(self):
-        for status in (ktap.FAILED, ktap.SKIPPED):
-            kept.put(self.job, self.key(self.job), 1.5, [ktap.Result(ktap.OK, "a"), ktap.Result(status, "b")])
-            self.assertIsNone(self.get(self.job))
-
-    def test_what_depends_on_more_than_is_here_is_not_kept(self):
-        job = dataclasses.replace(self.job, keep=False)
-        kept.put(job, self.key(job), 1.5, [ktap.Result(ktap.OK, "a")])
-        self.assertIsNone(self.get(job))
-
-    def test_what_changed_while_it_ran_is_not_kept(self):
-        key = self.key(self.job)
-        (self.root / "source").write_text("2")
-        kept.put(self.job, key, 1.5, [ktap.Result(ktap.OK, "a")])
-        self.assertIsNone(kept.get(key))
-        self.assertIsNone(self.get(self.job))
 
 
 class Ends(unittest.TestCase):
