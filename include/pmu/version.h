@@ -3,6 +3,6 @@
 #ifndef PMU_VERSION_H
 #define PMU_VERSION_H
 
-#define PMU_SUITE_VERSION "0.1"
+#define PMU_SUITE_VERSION "0.2"
 
 #endif

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import inroot
 import test_packages
@@ -53,6 +54,19 @@ class Packages(Guests):
             self.inside("test -e /etc/modprobe.d/pmu-suite.conf")
         self.inside("dpkg --purge pmu-suite-dkms pmu-suite-tools")
         self.assertEqual(self.left(), [])
+
+    def test_each_byte_is_the_same_again(self):
+        """Made twice, at once, elsewhere and with a umask that lets nobody else read."""
+        self.inside(f"for place in one/tree two; do mkdir -p /tmp/$(dirname $place); cp -r {self.tree()} /tmp/$place; done; "
+                    "(umask 077; make -C /tmp/one/tree deb) > /tmp/said 2>&1 & make -C /tmp/two deb > /tmp/said2 2>&1; wait $!; "
+                    "cd /tmp/two/dist; for file in *.deb *.tar.xz *.dsc; do cmp $file /tmp/one/tree/dist/$file; done")
+
+    def test_signed_by_the_key_of_all_machines(self):
+        """Documentation/install.md, "One key for many machines"."""
+        self.inside("mkdir /root/mok; cd /root/mok; openssl req -new -x509 -newkey rsa:2048 -nodes -keyout mok.key -outform DER "
+                    "-out mok.pub -subj /CN=all/; printf 'mok_signing_key=/root/mok/mok.key\nmok_certificate=/root/mok/mok.pub\n' "
+                    f">> /etc/dkms/framework.conf; dpkg -i {self.deb()}")
+        self.assertEqual(self.inside(f"modinfo -F signer {self.dkms}/pmu_core.ko*"), "all\n")
 
     def test_a_kernel_that_does_not_run(self):
         """DKMS builds for it without headers of the one that does, and cleans behind itself without a complaint."""
@@ -125,6 +139,35 @@ class SecureBoot(Guests):
         self.assertRegex(self.boot(self.LOAD, "--mok", self.over / "upper/var/lib/dkms/mok.pub"), "clocks: [1-9]")
 
 
+class Dracut(Guests):
+    """What RHEL and Fedora make an initramfs with, on Debian: their initramfs is for one machine and has what that loads."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        release = cls.kernel.release
+        cls.root = roots.get(cls.suite, f"linux-headers-{release}", f"linux-image-{release}", "systemd", "udev", "dracut")
+
+    def initramfs(self):
+        """What of the suite a new initramfs has."""
+        self.inside(f"dracut -q --force --hostonly /boot/initramfs {self.kernel.release} 2> /tmp/said || {{ cat /tmp/said; false; }}")
+        files = re.findall(r"(?m)\S+$", self.inside("lsinitrd /boot/initramfs"))
+        self.assertIn("usr/lib/systemd/systemd-modules-load", files)
+        return {Path(name).name.removesuffix(".xz") for name in files
+                if re.search(r"pmu.*\.(ko|conf)", Path(name).name)}
+
+    def test_an_initramfs_has_nothing_of_the_suite(self):
+        """Or it would load a module that is installed no more, whatever pmu-driver says."""
+        self.inside(f"dpkg -i {self.deb()}")
+        for command in "ours", "in-tree":
+            self.inside(f"pmu-driver {command}")
+            self.assertEqual(self.initramfs(), set(), command)
+        self.inside("pmu-driver ours; mkdir /tmp/away; mv /usr/lib/dracut/dracut.conf.d/50-pmu-suite.conf /tmp/away")
+        self.assertEqual(self.initramfs(), {"pmu_core.ko", "intel_imc_pmu.ko"})
+        self.inside("mv /usr/lib/dracut/modules.d/99pmu-suite /tmp/away")
+        self.assertEqual(self.initramfs(), {"pmu_core.ko", "intel_imc_pmu.ko", "pmu-suite.conf"})
+
+
 class SecureBootOnNewest(OnNewest, SecureBoot):
     pass
 
@@ -136,11 +179,18 @@ class Make(inroot.InRoot):
         self.make("install DESTDIR=/tmp/into INSTALL_MOD_PATH=/tmp/modules PREFIX=/usr")
         self.assertEqual(self.left(), [])
         self.assertEqual(self.inside("cd /tmp; find into modules -type f | sort").split(), [
+            "into/usr/lib/dracut/dracut.conf.d/50-pmu-suite.conf", "into/usr/lib/dracut/modules.d/99pmu-suite/module-setup.sh",
             "into/usr/sbin/pmu-driver", "into/usr/share/man/man8/pmu-driver.8",
             f"modules/lib/modules/{self.kernel.release}/updates/pmu-suite/intel_imc_pmu.ko",
             f"modules/lib/modules/{self.kernel.release}/updates/pmu-suite/pmu_core.ko"])
         self.make("uninstall DESTDIR=/tmp/into INSTALL_MOD_PATH=/tmp/modules PREFIX=/usr")
         self.assertEqual(self.inside("cd /tmp; find into modules -type f"), "")
+
+    def test_umask(self):
+        """What root installs with a umask that lets nobody else read, others can read as ever."""
+        self.inside(f"cp -r {self.tree()} /tmp/tree")
+        self.inside("cd /tmp/tree; umask 077; make install-driver install-tools dkms-source dkms-hooks PREFIX=/usr DESTDIR=/tmp/into")
+        self.assertEqual(self.inside("cd /tmp/into; find . -type d ! -perm 755 -o -type f ! -perm -444"), "")
 
     def test_dkms(self):
         """Another version takes the place of the first; uninstalled, nothing is left."""

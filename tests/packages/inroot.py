@@ -16,7 +16,6 @@ from pmusuite import arch, cache, kernel as kernels, roots
 ARCH = arch.get("x86_64")
 VERSION = re.search(r'"(.*)"', (cache.TREE / "include/pmu/version.h").read_text().split("PMU_SUITE_VERSION")[1])[1]
 NEXT = f"{VERSION}.1"
-VERSIONED = ("include/pmu/version.h", "scripts/packaging/debian/changelog", "tools/pmutools/__init__.py")
 A_DAY = 24 * 60 * 60       # seconds; no test takes that long
 # What depmod and DKMS write for every module: not of one package.
 SHARED = re.compile(r"(/usr)?/lib/modules/[^/]*/modules\.|/var/lib/dkms/(mok\.|dkms_dbversion)|/etc/dkms/")
@@ -24,10 +23,7 @@ SHARED = re.compile(r"(/usr)?/lib/modules/[^/]*/modules\.|/var/lib/dkms/(mok\.|d
 
 def export(directory, version=VERSION):
     """The tree in @directory, as of @version."""
-    cache.run(["scripts/packaging/export", directory], "copying the tree", cwd=cache.TREE)
-    for name in VERSIONED:
-        path = directory / name
-        path.write_text(path.read_text().replace(VERSION, version, 1))
+    cache.run(["scripts/packaging/export", directory, version], "copying the tree", cwd=cache.TREE)
 
 
 @functools.cache
@@ -84,6 +80,20 @@ class InRoot(unittest.TestCase):
 
     def deb(self, version=VERSION, name="pmu-suite-dkms"):
         return f"{self.dist(version)}/{name}_{version}_all.deb"
+
+    def headers(self, release, recipe):
+        """Install a package of headers, as Debian's, that build modules by the shell command @recipe."""
+        return f"""tree=/tmp/{release}; source=$tree/usr/src/linux-headers-{release}
+mkdir -p $tree/DEBIAN $source/include $tree/lib/modules/{release}
+cp /usr/src/linux-headers-{self.kernel.release}/.config $source
+ln -s ${{source#$tree}} $tree/lib/modules/{release}/build
+printf '%%:\n\t{recipe}\n' > $source/Makefile
+printf 'Package: linux-headers-{release}\nVersion: 1\nArchitecture: all\nMaintainer: test\nDescription: test\n' > $tree/DEBIAN/control
+printf '#!/bin/sh\nset -e\nrun-parts --report --exit-on-error --arg={release} /etc/kernel/header_postinst.d\n' > $tree/DEBIAN/postinst
+chmod 755 $tree/DEBIAN/postinst
+dpkg-deb -b $tree > /dev/null
+dpkg -i $tree.deb
+"""
 
     def make(self, goals, version=VERSION, status=0):
         """By make alone, of a copy of the tree."""

@@ -3,8 +3,11 @@
 
 What takes longer, and Debian's other suite, is in everything.py.
 """
+import itertools
+import os
 import platform
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -14,6 +17,7 @@ from inroot import VERSION, InRoot, export
 from pmusuite import cache
 
 DOCS = "/usr/share/doc/"
+HOOKS = ["/etc/kernel/header_postinst.d/pmu-suite", "/etc/kernel/postinst.d/pmu-suite"]
 
 
 class Packages(InRoot):
@@ -31,8 +35,10 @@ class Packages(InRoot):
     def test_dkms_has_what_a_build_needs(self):
         files = self.files("pmu-suite-dkms")
         source = f"/usr/src/pmu-suite-{VERSION}/"
-        self.assertEqual({name for name in files if not name.startswith(source)},
-                         {"/usr/sbin/pmu-driver", "/usr/share/man/man8/pmu-driver.8.gz"})
+        self.assertEqual({name for name in files if not name.startswith(source)}, {
+            "/usr/sbin/pmu-driver", "/usr/share/man/man8/pmu-driver.8.gz", "/usr/lib/pmu-suite/dkms-build",
+            "/etc/kernel/header_postinst.d/pmu-suite", "/etc/kernel/postinst.d/pmu-suite",
+            "/usr/lib/dracut/dracut.conf.d/50-pmu-suite.conf", "/usr/lib/dracut/modules.d/99pmu-suite/module-setup.sh"})
         needed = {"Kbuild", "Makefile", "dkms.conf", "scripts/conftest.sh",
                   *(name for name in cache.tree_files("drivers", "include") if Path(name).suffix in (".c", ".h", "")
                     and Path(name).name != "Kconfig")}
@@ -52,9 +58,23 @@ class Packages(InRoot):
         self.inside(f"dpkg -i {self.deb()}")
         self.assertEqual({path.name.split(".")[0] for path in self.modules()}, {"pmu_core", "intel_imc_pmu"})
         self.assertEqual(self.inside("dkms status"), self.installed())
-        self.assertEqual([name for name in self.left() if name.startswith("/etc/")], [])
+        self.assertEqual([name for name in self.left() if name.startswith("/etc/")], HOOKS)
         self.inside("pmu-driver ours; test -e /etc/modprobe.d/pmu-suite.conf; dpkg --remove pmu-suite-dkms")
+        self.assertEqual(self.left(), HOOKS)
+        self.inside(f"{HOOKS[0]} {self.kernel.release}; dpkg --purge pmu-suite-dkms")
         self.assertEqual(self.left(), [])
+
+    def test_kernels_that_come_later(self):
+        """Whether it builds or not, the package manager goes on."""
+        self.inside(f"dpkg -i {self.deb()}")
+        said = self.inside(self.headers("9.9.9-broken", "false"))
+        self.assertIn("is not installed for the kernel 9.9.9-broken, where the kernel's own driver counts", said)
+        said = self.inside(self.headers("4.18.0-old", "false"))
+        self.assertIn("BUILD_EXCLUSIVE", said)
+        self.inside(self.headers("6.1.0-later", f"make -C /usr/src/linux-headers-{self.kernel.release} $@"))
+        self.assertEqual(self.inside("dpkg --audit"), "")
+        self.assertEqual([line for line in self.inside("dkms status pmu-suite").splitlines() if ": installed" in line],
+                         [f"pmu-suite/{VERSION}, {release}, x86_64: installed" for release in (self.kernel.release, "6.1.0-later")])
 
     def test_tools_run_and_are_removed(self):
         """On a machine without such counters each says so in a sentence."""
@@ -141,8 +161,73 @@ class Driver(InRoot):
         self.assertIn("cannot remove", self.inside(f"{locked} pmu-driver in-tree", status=1))
 
     def test_a_module_that_is_missing_is_told(self):
-        for command in "pmu-driver ours", "pmu-driver":
-            self.assertIn("intel_imc_pmu is not installed for this kernel", self.inside(command))
+        for command, status in ("pmu-driver ours", 0), ("pmu-driver", 3):
+            self.assertIn("intel_imc_pmu is not installed for the kernel", self.inside(command, status))
+
+    def program(self, name, line):
+        """What takes the place of a program: a @line of the shell."""
+        self.inside(f"cat > /usr/local/sbin/{name} <<'EOT'\n#!/bin/sh\n{line}\nEOT\nchmod 755 /usr/local/sbin/{name}")
+
+    def loaded(self, installed, sources=None):
+        """Version 1 of our driver has the PMU, of sources 1; what is @installed has this version."""
+        self.inside("mkdir -p /sys/module/pmu_core /sys/module/intel_imc_pmu /sys/bus/pci/drivers/intel_imc_pmu/0/driver; "
+                    "cd /sys/module; for field in version srcversion; do "
+                    "echo 1 | tee pmu_core/$field > intel_imc_pmu/$field; done")
+        self.program("modinfo", f'case "$*" in *filename*) exec /usr/sbin/modinfo "$@" ;; '
+                     f'*srcversion*) echo {sources or installed} ;; *) echo {installed} ;; esac')
+        self.program("rmmod", 'echo "rmmod $1"; rm -r "/sys/module/$1"; rm -rf "/sys/bus/pci/drivers/$1"')
+        self.program("modprobe", 'echo "modprobe $1"')
+
+    def test_status_tells_whether_the_choice_is_what_is(self):
+        self.loaded(1)
+        self.assertIn("now: intel_imc_pmu, version 1\n", self.inside("pmu-driver", status=3))
+        self.inside("pmu-driver ours")
+        self.assertNotIn("another build", self.inside("pmu-driver status"))
+
+    def test_an_old_module_that_is_loaded_is_told(self):
+        self.loaded(2)
+        self.inside("pmu-driver ours")
+        said = self.inside("pmu-driver", status=3)
+        self.assertIn("now: intel_imc_pmu, version 1\n", said)
+        self.assertIn("installed is version 2, another build than is loaded: 'pmu-driver ours --now' loads it", said)
+        self.assertEqual(self.inside("pmu-driver ours --now"), "rmmod intel_imc_pmu\nrmmod pmu_core\nmodprobe intel_imc_pmu\n")
+
+    def test_an_old_module_is_known_by_its_version_or_by_its_sources(self):
+        """The sum of the sources leaves out headers of other folders; between commits the version stays."""
+        for version, sources in (1, 2), (2, 1):
+            self.loaded(version, sources)
+            self.assertIn("another build than is loaded", self.inside("pmu-driver", status=3))
+
+    def test_an_old_module_that_was_unbound_for_goes_by_unbinding(self):
+        """Nothing of this gives the boot parameter, which would switch off all other units."""
+        self.built_in()
+        self.loaded(2)
+        self.assertIn("'pmu-driver unbind' loads it", self.inside("pmu-driver", status=3))
+        self.inside("pmu-driver ours --unbind")
+        self.assertIn("'pmu-driver unbind' loads it", self.inside("pmu-driver", status=3))
+        self.assertEqual(self.inside("pmu-driver unbind"), "rmmod intel_imc_pmu\nrmmod pmu_core\nmodprobe intel_imc_pmu\n")
+        self.loaded(1)
+        self.assertEqual(self.inside("pmu-driver unbind"), "")
+
+    def test_a_new_module_that_does_not_load(self):
+        """The kernel's driver gets what the old one had."""
+        self.loaded(2)
+        self.program("modprobe", 'echo "modprobe $1"; [ "$1" != intel_imc_pmu ]')
+        self.inside("mkdir /sys/module/intel_uncore")
+        said = self.inside("pmu-driver ours --now", status=1)
+        self.assertIn("modprobe intel_imc_pmu\nrmmod intel_uncore\nmodprobe intel_uncore\npmu-driver: intel_imc_pmu cannot be loaded", said)
+
+    def test_a_boot_that_keeps_the_kernel_s_driver_away_is_told(self):
+        said = self.inside("echo initcall_blacklist=intel_uncore_init > /tmp/line; mount --bind /tmp/line /proc/cmdline; pmu-driver",
+                           status=3)
+        self.assertIn("this boot was with the boot parameter initcall_blacklist=intel_uncore_init", said)
+
+    def test_in_an_image_its_own_kernels_decide(self):
+        """The kernel that runs is another machine's."""
+        self.built_in()
+        self.inside("mv /lib/modules/$(uname -r) /lib/modules/9.9; rm -r /lib/modules/6*; mkdir /etc/default/grub.d; pmu-driver ours")
+        self.assertIn("initcall_blacklist=intel_uncore_init", self.inside("cat /etc/default/grub.d/pmu-suite.cfg"))
+        self.inside("pmu-driver in-tree; mkdir -p /lib/modules/8.8; depmod 8.8; pmu-driver ours; test ! -e /etc/default/grub.d/pmu-suite.cfg")
 
     def test_a_boot_loader_that_was_not_told_is_told_the_next_time(self):
         self.built_in()
@@ -154,17 +239,126 @@ class Driver(InRoot):
         self.assertIn("told", self.inside("pmu-driver in-tree").split())
 
 
-class Dist(unittest.TestCase):
-    """The tarball, of a clone."""
-
+class Clone(unittest.TestCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.clone = Path(directory.name) / "clone"
+        self.copy = Path(directory.name) / "copy"
         self.git = ["git", "-c", "user.name=test", "-c", "user.email=test@example.org", "-C", self.clone]
         export(self.clone)
         for command in ("init", "-q"), ("add", "-A"), ("commit", "-qm", "all"):
             subprocess.run([*self.git, *command], check=True)
+
+    def export(self):
+        return subprocess.run([self.clone / "scripts/packaging/export", self.copy], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
+
+    def make_key(self, *options, name="mok.key"):
+        """A private key at the top of the tree, where somebody follows Documentation/install.md."""
+        subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", self.clone / name, *options], check=True)
+
+
+class Export(Clone):
+    """No package has the private key of its maker."""
+
+    def private_keys(self):
+        names = [path for path in self.copy.rglob("*") if path.is_file()]
+        self.assertFalse(self.copy.exists() and len(names) < 100)
+        return [path.name for path in names if path.name == "mok.key" or b"\n-----BEGIN PRIVATE KEY-----" in b"\n" + path.read_bytes()]
+
+    def test_a_private_key_in_a_clone_stays_there(self):
+        for name in "mok.key", "mok.pem":
+            self.make_key(name=name)
+        done = self.export()
+        self.assertEqual((done.returncode, self.private_keys()), (0, []), done.stdout)
+        self.assertIn("since git does not track it: mok.pem", done.stdout)
+
+    def test_a_private_key_that_is_committed_is_refused(self):
+        self.make_key(name="certificate")
+        subprocess.run([*self.git, "add", "certificate"], check=True)
+        done = self.export()
+        self.assertEqual((done.returncode, self.private_keys()), (1, []))
+        self.assertIn("move it out of this directory: ./certificate", done.stdout)
+
+    def test_a_private_key_in_a_tarball_is_refused(self):
+        """In DER it says nothing of itself, so its name decides."""
+        shutil.rmtree(self.clone / ".git")
+        for options in (), ("-outform", "DER"):
+            self.make_key(*options)
+            done = self.export()
+            self.assertEqual((done.returncode, self.private_keys()), (1, []))
+            self.assertIn("move it out of this directory: ./mok.key", done.stdout)
+
+    def test_a_directory_that_is_there_stays(self):
+        self.copy.mkdir()
+        (self.copy / "mine").touch()
+        self.make_key(name="certificate")
+        subprocess.run([*self.git, "add", "certificate"], check=True)
+        self.assertEqual((self.export().returncode, [path.name for path in self.copy.iterdir()]), (1, ["mine"]))
+
+    @unittest.skipIf(os.geteuid(), "only root can give a clone away")
+    def test_another_user_s_clone_is_no_tarball(self):
+        """Git refuses it, and this is said."""
+        os.chown(self.clone, 65534, 65534)
+        os.chown(self.clone / ".git", 65534, 65534)
+        for program in "export", "version":
+            done = subprocess.run([self.clone / f"scripts/packaging/{program}", self.copy], capture_output=True, text=True,
+                                  env=os.environ | {"HOME": str(self.clone)}, check=False)
+            self.assertEqual((done.stdout, self.copy.exists()), ("", False))
+            self.assertIn("dubious ownership", done.stderr)
+            self.assertNotEqual(done.returncode, 0)
+
+    def test_what_was_changed_is_packed_as_it_is(self):
+        (self.clone / "Kbuild").write_text("# changed\n")
+        self.export()
+        self.assertEqual((self.copy / "Kbuild").read_text(), "# changed\n")
+
+
+class Versions(Clone):
+    def version(self):
+        return cache.run([self.clone / "scripts/packaging/version"], "asking for the version").strip()
+
+    def commit(self):
+        subprocess.run([*self.git, "commit", "-q", "--allow-empty", "-m", "more"], check=True)
+
+    def test_a_later_commit_has_a_later_version(self):
+        """Or a package manager would keep the older package: it already has the version."""
+        found = ["0.1", self.version()]
+        self.commit()
+        found.append(self.version())
+        (self.clone / "Kbuild").write_text("# changed\n")
+        found.append(self.version())
+        subprocess.run([*self.git, "checkout", "-q", "Kbuild"], check=True)
+        subprocess.run([*self.git, "tag", f"v{VERSION}"], check=True)
+        found.append(self.version())
+        self.assertEqual(found[-1], VERSION)
+        self.commit()
+        found.append(self.version())
+        for older, newer in itertools.pairwise(found):
+            self.assertEqual(subprocess.run(["dpkg", "--compare-versions", older, "lt", newer], check=False).returncode, 0,
+                             f"{older} is not below {newer}")
+
+    def test_a_clone_without_its_history(self):
+        """The count of its commits would be one, however many there were: a version that goes back."""
+        self.commit()
+        whole, self.clone = self.clone, self.copy
+        subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{whole}", self.clone], check=True)
+        done = subprocess.run([self.clone / "scripts/packaging/version"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("'git fetch --unshallow --tags' gets them", done.stderr)
+        subprocess.run(["git", "-C", self.clone, "tag", f"v{VERSION}"], check=True)
+        self.assertEqual(self.version(), VERSION)
+
+    def test_the_package_says_its_version_everywhere(self):
+        version = self.version()
+        subprocess.run([self.clone / "scripts/packaging/export", self.copy, version], check=True)
+        for name in "include/pmu/version.h", "tools/pmutools/__init__.py", "scripts/packaging/debian/changelog":
+            self.assertIn(version, (self.copy / name).read_text())
+
+
+class Dist(Clone):
+    """The tarball, of a clone."""
 
     def dist(self):
         return subprocess.run(["make", "-C", self.clone, "--no-print-directory", "-s", "dist"], capture_output=True, text=True,
@@ -177,7 +371,23 @@ class Dist(unittest.TestCase):
         self.assertIn(f"pmu-suite-{VERSION}/Kbuild", files)
 
     def test_between_tags_the_name_says_so(self):
-        self.assertRegex(self.dist().stdout, rf"^dist/pmu-suite-{re.escape(VERSION)}-g[0-9a-f]+\.tar\.xz\n$")
+        self.assertRegex(self.dist().stdout, rf"^dist/pmu-suite-{re.escape(VERSION)}~1\.g[0-9a-f]+\.tar\.xz\n$")
+
+    def test_each_byte_is_the_same_again(self):
+        """Whoever makes it, and where the clone is."""
+        tarballs = []
+        for umask in 0o22, 0o77:
+            other = self.clone.with_name(f"other{umask}")
+            before = os.umask(umask)
+            try:
+                subprocess.run(["git", "clone", "-q", self.clone, other], check=True)
+                os.utime(other / "Kbuild", (umask, umask))
+                said = subprocess.run(["make", "-C", other, "--no-print-directory", "-s", "dist"], check=True, capture_output=True,
+                                      text=True).stdout
+            finally:
+                os.umask(before)
+            tarballs.append((other / said.strip()).read_bytes())
+        self.assertEqual(tarballs[0], tarballs[1])
 
     def test_another_tag_is_refused(self):
         subprocess.run([*self.git, "tag", "v99"], check=True)
