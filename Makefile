@@ -46,7 +46,7 @@ built = $$(sed 's/[.]o$$/.ko/' modules.order)
 module_dir = $(INSTALL_MOD_PATH)/lib/modules/$(release)/updates/pmu-suite
 
 install: modules install-driver
-	@mkdir -p $(module_dir)
+	@install -d $(module_dir)
 	install -m 644 $(built) $(module_dir)
 	@$(packaging)/depmod "$(INSTALL_MOD_PATH)" $(release)
 
@@ -57,17 +57,27 @@ uninstall: uninstall-driver
 		updates=$${directory%/*}; rmdir --ignore-fail-on-non-empty $$updates; \
 		release=$${updates%/*}; $(packaging)/depmod "$(INSTALL_MOD_PATH)" $${release##*/}; done
 
-# The command that says who drives at boot: installing does not.
+# The command that says who drives at boot: installing does not. An initramfs of dracut is to have nothing of the suite.
+dracut_conf = $(DESTDIR)/usr/lib/dracut/dracut.conf.d/50-pmu-suite.conf
+dracut_module = $(DESTDIR)/usr/lib/dracut/modules.d/99pmu-suite
+
 install-driver:
-	@mkdir -p $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/share/man/man8
+	@install -D -m 644 $(packaging)/dracut/50-pmu-suite.conf $(dracut_conf)
+	@install -D -m 755 $(packaging)/dracut/module-setup.sh $(dracut_module)/module-setup.sh
+	@install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/share/man/man8
 	@$(with_version) $(packaging)/pmu-driver > $(DESTDIR)$(PREFIX)/sbin/pmu-driver
 	@chmod 755 $(DESTDIR)$(PREFIX)/sbin/pmu-driver
 	@install -m 644 $(packaging)/pmu-driver.8 $(DESTDIR)$(PREFIX)/share/man/man8/
 
-# What it gave us is given back.
+# What it gave us is given back. A package's files stay.
+driver_files = $(DESTDIR)$(PREFIX)/sbin/pmu-driver $(DESTDIR)$(PREFIX)/share/man/man8/pmu-driver.8 \
+	$(dracut_conf) $(dracut_module)/module-setup.sh
+is_packaged = { dpkg -S $(1) || rpm -qf $(1); } > /dev/null 2>&1
+
 uninstall-driver:
-	$(if $(DESTDIR),,@test ! -x $(PREFIX)/sbin/pmu-driver || $(PREFIX)/sbin/pmu-driver in-tree)
-	@rm -f $(DESTDIR)$(PREFIX)/sbin/pmu-driver $(DESTDIR)$(PREFIX)/share/man/man8/pmu-driver.8
+	$(if $(DESTDIR),,@driver=$(PREFIX)/sbin/pmu-driver; test ! -x $$driver || $(call is_packaged,$$driver) || $$driver in-tree)
+	@for file in $(driver_files); do $(if $(DESTDIR),,$(call is_packaged,$$file) ||) rm -f $$file || exit; done
+	@rmdir -p --ignore-fail-on-non-empty $(dir $(dracut_conf)) $(dracut_module) 2> /dev/null || :
 
 # The programs of tools/, which stand alone, with their pages.
 tools_dir = $(DESTDIR)$(PREFIX)/share/pmu-suite
@@ -75,8 +85,8 @@ programs := $(notdir $(wildcard tools/pmu-*[a-z]))
 library := $(wildcard $(addprefix tools/pmutools/,*.py */*.py */*.c))
 
 install-tools:
-	@mkdir -p $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
-	@$(MAKE) --no-print-directory man MANDIR=$(DESTDIR)$(PREFIX)/share/man/man1
+	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
+	@umask 022; $(MAKE) --no-print-directory man MANDIR=$(DESTDIR)$(PREFIX)/share/man/man1
 	@rm -rf $(tools_dir)
 	@for file in $(library); do install -D -m 644 $$file $(tools_dir)/$${file#tools/} || exit; done
 	@for program in $(programs); do install tools/$$program $(tools_dir)/ && \
@@ -94,17 +104,26 @@ dkms-source:
 	@rm -rf $(dkms_dir)
 	@for file in $(dkms_files); do install -D -m 644 $$file $(dkms_dir)/$$file || exit; done
 	@$(with_version) $(packaging)/dkms.conf > $(dkms_dir)/dkms.conf
+	@chmod 644 $(dkms_dir)/dkms.conf
+
+# For Debian's kernel packages.
+dkms_hooks = $(addprefix $(DESTDIR)/etc/kernel/,header_postinst.d/pmu-suite postinst.d/pmu-suite)
+dkms-hooks:
+	@install -D -m 755 $(packaging)/dkms-build $(DESTDIR)/usr/lib/pmu-suite/dkms-build
+	@for hook in $(dkms_hooks); do install -D -m 755 $(packaging)/dkms-hook $$hook && \
+		$(with_version) -i $$hook || exit; done
 
 # For every kernel that is installed now or later; another version goes.
 dkms-install:
 	@command -v dkms > /dev/null || { echo "There is no dkms: install the package dkms" >&2; exit 1; }
 	@$(packaging)/dkms-remove
-	@$(MAKE) --no-print-directory dkms-source install-driver
-	dkms add pmu-suite/$(version)
+	@$(MAKE) --no-print-directory dkms-source install-driver $(if $(wildcard /etc/kernel/header_postinst.d),dkms-hooks)
 	@$(packaging)/dkms-build pmu-suite/$(version)
 
-dkms-uninstall: uninstall-driver
+# Refused where a package has these files, so first.
+dkms-uninstall:
 	@$(packaging)/dkms-remove
+	@$(MAKE) --no-print-directory uninstall-driver
 
 # By a key of one's own, as kernel and machine have to know it: KEY= CERT=. Without: DKMS's.
 KEY ?= /var/lib/dkms/mok.key
@@ -116,7 +135,7 @@ sign: headers
 
 # Into dist/: from what is committed, or of a tarball from what it has.
 dist deb rpm:
-	@$(packaging)/$@ $(version)
+	@$(packaging)/$@
 
 # What needs guests prepares the host first: scripts/setup installs what is missing.
 demo:
@@ -189,5 +208,5 @@ help:
 	@echo 'scripts/vm --help    a guest with the models, for anything else'
 
 .PHONY: modules modules_install clean install uninstall install-driver uninstall-driver install-tools uninstall-tools
-.PHONY: dkms-source dkms-install dkms-uninstall sign dist deb rpm
+.PHONY: dkms-source dkms-hooks dkms-install dkms-uninstall sign dist deb rpm
 .PHONY: man demo test test-kernels soak check docs html mutate bench help

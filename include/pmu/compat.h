@@ -2,7 +2,9 @@
 /*
  * The one place for kernel differences. Drivers are written as for the newest kernel;
  * what an older one lacks is supplied here. HAVE_ macros come from scripts/conftest.sh,
- * which compiles a snippet per feature: versions are never compared.
+ * which compiles a snippet per feature: versions are never compared. The versions in comments are
+ * upstream's: distributions have features earlier, and sometimes half of one. So a function that is
+ * supplied has a name of its own.
  */
 #ifndef PMU_COMPAT_H
 #define PMU_COMPAT_H
@@ -25,13 +27,17 @@
 
 #include "pmu_conftest.h"
 
-/* 6.13 ("module: Convert symbol namespace to string literal"). */
+/*
+ * 6.13 ("module: Convert symbol namespace to string literal"). Until 5.17 ("module.h: allow #define
+ * strings to work with MODULE_IMPORT_NS") the import did not expand its argument while the export
+ * did, so the name itself must not be a macro.
+ */
 #ifdef HAVE_BARE_NAMESPACES
-#define PMU_CORE_NS	PMU_CORE
-#define PMU_KUNIT_NS	EXPORTED_FOR_KUNIT_TESTING
+#define PMU_IMPORT_NS(ns)		MODULE_IMPORT_NS(ns)
+#define EXPORT_SYMBOL_PMU_CORE(symbol)	EXPORT_SYMBOL_NS_GPL(symbol, PMU_CORE)
 #else
-#define PMU_CORE_NS	"PMU_CORE"
-#define PMU_KUNIT_NS	"EXPORTED_FOR_KUNIT_TESTING"
+#define PMU_IMPORT_NS(ns)		MODULE_IMPORT_NS(#ns)
+#define EXPORT_SYMBOL_PMU_CORE(symbol)	EXPORT_SYMBOL_NS_GPL(symbol, "PMU_CORE")
 #endif
 
 /* 6.3 ("bitfield: add FIELD_PREP_CONST()"): FIELD_PREP() for initialisers of static data. */
@@ -52,6 +58,12 @@
 /* 5.17 ("PCI: Add PCI_ERROR_RESPONSE and related definitions"). */
 #ifndef PCI_POSSIBLE_ERROR
 #define PCI_POSSIBLE_ERROR(value)	((value) == (typeof(value))~0ULL)
+#endif
+
+/* 5.11 ("irq_work: Cleanup"). */
+#ifndef IRQ_WORK_INIT_HARD
+#define IRQ_WORK_INIT_HARD(function) \
+	((struct irq_work){ .node = { .u_flags = IRQ_WORK_HARD_IRQ }, .func = (function) })
 #endif
 
 /* 5.15 ("smp: Introduce INIT_CSD()", of which the name is this). */
@@ -78,13 +90,15 @@ static inline int pmu_irq_set_affinity(unsigned int irq, const struct cpumask *c
 
 /* 6.13 ("hrtimers: Introduce hrtimer_setup() to replace hrtimer_init()"). */
 #ifndef HAVE_HRTIMER_SETUP
-static inline void hrtimer_setup(struct hrtimer *timer,
-				 enum hrtimer_restart (*function)(struct hrtimer *),
-				 clockid_t clock, enum hrtimer_mode mode)
+static inline void pmu_hrtimer_setup(struct hrtimer *timer,
+				     enum hrtimer_restart (*function)(struct hrtimer *),
+				     clockid_t clock, enum hrtimer_mode mode)
 {
 	hrtimer_init(timer, clock, mode);
 	timer->function = function;
 }
+
+#define hrtimer_setup	pmu_hrtimer_setup
 #endif
 
 /* 6.7 ("perf: Support PMUs with parents"): before, a PMU is below no device. */
@@ -98,9 +112,13 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #ifndef DEFINE_SIMPLE_DEV_PM_OPS
 #define DEFINE_SIMPLE_DEV_PM_OPS(name, suspend_fn, resume_fn) \
 	const struct dev_pm_ops name = { SYSTEM_SLEEP_PM_OPS(suspend_fn, resume_fn) }
+#endif
+#ifndef SYSTEM_SLEEP_PM_OPS
 #define SYSTEM_SLEEP_PM_OPS(suspend_fn, resume_fn) \
 	.suspend = suspend_fn, .resume = resume_fn, .freeze = suspend_fn, \
 	.thaw = resume_fn, .poweroff = suspend_fn, .restore = resume_fn,
+#endif
+#ifndef pm_sleep_ptr
 #define pm_sleep_ptr(ptr)	(IS_ENABLED(CONFIG_PM_SLEEP) ? (ptr) : NULL)
 #endif
 
@@ -114,12 +132,44 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #define topology_max_dies_per_package()	topology_max_die_per_package()
 #endif
 
+/*
+ * 6.1 ("perf: Add sample_flags to indicate the PMU-filled sample data"). Before, perf overwrites
+ * what a driver knows of a sample, such as its time: PMU_SAMPLES_OF_THE_PAST.
+ */
+#ifdef HAVE_SAMPLE_FLAGS
+#define pmu_sample_flags(data)	((data)->sample_flags)
+#else
+#define pmu_sample_flags(data)	((u64) { 0 })
+#endif
+
 /* 6.3 ("perf/core: Save the dynamic parts of sample data size"): before, perf adds it up itself. */
 #ifdef HAVE_SAMPLE_DYN_SIZE
 #define pmu_sample_grow(data, bytes)	((data)->dyn_size += (bytes))
 #else
 #define pmu_sample_grow(data, bytes)	((void)(data), (void)(bytes))
 #endif
+
+/*
+ * An event of the kernel's own, which counts nothing, to see what perf makes of it: on @cpu, or if
+ * that goes offline meanwhile on the CPU that the caller is on by then. One of a task would do as
+ * well, but the first of these has every CPU change code of the scheduler.
+ */
+static inline struct perf_event *pmu_software_event(u64 config, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = config,
+		.size = sizeof(attr),
+		.disabled = 1,
+	};
+	struct perf_event *event = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+
+	while (event == ERR_PTR(-ENODEV) && cpu != raw_smp_processor_id()) {
+		cpu = raw_smp_processor_id();
+		event = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+	}
+	return event;
+}
 
 /*
  * 7.x exports perf_allow_cpu(). Before, a module cannot call it, nor read perf_event_paranoid;
@@ -130,15 +180,9 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #else
 static inline int pmu_allow_cpu(void)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.size = sizeof(attr),
-		.disabled = 1,
-	};
-	struct perf_event *event;
+	struct perf_event *event = pmu_software_event(PERF_COUNT_SW_CPU_CLOCK,
+						      raw_smp_processor_id());
 
-	event = perf_event_create_kernel_counter(&attr, raw_smp_processor_id(), NULL, NULL, NULL);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
 	perf_event_release_kernel(event);
@@ -163,6 +207,64 @@ static inline int pmu_allow_cpu(void)
 #endif
 
 /*
+ * The arguments of a probe, behind its first: 5.18 ("sched/tracing: Don't re-read p->state when
+ * emitting sched_switch event") put a state before the tasks, 5.19 ("sched/tracing: Append
+ * prev_state to tp args instead") behind them; 6.16 ("exit: move and extend sched_process_exit()
+ * tracepoint").
+ */
+#if defined(HAVE_SCHED_SWITCH_STATE_LAST)
+#define PMU_SCHED_SWITCH_ARGS	bool preempt, struct task_struct *prev, struct task_struct *next, \
+				unsigned int prev_state
+#elif defined(HAVE_SCHED_SWITCH_STATE_FIRST)
+#define PMU_SCHED_SWITCH_ARGS	bool preempt, unsigned int prev_state, struct task_struct *prev, \
+				struct task_struct *next
+#elif defined(HAVE_SCHED_SWITCH)
+#define PMU_SCHED_SWITCH_ARGS	bool preempt, struct task_struct *prev, struct task_struct *next
+#endif
+
+#if defined(HAVE_SCHED_EXIT_GROUP_DEAD)
+#define PMU_SCHED_EXIT_ARGS	struct task_struct *task, bool group_dead
+#elif defined(HAVE_SCHED_EXIT)
+#define PMU_SCHED_EXIT_ARGS	struct task_struct *task
+#endif
+
+/*
+ * Can samples be made of an earlier moment, and of the task that ran then? Where they cannot, what
+ * makes them is still compiled and must not be used.
+ */
+#if defined(HAVE_SAMPLE_FLAGS) && defined(PMU_SCHED_SWITCH_ARGS) && defined(PMU_SCHED_EXIT_ARGS)
+#define PMU_SAMPLES_OF_THE_PAST	true
+/* The compiler compares the arguments with the kernel's. */
+#define pmu_check_sched_probes(switched, ended) \
+	(check_trace_callback_type_sched_switch(switched), \
+	 check_trace_callback_type_sched_process_exit(ended))
+#else
+#define PMU_SAMPLES_OF_THE_PAST	false
+#define pmu_check_sched_probes(switched, ended)	((void)0)
+#endif
+
+#ifndef PMU_SCHED_SWITCH_ARGS
+#define PMU_SCHED_SWITCH_ARGS	void *unknown
+#endif
+#ifndef PMU_SCHED_EXIT_ARGS
+#define PMU_SCHED_EXIT_ARGS	void *unknown
+#endif
+
+/* 6.0 ("perf/core: Add a new read format to get a number of lost samples"). */
+#ifdef HAVE_LOST_SAMPLES
+#define pmu_event_lost(event, samples)	atomic64_add(samples, &(event)->lost_samples)
+#else
+#define pmu_event_lost(event, samples)	((void)(event), (void)(samples))
+#endif
+
+/* 5.13 ("perf: Add support for SIGTRAP on perf events"). */
+#ifdef HAVE_ATTR_SIGTRAP
+#define pmu_attr_sigtrap(attr)	((attr)->sigtrap)
+#else
+#define pmu_attr_sigtrap(attr)	((void)(attr), false)
+#endif
+
+/*
  * What an event sets in the words of its config that no PMU of ours has a field in: 6.3 ("perf: Add
  * perf_event_attr::config3"), and config4 still newer.
  */
@@ -180,18 +282,32 @@ static inline u64 pmu_attr_further_config(const struct perf_event_attr *attr)
 }
 
 /*
- * How many events of @pmu, for all of a CPU, are in the context of @cpu: 6.2 ("perf: Rewrite core
- * context handling") and 6.15 ("perf/core: Detach 'struct perf_cpu_pmu_context' and 'struct pmu'
- * lifetimes") changed where perf counts them.
+ * The context of what @pmu counts on @cpu, for all of the CPU, and how many events of @pmu are in
+ * there: 6.2 ("perf: Rewrite core context handling") and 6.15 ("perf/core: Detach 'struct
+ * perf_cpu_pmu_context' and 'struct pmu' lifetimes") changed where perf has them. Without events
+ * there may be no context.
  */
+#if defined(HAVE_CPU_PMU_CONTEXT_POINTER)
+#define pmu_context_of(pmu, cpu)	(&(*per_cpu_ptr((pmu)->cpu_pmu_context, cpu))->epc)
+#elif defined(HAVE_CPU_PMU_CONTEXT)
+#define pmu_context_of(pmu, cpu)	(&per_cpu_ptr((pmu)->cpu_pmu_context, cpu)->epc)
+#endif
+
 static inline int pmu_context_events(struct pmu *pmu, int cpu)
 {
-#if defined(HAVE_CPU_PMU_CONTEXT_POINTER)
-	return READ_ONCE((*per_cpu_ptr(pmu->cpu_pmu_context, cpu))->epc.nr_events);
-#elif defined(HAVE_CPU_PMU_CONTEXT)
-	return READ_ONCE(per_cpu_ptr(pmu->cpu_pmu_context, cpu)->epc.nr_events);
+#ifdef pmu_context_of
+	return READ_ONCE(pmu_context_of(pmu, cpu)->nr_events);
 #else
 	return READ_ONCE(per_cpu_ptr(pmu->pmu_cpu_context, cpu)->ctx.nr_events);
+#endif
+}
+
+static inline struct perf_event_context *pmu_context(struct pmu *pmu, int cpu)
+{
+#ifdef pmu_context_of
+	return READ_ONCE(pmu_context_of(pmu, cpu)->ctx);
+#else
+	return &per_cpu_ptr(pmu->pmu_cpu_context, cpu)->ctx;
 #endif
 }
 
