@@ -78,7 +78,7 @@ static const char *cmn_claim_member(const struct cmn *cmn, struct cmn_claims *cl
 	if (!cmn_claim_filters(cmn, claims, ce, m->node))
 		return "two events want different filters of one node";
 	if (ce->type == CMN_TYPE_WP) {
-		wp = cmn_wp_claim(dtm, ce, m->wp, trial);
+		wp = cmn_wp_claim(dtm, ce, trial);
 		if (wp < 0 && ce->wp.tag)
 			return "wp_combine wants two of the same XPs that differ in wp_grp alone";
 		if (wp < 0)

@@ -186,7 +186,7 @@ struct cmn_line {
 	struct cmn *cmn;
 	int irq;
 	u8 dtcs;			/* bit per DTC */
-	bool forwarded;			/* masked until the owner CPU has served it */
+	atomic_t forwarded;		/* times that the owner CPU was called, and is not done */
 	call_single_data_t csd;
 };
 
@@ -203,6 +203,7 @@ struct cmn {
 	u64 info[2];			/* INFO_GLOBAL and INFO_GLOBAL_1 */
 	u8 width, height, id_bits;
 	bool multi_dtm;
+	bool quartered;			/* Graviton5: domains go by place alone */
 	u8 vcs[CMN_CHANNELS];
 	u8 nr_dtcs;
 	u16 nr_xps, nr_dtms, nr_nodes;
@@ -295,8 +296,15 @@ struct cmn_event {
 	u64 carries;			/* of local counters, at the least, and an offset */
 	bool may_log;			/* as pmu_may_log() said of who opened it */
 	bool counted, paired;		/* ever claimed; and of a pair, with the other */
-	struct pid *opener;		/* of half a pair: the process */
+	/* Of half a pair: */
+	const struct perf_event *event;
+	struct pid *opener;		/* the process */
 	const void *party;		/* halves of the same one make pairs */
+	bool odd;			/* has that watchpoint; the even one counts the pair */
+	struct list_head open;		/* in cmn_halves, for the next three: */
+	u64 serial;			/* in the order of opening */
+	struct cmn_event *mate;		/* the other half, unless it is not open */
+	bool second;			/* and the pair counts at that */
 	u16 nr;
 	struct cmn_member member[];
 };
@@ -446,8 +454,7 @@ void cmn_irq_move(struct cmn *cmn, int cpu);
 u32 cmn_wp_config(const struct cmn *cmn, const struct cmn_wp *wp, bool combine);
 int cmn_wp_decode(const struct cmn *cmn, u64 config, struct cmn_wp *wp);
 bool cmn_wp_makes_pair(const struct cmn_event *one, const struct cmn_event *other);
-int cmn_wp_claim(struct cmn_dtm_claims *claims, struct cmn_event *ce, unsigned int last,
-		 bool trial);
+int cmn_wp_claim(struct cmn_dtm_claims *claims, struct cmn_event *ce, bool trial);
 void cmn_wp_claimed(struct cmn_dtm_claims *claims, unsigned int n);
 void cmn_wp_unclaim(struct cmn_dtm_claims *claims, unsigned int n);
 
@@ -477,6 +484,8 @@ bool cmn_xp_event_fits(const struct cmn *cmn, u16 id);
 /* pmu.c */
 extern const struct pmu_format cmn_formats[CMN_FORMATS];
 void cmn_desc_init(struct cmn *cmn);
+void cmn_half_open(struct cmn_event *ce, const struct perf_event *event);
+void cmn_half_close(struct cmn_event *ce);
 void cmn_event_start(struct cmn *cmn, struct cmn_event *ce);
 void cmn_event_stop(struct cmn *cmn, const struct cmn_event *ce);
 u64 cmn_event_value(struct cmn *cmn, struct cmn_event *ce);

@@ -236,6 +236,15 @@ static int cmn_find_ports(struct cmn *cmn, struct cmn_xp *xp)
 }
 
 /*
+ * Graviton5's S3 of 10x14 has zeros where others have domains: there each quarter of the mesh is
+ * one, west before east and south before north. An id has 4 bits for each of X and Y.
+ */
+static unsigned int cmn_quarter(const struct cmn_xp *xp)
+{
+	return (xp->id >> 7 & 0xf) / 5 + (xp->id >> 3 & 0xf) / 7 * 2;
+}
+
+/*
  * All DTMs of an XP are in one domain. Each has a register that says so, but for one parameter
  * of the hardware, so only the first is asked.
  */
@@ -244,7 +253,9 @@ static void cmn_add_dtms(struct cmn *cmn, unsigned int x)
 	struct cmn_xp *xp = &cmn->xps[x];
 	u8 domain = 0;
 
-	if (cmn->part->unit_info)
+	if (cmn->quartered)
+		domain = cmn_quarter(xp);
+	else if (cmn->part->unit_info)
 		domain = FIELD_GET(CMN_UNIT_INFO_DOMAIN,
 				   cmn_read32(xp->base + cmn->part->unit_info));
 	for (unsigned int i = 0; i < xp->nr_dtms; i++) {
@@ -326,7 +337,9 @@ static int cmn_add_dtc(struct cmn *cmn, u64 info, unsigned int x, u32 offset)
 	unsigned int number = FIELD_GET(CMN_NODE_INFO_LOGICAL, info);
 	struct cmn_dtc *dtc;
 
-	if (cmn->part->unit_info)
+	if (cmn->quartered)
+		number = cmn_quarter(&cmn->xps[x]);
+	else if (cmn->part->unit_info)
 		number = FIELD_GET(CMN_NODE_INFO_DOMAIN, info);
 	if (number >= CMN_MAX_DTCS || cmn->dtc[number].base)
 		return dev_err_probe(cmn->dev, -EINVAL,

@@ -6,6 +6,7 @@
  * in elsewhere while they move is masked, since it is level-triggered, and the owner is
  * called.
  */
+#include <linux/atomic.h>
 #include <linux/device.h>
 #include <linux/export.h>
 #include <linux/interrupt.h>
@@ -13,26 +14,20 @@
 
 #include "cmn.h"
 
-static void cmn_line_call_owner(struct cmn_line *line)
+/* Once it is enabled it may be forwarded again, before this returns. */
+static void cmn_line_unmask(struct cmn_line *line)
 {
-	/* The owner cannot be on its way out: its successor is the owner before that. */
-	if (smp_call_function_single_async(READ_ONCE(line->cmn->cpu), &line->csd)) {
-		enable_irq(line->irq);
-		WRITE_ONCE(line->forwarded, false);
-	}
+	enable_irq(line->irq);
+	atomic_dec(&line->forwarded);
 }
 
+/* On the owner, which it still is: cmn_irq_move() waits for this. */
 static void cmn_line_called(void *data)
 {
 	struct cmn_line *line = data;
 
-	if (smp_processor_id() != READ_ONCE(line->cmn->cpu)) {
-		cmn_line_call_owner(line);
-		return;
-	}
 	cmn_overflow(line->cmn, line->dtcs);
-	enable_irq(line->irq);
-	WRITE_ONCE(line->forwarded, false);
+	cmn_line_unmask(line);
 }
 
 static irqreturn_t cmn_line_interrupt(int irq, void *data)
@@ -41,9 +36,10 @@ static irqreturn_t cmn_line_interrupt(int irq, void *data)
 
 	if (smp_processor_id() == READ_ONCE(line->cmn->cpu))
 		return cmn_overflow(line->cmn, line->dtcs) ? IRQ_HANDLED : IRQ_NONE;
-	WRITE_ONCE(line->forwarded, true);
+	atomic_inc(&line->forwarded);
 	disable_irq_nosync(irq);
-	cmn_line_call_owner(line);
+	if (smp_call_function_single_async(READ_ONCE(line->cmn->cpu), &line->csd))
+		cmn_line_unmask(line);
 	return IRQ_HANDLED;
 }
 
@@ -111,10 +107,11 @@ void cmn_irq_disable(struct cmn *cmn)
 {
 	for (unsigned int i = 0; i < cmn->nr_lines; i++) {
 		disable_irq(cmn->line[i].irq);
-		while (READ_ONCE(cmn->line[i].forwarded))
+		while (atomic_read(&cmn->line[i].forwarded))
 			cpu_relax();
 	}
 }
+EXPORT_SYMBOL_IF_KUNIT(cmn_irq_disable);
 
 /**
  * cmn_irq_enable() - let interrupts come.
@@ -127,13 +124,21 @@ void cmn_irq_enable(struct cmn *cmn)
 	for (unsigned int i = 0; i < cmn->nr_lines; i++)
 		enable_irq(cmn->line[i].irq);
 }
+EXPORT_SYMBOL_IF_KUNIT(cmn_irq_enable);
 
-/* The interrupts are for @cpu from now on. */
+/*
+ * The interrupts are for @cpu from now on. When this returns none is being served on the CPU that
+ * was the owner, where it would stop the mesh under the events of the new one. Until then no other
+ * CPU touches the mesh.
+ */
 void cmn_irq_move(struct cmn *cmn, int cpu)
 {
+	cmn_irq_disable(cmn);
 	WRITE_ONCE(cmn->cpu, cpu);
 	for (unsigned int i = 0; i < cmn->nr_lines; i++)
 		if (irq_set_affinity(cmn->line[i].irq, cpumask_of(cpu)))
 			dev_warn_once(cmn->dev, "interrupt %d cannot be moved to CPU %d\n",
 				      cmn->line[i].irq, cpu);
+	cmn_irq_enable(cmn);
 }
+EXPORT_SYMBOL_IF_KUNIT(cmn_irq_move);

@@ -27,6 +27,8 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_kunit_bus);
 #define CMN_IS_CI700	0x43a
 #define CMN_IS_700	0x43c
 #define CMN_IS_S3	0x43e
+#define CMN_IS_PART	GENMASK(11, 0)
+#define CMN_IS_QUARTERED	BIT(12)	/* see struct cmn */
 
 /* All meshes whose PMUs were registered, even if the device has gone: see struct cmn. */
 static LIST_HEAD(cmn_all);
@@ -219,7 +221,7 @@ static int cmn_set_up(struct cmn *cmn, struct platform_device *pdev, unsigned in
 
 static int cmn_probe(struct platform_device *pdev)
 {
-	unsigned int expected = (uintptr_t)device_get_match_data(&pdev->dev);
+	unsigned int is = (uintptr_t)device_get_match_data(&pdev->dev), expected = is & CMN_IS_PART;
 	struct cmn *cmn = kzalloc(sizeof(*cmn), GFP_KERNEL);
 	int err;
 
@@ -228,6 +230,7 @@ static int cmn_probe(struct platform_device *pdev)
 	INIT_LIST_HEAD(&cmn->list);
 	cmn_carries_init(cmn);
 	cmn->dev = &pdev->dev;
+	cmn->quartered = is & CMN_IS_QUARTERED;
 	platform_set_drvdata(pdev, cmn);
 	err = devm_add_action_or_reset(&pdev->dev, cmn_drop, cmn);
 	err = err ?: cmn_find_region(cmn, pdev, expected == CMN_IS_600);
@@ -282,6 +285,7 @@ static const struct acpi_device_id cmn_acpi_ids[] = {
 	{ "ARMHC650", CMN_IS_650 },
 	{ "ARMHC700", CMN_IS_700 },
 	{ "ARMHC003", CMN_IS_S3 },
+	{ "AMZN0070", CMN_IS_S3 | CMN_IS_QUARTERED },
 	{ }
 };
 
@@ -327,4 +331,4 @@ module_exit(cmn_exit);
 MODULE_DESCRIPTION("Arm CMN-600, CMN-650, CI-700, CMN-700, CMN S3 PMU driver");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(PMU_SUITE_VERSION);
-MODULE_IMPORT_NS(PMU_CORE_NS);
+PMU_IMPORT_NS(PMU_CORE);

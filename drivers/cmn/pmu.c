@@ -5,7 +5,9 @@
 #include <linux/bitfield.h>
 #include <linux/device.h>
 #include <linux/export.h>
+#include <linux/list.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
@@ -53,6 +55,96 @@ const struct pmu_format cmn_formats[CMN_FORMATS] = {
 };
 EXPORT_SYMBOL_IF_KUNIT(cmn_formats);
 
+/* Halves of pairs that are open, of all meshes, in the order of opening. */
+static LIST_HEAD(cmn_halves);
+static DEFINE_MUTEX(cmn_halves_mutex);
+
+/* Leaders are only compared. */
+static bool cmn_same_group(const struct cmn_event *one, const struct cmn_event *other)
+{
+	return READ_ONCE(one->event->group_leader) == READ_ONCE(other->event->group_leader);
+}
+
+/*
+ * The half that an event makes a pair with: in its group, although that has a mate elsewhere; else
+ * one of the process that has none.
+ */
+static struct cmn_event *cmn_find_mate(const struct cmn_event *ce)
+{
+	struct cmn_event *other, *found = NULL;
+
+	list_for_each_entry(other, &cmn_halves, open) {
+		if (other->event->pmu != ce->event->pmu || !cmn_wp_makes_pair(other, ce))
+			continue;
+		if (cmn_same_group(other, ce))
+			return other;
+		if (!found && !other->mate && other->opener == ce->opener)
+			found = other;
+	}
+	return found;
+}
+
+/*
+ * The half that was opened first counts the pair, whichever perf schedules first. Outside of groups
+ * one that has been the second half of another pair remains that.
+ */
+static void cmn_half_join(struct cmn_event *ce)
+{
+	struct cmn_event *mate = cmn_find_mate(ce), *first, *last;
+
+	if (!mate)
+		return;
+	if (mate->mate)
+		mate->mate->mate = NULL;
+	mate->mate = ce;
+	ce->mate = mate;
+	first = mate->serial < ce->serial ? mate : ce;
+	last = first->mate;
+	if (cmn_same_group(first, last))
+		WRITE_ONCE(first->second, false);
+	WRITE_ONCE(last->second, !first->second);
+}
+
+/**
+ * cmn_half_open() - half a pair is opened: look for the other half.
+ * @ce: the half
+ * @event: what perf calls it
+ *
+ * Context: event_init; takes cmn_halves_mutex.
+ */
+void cmn_half_open(struct cmn_event *ce, const struct perf_event *event)
+{
+	static u64 opened;
+
+	ce->event = event;
+	ce->opener = get_task_pid(current, PIDTYPE_TGID);
+	mutex_lock(&cmn_halves_mutex);
+	ce->serial = opened++;
+	cmn_half_join(ce);
+	list_add_tail(&ce->open, &cmn_halves);
+	mutex_unlock(&cmn_halves_mutex);
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_half_open);
+
+/**
+ * cmn_half_close() - half a pair goes: the one that is left may make a pair with another.
+ * @ce: the half
+ *
+ * Context: event_free; takes cmn_halves_mutex.
+ */
+void cmn_half_close(struct cmn_event *ce)
+{
+	mutex_lock(&cmn_halves_mutex);
+	list_del(&ce->open);
+	if (ce->mate) {
+		ce->mate->mate = NULL;
+		cmn_half_join(ce->mate);
+	}
+	mutex_unlock(&cmn_halves_mutex);
+	put_pid(ce->opener);
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_half_close);
+
 static int cmn_op_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	const struct cmn *cmn = container_of(desc, struct cmn, desc);
@@ -68,7 +160,7 @@ static int cmn_op_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 		return PTR_ERR(ce);
 	ce->may_log = pmu_may_log();
 	if (ce->wp.tag) {
-		ce->opener = get_task_pid(current, PIDTYPE_TGID);
+		cmn_half_open(ce, ev->event);
 		/* Who is a partner changes with the group. */
 		ev->claims_anew = true;
 	}
@@ -77,17 +169,21 @@ static int cmn_op_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 	return 0;
 }
 
-/* The halves of a pair come one by one: only at the end it is known that there was no other. */
+/*
+ * The halves of a pair come one by one: only at the end it is known that there was no other. A
+ * second half has counted what it matches by itself.
+ */
 static void cmn_op_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	const struct cmn *cmn = container_of(desc, struct cmn, desc);
 	struct cmn_event *ce = ev->priv;
 
 	/* The device may have gone, its name is the mesh's. */
-	if (ce->wp.tag && ce->counted && !ce->paired && ce->may_log)
+	if (ce->wp.tag && ce->counted && !ce->paired && !ce->odd && ce->may_log)
 		pr_notice_ratelimited("%s: event has counted nothing: wp_combine=%u: no other watchpoint fits to it\n",
 				      cmn->name, ce->wp.tag);
-	put_pid(ce->opener);
+	if (ce->wp.tag)
+		cmn_half_close(ce);
 	kvfree(ce);
 }
 
@@ -132,8 +228,11 @@ static int cmn_op_claim(struct pmu_box *box, struct pmu_event *ev, void *state, 
 	struct cmn_event *ce = ev->priv;
 	const char *why;
 
-	if (!trial && ce->wp.tag)
+	if (!trial && ce->wp.tag) {
 		ce->party = cmn_party(ev->event, ce);
+		/* The same for all XPs, whatever is opened or closed meanwhile. */
+		ce->odd = READ_ONCE(ce->second);
+	}
 	why = cmn_claim(cmn, state, ce, trial);
 	if (why && trial)
 		cmn_refuse(cmn, "its group cannot count at the same time: %s", why);

@@ -16,7 +16,7 @@
 #define CMN_MAX_PORTS		8	/* of an XP */
 #define CMN_MAX_DTMS		(CMN_MAX_PORTS / 2)	/* of an XP, one for two ports */
 #define CMN_MAX_DTCS		4
-#define CMN_MAX_CHILDREN	32	/* of an XP */
+#define CMN_MAX_CHILDREN	128	/* of an XP: 32, but by one source alone */
 
 /* Every node: what it is. */
 #define CMN_NODE_INFO		0x0000
@@ -34,7 +34,7 @@
 
 /* A pointer: the offset of the child's frame from the start of the region. */
 #define CMN_CHILD_EXTERNAL	BIT(31)	/* outside of the mesh's power and clock domain */
-#define CMN_CHILD_ISOLATED	BIT(30)	/* S3 r2p0 and later: touching it hangs the system */
+#define CMN_CHILD_ISOLATED	BIT(30)	/* S3 r2p0 and later; touching it hangs the system */
 
 /* Root: what part, and what is configured. */
 #define CMN_PERIPH_ID_01	0x0008

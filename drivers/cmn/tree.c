@@ -68,9 +68,9 @@ int cmn_children(struct cmn *cmn, u32 offset, const char *what, unsigned int mos
  * @seen: the frames that were reached, a bit for each CMN_FRAME_ALIGN bytes of the region
  * @child: set to the offset of the child's frame
  *
- * Passes over what must not be touched: nodes outside of the mesh's power domain, isolated
- * ones, empty entries (on AmpereOneX some XPs list more children than they have, erratum
- * AC04_MESH_1; on CMN-600 a node can be at offset 0), and what was reached before.
+ * Passes over what must not be touched: nodes outside of the mesh's power domain, isolated ones,
+ * whatever the part, empty entries (on AmpereOneX some XPs list more children than they have,
+ * erratum AC04_MESH_1; on CMN-600 a node can be at offset 0), and what was reached before.
  *
  * Context: probe. 1 read.
  * Return: 1; 0 to pass over the pointer; -EINVAL, with a message, if it leads out of the
@@ -84,7 +84,7 @@ int cmn_child(struct cmn *cmn, u32 offset, u32 array, unsigned int n, unsigned l
 	*child = pointer & cmn->part->pointer;
 	if (pointer & CMN_CHILD_EXTERNAL || (!pointer && !cmn->part->rooted))
 		return 0;
-	if (cmn->part->isolates && pointer & CMN_CHILD_ISOLATED) {
+	if (pointer & CMN_CHILD_ISOLATED) {
 		dev_info(cmn->dev, "the node at 0x%x is isolated: left alone\n", *child);
 		return 0;
 	}

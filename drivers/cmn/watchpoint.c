@@ -98,26 +98,30 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_wp_makes_pair);
  * cmn_wp_claim() - take a watchpoint of a DTM.
  * @claims: the DTM's
  * @ce: the event that it is for; as long as it has the watchpoint it must not go away
- * @last: which one it had, if it was ever claimed
  * @trial: a group is tried, whose halves belong together
  *
- * A pair has both of a direction, and counts at the even one, which is that of the first that is
- * claimed. Half a pair waits for the other: it has its watchpoint, counts nothing, and keeps the
- * second one free. Each comes back to where it was, whichever is claimed first then.
+ * A pair has both of a direction, and counts at the even one. Which half has that was decided
+ * when they were opened, so it is the same in all DTMs, whichever half is claimed first. Two that
+ * were not opened for each other may want the same one: who comes second gets what is left, in
+ * all DTMs, since they have the same. Half a pair has its watchpoint, and keeps the other one
+ * free. The even half counts nothing until the odd one is there, which counts what it matches by
+ * itself.
  *
  * Return: its number, or -EAGAIN.
  */
-int cmn_wp_claim(struct cmn_dtm_claims *claims, struct cmn_event *ce, unsigned int last,
-		 bool trial)
+int cmn_wp_claim(struct cmn_dtm_claims *claims, struct cmn_event *ce, bool trial)
 {
 	unsigned int even = ce->wp.down ? 2 : 0, n = even;
-	bool has_even = claims->wps & BIT(even), has_odd = claims->wps & BIT(even + 1);
 	struct cmn_event *other;
 
-	if (has_even && has_odd)
+	if (ce->wp.tag ? ce->odd : claims->wps & BIT(even))
+		n = even + 1;
+	other = claims->half[n];
+	if (other && cmn_wp_makes_pair(other, ce))
+		n ^= 1;
+	if (claims->wps & BIT(n))
 		return -EAGAIN;
-	if (has_even || has_odd) {
-		n = has_even ? even + 1 : even;
+	if (claims->wps & BIT(n ^ 1)) {
 		other = claims->half[n ^ 1];
 		if (!other != !ce->wp.tag)
 			return -EAGAIN;
@@ -125,8 +129,6 @@ int cmn_wp_claim(struct cmn_dtm_claims *claims, struct cmn_event *ce, unsigned i
 			return -EAGAIN;
 		if (other && !trial && other->party != ce->party)
 			return -EAGAIN;
-	} else if (ce->wp.tag && ce->counted) {
-		n = last;
 	}
 	claims->wps |= BIT(n);
 	claims->half[n] = ce->wp.tag ? ce : NULL;

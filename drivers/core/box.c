@@ -11,7 +11,7 @@
 #include <linux/device.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
-#include <linux/sched.h>
+#include <linux/smp.h>
 #include <linux/slab.h>
 
 #include <pmu/version.h>
@@ -20,9 +20,22 @@
 
 /* core.h has the order of all locks. This one: registering with perf, and unregistering. */
 static DEFINE_MUTEX(pmu_register_mutex);
-/* The list of PMUs and the owners of their boxes. */
+/* Held throughout a move, in which pmu_boxes_mutex is not. */
 DEFINE_MUTEX(pmu_core_mutex);
 LIST_HEAD(pmu_devs);
+
+/* To change which PMUs and boxes there are. */
+static void pmu_devs_lock(void)
+{
+	mutex_lock(&pmu_core_mutex);
+	mutex_lock(&pmu_boxes_mutex);
+}
+
+static void pmu_devs_unlock(void)
+{
+	mutex_unlock(&pmu_boxes_mutex);
+	mutex_unlock(&pmu_core_mutex);
+}
 
 static struct pmu_dev *pmu_dev_find(const char *name)
 {
@@ -38,17 +51,10 @@ static struct pmu_dev *pmu_dev_find(const char *name)
  * Does another driver have a PMU of this name? perf_pmu_register() would fail as well,
  * but with a stack dump that says nothing to the person who has to act. perf's bus, where all
  * PMUs are, is that of perf's own PMUs, and an event knows its PMU; sysfs need not be mounted.
- * The event is of the current task, for which nobody needs a right.
  */
 static bool pmu_name_taken(const char *name)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.size = sizeof(attr),
-		.disabled = 1,
-	};
-	struct perf_event *event = perf_event_create_kernel_counter(&attr, -1, current, NULL, NULL);
+	struct perf_event *event = pmu_software_event(PERF_COUNT_SW_DUMMY, raw_smp_processor_id());
 	struct device *bus_device, *found = NULL;
 
 	if (IS_ERR(event))
@@ -87,7 +93,6 @@ static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_des
 		return ERR_PTR(-ENOMEM);
 	memcpy(pd->name, name, strlen(name) + 1);
 	pd->desc = desc;
-	spin_lock_init(&pd->lock);
 	INIT_LIST_HEAD(&pd->boxes);
 	pd->attrs = pmu_attrs_create(desc);
 	pd->owned = alloc_percpu(struct pmu_box *);
@@ -110,9 +115,9 @@ static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_des
 		err = sysfs_create_link(&pd->pmu.dev->kobj, &desc->parent->kobj, "device");
 	if (err)
 		dev_warn(dev, "%s has no link to its device: error %d\n", name, err);
-	mutex_lock(&pmu_core_mutex);
+	pmu_devs_lock();
 	list_add_tail(&pd->node, &pmu_devs);
-	mutex_unlock(&pmu_core_mutex);
+	pmu_devs_unlock();
 	return pd;
 }
 
@@ -144,7 +149,7 @@ static bool pmu_dev_has_scope(struct pmu_dev *pd, int scope_id)
 	return false;
 }
 
-/* Called with pmu_register_mutex, cpu_hotplug_lock and pmu_core_mutex. */
+/* Called with all locks but perf's. */
 static int pmu_box_add(struct pmu_dev *pd, struct pmu_box *box, const struct pmu_desc *desc)
 {
 	int cpu;
@@ -160,9 +165,7 @@ static int pmu_box_add(struct pmu_dev *pd, struct pmu_box *box, const struct pmu
 	else if (desc->scope < PMU_SCOPE_CORE)
 		dev_warn(box->dev, "%s: no CPU of %s %d is online, so nothing can be counted there until one is\n",
 			 pd->name, pmu_scope_name(desc->scope), box->scope_id);
-	spin_lock(&pd->lock);
 	list_add_tail(&box->node, &pd->boxes);
-	spin_unlock(&pd->lock);
 	/* Where that fails, the box says -ENODEV to the tasks that come to its CPU. */
 	pmu_box_power(box, pmu_box_wanted(box));
 	return 0;
@@ -176,10 +179,8 @@ static void pmu_box_remove(void *data)
 
 	mutex_lock(&pmu_register_mutex);
 	cpus_read_lock();
-	mutex_lock(&pmu_core_mutex);
-	spin_lock(&pd->lock);
+	pmu_devs_lock();
 	list_del(&box->node);
-	spin_unlock(&pd->lock);
 	pmu_box_kill(box);
 	/*
 	 * An event that is open, or that perf is still taking apart, holds a reference on
@@ -188,8 +189,9 @@ static void pmu_box_remove(void *data)
 	last = list_empty(&pd->boxes) && module_refcount(pd->desc->owner) <= 0;
 	if (last)
 		list_del(&pd->node);
-	mutex_unlock(&pmu_core_mutex);
+	pmu_devs_unlock();
 	cpus_read_unlock();
+	pmu_box_end_counting(box);
 	if (last)
 		pmu_dev_unregister(pd);
 	mutex_unlock(&pmu_register_mutex);
@@ -230,14 +232,14 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 	pmu_box_init_counting(box);
 
 	mutex_lock(&pmu_register_mutex);
-	/* The list changes with both mutexes. */
+	/* The list changes with this mutex as well. */
 	pd = pmu_dev_find(name) ?: pmu_dev_register(dev, desc, name);
 	err = PTR_ERR_OR_ZERO(pd);
 	if (!err) {
 		cpus_read_lock();
-		mutex_lock(&pmu_core_mutex);
+		pmu_devs_lock();
 		err = pmu_box_add(pd, box, desc);
-		mutex_unlock(&pmu_core_mutex);
+		pmu_devs_unlock();
 		cpus_read_unlock();
 	}
 	mutex_unlock(&pmu_register_mutex);
@@ -247,7 +249,7 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 	}
 	return devm_add_action_or_reset(dev, pmu_box_remove, box);
 }
-EXPORT_SYMBOL_NS_GPL(devm_pmu_box_register, PMU_CORE_NS);
+EXPORT_SYMBOL_PMU_CORE(devm_pmu_box_register);
 
 /**
  * pmu_box_priv() - the driver's data of a box.
@@ -260,7 +262,7 @@ void *pmu_box_priv(const struct pmu_box *box)
 {
 	return box->priv;
 }
-EXPORT_SYMBOL_NS_GPL(pmu_box_priv, PMU_CORE_NS);
+EXPORT_SYMBOL_PMU_CORE(pmu_box_priv);
 
 /**
  * pmu_unregister_all() - unregister what is left of a driver's PMUs.
@@ -278,16 +280,16 @@ void pmu_unregister_all(struct module *owner)
 	LIST_HEAD(left);
 
 	mutex_lock(&pmu_register_mutex);
-	mutex_lock(&pmu_core_mutex);
+	pmu_devs_lock();
 	list_for_each_entry_safe(pd, next, &pmu_devs, node)
 		if (pd->desc->owner == owner)
 			list_move(&pd->node, &left);
-	mutex_unlock(&pmu_core_mutex);
+	pmu_devs_unlock();
 	list_for_each_entry_safe(pd, next, &left, node)
 		pmu_dev_unregister(pd);
 	mutex_unlock(&pmu_register_mutex);
 }
-EXPORT_SYMBOL_NS_GPL(pmu_unregister_all, PMU_CORE_NS);
+EXPORT_SYMBOL_PMU_CORE(pmu_unregister_all);
 
 /*
  * Is there any box? If not, the PMU may be about to go: an event must not be taken. Where there
@@ -297,9 +299,9 @@ bool pmu_dev_has_box(struct pmu_dev *pd)
 {
 	bool any;
 
-	spin_lock(&pd->lock);
+	mutex_lock(&pmu_boxes_mutex);
 	any = !list_empty(&pd->boxes);
-	spin_unlock(&pd->lock);
+	mutex_unlock(&pmu_boxes_mutex);
 	return any;
 }
 
@@ -309,15 +311,15 @@ struct pmu_box *pmu_box_get(struct pmu_dev *pd, int cpu)
 	int scope_id = pmu_scope_id(pd->desc->scope, cpu);
 	struct pmu_box *box, *found = NULL;
 
-	spin_lock(&pd->lock);
+	mutex_lock(&pmu_boxes_mutex);
 	list_for_each_entry(box, &pd->boxes, node) {
-		if (box->scope_id == scope_id && READ_ONCE(box->cpu) >= 0) {
+		if (box->scope_id == scope_id && box->cpu >= 0) {
 			kref_get(&box->kref);
 			found = box;
 			break;
 		}
 	}
-	spin_unlock(&pd->lock);
+	mutex_unlock(&pmu_boxes_mutex);
 	return found;
 }
 

@@ -6,16 +6,17 @@
  *
  *	pmu_register_mutex	registering and unregistering with perf
  *	cpu_hotplug_lock	held around pmu_core_mutex where owners change
- *	pmu_core_mutex		the list of PMUs, owners
+ *	pmu_core_mutex		held throughout a move
  *	perf's ctx->mutex	taken by perf_pmu_migrate_context()
- *	pmu_dev.lock		the boxes of a PMU, as event_init looks them up
+ *	pmu_boxes_mutex		the PMUs, their boxes, owners, power and open events
  *
- * event_init of an event that is not inherited may take pmu_core_mutex: perf holds no lock then,
- * but is in a section of SRCU that perf_pmu_unregister() waits for, on some kernels with the lock
- * that hotplug and registration with perf need. So event_init does not wait for hotplug, and
- * nobody registers with perf under pmu_core_mutex. When an event is freed perf may hold ctx->mutex.
- * Registering and unregistering with perf take pmu_register_mutex alone, which event_init does
- * not take.
+ * PMUs, boxes and owners are written under both mutexes, so either is enough to read them.
+ *
+ * event_init takes pmu_boxes_mutex, and waits for work items that do. For a sibling perf holds the
+ * ctx->mutex of its leader then, as it may when an event is freed. In event_init it also is in a
+ * section of SRCU that perf_pmu_unregister() waits for, on some kernels with the lock that hotplug
+ * and registration with perf need. So under pmu_boxes_mutex nobody waits for any of these, nor
+ * calls what moves events. Registering and unregistering with perf take pmu_register_mutex alone.
  * Counting takes no lock at all: see <pmu/core.h>.
  */
 #ifndef PMU_CORE_INTERNAL_H
@@ -23,17 +24,14 @@
 
 #include <linux/cpumask.h>
 #include <linux/hrtimer.h>
+#include <linux/irq_work.h>
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/rcupdate.h>
-#include <linux/spinlock.h>
 
 #include <pmu/core.h>
-
-/* Room for the 64 counters that pmu_box_ops.counters can name. */
-#define PMU_MAX_COUNTERS	64
 
 struct pmu_attrs;
 
@@ -42,9 +40,8 @@ struct pmu_dev {
 	struct pmu pmu;
 	const struct pmu_desc *desc;
 	struct list_head node;		/* pmu_devs */
-	spinlock_t lock;
-	struct list_head boxes;		/* written under pmu_core_mutex and lock */
-	cpumask_t owners;		/* written under pmu_core_mutex */
+	struct list_head boxes;
+	cpumask_t owners;
 	atomic_t users;			/* open events of tasks, which may use any box */
 	struct pmu_box * __percpu *owned;	/* a CPU's box or NULL; written on that CPU */
 	struct pmu_attrs *attrs;
@@ -59,10 +56,12 @@ struct pmu_box {
 	struct device *dev;		/* that it was registered for */
 	struct list_head node;		/* pmu_dev.boxes */
 	int scope_id;
-	int cpu;			/* the owner, or -1; written under pmu_core_mutex */
+	int cpu;			/* the owner, or -1 */
 	void *priv;			/* the driver's; not touched once dead */
 	atomic_t users;			/* open events of this box */
-	bool powered;			/* written under pmu_core_mutex, on the owner CPU */
+	struct list_head events;	/* those: pmu_event.node, under pmu_boxes_mutex */
+	bool powered;			/* written under pmu_boxes_mutex; and while it is leaving */
+	struct irq_work left;		/* nothing counts any more on the CPU that it is leaving */
 
 	/* Only on the owner CPU with interrupts off: */
 	struct list_head active;	/* pmu_event.active */
@@ -72,15 +71,22 @@ struct pmu_box {
 	unsigned int out;		/* events that perf took out in between; they count still */
 	bool frozen;
 	bool migrating;			/* events are parked, not stopped */
+	bool leaving;			/* its last CPU goes offline: pmu_box_retire() */
 	bool dead;			/* the device was removed: no verb is called any more */
 	bool asleep;			/* the device is suspended: nor is one until it resumes */
 	bool reading;			/* perf reads a group: all of it is one pass */
+	bool odd;			/* an impossible difference since the box was idle, */
+	bool told;			/* and one before, so that the log has it: */
+	struct irq_work complaint;
+	u64 odd_config;
+	s64 odd_delta;
 	u64 poll_ns;			/* period of the armed timer, or 0 */
 	struct hrtimer timer;
 	u64 state[];			/* what pmu_box_ops.claim says */
 };
 
 extern struct mutex pmu_core_mutex;
+extern struct mutex pmu_boxes_mutex;
 extern struct list_head pmu_devs;
 
 /* attr.c */
@@ -102,7 +108,6 @@ int pmu_hotplug_init(void);
 void pmu_hotplug_exit(void);
 
 /* power.c */
-bool pmu_event_may_wait(const struct perf_event *event);
 int pmu_power_use(struct pmu_dev *pd, struct pmu_box *box, const struct perf_event *event);
 void pmu_power_unuse(struct pmu_dev *pd, struct pmu_box *box);
 int pmu_box_power(struct pmu_box *box, bool on);
@@ -117,11 +122,17 @@ void pmu_event_init_failing(struct pmu_event *ev);
 int pmu_pick_counter(u64 used, u64 usable, int hint);
 void pmu_perf_init(struct pmu_dev *pd);
 void pmu_box_init_counting(struct pmu_box *box);
+void pmu_box_end_counting(struct pmu_box *box);
+bool pmu_event_swap_state(struct perf_event *event, enum perf_event_state from,
+			  enum perf_event_state to);
+void pmu_box_leave(void *box);
 void pmu_box_arrive(void *box);
+void pmu_box_settle(void *box);
+void pmu_box_retire(void *box);
+void pmu_box_admit(void *box);
 void pmu_box_freeze(struct pmu_box *box);
 void pmu_box_restart(struct pmu_box *box);
 void pmu_box_kill(struct pmu_box *box);
-void pmu_box_migrate(struct pmu_box *box, int from, int to);
 
 static inline struct pmu_dev *to_pmu_dev(struct pmu *pmu)
 {

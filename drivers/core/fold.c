@@ -8,6 +8,12 @@
 
 #include <pmu/core.h>
 
+/*
+ * As if so much more time had passed: a count may come to its counter late, as where hardware
+ * writes counts to memory, and the clock is not read in the same moment as the counter.
+ */
+#define PMU_LATE_NS	BIT_ULL(27)
+
 /**
  * pmu_delta() - events between two raw values of a counter.
  * @prev: earlier raw value, @width bits
@@ -23,7 +29,7 @@ u64 pmu_delta(u64 prev, u64 now, unsigned int width)
 {
 	return (now - prev) & GENMASK_ULL(width - 1, 0);
 }
-EXPORT_SYMBOL_NS_GPL(pmu_delta, PMU_CORE_NS);
+EXPORT_SYMBOL_PMU_CORE(pmu_delta);
 
 /**
  * pmu_fold() - read a counter and account what it counted since the last fold.
@@ -56,7 +62,50 @@ int pmu_fold(atomic64_t *prev, unsigned int width,
 	*delta = pmu_delta(old, now, width);
 	return 0;
 }
-EXPORT_SYMBOL_NS_GPL(pmu_fold, PMU_CORE_NS);
+EXPORT_SYMBOL_PMU_CORE(pmu_fold);
+
+/**
+ * pmu_most_counts() - how far a counter can have moved in some time.
+ * @max_rate: most counts per second
+ * @ns: the time; one that is negative for two readings of a clock that went back
+ *
+ * This is generous: 10^9 / 2^29, or 1.86, times the rate, and for 134 ms more.
+ *
+ * Context: any.
+ * Return: number of events; U64_MAX if it has more than 64 bits.
+ */
+u64 pmu_most_counts(u64 max_rate, u64 ns)
+{
+	if ((s64)ns < 0)
+		return U64_MAX;
+	ns += PMU_LATE_NS;
+	if (fls64(max_rate) + fls64(ns) > 64 + 29)
+		return U64_MAX;
+	return mul_u64_u64_shr(max_rate, ns, 29);
+}
+EXPORT_SYMBOL_PMU_CORE(pmu_most_counts);
+
+/**
+ * pmu_delta_is_possible() - can a counter have counted that?
+ * @delta: events since the last fold
+ * @width: width of the counter in bits, 1 to 64
+ * @max_rate: most counts per second; 0 if that is not known
+ * @ns: time since the last fold
+ *
+ * A difference that is not possible comes of a counter that was written, or reset with its
+ * device, or of a value that was read wrongly. 64 bits do not wrap, so half of that is a counter
+ * that went back.
+ *
+ * Context: any.
+ * Return: true if it can.
+ */
+bool pmu_delta_is_possible(u64 delta, unsigned int width, u64 max_rate, u64 ns)
+{
+	if (width == 64 && (s64)delta < 0)
+		return false;
+	return !max_rate || delta <= pmu_most_counts(max_rate, ns);
+}
+EXPORT_SYMBOL_PMU_CORE(pmu_delta_is_possible);
 
 /**
  * pmu_poll_period_ns() - how often a counter has to be folded so that no wrap is missed.
@@ -87,4 +136,4 @@ u64 pmu_poll_period_ns(unsigned int width, u64 max_rate)
 	/* A timer needs to advance. */
 	return max(seconds * NSEC_PER_SEC + rest, 1ULL);
 }
-EXPORT_SYMBOL_NS_GPL(pmu_poll_period_ns, PMU_CORE_NS);
+EXPORT_SYMBOL_PMU_CORE(pmu_poll_period_ns);

@@ -41,13 +41,13 @@ int pmu_scope_id(enum pmu_scope scope, int cpu)
 
 /*
  * Make @cpu, or none if -1, the owner of a box that has left the one before. Called with
- * cpu_hotplug_lock and pmu_core_mutex.
+ * cpu_hotplug_lock and pmu_boxes_mutex.
  */
 void pmu_box_own(struct pmu_box *box, int cpu)
 {
 	struct pmu_dev *pd = box->pd;
 
-	lockdep_assert_held(&pmu_core_mutex);
+	lockdep_assert_held(&pmu_boxes_mutex);
 	if (box->cpu >= 0)
 		cpumask_clear_cpu(box->cpu, &pd->owners);
 	WRITE_ONCE(box->cpu, cpu);
@@ -71,7 +71,7 @@ bool pmu_cpu_is_isolated(int cpu)
 	return cpu_is_isolated(cpu) || !housekeeping_test_cpu(cpu, HK_TYPE_DOMAIN) ||
 	       !housekeeping_test_cpu(cpu, HK_TYPE_TICK);
 }
-EXPORT_SYMBOL_NS_GPL(pmu_cpu_is_isolated, PMU_CORE_NS);
+EXPORT_SYMBOL_PMU_CORE(pmu_cpu_is_isolated);
 
 /*
  * What is lost if @cpu owns the box: the quiet of an isolated CPU, which somebody has asked for,
@@ -103,16 +103,132 @@ int pmu_box_pick_cpu(const struct pmu_box *box, int leaving)
 	return found;
 }
 
+/*
+ * When perf moves an event it switches it on (__perf_pmu_install_event()), unless the event is in
+ * error state. So an event that is off is put into error state while it moves. If somebody
+ * enables it meanwhile, perf ends that state first, and nothing is put back. An event that has
+ * failed stays in error state.
+ */
+static void pmu_event_off_to_error(struct pmu_event *ev)
+{
+	struct perf_event *event = ev->event, *leader = READ_ONCE(event->group_leader);
+
+	if (!ev->failed)
+		ev->off |= pmu_event_swap_state(event, PERF_EVENT_STATE_OFF,
+						PERF_EVENT_STATE_ERROR);
+	/* A leader of this PMU is in the list itself. */
+	if (leader->pmu != event->pmu)
+		ev->leader_off |= pmu_event_swap_state(leader, PERF_EVENT_STATE_OFF,
+						       PERF_EVENT_STATE_ERROR);
+}
+
+static void pmu_event_error_to_off(struct pmu_event *ev)
+{
+	struct perf_event *event = ev->event;
+
+	if (ev->off)
+		pmu_event_swap_state(event, PERF_EVENT_STATE_ERROR, PERF_EVENT_STATE_OFF);
+	if (ev->leader_off)
+		pmu_event_swap_state(READ_ONCE(event->group_leader), PERF_EVENT_STATE_ERROR,
+				     PERF_EVENT_STATE_OFF);
+	ev->off = false;
+	ev->leader_off = false;
+}
+
+static void pmu_box_call_events(struct pmu_box *box, void (*function)(struct pmu_event *ev))
+{
+	struct pmu_event *ev;
+
+	mutex_lock(&pmu_boxes_mutex);
+	/* An event's leader may be closed meanwhile; perf frees it behind a grace period. */
+	rcu_read_lock();
+	list_for_each_entry(ev, &box->events, node)
+		function(ev);
+	rcu_read_unlock();
+	mutex_unlock(&pmu_boxes_mutex);
+}
+
+/*
+ * perf holds the context's mutex from where it sees that an event is off until it has enabled it.
+ * In between, the event must not go to error state: perf would not enable it then.
+ */
+static void pmu_box_keep_off(struct pmu_box *box, int cpu)
+{
+	struct perf_event_context *ctx = pmu_context(&box->pd->pmu, cpu);
+
+	if (!ctx)
+		return;
+	mutex_lock(&ctx->mutex);
+	pmu_box_call_events(box, pmu_event_off_to_error);
+	mutex_unlock(&ctx->mutex);
+}
+
+static void pmu_box_move_events(struct pmu_box *box, int from, int to)
+{
+	struct pmu *pmu = &box->pd->pmu;
+	int most = pmu_context_events(pmu, from);
+
+	if (!most)
+		return;
+	/*
+	 * Since 6.2 ("perf: Rewrite core context handling") until that was mended a call moves
+	 * one group: the next is looked for from the one that was just taken out of the tree.
+	 * Before and since it moves all, but may wait for a grace period if there is none. So
+	 * ask how many there are, which those of a box that died before are among.
+	 */
+	for (; most > 0; most--) {
+		pmu_box_keep_off(box, from);
+		perf_pmu_migrate_context(pmu, from, to);
+		if (!pmu_context_events(pmu, from))
+			break;
+	}
+	pmu_box_call_events(box, pmu_event_error_to_off);
+}
+
+/*
+ * Hand the box and its events from CPU @from to CPU @to, both online. The counters count on:
+ * what happens in between is counted.
+ */
+static void pmu_box_migrate(struct pmu_box *box, int from, int to)
+{
+	mutex_lock(&pmu_boxes_mutex);
+	WRITE_ONCE(box->migrating, true);
+	smp_call_function_single(from, pmu_box_leave, box, 1);
+	pmu_box_own(box, to);
+	mutex_unlock(&pmu_boxes_mutex);
+	pmu_box_move_events(box, from, to);
+	smp_call_function_single(to, pmu_box_settle, box, 1);
+	/* Pinned events that came to the old CPU when all others had gone from it. */
+	pmu_box_move_events(box, from, to);
+}
+
+/* The last CPU of a box's scope begins to go offline, which a later state may refuse. */
+static void pmu_box_abandon(struct pmu_box *box)
+{
+	mutex_lock(&pmu_boxes_mutex);
+	smp_call_function_single(box->cpu, pmu_box_retire, box, 1);
+	pmu_box_own(box, -1);
+	mutex_unlock(&pmu_boxes_mutex);
+}
+
+/* The first CPU of a box's scope comes online, or the last one does not go offline after all. */
+static void pmu_box_adopt(struct pmu_box *box, int cpu)
+{
+	mutex_lock(&pmu_boxes_mutex);
+	pmu_box_own(box, cpu);
+	pmu_box_power(box, pmu_box_wanted(box));
+	smp_call_function_single(cpu, pmu_box_admit, box, 1);
+	mutex_unlock(&pmu_boxes_mutex);
+}
+
 static void pmu_box_offer(struct pmu_box *box, int cpu)
 {
 	if (!pmu_box_spans(box, cpu))
 		return;
-	if (box->cpu < 0) {
-		pmu_box_own(box, cpu);
-		pmu_box_power(box, pmu_box_wanted(box));
-	} else if (pmu_box_cost(box, cpu) < pmu_box_cost(box, box->cpu)) {
+	if (box->cpu < 0)
+		pmu_box_adopt(box, cpu);
+	else if (pmu_box_cost(box, cpu) < pmu_box_cost(box, box->cpu))
 		pmu_box_migrate(box, box->cpu, cpu);
-	}
 }
 
 static int pmu_cpu_online(unsigned int cpu)
@@ -133,12 +249,20 @@ static int pmu_cpu_offline(unsigned int cpu)
 {
 	struct pmu_dev *pd;
 	struct pmu_box *box;
+	int heir;
 
 	mutex_lock(&pmu_core_mutex);
-	list_for_each_entry(pd, &pmu_devs, node)
-		list_for_each_entry(box, &pd->boxes, node)
-			if (box->cpu == cpu)
-				pmu_box_migrate(box, cpu, pmu_box_pick_cpu(box, cpu));
+	list_for_each_entry(pd, &pmu_devs, node) {
+		list_for_each_entry(box, &pd->boxes, node) {
+			if (box->cpu != cpu)
+				continue;
+			heir = pmu_box_pick_cpu(box, cpu);
+			if (heir < 0)
+				pmu_box_abandon(box);
+			else
+				pmu_box_migrate(box, cpu, heir);
+		}
+	}
 	mutex_unlock(&pmu_core_mutex);
 	return 0;
 }

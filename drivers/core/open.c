@@ -14,8 +14,12 @@
 static void pmu_event_discard(struct pmu_event *ev)
 {
 	ev->event->pmu_private = NULL;
-	if (ev->box)
+	if (ev->box) {
+		mutex_lock(&pmu_boxes_mutex);
+		list_del(&ev->node);
+		mutex_unlock(&pmu_boxes_mutex);
 		pmu_box_put(ev->box);
+	}
 	kfree(ev);
 }
 
@@ -218,6 +222,11 @@ static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event 
 	/* perf says that an event is on its CPU before it adds it; an NMI may read in between. */
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	event->pmu_private = ev;
+	if (box) {
+		mutex_lock(&pmu_boxes_mutex);
+		list_add_tail(&ev->node, &box->events);
+		mutex_unlock(&pmu_boxes_mutex);
+	}
 	return ev;
 }
 
@@ -255,7 +264,7 @@ int pmu_event_init(struct perf_event *event)
 	if (err)
 		return err;
 	/* What was closed just now may still be powered, and in the way of this. */
-	if (ops->power_on && !event->parent && pmu_event_may_wait(event))
+	if (ops->power_on && !event->parent)
 		pmu_power_flush();
 	ev = pmu_event_create(pd, event);
 	if (IS_ERR(ev))

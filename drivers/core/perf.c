@@ -13,11 +13,14 @@
  * The box is frozen whenever nothing counts. It is frozen late, at the first start or
  * stop between perf's pmu_disable and pmu_enable, so that a pair that changes nothing
  * costs no access, and thawed once at the end, so that a group starts together. For the same
- * reason an event that perf takes out in between is stopped only at the end.
+ * reason an event that perf takes out in between is stopped only at the end. An event that starts
+ * or stops by itself freezes nothing for others where the driver can do so.
  */
 #include <linux/cpu.h>
+#include <linux/device.h>
 #include <linux/preempt.h>
 #include <linux/smp.h>
+#include <linux/timekeeping.h>
 
 #include "core.h"
 
@@ -74,6 +77,9 @@ static void pmu_box_thaw(struct pmu_box *box)
 		/* Nothing counts until perf comes again: no reason to wake this CPU. */
 		if (box->poll_ns && hrtimer_try_to_cancel(&box->timer) >= 0)
 			box->poll_ns = 0;
+		/* perf holds locks here under which a verb may not write to the log. */
+		if (box->leaving)
+			irq_work_queue(&box->left);
 		return;
 	}
 	if (pmu_box_absent(box) || !box->frozen)
@@ -103,6 +109,27 @@ static void pmu_event_fail_irq(struct irq_work *work)
 }
 
 /*
+ * From one to another of the states in which perf neither schedules an event nor accounts its time.
+ * True if the event was in the first. It is of a CPU, whose context outlives it.
+ */
+bool pmu_event_swap_state(struct perf_event *event, enum perf_event_state from,
+			  enum perf_event_state to)
+{
+	struct perf_event_context *ctx = READ_ONCE(event->ctx);
+	bool found;
+
+	/* perf_event_open() has not come to that yet. */
+	if (!ctx)
+		return false;
+	raw_spin_lock_irq(&ctx->lock);
+	found = event->ctx == ctx && event->state == from;
+	if (found)
+		WRITE_ONCE(event->state, to);
+	raw_spin_unlock_irq(&ctx->lock);
+	return found;
+}
+
+/*
  * As perf does for a pinned event that cannot be scheduled: read() returns end of file. Where
  * somebody enables the event in between, or the CPU's events move, add refuses it and this
  * comes again.
@@ -110,15 +137,9 @@ static void pmu_event_fail_irq(struct irq_work *work)
 static void pmu_event_fail_work(struct work_struct *work)
 {
 	struct perf_event *event = container_of(work, struct pmu_event, fail_work)->event;
-	struct perf_event_context *ctx;
 
 	perf_event_disable(event);
-	/* Of a CPU, so it outlives the event. */
-	ctx = READ_ONCE(event->ctx);
-	raw_spin_lock_irq(&ctx->lock);
-	if (event->ctx == ctx && event->state == PERF_EVENT_STATE_OFF)
-		WRITE_ONCE(event->state, PERF_EVENT_STATE_ERROR);
-	raw_spin_unlock_irq(&ctx->lock);
+	pmu_event_swap_state(event, PERF_EVENT_STATE_OFF, PERF_EVENT_STATE_ERROR);
 }
 
 /* An event fails in a work item, by an irq_work. */
@@ -135,17 +156,80 @@ static int pmu_event_read_raw(void *context, u64 *now)
 	return box_ops(ev->box)->read(ev->box, ev, ev->event->hw.idx, now);
 }
 
-/* Bring event->count up to date. Where the box has left this CPU that was done by its leave. */
+static void pmu_box_complain(struct irq_work *work)
+{
+	struct pmu_box *box = container_of(work, struct pmu_box, complaint);
+
+	dev_warn_ratelimited(box->dev, "%s: the counter of event config=%#llx moved by %lld, more than it can have counted since the last read: another program wrote to it, or the device was reset; this difference is not counted\n",
+			     box->pd->name, box->odd_config, box->odd_delta);
+}
+
+/*
+ * The log says it once, and not again until the box has counted without. perf may hold the
+ * scheduler's locks here, and printk wakes up tasks.
+ */
+static void pmu_event_doubt(const struct pmu_event *ev, u64 delta)
+{
+	struct pmu_box *box = ev->box;
+
+	if (!box->odd && !box->told) {
+		box->odd_config = ev->event->attr.config;
+		box->odd_delta = delta;
+		irq_work_queue(&box->complaint);
+	}
+	box->odd = true;
+}
+
+/* For the bound of an event: a clock that can be read in an NMI. */
+static u64 pmu_event_clock(const struct pmu_event *ev)
+{
+	return ev->bounded ? ktime_get_mono_fast_ns() : 0;
+}
+
+struct pmu_reading {
+	struct pmu_event *ev;
+	u64 now;			/* the raw value that was read last */
+};
+
+static int pmu_reading_take(void *context, u64 *now)
+{
+	struct pmu_reading *reading = context;
+	int err = pmu_event_read_raw(reading->ev, now);
+
+	if (!err)
+		reading->now = *now;
+	return err;
+}
+
+/*
+ * Bring event->count up to date. Where the box has left this CPU that was done by its leave. The
+ * time since the last fold is never taken for less than it is: it begins before that read and ends
+ * behind this one, and if an NMI folds in between it begins with the older of the two.
+ */
 static void pmu_event_update(struct pmu_event *ev)
 {
-	u64 delta;
+	unsigned int width = ev->box->pd->desc->width;
+	struct pmu_reading reading = { .ev = ev };
+	struct pmu_box *box = ev->box;
+	u64 since = READ_ONCE(ev->folded_ns), now, delta;
 
-	if (ev->failed || ev->box->asleep || !pmu_box_is_here(ev->box))
+	if (ev->failed || box->asleep || !pmu_box_is_here(box))
 		return;
-	if (pmu_fold(&ev->prev, ev->box->pd->desc->width, pmu_event_read_raw, ev, &delta))
+	now = pmu_event_clock(ev);
+	if (pmu_fold(&ev->prev, width, pmu_reading_take, &reading, &delta)) {
 		pmu_event_fail(ev);
-	else
-		local64_add(delta, &ev->event->count);
+		return;
+	}
+	WRITE_ONCE(ev->folded_ns, now);
+	if (box_ops(box)->restarted && (s64)delta < 0) {
+		box_ops(box)->restarted(box, ev);
+		delta = reading.now;
+	} else if (!pmu_delta_is_possible(delta, width, ev->bounded ? ev->max_rate : 0,
+					  pmu_event_clock(ev) - since)) {
+		pmu_event_doubt(ev, delta);
+		return;
+	}
+	local64_add(delta, &ev->event->count);
 }
 
 /**
@@ -165,7 +249,7 @@ void pmu_box_fold(struct pmu_box *box)
 		pmu_event_update(ev);
 	pmu_box_end_read(box);
 }
-EXPORT_SYMBOL_NS_GPL(pmu_box_fold, PMU_CORE_NS);
+EXPORT_SYMBOL_PMU_CORE(pmu_box_fold);
 
 static enum hrtimer_restart pmu_box_poll(struct hrtimer *timer)
 {
@@ -189,11 +273,23 @@ static void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev)
 	hrtimer_start(&box->timer, ns_to_ktime(box->poll_ns), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
+static void pmu_box_left(struct irq_work *work);
+
 void pmu_box_init_counting(struct pmu_box *box)
 {
 	INIT_LIST_HEAD(&box->active);
+	INIT_LIST_HEAD(&box->events);
+	box->left = IRQ_WORK_INIT_HARD(pmu_box_left);
 	box->frozen = true;
+	init_irq_work(&box->complaint, pmu_box_complain);
 	hrtimer_setup(&box->timer, pmu_box_poll, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/* Of a box that is dead. Its last owner may still have to run these; both refer to its device. */
+void pmu_box_end_counting(struct pmu_box *box)
+{
+	irq_work_sync(&box->left);
+	irq_work_sync(&box->complaint);
 }
 
 /*
@@ -250,11 +346,45 @@ static u64 pmu_event_start_value(struct pmu_box *box, struct pmu_event *ev)
 	/* If nothing ran, it is long ago that the box was frozen. */
 	if (!box->running)
 		pmu_box_begin_read(box);
+	WRITE_ONCE(ev->folded_ns, pmu_event_clock(ev));
 	if (box_ops(box)->start)
 		return box_ops(box)->start(box, ev, ev->event->hw.idx);
 	if (pmu_event_read_raw(ev, &value))
 		pmu_event_fail(ev);
 	return value;
+}
+
+static bool pmu_event_is_beside(const struct perf_event *event, const struct perf_event *other,
+				enum perf_event_state least)
+{
+	return other != event && other->pmu == event->pmu && other->state >= least;
+}
+
+/*
+ * Does another event of the group count in the same box, or if @least is INACTIVE, may it? What
+ * counts is of this CPU, so one of the same PMU does. Events of other PMUs may lead the group, or
+ * be in it.
+ */
+static bool pmu_event_has_company(const struct perf_event *event, enum perf_event_state least)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+
+	if (pmu_event_is_beside(event, leader, least))
+		return true;
+	for_each_sibling_event(sibling, leader)
+		if (pmu_event_is_beside(event, sibling, least))
+			return true;
+	return false;
+}
+
+/*
+ * May the event start or stop while the others of its box count on? Not with its group, since what
+ * belongs to a group starts and stops in one moment, nor if the box is frozen already.
+ */
+static bool pmu_event_is_alone(const struct pmu_event *ev)
+{
+	return ev->box->pd->desc->live && !ev->box->frozen &&
+	       !pmu_event_has_company(ev->event, PERF_EVENT_STATE_INACTIVE);
 }
 
 static void pmu_event_start(struct perf_event *event, int flags)
@@ -268,9 +398,14 @@ static void pmu_event_start(struct perf_event *event, int flags)
 	 */
 	if (event->state != PERF_EVENT_STATE_ACTIVE)
 		return;
-	if (!(event->hw.state & PERF_HES_STOPPED) || !pmu_box_is_here(box))
+	if (!(event->hw.state & PERF_HES_STOPPED) || ev->waiting || !pmu_box_is_here(box))
 		return;
-	pmu_box_freeze(box);
+	if (!pmu_event_is_alone(ev))
+		pmu_box_freeze(box);
+	if (!box->running) {
+		box->told = box->odd;
+		box->odd = false;
+	}
 	atomic64_set(&ev->prev, pmu_event_start_value(box, ev));
 	/* From here on an NMI may read. */
 	WRITE_ONCE(event->hw.state, 0);
@@ -279,6 +414,12 @@ static void pmu_event_start(struct perf_event *event, int flags)
 	pmu_box_poll_for(box, ev);
 	pmu_box_thaw(box);
 	perf_event_update_userpage(event);
+}
+
+static void pmu_event_stop_counter(struct pmu_event *ev)
+{
+	if (!pmu_box_absent(ev->box) && box_ops(ev->box)->stop)
+		box_ops(ev->box)->stop(ev->box, ev, ev->event->hw.idx);
 }
 
 static void pmu_event_stop(struct perf_event *event, int flags)
@@ -292,10 +433,17 @@ static void pmu_event_stop(struct perf_event *event, int flags)
 	 */
 	if (!(flags & PERF_EF_UPDATE) || event->hw.state & PERF_HES_STOPPED)
 		return;
-	pmu_box_freeze(box);
-	pmu_event_update(ev);
-	if (!pmu_box_absent(box) && box_ops(box)->stop)
-		box_ops(box)->stop(box, ev, event->hw.idx);
+	/* If nothing else counts, to freeze is enough, and the counter need not be set up again. */
+	if (box->running > 1 && pmu_event_is_alone(ev)) {
+		pmu_event_stop_counter(ev);
+		pmu_box_begin_read(box);
+		pmu_event_update(ev);
+		pmu_box_end_read(box);
+	} else {
+		pmu_box_freeze(box);
+		pmu_event_update(ev);
+		pmu_event_stop_counter(ev);
+	}
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	list_del(&ev->active);
 	box->running--;
@@ -334,6 +482,17 @@ static bool pmu_box_elsewhere(const struct pmu_box *box)
 	int cpu = READ_ONCE(box->cpu);
 
 	return cpu >= 0 && cpu != smp_processor_id() && !READ_ONCE(box->migrating);
+}
+
+/*
+ * May perf put the event on a CPU that the box has left? It counts once both are on one CPU again.
+ * A pinned event would go to error state if it were refused. perf tries any other again.
+ */
+static bool pmu_event_may_wait(const struct pmu_event *ev)
+{
+	return ev->box && !pmu_event_is_task(ev->event) &&
+	       (READ_ONCE(ev->box->migrating) || ev->box->leaving) &&
+	       ev->event->group_leader->attr.pinned;
 }
 
 static void pmu_event_remove(struct pmu_event *ev)
@@ -388,16 +547,19 @@ static int pmu_event_add(struct perf_event *event, int flags)
 		pmu_event_bind(ev);
 	if (ev->failed || (ev->box && (ev->box->dead || pmu_box_elsewhere(ev->box)))) {
 		pmu_event_fail(ev);
+	} else if (ev->parked) {
+		/* Where the box is, or once more where it was. */
+		ev->parked = false;
+		return 0;
 	} else if (pmu_box_usable(ev->box)) {
-		if (ev->parked) {
-			ev->parked = false;
-			return 0;
-		}
 		err = pmu_event_claim(ev->box, ev);
 		if (err == -EAGAIN && ev->box->out) {
 			pmu_box_remove_out(ev->box);
 			err = pmu_event_claim(ev->box, ev);
 		}
+	} else if (pmu_event_may_wait(ev)) {
+		ev->waiting = true;
+		return 0;
 	}
 	if (err) {
 		if (pmu_event_is_task(event))
@@ -415,7 +577,10 @@ static void pmu_event_del(struct perf_event *event, int flags)
 	struct pmu_event *ev = pmu_event_of(event);
 	struct pmu_box *box = ev->box;
 
-	if (box->migrating && !pmu_box_is_here(box) && !(event->hw.state & PERF_HES_STOPPED)) {
+	if (ev->waiting) {
+		ev->waiting = false;
+	} else if (box->migrating && !pmu_box_is_here(box) &&
+		   !(event->hw.state & PERF_HES_STOPPED)) {
 		ev->parked = true;
 	} else if (pmu_event_may_come_back(ev)) {
 		ev->out = true;
@@ -423,28 +588,6 @@ static void pmu_event_del(struct perf_event *event, int flags)
 	} else {
 		pmu_event_remove(ev);
 	}
-}
-
-static bool pmu_event_is_beside(const struct perf_event *event, const struct perf_event *other)
-{
-	return other != event && other->pmu == event->pmu &&
-	       other->state == PERF_EVENT_STATE_ACTIVE;
-}
-
-/*
- * Does another event of the group count in the same box? What counts is of this CPU, so one of
- * the same PMU does. Events of other PMUs may lead the group, or be in it.
- */
-static bool pmu_event_has_company(const struct perf_event *event)
-{
-	struct perf_event *leader = event->group_leader, *sibling;
-
-	if (pmu_event_is_beside(event, leader))
-		return true;
-	for_each_sibling_event(sibling, leader)
-		if (pmu_event_is_beside(event, sibling))
-			return true;
-	return false;
 }
 
 /*
@@ -468,7 +611,7 @@ static void pmu_event_read(struct perf_event *event)
 	alone = !ev->box->reading;
 	if (alone)
 		pmu_box_begin_read(ev->box);
-	else if (pmu_event_has_company(event))
+	else if (pmu_event_has_company(event, PERF_EVENT_STATE_ACTIVE))
 		pmu_box_hold(ev->box);
 	pmu_event_update(ev);
 	if (alone)
@@ -577,7 +720,7 @@ void pmu_box_restart(struct pmu_box *box)
  * perf does on this CPU sees one owner from its begin to its end. Counts are brought up to date;
  * events that perf still has here keep them until they are where the box is.
  */
-static void pmu_box_leave(void *data)
+void pmu_box_leave(void *data)
 {
 	struct pmu_box *box = data;
 
@@ -588,16 +731,67 @@ static void pmu_box_leave(void *data)
 	*this_cpu_ptr(box->pd->owned) = NULL;
 }
 
-/* On the new owner. */
+/* On the new owner, or the old one if it does not go offline after all. */
 void pmu_box_arrive(void *data)
 {
 	struct pmu_box *box = data;
 
+	box->leaving = false;
 	*this_cpu_ptr(box->pd->owned) = box;
 	if (list_empty(&box->active))
 		box->poll_ns = 0;
 	if (box->poll_ns)
 		hrtimer_start(&box->timer, ns_to_ktime(box->poll_ns), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+static void pmu_box_switch_off(struct pmu_box *box)
+{
+	if (box->powered && !box->asleep)
+		box_ops(box)->power_off(box);
+	WRITE_ONCE(box->powered, false);
+}
+
+static void pmu_box_left(struct irq_work *work)
+{
+	struct pmu_box *box = container_of(work, struct pmu_box, left);
+
+	/* The CPU may stay after all, or perf may have put another event on it. */
+	if (!box->leaving || box->running || !pmu_box_is_here(box))
+		return;
+	pmu_box_switch_off(box);
+	pmu_box_leave(box);
+}
+
+/*
+ * On the last CPU of the scope, when it begins to go offline. A later state of hotplug may refuse
+ * that, so events count on until perf takes its context down, and the box leaves behind the last.
+ */
+void pmu_box_retire(void *data)
+{
+	struct pmu_box *box = data;
+
+	box->leaving = true;
+	pmu_box_left(&box->left);
+}
+
+/* On the owner of a box that had none: the events that perf put there meanwhile start. */
+void pmu_box_admit(void *data)
+{
+	struct pmu_box *box = data;
+	struct pmu_event *ev;
+
+	list_for_each_entry(ev, &box->events, node) {
+		if (!ev->waiting)
+			continue;
+		if (!pmu_box_usable(box) || pmu_event_claim(box, ev)) {
+			pmu_event_fail(ev);
+			continue;
+		}
+		ev->waiting = false;
+		/* As in pmu_box_settle(). */
+		pmu_box_freeze(box);
+		pmu_event_start(ev->event, 0);
+	}
 }
 
 static void pmu_box_kill_local(void *data)
@@ -608,9 +802,7 @@ static void pmu_box_kill_local(void *data)
 	/* What the hardware still tells is counted; if it has gone, this says so. */
 	if (box->running && !box->asleep)
 		pmu_box_fold(box);
-	if (box->powered && !box->asleep)
-		box_ops(box)->power_off(box);
-	box->powered = false;
+	pmu_box_switch_off(box);
 	box->dead = true;
 	/* A task's event goes on in the box of another CPU, if that is not dead. */
 	list_for_each_entry(ev, &box->active, active)
@@ -622,7 +814,7 @@ static void pmu_box_kill_local(void *data)
 
 /*
  * The device goes: after this no verb is called, and the events are on their way to
- * error state once they are to count. Called with cpu_hotplug_lock and pmu_core_mutex.
+ * error state once they are to count. Called with cpu_hotplug_lock and pmu_boxes_mutex.
  */
 void pmu_box_kill(struct pmu_box *box)
 {
@@ -634,49 +826,20 @@ void pmu_box_kill(struct pmu_box *box)
 }
 
 /* On the new owner, at the end of a migration. */
-static void pmu_box_settle(void *data)
+void pmu_box_settle(void *data)
 {
 	struct pmu_box *box = data;
 	struct pmu_event *ev, *next;
 
-	box->migrating = false;
+	WRITE_ONCE(box->migrating, false);
 	/* What perf did not schedule again, since something else took its turn, has to stop. */
 	list_for_each_entry_safe(ev, next, &box->active, active) {
 		if (ev->parked) {
+			/* To see whether it is alone would take the context's lock. */
+			pmu_box_freeze(box);
 			pmu_event_remove(ev);
 			/* Who sees this sees all of the above; perf may be closing the event. */
 			smp_store_release(&ev->parked, false);
 		}
 	}
-}
-
-/*
- * Hand the box and its events from CPU @from to CPU @to, both online. The counters count on:
- * what happens in between is counted. With no @to the events stop when perf takes the
- * context of @from down.
- */
-void pmu_box_migrate(struct pmu_box *box, int from, int to)
-{
-	struct pmu *pmu = &box->pd->pmu;
-
-	WRITE_ONCE(box->migrating, to >= 0);
-	smp_call_function_single(from, pmu_box_leave, box, 1);
-	if (to < 0) {
-		pmu_box_power(box, false);
-		pmu_box_own(box, -1);
-		return;
-	}
-	pmu_box_own(box, to);
-	/*
-	 * Since 6.2 ("perf: Rewrite core context handling") until that was mended a call moves
-	 * one group: the next is looked for from the one that was just taken out of the tree.
-	 * Before and since it moves all, but may wait for a grace period if there is none. So
-	 * ask how many there are, which those of a box that died before are among.
-	 */
-	for (int most = pmu_context_events(pmu, from); most > 0; most--) {
-		perf_pmu_migrate_context(pmu, from, to);
-		if (!pmu_context_events(pmu, from))
-			break;
-	}
-	smp_call_function_single(to, pmu_box_settle, box, 1);
 }

@@ -15,6 +15,9 @@
 
 #include "core.h"
 
+/* core.h has the order of all locks. This one: the PMUs, their boxes, owners, power and events. */
+DEFINE_MUTEX(pmu_boxes_mutex);
+
 bool pmu_box_wanted(const struct pmu_box *box)
 {
 	return box->cpu >= 0 && (atomic_read(&box->users) || atomic_read(&box->pd->users));
@@ -37,16 +40,14 @@ static void pmu_box_power_local(void *data)
 		ops->power_off(call->box);
 }
 
-/*
- * Called with pmu_core_mutex, which an owner that goes offline waits for; the box has an owner
- * unless it is off.
- */
+/* Called with pmu_boxes_mutex, which an owner that goes offline waits for. */
 int pmu_box_power(struct pmu_box *box, bool on)
 {
 	struct pmu_power_call call = { .box = box, .on = on };
 
-	lockdep_assert_held(&pmu_core_mutex);
-	if (!box->pd->desc->ops->power_on || box->powered == on || box->dead)
+	lockdep_assert_held(&pmu_boxes_mutex);
+	/* Without an owner it is off, or will be once it has left the last. */
+	if (!box->pd->desc->ops->power_on || box->powered == on || box->dead || box->cpu < 0)
 		return 0;
 	/* What sleeps is off, and is switched on when it wakes up, if it is to be. */
 	if (!box->asleep)
@@ -62,12 +63,12 @@ static void pmu_power_down(struct work_struct *work)
 	struct pmu_dev *pd;
 	struct pmu_box *box;
 
-	mutex_lock(&pmu_core_mutex);
+	mutex_lock(&pmu_boxes_mutex);
 	list_for_each_entry(pd, &pmu_devs, node)
 		list_for_each_entry(box, &pd->boxes, node)
 			if (!pmu_box_wanted(box))
 				pmu_box_power(box, false);
-	mutex_unlock(&pmu_core_mutex);
+	mutex_unlock(&pmu_boxes_mutex);
 }
 
 static DECLARE_WORK(pmu_power_work, pmu_power_down);
@@ -78,28 +79,14 @@ void pmu_power_flush(void)
 	flush_work(&pmu_power_work);
 }
 
-/*
- * May event_init wait for pmu_core_mutex? For a sibling perf has the lock of its leader's
- * context, which a move takes inside of that mutex; but not if its PMU is one for tasks
- * (perf_try_init_event()).
- */
-bool pmu_event_may_wait(const struct perf_event *event)
-{
-	return event->group_leader == event || event->pmu->task_ctx_nr == perf_sw_context;
-}
-
 /* @only, or all boxes of a PMU: those that can be. If none can, the first one's error. */
-static int pmu_power_up(struct pmu_dev *pd, struct pmu_box *only, bool wait)
+static int pmu_power_up(struct pmu_dev *pd, struct pmu_box *only)
 {
 	struct pmu_box *box;
 	int err, first = 0;
 	bool any = false;
 
-	/* Who may not wait seldom has to. */
-	if (wait)
-		mutex_lock(&pmu_core_mutex);
-	else if (!mutex_trylock(&pmu_core_mutex))
-		return -EAGAIN;
+	mutex_lock(&pmu_boxes_mutex);
 	list_for_each_entry(box, &pd->boxes, node) {
 		if ((only && box != only) || !pmu_box_wanted(box))
 			continue;
@@ -107,14 +94,13 @@ static int pmu_power_up(struct pmu_dev *pd, struct pmu_box *only, bool wait)
 		any |= !err;
 		first = first ?: err;
 	}
-	mutex_unlock(&pmu_core_mutex);
+	mutex_unlock(&pmu_boxes_mutex);
 	return any ? 0 : first;
 }
 
 /*
- * @event is opened: on @box, or if that is NULL, of a task. May sleep. For a sibling perf
- * holds the lock of its leader's context; but then most often the leader, which was opened
- * before, has powered the same box or boxes, and keeps them so.
+ * @event is opened: on @box, or if that is NULL, of a task. May sleep. A leader of the same PMU,
+ * which was opened before, has powered the same box or boxes, and keeps them so.
  */
 int pmu_power_use(struct pmu_dev *pd, struct pmu_box *box, const struct perf_event *event)
 {
@@ -124,7 +110,7 @@ int pmu_power_use(struct pmu_dev *pd, struct pmu_box *box, const struct perf_eve
 	atomic_inc(box ? &box->users : &pd->users);
 	if (!pd->desc->ops->power_on || (leader != event && leader->pmu == event->pmu))
 		return 0;
-	err = pmu_power_up(pd, box, pmu_event_may_wait(event));
+	err = pmu_power_up(pd, box);
 	if (err)
 		pmu_power_unuse(pd, box);
 	return err;

@@ -45,7 +45,7 @@ static int pmu_boxes_call(const struct device *dev, smp_call_func_t function)
 	struct pmu_box *box;
 
 	cpus_read_lock();
-	mutex_lock(&pmu_core_mutex);
+	mutex_lock(&pmu_boxes_mutex);
 	list_for_each_entry(pd, &pmu_devs, node) {
 		list_for_each_entry(box, &pd->boxes, node) {
 			if (box->dev != dev)
@@ -56,7 +56,7 @@ static int pmu_boxes_call(const struct device *dev, smp_call_func_t function)
 				function(box);
 		}
 	}
-	mutex_unlock(&pmu_core_mutex);
+	mutex_unlock(&pmu_boxes_mutex);
 	cpus_read_unlock();
 	return 0;
 }
@@ -74,7 +74,7 @@ int pmu_suspend(struct device *dev)
 {
 	return pmu_boxes_call(dev, pmu_box_suspend);
 }
-EXPORT_SYMBOL_NS_GPL(pmu_suspend, PMU_CORE_NS);
+EXPORT_SYMBOL_PMU_CORE(pmu_suspend);
 
 /**
  * pmu_resume() - a device's boxes go on after pmu_suspend().
@@ -91,4 +91,4 @@ int pmu_resume(struct device *dev)
 {
 	return pmu_boxes_call(dev, pmu_box_resume);
 }
-EXPORT_SYMBOL_NS_GPL(pmu_resume, PMU_CORE_NS);
+EXPORT_SYMBOL_PMU_CORE(pmu_resume);

@@ -5,7 +5,8 @@
  * The driver owns the registers while an event is open, so it never reads one to change it.
  * It relies on this: a counter does not move while the channel is frozen, nor while its
  * enable bit is clear. So starting N counters takes N + 1 writes, starting them again 1,
- * stopping them all 1, and nothing has to be read to start.
+ * stopping them all 1, and nothing has to be read to start. To start or stop one beside others
+ * takes 1 write, of which those notice nothing.
  *
  * Other programs may still write the registers, so the driver checks them now and then.
  */
@@ -14,7 +15,9 @@
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/pci.h>
+#include <linux/timekeeping.h>
 #include <asm/msr.h>
 
 #include "intel_imc.h"
@@ -25,6 +28,12 @@
  * 255 * 1.6 / 0.8 = 510.
  */
 #define INTEL_IMC_COUNTS_PER_TSC_TICK_SHIFT	9
+
+/*
+ * How far a counter may have moved since it was read if only its low half is looked at: a quarter
+ * of what that can tell apart, in case an event comes more often than its highest rate says.
+ */
+#define INTEL_IMC_LOW_HALF_COUNTS	BIT_ULL(30)
 
 /* Far more than 400,000 clocks: see intel_imc_channel_check(). */
 #define INTEL_IMC_CHECK_NS	(1 * NSEC_PER_MSEC)
@@ -248,44 +257,73 @@ void intel_imc_channel_inspect_sometimes(struct intel_imc_channel *ch)
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_inspect_sometimes);
 
-/**
- * intel_imc_channel_check() - does the channel count at all?
- * @ch: the channel, after intel_imc_channel_reset(); left like that
- *
- * Firmware hides some channels and leaves others behind that answer but are dead. So only
- * counting proves that a channel works. The DRAM clock is at least 400 MHz: in 1 ms the
- * fixed counter advances 400,000 times. A socket in package sleep may have no clock. So
- * this function busy-waits: while it runs on a CPU of the socket, there is a clock.
- *
- * Context: any, preferably a CPU of the socket. Takes 1 ms if nothing counts, else as long
- * as two reads.
- * Return: 0; -ENODEV if the device is gone; -EIO if the clock does not advance; -EBUSY if
- * it does not stop when frozen, since counters are started without being read.
- */
-int intel_imc_channel_check(struct intel_imc_channel *ch)
+/* The steps of intel_imc_channel_check(), each of few accesses. */
+static int intel_imc_check_begin(struct intel_imc_channel *ch)
 {
-	u64 first = 0, last = 0, frozen = 0, end;
+	u64 value;
+
+	intel_imc_channel_reset(ch);
+	/* No rate is known of what may not be a counter: both halves are read. */
+	intel_imc_counter_start(ch, INTEL_IMC_FIXED, INTEL_IMC_CTL_ENABLE, U64_MAX);
+	intel_imc_channel_thaw(ch);
+	return intel_imc_counter_read(ch, INTEL_IMC_FIXED, &value);
+}
+
+/* Twice, since the socket may have slept before; a read takes longer than hundreds of clocks. */
+static int intel_imc_check_clock(struct intel_imc_channel *ch)
+{
+	for (int i = 0; i < 2; i++) {
+		u64 before = ch->value[INTEL_IMC_FIXED], value;
+		int err = intel_imc_counter_read(ch, INTEL_IMC_FIXED, &value);
+
+		if (err || value != before)
+			return err;
+	}
+	return -EIO;
+}
+
+static int intel_imc_check_end(struct intel_imc_channel *ch)
+{
+	u64 last = 0, frozen = 0;
 	int err;
 
-	intel_imc_counter_start(ch, INTEL_IMC_FIXED, INTEL_IMC_CTL_ENABLE);
-	intel_imc_channel_thaw(ch);
-	err = intel_imc_counter_read(ch, INTEL_IMC_FIXED, &first);
-	end = ktime_get_ns() + INTEL_IMC_CHECK_NS;
-	do {
-		err = err ?: intel_imc_counter_read(ch, INTEL_IMC_FIXED, &last);
-	} while (!err && first == last && ktime_get_ns() < end);
 	intel_imc_channel_freeze(ch);
-	err = err ?: intel_imc_counter_read(ch, INTEL_IMC_FIXED, &last);
+	err = intel_imc_counter_read(ch, INTEL_IMC_FIXED, &last);
 	err = err ?: intel_imc_counter_read(ch, INTEL_IMC_FIXED, &frozen);
 	intel_imc_counter_stop(ch, INTEL_IMC_FIXED);
 	intel_imc_write_ctl(ch, INTEL_IMC_FIXED, 0);
 	intel_imc_clear_counter(ch, INTEL_IMC_FIXED);
-
 	if (err)
 		return err;
-	if (first == last)
-		return -EIO;
 	return last == frozen ? 0 : -EBUSY;
+}
+
+/**
+ * intel_imc_channel_check() - take over a channel; does it count at all?
+ * @ch: the channel; afterwards as intel_imc_channel_reset() leaves it
+ * @call: calls a step with the channel, with interrupts off; preferably on a CPU of the socket
+ *
+ * Firmware hides some channels and leaves others behind that answer but are dead. So only
+ * counting proves that a channel works. The DRAM clock is at least 400 MHz: in 1 ms the
+ * fixed counter advances 400,000 times. A socket in package sleep may have no clock. So
+ * this function looks again and again: while that runs on a CPU of the socket, there is a
+ * clock. No step takes long, since nothing else happens on that CPU meanwhile.
+ *
+ * Context: that of @call. Takes 1 ms if nothing counts, else as long as three reads.
+ * Return: 0; -ENODEV if the device is gone; -EIO if the clock does not advance; -EBUSY if
+ * it does not stop when frozen, since counters are started without being read.
+ */
+int intel_imc_channel_check(struct intel_imc_channel *ch,
+			    int (*call)(struct intel_imc_channel *ch, intel_imc_step_t step))
+{
+	int err = call(ch, intel_imc_check_begin), at_end;
+	u64 end = ktime_get_ns() + INTEL_IMC_CHECK_NS;
+
+	do {
+		err = err && err != -EIO ? err : call(ch, intel_imc_check_clock);
+	} while (err == -EIO && ktime_get_ns() < end);
+	at_end = call(ch, intel_imc_check_end);
+	return err ?: at_end;
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_check);
 
@@ -306,47 +344,64 @@ void intel_imc_channel_quiesce(struct intel_imc_channel *ch)
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_quiesce);
 
 /**
- * intel_imc_counter_start() - let a counter count once the channel is thawed.
- * @ch: the channel, frozen
+ * intel_imc_counter_start() - let a counter count: at once, or once the channel is thawed.
+ * @ch: the channel
  * @idx: 0 to 3, or INTEL_IMC_FIXED
  * @ctl: content of the control register, with INTEL_IMC_CTL_ENABLE
+ * @max_rate: most counts per second
  *
- * Context: any. At most 1 write; none if the counter last counted the same. In a channel
- * that is suspect 1 write and 2 reads.
+ * Context: any. At most 1 write; none in a frozen channel if the counter last counted the same. In
+ * a channel that is suspect 1 write and 2 reads.
  * Return: the raw value, 48 bits, that counting goes on from.
  */
-u64 intel_imc_counter_start(struct intel_imc_channel *ch, unsigned int idx, u32 ctl)
+u64 intel_imc_counter_start(struct intel_imc_channel *ch, unsigned int idx, u32 ctl, u64 max_rate)
 {
 	u64 value;
 
+	ch->low_half_ns[idx] = div64_u64(INTEL_IMC_LOW_HALF_COUNTS * NSEC_PER_SEC, max_rate);
+	ch->read_ns[idx] = ktime_get_mono_fast_ns();
+	ch->active |= BIT(idx);
 	if (ch->ctl[idx] != ctl || ch->suspect)
 		intel_imc_write_ctl(ch, idx, ctl);
 	/* If it fails, so does the next read, which reports it. */
 	if (ch->suspect)
 		intel_imc_counter_read(ch, idx, &value);
-	ch->active |= BIT(idx);
 	return ch->value[idx];
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_counter_start);
 
 /**
  * intel_imc_counter_stop() - a counter need not count any more.
- * @ch: the channel, frozen; it was read with intel_imc_counter_read() since
+ * @ch: the channel
  * @idx: 0 to 3, or INTEL_IMC_FIXED
  *
- * Context: any. No access: see intel_imc_channel_thaw().
+ * It has to be read with intel_imc_counter_read() before it starts again: behind this, or in a
+ * frozen channel before.
+ *
+ * Context: any. 1 write; no access in a frozen channel: see intel_imc_channel_thaw().
  */
 void intel_imc_counter_stop(struct intel_imc_channel *ch, unsigned int idx)
 {
 	ch->active &= ~BIT(idx);
+	if (!ch->frozen)
+		intel_imc_write_ctl(ch, idx, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_counter_stop);
 
-/**
- * intel_imc_counter_read() - read a counter, never torn.
- * @ch: the channel, running or frozen
- * @idx: 0 to 3, or INTEL_IMC_FIXED
- * @value: set to the raw value, 48 bits
+/*
+ * Does the low half alone tell the value? Only if it cannot have gone round since the last read.
+ * What is impossible, and all ones, as of a device that is gone, ask for the high half.
+ */
+static bool intel_imc_low_half_is_enough(const struct intel_imc_channel *ch, unsigned int idx,
+					 u32 low)
+{
+	return !ch->suspect && low != U32_MAX &&
+	       low - lower_32_bits(ch->value[idx]) <= INTEL_IMC_LOW_HALF_COUNTS &&
+	       ktime_get_mono_fast_ns() - ch->read_ns[idx] < ch->low_half_ns[idx];
+}
+
+/*
+ * Both halves of a counter, the low one of which was just read: @low, since @begin.
  *
  * If a carry from the low to the high half came between the two reads, the value would be
  * off by 2^32, and by 2^48 after the next fold. There was no carry if the low half was
@@ -354,17 +409,14 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_counter_stop);
  * measured, so this covers interrupts of any kind in between. Otherwise the low half is
  * read again. If it became smaller the carry has happened, and the high half is read after
  * it. The next carry is 2^32 counts away, over 10 ms at the highest possible rate.
- *
- * Context: any, one caller at a time. 2 reads; rarely 3 or 4.
- * Return: 0; -ENODEV if the device is gone: it then reads all ones in bits that are 0.
  */
-int intel_imc_counter_read(struct intel_imc_channel *ch, unsigned int idx, u64 *value)
+static int intel_imc_read_both_halves(struct intel_imc_channel *ch, unsigned int idx, u64 begin,
+				      u32 low, u64 *value)
 {
-	u64 begin = rdtsc_ordered(), moved;
-	u32 low = intel_imc_read(ch, intel_imc_ctr(idx));
 	u32 high = intel_imc_read(ch, intel_imc_ctr(idx) + INTEL_IMC_CTR_HIGH);
+	u64 moved;
 
-	if (!ch->frozen) {
+	if (!ch->frozen && ch->active & BIT(idx)) {
 		moved = (rdtsc_ordered() - begin) << INTEL_IMC_COUNTS_PER_TSC_TICK_SHIFT;
 		if (low + moved > U32_MAX) {
 			u32 again = intel_imc_read(ch, intel_imc_ctr(idx));
@@ -379,7 +431,34 @@ int intel_imc_counter_read(struct intel_imc_channel *ch, unsigned int idx, u64 *
 		return -ENODEV;
 	}
 	*value = (u64)high << 32 | low;
+	return 0;
+}
+
+/**
+ * intel_imc_counter_read() - read a counter, never torn.
+ * @ch: the channel, running or frozen
+ * @idx: 0 to 3, or INTEL_IMC_FIXED
+ * @value: set to the raw value, 48 bits
+ *
+ * Context: any, one caller at a time. 1 read if the last one was short ago, else 2; rarely 3 or 4.
+ * Return: 0; -ENODEV if the device is gone: it then reads all ones in bits that are 0.
+ */
+int intel_imc_counter_read(struct intel_imc_channel *ch, unsigned int idx, u64 *value)
+{
+	u64 now = ktime_get_mono_fast_ns(), begin = rdtsc_ordered();
+	u32 low = intel_imc_read(ch, intel_imc_ctr(idx));
+	int err;
+
+	if (intel_imc_low_half_is_enough(ch, idx, low)) {
+		*value = ch->value[idx] + (u32)(low - lower_32_bits(ch->value[idx]));
+		*value &= GENMASK_ULL(INTEL_IMC_COUNTER_WIDTH - 1, 0);
+	} else {
+		err = intel_imc_read_both_halves(ch, idx, begin, low, value);
+		if (err)
+			return err;
+	}
 	ch->value[idx] = *value;
+	ch->read_ns[idx] = now;
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_counter_read);

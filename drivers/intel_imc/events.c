@@ -235,6 +235,7 @@ static const u8 intel_imc_skx_increments[256] = { [0x00] = 1 };
 	.owner = THIS_MODULE,			\
 	.ops = &intel_imc_box_ops,		\
 	.scope = PMU_SCOPE_PACKAGE,		\
+	.live = true,				\
 	.width = INTEL_IMC_COUNTER_WIDTH,	\
 	.formats = intel_imc_formats,		\
 	.nr_formats = INTEL_IMC_FORMATS,	\

@@ -33,6 +33,8 @@ struct intel_imc_channel {
 	u32 box_ones;			/* bits of BOX_CTL that must be written 1 */
 	u32 ctl[INTEL_IMC_COUNTERS];	/* control registers */
 	u64 value[INTEL_IMC_COUNTERS];	/* counters at the last read; exact for stopped ones */
+	u64 read_ns[INTEL_IMC_COUNTERS];	/* a moment before that read, */
+	u64 low_half_ns[INTEL_IMC_COUNTERS];	/* and how long the low half is enough */
 	u8 active;			/* bit per counter that counts for somebody */
 	bool frozen;
 	bool freeze_reads;		/* the freeze bit reads as it was written */
@@ -89,16 +91,20 @@ struct intel_imc_part {
 	struct intel_imc_kind *kind;
 };
 
+/* A part of something longer, to be called on a certain CPU. */
+typedef int (*intel_imc_step_t)(struct intel_imc_channel *ch);
+
 /* channel.c */
 void intel_imc_channel_init(struct intel_imc_channel *ch);
 void intel_imc_channel_reset(struct intel_imc_channel *ch);
-int intel_imc_channel_check(struct intel_imc_channel *ch);
+int intel_imc_channel_check(struct intel_imc_channel *ch,
+			    int (*call)(struct intel_imc_channel *ch, intel_imc_step_t step));
 void intel_imc_channel_inspect(struct intel_imc_channel *ch);
 void intel_imc_channel_inspect_sometimes(struct intel_imc_channel *ch);
 void intel_imc_channel_quiesce(struct intel_imc_channel *ch);
 void intel_imc_channel_freeze(struct intel_imc_channel *ch);
 void intel_imc_channel_thaw(struct intel_imc_channel *ch);
-u64 intel_imc_counter_start(struct intel_imc_channel *ch, unsigned int idx, u32 ctl);
+u64 intel_imc_counter_start(struct intel_imc_channel *ch, unsigned int idx, u32 ctl, u64 max_rate);
 void intel_imc_counter_stop(struct intel_imc_channel *ch, unsigned int idx);
 int intel_imc_counter_read(struct intel_imc_channel *ch, unsigned int idx, u64 *value);
 
@@ -116,6 +122,7 @@ extern struct intel_imc_kind intel_imc_snbep_kind, intel_imc_ivbep_kind, intel_i
 /* io.c */
 int intel_imc_io_check_parameter(void);
 int intel_imc_io_setup(struct intel_imc_channel *ch);
+const char *intel_imc_io_name(const struct intel_imc_channel *ch);
 void intel_imc_io_resume(struct intel_imc_channel *ch);
 
 /* socket.c */

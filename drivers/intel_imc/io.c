@@ -111,6 +111,15 @@ void intel_imc_io_resume(struct intel_imc_channel *ch)
 }
 
 /**
+ * intel_imc_io_name() - how a channel is reached, for messages.
+ * @ch: the channel
+ */
+const char *intel_imc_io_name(const struct intel_imc_channel *ch)
+{
+	return ch->io == &intel_imc_ecam_io ? "ECAM" : "the PCI core";
+}
+
+/**
  * intel_imc_io_check_parameter() - is the module parameter one of its words?
  *
  * Return: 0, or -EINVAL with a message.

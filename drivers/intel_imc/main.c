@@ -8,6 +8,7 @@
 #include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/sched.h>
 #include <linux/smp.h>
 #include <asm/processor.h>
 
@@ -135,30 +136,37 @@ static const char *intel_imc_socket_word(void)
 
 struct intel_imc_trial {
 	struct intel_imc_channel *ch;
+	intel_imc_step_t step;
 	int err;
 };
 
-static void intel_imc_bring_up(void *data)
+static void intel_imc_try_step(void *data)
 {
 	struct intel_imc_trial *trial = data;
 
-	intel_imc_channel_reset(trial->ch);
-	trial->err = intel_imc_channel_check(trial->ch);
+	trial->err = trial->step(trial->ch);
 }
 
 /*
- * Take over the channel and see whether it counts. This runs on a CPU of its socket, so that the
- * socket does not sleep; if none is online, any CPU will do. It runs in an interrupt, since a task
- * of real-time priority may keep a work item waiting for ever.
+ * A step of the check, on a CPU of the channel's socket, so that the socket does not sleep; if none
+ * is online, any CPU will do. It runs in an interrupt, since a task of real-time priority may keep
+ * a work item waiting for ever.
  */
-static int intel_imc_try(struct intel_imc_channel *ch)
+static int intel_imc_try_on_socket(struct intel_imc_channel *ch, intel_imc_step_t step)
 {
-	struct intel_imc_trial trial = { .ch = ch };
+	struct intel_imc_trial trial = { .ch = ch, .step = step };
 	int cpu = intel_imc_socket_cpu(ch->socket);
 
-	if (cpu < 0 || smp_call_function_single(cpu, intel_imc_bring_up, &trial, true))
-		intel_imc_bring_up(&trial);
+	cond_resched();
+	if (cpu < 0 || smp_call_function_single(cpu, intel_imc_try_step, &trial, true))
+		intel_imc_try_step(&trial);
 	return trial.err;
+}
+
+/* Take over the channel and see whether it counts. */
+static int intel_imc_try(struct intel_imc_channel *ch)
+{
+	return intel_imc_channel_check(ch, intel_imc_try_on_socket);
 }
 
 static int intel_imc_register(struct intel_imc_channel *ch)
@@ -173,7 +181,7 @@ static int intel_imc_register(struct intel_imc_channel *ch)
 		return err;
 	}
 	pci_info(ch->pdev, "%s channel counters of %s %d: %s, by %s\n", ch->part->name,
-		 intel_imc_socket_word(), ch->socket, name, ch->ecam ? "ECAM" : "the PCI core");
+		 intel_imc_socket_word(), ch->socket, name, intel_imc_io_name(ch));
 	return 0;
 }
 
@@ -410,4 +418,4 @@ module_exit(intel_imc_exit);
 MODULE_DESCRIPTION("Intel Xeon integrated memory controller PMU");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(PMU_SUITE_VERSION);
-MODULE_IMPORT_NS(PMU_CORE_NS);
+PMU_IMPORT_NS(PMU_CORE);

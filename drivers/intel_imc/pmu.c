@@ -73,6 +73,7 @@ static int intel_imc_event_init(const struct pmu_desc *desc, struct pmu_event *e
 	if (config & kind->refused)
 		return -EINVAL;
 	ev->max_rate = intel_imc_config_max_rate(kind, config);
+	ev->bounded = true;
 	return 0;
 }
 
@@ -102,7 +103,8 @@ static void intel_imc_box_begin_read(struct pmu_box *box)
 static u64 intel_imc_event_start(struct pmu_box *box, struct pmu_event *ev, int idx)
 {
 	return intel_imc_counter_start(pmu_box_priv(box), idx,
-				       intel_imc_config_to_ctl(ev->event->attr.config));
+				       intel_imc_config_to_ctl(ev->event->attr.config),
+				       ev->max_rate);
 }
 
 static void intel_imc_event_stop(struct pmu_box *box, struct pmu_event *ev, int idx)

@@ -8,6 +8,8 @@
 #include <linux/of.h>
 #include <linux/slab.h>
 
+#include <pmu/compat.h>
+
 #include "power_imc.h"
 
 /* Longest name of a PMU or an event, so that it and ".scale" are a file name. */
@@ -261,6 +263,8 @@ static const char *power_imc_unit_read(struct power_imc_unit *unit, const struct
 	    type != POWER_IMC_TYPE_THREAD && type != POWER_IMC_TYPE_TRACE)
 		return "has a type that is not known";
 	unit->type = type;
+	if (type == POWER_IMC_TYPE_TRACE && !PMU_SAMPLES_OF_THE_PAST)
+		return "needs perf to take a sample's time from a driver, as it does from 6.1 on";
 	if (power_imc_type_is_taken(unit))
 		return "is the second of its type";
 	wrong = power_imc_unit_name(unit, np);

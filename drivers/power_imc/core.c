@@ -44,6 +44,7 @@ static const struct pmu_box_ops power_imc_core_ops = {
 	.power_on = power_imc_core_power_on,
 	.power_off = power_imc_core_power_off,
 	.read = power_imc_core_read,
+	.restarted = power_imc_counter_restarted,
 };
 
 /*

@@ -36,7 +36,7 @@ static void power_imc_drain_miss(struct power_imc_trace_event *te, u64 samples)
 	/* perf record asks the event that was opened, not its children. */
 	struct perf_event *event = te->event->parent ?: te->event;
 
-	atomic64_add(samples, &event->lost_samples);
+	pmu_event_lost(event, samples);
 }
 
 /* Nobody knows of which mode they were: events that exclude one may be told of too many. */
@@ -47,7 +47,7 @@ static void power_imc_drain_lost(struct power_imc_trace *trace, u64 lost)
 	if (!lost)
 		return;
 	list_for_each_entry(te, &trace->events, node)
-		power_imc_drain_miss(te, power_imc_thin(te, lost));
+		power_imc_drain_miss(te, power_imc_thin_many(te, lost));
 }
 
 static void power_imc_drain_deliver(struct power_imc_trace *trace, struct power_imc_sample *sample,
@@ -58,7 +58,7 @@ static void power_imc_drain_deliver(struct power_imc_trace *trace, struct power_
 	struct power_imc_trace_event *te;
 
 	list_for_each_entry(te, &trace->events, node) {
-		if (!(te->modes & BIT(mode)) || (te->every > 1 && !power_imc_thin(te, 1)))
+		if (!(te->modes & BIT(mode)) || !power_imc_thin_one(te))
 			continue;
 		if (power_imc_sample_deliver(te, mode))
 			trace->samples++;

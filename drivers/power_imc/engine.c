@@ -114,6 +114,36 @@ static void power_imc_domain_put_all(enum power_imc_type type, unsigned int user
 		power_imc_domain_put(type);
 }
 
+/* Is a CPU in the core of @pir? */
+static bool power_imc_core_has(u32 pir, int cpu)
+{
+	u32 threads = power_imc_halves() * POWER_IMC_HALF_THREADS;
+
+	return get_hard_smp_processor_id(cpu) / threads == pir / threads;
+}
+
+/*
+ * Call @func on a CPU of a core: one that sleeps deeply answers nobody else, and wakes up for this.
+ * False if none is online; then it is called here, and who does not answer is off. Not with
+ * interrupts off, unless on a CPU of the core.
+ */
+static bool power_imc_core_call(u32 pir, smp_call_func_t func, void *data)
+{
+	int cpu, here = get_cpu();
+
+	/* One that goes in between is not found again. */
+	if (!power_imc_core_has(pir, here))
+		for_each_online_cpu(cpu)
+			if (power_imc_core_has(pir, cpu) &&
+			    !smp_call_function_single(cpu, func, data, true)) {
+				put_cpu();
+				return true;
+			}
+	func(data);
+	put_cpu();
+	return power_imc_core_has(pir, here);
+}
+
 /**
  * power_imc_engine_get() - use the engine of a core.
  * @core: the core; this runs on one of its CPUs
@@ -191,17 +221,9 @@ static void power_imc_engine_restart(struct power_imc_core *core)
 		 core->first_cpu, ERR_PTR(err));
 }
 
-/**
- * power_imc_engine_pause() - have the engine of a core off, up to power_imc_engine_resume().
- * @core: the core
- *
- * Whoever uses it meanwhile, on another CPU of the core, has it started by that.
- *
- * Context: any; with hotplug held off, so that one CPU at a time does this.
- * Return: 0, or what the firmware says: then it is on, or may be, and not paused.
- */
-int power_imc_engine_pause(struct power_imc_core *core)
+static void power_imc_engine_pause_here(void *data)
 {
+	struct power_imc_core *core = data;
 	unsigned long flags;
 	int err = 0;
 
@@ -210,22 +232,32 @@ int power_imc_engine_pause(struct power_imc_core *core)
 	if (core->users || core->stuck)
 		err = power_imc_engine_stop(core);
 	core->paused = !err;
+	core->pause_error = err;
 	/* A half of it may be off. */
 	if (core->users && err)
 		power_imc_engine_restart(core);
 	raw_spin_unlock_irqrestore(&core->lock, flags);
-	return err;
+}
+
+/**
+ * power_imc_engine_pause() - have the engine of a core off, up to power_imc_engine_resume().
+ * @core: the core
+ *
+ * Whoever uses it meanwhile, on another CPU of the core, has it started by that.
+ *
+ * Context: as power_imc_core_call(); with hotplug held off, so that one CPU at a time does this.
+ * Return: 0, or what the firmware says: then it is on, or may be, and not paused.
+ */
+int power_imc_engine_pause(struct power_imc_core *core)
+{
+	power_imc_core_call(core->pir, power_imc_engine_pause_here, core);
+	return core->pause_error;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_pause);
 
-/**
- * power_imc_engine_resume() - the opposite of power_imc_engine_pause().
- * @core: the core; nothing happens unless it is paused
- *
- * Context: any.
- */
-void power_imc_engine_resume(struct power_imc_core *core)
+static void power_imc_engine_resume_here(void *data)
 {
+	struct power_imc_core *core = data;
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&core->lock, flags);
@@ -234,22 +266,34 @@ void power_imc_engine_resume(struct power_imc_core *core)
 	core->paused = false;
 	raw_spin_unlock_irqrestore(&core->lock, flags);
 }
-EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_resume);
 
 /**
- * power_imc_engine_look() - start an engine again that should be on, and is not.
- * @core: the core
+ * power_imc_engine_resume() - the opposite of power_imc_engine_pause().
+ * @core: the core; nothing happens unless it is paused
  *
- * Context: any.
+ * Context: as power_imc_core_call().
  */
-void power_imc_engine_look(struct power_imc_core *core)
+void power_imc_engine_resume(struct power_imc_core *core)
 {
+	power_imc_core_call(core->pir, power_imc_engine_resume_here, core);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_resume);
+
+/* Should the engine be on, and is not? One that does not answer sleeps. Called with core->lock. */
+static bool power_imc_engine_is_missing(struct power_imc_core *core)
+{
+	return core->users && !core->paused && !core->imc->halted &&
+	       (core->failed || (core->tells && power_imc_engine_is_off(core)));
+}
+
+static void power_imc_engine_look_here(void *data)
+{
+	struct power_imc_core *core = data;
 	unsigned long flags;
 	bool again;
 
 	raw_spin_lock_irqsave(&core->lock, flags);
-	again = core->users && !core->paused && !core->imc->halted &&
-		(core->failed || (core->tells && power_imc_engine_is_off(core)));
+	again = power_imc_engine_is_missing(core);
 	if (again) {
 		core->restarts++;
 		/* Only what is off is set up, and a half of it may be on. */
@@ -262,39 +306,57 @@ void power_imc_engine_look(struct power_imc_core *core)
 		dev_notice_ratelimited(core->imc->dev, "the engine of CPU %d's core was off, as after a deep sleep, and is started again: counts are missing\n",
 				       core->first_cpu);
 }
+
+/**
+ * power_imc_engine_look() - start an engine again that should be on, and is not.
+ * @core: the core; it is not woken up unless there is something to start
+ *
+ * Context: process.
+ */
+void power_imc_engine_look(struct power_imc_core *core)
+{
+	unsigned long flags;
+	bool missing;
+
+	raw_spin_lock_irqsave(&core->lock, flags);
+	missing = power_imc_engine_is_missing(core);
+	raw_spin_unlock_irqrestore(&core->lock, flags);
+	if (missing)
+		power_imc_core_call(core->pir, power_imc_engine_look_here, core);
+}
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_look);
 
-/* Is a CPU online that is in the core of @pir? */
-static bool power_imc_core_is_online(u32 pir)
-{
-	u32 threads = power_imc_halves() * POWER_IMC_HALF_THREADS;
-	int cpu;
+struct power_imc_quiesce {
+	const struct power_imc_firmware *firmware;
+	u32 pir;
+	int err;
+};
 
-	for_each_online_cpu(cpu)
-		if (get_hard_smp_processor_id(cpu) / threads == pir / threads)
-			return true;
-	return false;
+static void power_imc_engine_quiesce_here(void *data)
+{
+	struct power_imc_quiesce *quiesce = data;
+
+	for (unsigned int i = 0; i < power_imc_halves(); i++) {
+		int err = quiesce->firmware->core(quiesce->pir ^ i, false);
+
+		quiesce->err = quiesce->err ?: err;
+	}
 }
 
 static int power_imc_engine_quiesce(struct power_imc *imc, u32 pir)
 {
-	int first = 0;
+	struct power_imc_quiesce quiesce = { .firmware = imc->firmware, .pir = pir };
+	bool online = power_imc_core_call(pir, power_imc_engine_quiesce_here, &quiesce);
 
-	for (unsigned int i = 0; i < power_imc_halves(); i++) {
-		int err = imc->firmware->core(pir ^ i, false);
-
-		first = first ?: err;
-	}
-	if (!first || !power_imc_core_is_online(pir))
+	if (!quiesce.err || !online)
 		return 0;
 	dev_err(imc->dev, "the engine of the core with PIR %#x could not be stopped (%pe): it may go on writing to memory\n",
-		pir, ERR_PTR(first));
-	return first;
+		pir, ERR_PTR(quiesce.err));
+	return quiesce.err;
 }
 
 /**
- * power_imc_engines_quiesce() - stop every engine, whoever started it, and have no thread point
- * to memory any more.
+ * power_imc_engines_quiesce() - stop every engine, whoever started it.
  * @imc: the device
  *
  * All cores that the machine has, not only those that this kernel runs on. A core without a
@@ -315,21 +377,19 @@ int power_imc_engines_quiesce(struct power_imc *imc)
 
 		first = first ?: err;
 	}
-	power_imc_ldbar_clear();
 	return first;
 }
 
 /**
- * power_imc_engines_halt() - stop every engine for good.
+ * power_imc_engines_halt() - stop every engine for good, and have no thread point to memory.
  * @imc: the device
  *
  * Nothing is started any more, whoever wants it: CPUs that come online, tasks that are
  * scheduled, events that are opened.
  *
  * Context: may sleep.
- * Return: as power_imc_engines_quiesce().
  */
-int power_imc_engines_halt(struct power_imc *imc)
+void power_imc_engines_halt(struct power_imc *imc)
 {
 	unsigned long flags;
 
@@ -341,5 +401,8 @@ int power_imc_engines_halt(struct power_imc *imc)
 		raw_spin_lock_irqsave(&imc->cores[i].lock, flags);
 		raw_spin_unlock_irqrestore(&imc->cores[i].lock, flags);
 	}
-	return power_imc_engines_quiesce(imc);
+	power_imc_engines_quiesce(imc);
+	power_imc_memory_settle();
+	/* Also where an engine does not stop: it would write to memory of the next kernel's. */
+	power_imc_ldbar_clear();
 }

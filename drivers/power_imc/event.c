@@ -4,6 +4,7 @@
  */
 #include <linux/errno.h>
 #include <linux/export.h>
+#include <linux/irq_work.h>
 
 #include "power_imc.h"
 
@@ -58,3 +59,26 @@ int power_imc_counter_read(const void *base, const struct pmu_event *ev, u64 *va
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_counter_read);
+
+/* Who reads may hold locks that printing needs. */
+static void power_imc_restart_tell(struct irq_work *work)
+{
+	pr_warn("power_imc_pmu: counters in memory have begun anew at 0, as when a chip's microcode is restarted: what they had counted since they were last read is lost\n");
+}
+
+static DEFINE_IRQ_WORK(power_imc_restart_work, power_imc_restart_tell);
+static atomic_t power_imc_restart_told = ATOMIC_INIT(0);
+
+/* Of all counters in memory: none of 64 bits ever wraps. Told once: a microcode has many. */
+void power_imc_counter_restarted(struct pmu_box *box, struct pmu_event *ev)
+{
+	if (!atomic_xchg(&power_imc_restart_told, 1))
+		irq_work_queue(&power_imc_restart_work);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_counter_restarted);
+
+/* The module goes, and no event is there. May sleep. */
+void power_imc_counter_exit(void)
+{
+	irq_work_sync(&power_imc_restart_work);
+}

@@ -49,6 +49,18 @@ unsigned int power_imc_halves(void)
 EXPORT_SYMBOL_IF_KUNIT(power_imc_halves);
 
 /**
+ * power_imc_unit_is_ours() - may a unit be counted on this machine?
+ * @unit: the unit; those of the nest have nothing to do with engines
+ *
+ * Context: any.
+ */
+bool power_imc_unit_is_ours(const struct power_imc_unit *unit)
+{
+	return unit->type == POWER_IMC_TYPE_NEST || power_imc_ldbar_is_ours();
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_unit_is_ours);
+
+/**
  * power_imc_firmware_find() - choose how engines are switched.
  * @dev: for messages
  *

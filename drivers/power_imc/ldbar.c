@@ -9,6 +9,7 @@
 #include <linux/cpumask.h>
 #include <linux/export.h>
 #include <linux/smp.h>
+#include <asm/firmware.h>
 #include <asm/reg.h>
 
 #include "power_imc.h"
@@ -47,11 +48,26 @@ static void power_imc_ldbar_clear_local(void *unused)
 	cpumask_set_cpu(smp_processor_id(), &power_imc_ldbar_clean);
 }
 
+/**
+ * power_imc_ldbar_is_ours() - may LDBAR be touched?
+ *
+ * Where there is an ultravisor it is that one's, and a hypervisor that touches it is interrupted.
+ *
+ * Context: any.
+ */
+bool power_imc_ldbar_is_ours(void)
+{
+	return !firmware_has_feature(FW_FEATURE_ULTRAVISOR);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_is_ours);
+
 /* No thread that is online points to memory. May sleep. */
 void power_imc_ldbar_clear(void)
 {
-	on_each_cpu(power_imc_ldbar_clear_local, NULL, 1);
+	if (power_imc_ldbar_is_ours())
+		on_each_cpu(power_imc_ldbar_clear_local, NULL, 1);
 }
+EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_clear);
 
 /**
  * power_imc_ldbar_clean_up() - leave nothing of a predecessor in this CPU's LDBAR.
@@ -107,6 +123,8 @@ int power_imc_ldbar_watch(struct power_imc *imc)
 {
 	int state;
 
+	if (!power_imc_ldbar_is_ours())
+		return 0;
 	power_imc_ldbar_imc = imc;
 	/* A CPU that comes in between must not pause an engine that it does not resume. */
 	state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "perf/power_imc:online",

@@ -26,6 +26,11 @@ static void power_imc_register(struct power_imc_unit *unit)
 {
 	int err = 0;
 
+	if (!power_imc_unit_is_ours(unit)) {
+		dev_notice_once(unit->imc->dev, "an ultravisor has LDBAR, by which engines are told where to count: there are no units but those of the nest\n");
+		return;
+	}
+
 	switch (unit->type) {
 	case POWER_IMC_TYPE_NEST:
 		err = power_imc_nest_register(unit);
@@ -77,6 +82,8 @@ static int power_imc_probe(struct platform_device *pdev)
 
 	/* The kernel before this one may have left engines on, and not by kexec alone. */
 	power_imc_engines_quiesce(imc);
+	power_imc_memory_settle();
+	power_imc_ldbar_clear();
 	power_imc_nests_quiesce(imc);
 	if (is_kdump_kernel()) {
 		dev_info(dev, "stopped all collection; there are no PMUs in a kdump kernel\n");
@@ -137,10 +144,11 @@ static void __exit power_imc_exit(void)
 	power_imc_idle_exit();
 	platform_driver_unregister(&power_imc_driver);
 	pmu_unregister_all(THIS_MODULE);
+	power_imc_counter_exit();
 }
 module_exit(power_imc_exit);
 
 MODULE_DESCRIPTION("POWER9 and POWER10 in-memory collection counters");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(PMU_SUITE_VERSION);
-MODULE_IMPORT_NS(PMU_CORE_NS);
+PMU_IMPORT_NS(PMU_CORE);

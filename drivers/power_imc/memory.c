@@ -78,10 +78,12 @@ static void power_imc_memory_release(void *data)
 	struct power_imc *imc = data;
 	int err = power_imc_engines_quiesce(imc);
 
+	power_imc_memory_settle();
+	/* Under an engine that runs a thread had better trace on, into what is kept. */
 	if (err)
 		dev_err(imc->dev, "memory that an engine may still write is kept for good\n");
 	else
-		power_imc_memory_settle();
+		power_imc_ldbar_clear();
 	power_imc_memory_free(imc, err);
 }
 

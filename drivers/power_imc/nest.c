@@ -140,6 +140,7 @@ static const struct pmu_box_ops power_imc_nest_ops = {
 	.power_off = power_imc_nest_power_off,
 	.begin_read = power_imc_nest_begin_read,
 	.read = power_imc_nest_read,
+	.restarted = power_imc_counter_restarted,
 };
 
 static const char *power_imc_nest_state(const struct power_imc_chip *chip)

@@ -8,7 +8,7 @@
  * are switched through the firmware (firmware.c).
  *
  * Trace units (trace.c) are the same engine in another mode: its records (ring.c) are
- * drained (drain.c) into perf's samples (sample.c).
+ * drained (drain.c), thinned out (thin.c), and become perf's samples (sample.c).
  *
  * Locks, outermost first:
  *
@@ -125,6 +125,7 @@ struct power_imc_core {
 	enum power_imc_type type;	/* what for, while users > 0 or stuck */
 	u64 scom;			/* likewise, as for power_imc_domain_get() */
 	bool paused;			/* off, whether it has users or not */
+	int pause_error;		/* of the last attempt */
 	bool failed;			/* could not be started again, which has been told */
 	bool stuck;			/* was last not stopped: may be on without users */
 	bool tells;			/* what the switch reads as is what it is */
@@ -189,13 +190,15 @@ void power_imc_engine_resume(struct power_imc_core *core);
 void power_imc_engine_look(struct power_imc_core *core);
 struct power_imc_core *power_imc_core_of(struct power_imc *imc, int cpu);
 int power_imc_engines_quiesce(struct power_imc *imc);
-int power_imc_engines_halt(struct power_imc *imc);
+void power_imc_engines_halt(struct power_imc *imc);
 
 /* event.c */
 extern const struct pmu_format power_imc_formats[];
 extern const unsigned int power_imc_nr_formats;
 int power_imc_offset_check(const struct power_imc_unit *unit, u64 config);
 int power_imc_counter_read(const void *base, const struct pmu_event *ev, u64 *value);
+void power_imc_counter_restarted(struct pmu_box *box, struct pmu_event *ev);
+void power_imc_counter_exit(void);
 
 /* firmware.c, opal.c, scom.c */
 const struct power_imc_firmware *power_imc_firmware_find(struct device *dev);
@@ -204,6 +207,7 @@ const struct power_imc_firmware *power_imc_scom_find(void);
 enum power_imc_generation power_imc_generation_of(u32 pvr);
 enum power_imc_generation power_imc_generation(void);
 unsigned int power_imc_halves(void);
+bool power_imc_unit_is_ours(const struct power_imc_unit *unit);
 
 /* idle.c */
 s32 power_imc_idle_limit(const u32 *flags, const u32 *latencies, unsigned int states);
@@ -216,6 +220,7 @@ u64 power_imc_ldbar(u64 address, u64 mode);
 void power_imc_ldbar_write(const struct power_imc *imc, u64 value);
 void power_imc_ldbar_clear(void);
 void power_imc_ldbar_clean_up(void);
+bool power_imc_ldbar_is_ours(void);
 int power_imc_ldbar_watch(struct power_imc *imc);
 
 /* memory.c */

@@ -11,9 +11,7 @@
  * for a time: a fork may copy it at any moment.
  */
 #include <linux/export.h>
-#include <linux/math64.h>
 #include <linux/perf_event.h>
-#include <linux/trace_events.h>
 #include <asm/ptrace.h>
 #include <asm/reg.h>
 #include <asm/time.h>
@@ -39,55 +37,6 @@
 /* Reading a clock takes less; records come 7.8 us apart at the least. */
 #define POWER_IMC_CLOCK_TICKS		(2 * tb_ticks_per_usec)
 #define POWER_IMC_CLOCK_TRIES		4
-
-/* What tools read as raw data begins behind it. */
-static_assert(sizeof(struct trace_entry) == offsetof(struct power_imc_sample, raw.record) -
-	      offsetof(struct power_imc_sample, raw));
-
-/**
- * power_imc_thinning() - how many records make a sample.
- * @wanted: attr.sample_period, or attr.sample_freq in samples per second
- * @freq: which of the two
- * @period: of a record, in counts
- * @rate: records per second
- *
- * Return: the number that comes closest, at least 1.
- */
-u64 power_imc_thinning(u64 wanted, bool freq, u64 period, u64 rate)
-{
-	u64 every = freq ? DIV64_U64_ROUND_CLOSEST(rate, wanted) :
-			   div64_u64(wanted, period) + (wanted % period >= period - period / 2);
-
-	return max(every, 1ULL);
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_thinning);
-
-/**
- * power_imc_thin() - how many samples some records are to an event.
- * @te: the event; its position moves on
- * @records: number of records
- */
-u64 power_imc_thin(struct power_imc_trace_event *te, u64 records)
-{
-	u64 samples;
-
-	/* What most often is asked needs no division. */
-	if (records == 1) {
-		if (--te->left)
-			return 0;
-		te->left = te->every;
-		return 1;
-	}
-	if (records < te->left) {
-		te->left -= records;
-		return 0;
-	}
-	records -= te->left;
-	samples = div64_u64(records, te->every);
-	te->left = te->every - (records - samples * te->every);
-	return samples + 1;
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_thin);
 
 /**
  * power_imc_record_mode() - in which mode was the thread?
@@ -136,6 +85,8 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_wanted);
 void power_imc_sample_init(struct power_imc_sample *sample)
 {
 	memset(&sample->regs, 0, sizeof(sample->regs));
+	/* perf sets what struct trace_entry has, not what is between that and the record. */
+	memset(sample->raw.skipped, 0, sizeof(sample->raw.skipped));
 	sample->of = NULL;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_init);
@@ -157,10 +108,10 @@ static u64 power_imc_sample_chain_bytes(const struct perf_callchain_entry *chain
 static void power_imc_sample_set_chain(struct perf_sample_data *data,
 				       struct perf_callchain_entry *chain)
 {
-	if (data->sample_flags & PERF_SAMPLE_CALLCHAIN)
+	if (pmu_sample_flags(data) & PERF_SAMPLE_CALLCHAIN)
 		pmu_sample_grow(data, -power_imc_sample_chain_bytes(data->callchain));
 	data->callchain = chain;
-	data->sample_flags |= PERF_SAMPLE_CALLCHAIN;
+	pmu_sample_flags(data) |= PERF_SAMPLE_CALLCHAIN;
 	pmu_sample_grow(data, power_imc_sample_chain_bytes(chain));
 }
 
@@ -175,7 +126,7 @@ static void power_imc_sample_overflow(struct perf_event *event, struct perf_samp
 	struct power_imc_sample *sample = te->sample;
 
 	data->time = sample->time;
-	data->sample_flags |= PERF_SAMPLE_TIME;
+	pmu_sample_flags(data) |= PERF_SAMPLE_TIME;
 	if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) {
 		sample->chain.nr = 0;
 		if (power_imc_sample_chain_wanted(&event->attr, sample->user)) {
@@ -287,10 +238,10 @@ static void power_imc_sample_output(struct power_imc_trace_event *te,
 
 	if (sample->of == te) {
 		/* What perf found out for the first one is still true. */
-		data->sample_flags = POWER_IMC_SAMPLE_KNOWN | POWER_IMC_SAMPLE_OF_TASK;
+		pmu_sample_flags(data) = POWER_IMC_SAMPLE_KNOWN | POWER_IMC_SAMPLE_OF_TASK;
 	} else {
 		perf_sample_data_init(data, 0, te->period);
-		data->sample_flags = POWER_IMC_SAMPLE_KNOWN;
+		pmu_sample_flags(data) = POWER_IMC_SAMPLE_KNOWN;
 		sample->of = te;
 	}
 	data->ip = sample->regs.nip;
@@ -305,8 +256,8 @@ static void power_imc_sample_output(struct power_imc_trace_event *te,
  * @mode: power_imc_record_mode(); perf has no way to be told that it was a guest's
  *
  * It is a sample of the current task, of the record's time, with a call chain of one and
- * the record, behind 8 bytes, as raw data. All that its registers have is what is known of
- * the record's moment.
+ * the record, behind a struct trace_entry, as raw data. All that its registers have is what is
+ * known of the record's moment.
  *
  * Context: interrupts off, between power_imc_sample_begin() and power_imc_sample_end().
  * Return: false if this CPU is in the middle of making another software event's sample.

@@ -3,8 +3,11 @@
 #ifndef POWER_IMC_SAMPLE_H
 #define POWER_IMC_SAMPLE_H
 
+#include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/perf_event.h>
+#include <linux/prandom.h>
+#include <linux/trace_events.h>
 #include <linux/types.h>
 #include <asm/ptrace.h>
 
@@ -13,13 +16,16 @@
 
 struct power_imc_sample;
 
-/* A trace event: it wants one record of so many. */
+/* A trace event. Counts are those of what triggers records. */
 struct power_imc_trace_event {
 	struct list_head node;		/* power_imc_trace.events, while it is scheduled */
 	struct perf_event *event;
-	u64 every;			/* records to a sample */
-	u64 left;			/* records until the next one */
-	u64 period;			/* of a sample, in counts of what triggers records */
+	u64 period;			/* counts to a sample, at least a record's */
+	u64 record;			/* counts to a record */
+	/* Of thin.c: */
+	u64 skip;			/* records before the next sample */
+	s64 rest;			/* counts of its window that are behind it */
+	struct rnd_state random;
 	perf_overflow_handler_t output;	/* writes a sample, as perf chose it */
 	struct hlist_head only;		/* the event, and no other */
 	/* While its samples are made, from power_imc_sample_begin() to power_imc_sample_end(): */
@@ -38,7 +44,8 @@ struct power_imc_sample {
 	u64 time;
 	bool user;
 	struct {
-		u64 skipped;		/* perf_tp_event() wants a struct trace_entry there */
+		/* For perf_tp_event()'s struct trace_entry: 8 bytes, which RHEL 9 has more of. */
+		u64 skipped[DIV_ROUND_UP(sizeof(struct trace_entry), sizeof(u64))];
 		struct power_imc_record record;
 	} raw;
 	struct {
@@ -53,8 +60,25 @@ enum power_imc_mode {
 	POWER_IMC_HOST_USER, POWER_IMC_HOST_KERNEL, POWER_IMC_GUEST_USER, POWER_IMC_GUEST_KERNEL,
 };
 
-u64 power_imc_thinning(u64 wanted, bool freq, u64 period, u64 rate);
-u64 power_imc_thin(struct power_imc_trace_event *te, u64 records);
+/* thin.c */
+u64 power_imc_thin_period(u64 wanted, bool freq, u64 record, u64 rate);
+void power_imc_thin_begin(struct power_imc_trace_event *te, u64 seed);
+void power_imc_thin_next(struct power_imc_trace_event *te);
+u64 power_imc_thin_many(struct power_imc_trace_event *te, u64 records);
+
+/* Is the next record a sample to an event? Its position moves on. */
+static inline bool power_imc_thin_one(struct power_imc_trace_event *te)
+{
+	if (te->skip) {
+		te->skip--;
+		return false;
+	}
+	if (te->period > te->record)
+		power_imc_thin_next(te);
+	return true;
+}
+
+/* sample.c */
 enum power_imc_mode power_imc_record_mode(enum power_imc_generation generation,
 					  const struct power_imc_record *record, bool has_user);
 bool power_imc_sample_wanted(const struct perf_event_attr *attr, enum power_imc_mode mode);

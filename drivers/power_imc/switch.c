@@ -31,14 +31,13 @@ static struct tracepoint *power_imc_switch_tracepoint, *power_imc_exit_tracepoin
 static void (*power_imc_switch_probe)(int cpu);
 
 /* The task that goes is still current; interrupts are off. */
-static void power_imc_sched_switch(void *data, bool preempt, struct task_struct *prev,
-				   struct task_struct *next, unsigned int prev_state)
+static void power_imc_sched_switch(void *data, PMU_SCHED_SWITCH_ARGS)
 {
 	power_imc_switch_probe(smp_processor_id());
 }
 
-/* In the task that ends; newer kernels have more arguments. */
-static void power_imc_sched_process_exit(void *data, struct task_struct *task)
+/* In the task that ends. */
+static void power_imc_sched_process_exit(void *data, PMU_SCHED_EXIT_ARGS)
 {
 	unsigned long flags;
 
@@ -59,8 +58,7 @@ static int power_imc_switch_register(void)
 {
 	int err;
 
-	/* The compiler compares the arguments with the kernel's. */
-	check_trace_callback_type_sched_switch(power_imc_sched_switch);
+	pmu_check_sched_probes(power_imc_sched_switch, power_imc_sched_process_exit);
 	if (!power_imc_switch_tracepoint || !power_imc_exit_tracepoint)
 		for_each_kernel_tracepoint(power_imc_switch_match, NULL);
 	if (!power_imc_switch_tracepoint || !power_imc_exit_tracepoint)

@@ -64,6 +64,7 @@ static const struct pmu_box_ops power_imc_thread_ops = {
 	.power_on = power_imc_thread_power_on,
 	.power_off = power_imc_thread_power_off,
 	.read = power_imc_thread_read,
+	.restarted = power_imc_counter_restarted,
 	.freeze = power_imc_thread_freeze,
 	.thaw = power_imc_thread_thaw,
 };

@@ -4,13 +4,14 @@
  * and perf gets samples. A box per CPU, with a ring of 256 KiB once somebody wants its records.
  */
 #include <linux/bitfield.h>
-#include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/random.h>
 #include <linux/topology.h>
 #include <asm/reg.h>
 #include <asm/time.h>
+
+#include <pmu/compat.h>
 
 #include "sample.h"
 #include "trace.h"
@@ -69,20 +70,20 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_trace_scom);
 
 /* What a config asks for: the register's value and how many counts make a record. */
 static int power_imc_trace_decode(const struct power_imc_unit *unit, u64 config, u64 *scom,
-				  u64 *period)
+				  u64 *record)
 {
 	const struct pmu_desc *desc = &unit->desc;
 
 	*scom = power_imc_generation() == POWER_IMC_P9 ? POWER_IMC_TRACE_SCOM_P9 :
 							 POWER_IMC_TRACE_SCOM_P10;
-	*period = POWER_IMC_TRACE_LOAD;
+	*record = POWER_IMC_TRACE_LOAD;
 	for (unsigned int i = 0; i < desc->nr_events; i++)
 		if (desc->events[i].config[PMU_CONFIG] == config)
 			return 0;
 	/* Firmware calls set up what they always set up. */
 	if (!trace_config || unit->imc->firmware != power_imc_scom_find())
 		return -EINVAL;
-	*period = FIELD_GET(POWER_IMC_CONFIG_CPMC_LOAD, config);
+	*record = FIELD_GET(POWER_IMC_CONFIG_CPMC_LOAD, config);
 	return power_imc_trace_scom(power_imc_generation(), config, scom);
 }
 
@@ -92,11 +93,6 @@ static void power_imc_trace_switched(int cpu)
 
 	if (!list_empty(&trace->events))
 		power_imc_drain_switched(trace);
-}
-
-static u64 power_imc_random_below(u64 limit)
-{
-	return mul_u64_u64_shr(get_random_u64(), limit, 64);
 }
 
 /*
@@ -110,17 +106,23 @@ static void power_imc_trace_bypass_period(struct perf_event *event)
 	local64_set(&event->hw.period_left, 1);
 }
 
-static void power_imc_trace_set_period(struct power_imc_trace_event *te, u64 period)
+static void power_imc_trace_set_window(struct power_imc_trace_event *te, u64 record, u64 period)
 {
-	struct perf_event *event = te->event;
+	te->record = record;
+	te->period = period;
+	if (period > record)
+		power_imc_thin_begin(te, get_random_u64());
+	power_imc_trace_bypass_period(te->event);
+}
 
-	te->every = power_imc_thinning(event->attr.sample_period, event->attr.freq, period,
-				       POWER_IMC_TRACE_CLOCK_HZ / period);
-	te->left = te->every;
-	te->period = te->every * period;
-	event->attr.freq = 0;
-	event->attr.sample_period = te->period;
-	power_imc_trace_bypass_period(event);
+static void power_imc_trace_set_period(struct power_imc_trace_event *te, u64 record)
+{
+	struct perf_event_attr *attr = &te->event->attr;
+
+	attr->sample_period = power_imc_thin_period(attr->sample_period, attr->freq, record,
+						    POWER_IMC_TRACE_CLOCK_HZ);
+	attr->freq = 0;
+	power_imc_trace_set_window(te, record, attr->sample_period);
 }
 
 /* Idle is not in the record, nor on POWER9 whether it is a guest's. */
@@ -201,21 +203,16 @@ static void power_imc_trace_attach(struct pmu_event *ev, const struct power_imc_
 static int power_imc_trace_inherit(struct pmu_event *ev)
 {
 	const struct power_imc_trace_event *parent = pmu_event_of(ev->event->parent)->priv;
-	struct power_imc_trace_event *te = ev->priv;
 
 	power_imc_trace_attach(ev, parent);
-	te->every = parent->every;
-	te->period = parent->period;
-	/* Each child would end before its first sample if all were to begin a whole period. */
-	te->left = te->every > 1 ? 1 + power_imc_random_below(te->every) : 1;
-	power_imc_trace_bypass_period(ev->event);
+	power_imc_trace_set_window(ev->priv, parent->record, parent->period);
 	return 0;
 }
 
 static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	struct perf_event *event = ev->event;
-	u64 scom, period;
+	u64 scom, record;
 	int err;
 
 	if (event->parent)
@@ -224,16 +221,16 @@ static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_ev
 	if (!power_imc_trace_can_exclude(&event->attr))
 		return -EINVAL;
 	/* A signal for each sample would come where the ring is drained. */
-	if (event->attr.sample_type & POWER_IMC_TRACE_CANNOT || event->attr.sigtrap)
+	if (event->attr.sample_type & POWER_IMC_TRACE_CANNOT || pmu_attr_sigtrap(&event->attr))
 		return -EOPNOTSUPP;
-	err = power_imc_trace_decode(to_imc_unit(desc), event->attr.config, &scom, &period);
+	err = power_imc_trace_decode(to_imc_unit(desc), event->attr.config, &scom, &record);
 	if (err)
 		return err;
 	err = power_imc_trace_claim(to_imc_unit(desc)->imc, event, scom);
 	if (err)
 		return err;
 	power_imc_trace_attach(ev, NULL);
-	power_imc_trace_set_period(ev->priv, period);
+	power_imc_trace_set_period(ev->priv, record);
 	return 0;
 }
 

@@ -98,6 +98,8 @@ enum pmu_tasks { PMU_TASKS_NEVER, PMU_TASKS_TOO, PMU_TASKS_ONLY };
  * struct pmu_event - the core's part of a perf_event, from event_init to destruction.
  * @max_rate: most counts per second that the event can reach; set by
  *	pmu_box_ops.event_init, decides how often the counter is polled. 0: never wraps
+ * @bounded: nothing counts faster than @max_rate, so a difference beyond it is not counted; set by
+ *	pmu_box_ops.event_init. Not where @max_rate stands for something else than events
  * @priv: the driver's: pmu_desc.event_size bytes, at first all zero; or if that is 0, set by
  *	pmu_box_ops.event_init and freed by event_free
  * @claims_anew: what the event claims depends on which others have claimed; set by
@@ -109,18 +111,23 @@ enum pmu_tasks { PMU_TASKS_NEVER, PMU_TASKS_TOO, PMU_TASKS_ONLY };
  */
 struct pmu_event {
 	u64 max_rate;
+	bool bounded;
 	void *priv;
 	bool claims_anew;
 	struct perf_event *event;
 	/* private: */
 	struct pmu_dev *pd;
 	struct pmu_box *box;		/* of a task's event: while it is scheduled, else NULL */
+	struct list_head node;		/* in pmu_box.events, unless a task's */
 	struct list_head active;	/* in pmu_box.active while it counts */
 	atomic64_t prev;		/* raw value at the last fold */
+	u64 folded_ns;			/* a moment before prev was read */
 	u64 poll_ns;
 	int last_idx;			/* the counter it had, to get the same again */
 	bool parked;			/* counts on while its context moves to another CPU */
 	bool out;			/* perf took it out, and may put it back soon */
+	bool waiting;			/* perf put it on a CPU that the box is leaving */
+	bool off, leader_off;		/* switched off, which perf forgets in a move */
 	bool failed;			/* the device was gone: counts no more */
 	struct irq_work fail_irq;
 	struct work_struct fail_work;
@@ -199,10 +206,14 @@ struct pmu_box_ops {
 	void (*unclaim)(struct pmu_box *box, struct pmu_event *ev, void *state);
 	/**
 	 * @start: let counter @idx count the event once the box is thawed; the box is
-	 * frozen. Returns the raw value that counting goes on from. NULL: what read says.
+	 * frozen, but see pmu_desc.live. Returns the raw value that counting goes on from.
+	 * NULL: what read says.
 	 */
 	u64 (*start)(struct pmu_box *box, struct pmu_event *ev, int idx);
-	/** @stop: counter @idx need not count any more; the box is frozen. */
+	/**
+	 * @stop: counter @idx need not count any more; the box is frozen, but see
+	 * pmu_desc.live.
+	 */
 	void (*stop)(struct pmu_box *box, struct pmu_event *ev, int idx);
 	/**
 	 * @begin_read: a pass of reads begins. The reads up to the next begin_read are
@@ -228,6 +239,12 @@ struct pmu_box_ops {
 	 * have interrupted any other verb, and must be but a look at memory.
 	 */
 	int (*read)(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value);
+	/**
+	 * @restarted: the event's counter, which is too wide to wrap, is less than it was: somebody
+	 * has begun it anew, at 0. The event gets what it has counted since. Any context, also an
+	 * NMI. NULL: a counter that is less has wrapped.
+	 */
+	void (*restarted)(struct pmu_box *box, struct pmu_event *ev);
 	/** @freeze: stop all counters of the box together. */
 	void (*freeze)(struct pmu_box *box);
 	/** @thaw: let the started counters count, together. */
@@ -247,6 +264,8 @@ struct pmu_box_ops {
  *	-ENOENT, so that perf stat says that they are not supported. Otherwise events count
  * @excludes: the driver's event_init looks at attr.exclude_*; otherwise events that set
  *	one are refused
+ * @live: start and stop are also called while the box counts, for an event that starts or stops by
+ *	itself: then start lets it count at once, and the event is read for the last time after stop
  * @privileged: events are only for who has CAP_PERFMON, others get -EACCES. Those of tasks
  *	are so anyway if boxes have a power_on, since they switch on all of them
  * @width: width of the counters in bits, 1 to 64
@@ -266,6 +285,7 @@ struct pmu_desc {
 	enum pmu_tasks tasks;
 	bool sampling;
 	bool excludes;
+	bool live;
 	bool privileged;
 	unsigned int width;
 	size_t state_size;
@@ -295,6 +315,8 @@ int pmu_resume(struct device *dev);
 u64 pmu_delta(u64 prev, u64 now, unsigned int width);
 int pmu_fold(atomic64_t *prev, unsigned int width,
 	     int (*read)(void *context, u64 *now), void *context, u64 *delta);
+u64 pmu_most_counts(u64 max_rate, u64 ns);
+bool pmu_delta_is_possible(u64 delta, unsigned int width, u64 max_rate, u64 ns);
 u64 pmu_poll_period_ns(unsigned int width, u64 max_rate);
 
 #endif /* PMU_CORE_H */

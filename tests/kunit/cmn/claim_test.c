@@ -4,6 +4,7 @@
  * here in another way.
  */
 #include <kunit/test.h>
+#include <linux/perf_event.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -173,6 +174,13 @@ static void search(struct search *s, struct cmn_event **held, unsigned int n)
 	}
 }
 
+/* Of a pair, the half with the second group was opened second. */
+static struct cmn_event *half_of(struct cmn_event *ce)
+{
+	ce->odd = ce->wp.tag && ce->wp.group;
+	return ce;
+}
+
 static void try_all(struct kunit *test, const struct cmn_fake_mesh *mesh)
 {
 	struct search *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
@@ -186,7 +194,7 @@ static void try_all(struct kunit *test, const struct cmn_fake_mesh *mesh)
 		s->before[n] = cmn_regfile_claims(test, s->file);
 	for (unsigned int n = 0; n < DEPTH; n++)
 		for (unsigned int k = 0; k < ARRAY_SIZE(kinds); k++)
-			s->event[n][k] = cmn_regfile_event(test, s->file, kinds[k], 0, 0);
+			s->event[n][k] = half_of(cmn_regfile_event(test, s->file, kinds[k], 0, 0));
 	search(s, held, 0);
 	KUNIT_EXPECT_EQ(test, s->broken, 0U);
 	KUNIT_EXPECT_GT(test, s->claimed, 1000U);
@@ -280,41 +288,39 @@ static void pairs(struct kunit *test)
 }
 
 /*
- * The second of a pair gets the odd watchpoint, and nobody else does; each comes back to its own.
+ * The second of a pair gets the odd watchpoint, and nobody else does; so it is whichever comes first.
  */
 static void pairs_are_kept_together(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
 	struct cmn_event *one = cmn_regfile_event(test, file, WP_BASE, 0, 0);
-	struct cmn_event *other = cmn_regfile_event(test, file, WP_BASE ^ WP_GROUP_1, 0, 0);
-	struct cmn_event *all = cmn_regfile_event(test, file,
-						  WP_BASE ^ (WP_GROUP_1 | WP_EVERYWHERE), 0, 0);
+	struct cmn_event *other = half_of(cmn_regfile_event(test, file, WP_BASE ^ WP_GROUP_1, 0, 0));
+	struct cmn_event *all = half_of(cmn_regfile_event(test, file, WP_BASE ^
+							  (WP_GROUP_1 | WP_EVERYWHERE), 0, 0));
 	struct cmn_event *single = cmn_regfile_event(test, file, WP_BASE ^ WP_TAG_3, 0, 0);
 	struct cmn_dtm_claims claims = { };
 
-	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one, 0, false), 0);
-	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, all, 0, false), 0);
-	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, single, 0, false), 0);
-	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, other, 0, false), 1);
-	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, other, 0, false), 0);
-	one->counted = true;
-	other->counted = true;
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one, false), 0);
+	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, all, false), 0);
+	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, single, false), 0);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, other, false), 1);
+	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, other, false), 0);
 
 	/* The first goes and comes back, then both do, the other way round. */
 	cmn_wp_unclaim(&claims, 0);
-	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, single, 0, false), 0);
-	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one, 0, false), 0);
+	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, single, false), 0);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one, false), 0);
 	cmn_wp_unclaim(&claims, 0);
 	cmn_wp_unclaim(&claims, 1);
-	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, other, 1, false), 1);
-	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one, 0, false), 0);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, other, false), 1);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one, false), 0);
 
 	/* Without them a single one has the place, and no pair has any. */
 	cmn_wp_unclaim(&claims, 0);
 	cmn_wp_unclaim(&claims, 1);
-	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, single, 0, false), 0);
-	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, one, 0, false), 0);
-	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, single, 0, false), 1);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, single, false), 0);
+	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, one, false), 0);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, single, false), 1);
 	kvfree(one);
 	kvfree(other);
 	kvfree(all);
@@ -330,10 +336,12 @@ static void a_stopped_half_is_written(struct kunit *test)
 	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
 	struct cmn_claims *claims = cmn_regfile_claims(test, file);
 	struct cmn_event *one = cmn_regfile_start(test, file, claims, WP_BASE, 0, 0);
-	struct cmn_event *other = cmn_regfile_start(test, file, claims,
-						    WP_BASE ^ (WP_GROUP_1 | WP_EXCLUSIVE), 5, 0);
+	struct cmn_event *other = half_of(cmn_regfile_event(test, file, WP_BASE ^
+							    (WP_GROUP_1 | WP_EXCLUSIVE), 5, 0));
 	u32 wp1 = file->xp[1] + WP1_CONFIG;
 
+	KUNIT_ASSERT_NULL(test, cmn_claim(&file->cmn, claims, other, false));
+	cmn_event_start(&file->cmn, other);
 	cmn_flush(&file->cmn);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, wp1) & WP_CONFIG_EXCLUSIVE, WP_CONFIG_EXCLUSIVE);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, wp1 + 8), 5ULL);
@@ -354,14 +362,14 @@ static void pairs_have_one_user(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
 	struct cmn_event *one = cmn_regfile_event(test, file, WP_BASE, 0, 0);
-	struct cmn_event *other = cmn_regfile_event(test, file, WP_BASE ^ WP_GROUP_1, 0, 0);
+	struct cmn_event *other = half_of(cmn_regfile_event(test, file, WP_BASE ^ WP_GROUP_1, 0, 0));
 	struct cmn_dtm_claims claims = { };
 
 	one->party = test;
 	other->party = file;
-	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one, 0, false), 0);
-	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, other, 0, false), 0);
-	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, other, 0, true), 1);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one, false), 0);
+	KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, other, false), 0);
+	KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, other, true), 1);
 	kvfree(one);
 	kvfree(other);
 }
@@ -372,8 +380,8 @@ static void half_that_found_no_place(struct kunit *test)
 	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
 	struct cmn_claims *claims = cmn_regfile_claims(test, file);
 	struct cmn_event *one = cmn_regfile_event(test, file, WP_BASE ^ WP_EVERYWHERE, 0, 0);
-	struct cmn_event *other = cmn_regfile_event(test, file, WP_BASE ^
-						    (WP_EVERYWHERE | WP_GROUP_1), 0, 0);
+	struct cmn_event *other = half_of(cmn_regfile_event(test, file, WP_BASE ^
+							    (WP_EVERYWHERE | WP_GROUP_1), 0, 0));
 	struct cmn_event *here[3];
 
 	KUNIT_ASSERT_NULL(test, cmn_claim(&file->cmn, claims, one, false));
@@ -394,6 +402,106 @@ static void half_that_found_no_place(struct kunit *test)
 	kvfree(other);
 }
 
+/* Two halves that were not opened for each other: who comes second gets what is left. */
+static void pairs_of_equal_halves(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
+	struct cmn_event *one = cmn_regfile_event(test, file, WP_BASE, 0, 0);
+	struct cmn_event *other = cmn_regfile_event(test, file, WP_BASE ^ WP_GROUP_1, 0, 0);
+	struct cmn_dtm_claims claims = { };
+
+	for (int odd = 0; odd < 2; odd++) {
+		one->odd = odd;
+		other->odd = odd;
+		KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, one, false), odd);
+		KUNIT_EXPECT_LT(test, cmn_wp_claim(&claims, one, false), 0);
+		KUNIT_EXPECT_EQ(test, cmn_wp_claim(&claims, other, false), !odd);
+		cmn_wp_unclaim(&claims, 0);
+		cmn_wp_unclaim(&claims, 1);
+	}
+	kvfree(one);
+	kvfree(other);
+}
+
+/* Halves that are open, as perf knows them: each leads itself, or is in a group. */
+struct open_half {
+	struct cmn_event *ce;
+	struct perf_event event;
+};
+
+static struct open_half *open_half(struct kunit *test, struct cmn_regfile *file, unsigned int group,
+				   struct open_half *leader)
+{
+	struct open_half *half = kunit_kzalloc(test, sizeof(*half), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, half);
+	half->event.group_leader = leader ? &leader->event : &half->event;
+	half->ce = cmn_regfile_event(test, file, WP_BASE | (u64)group << 56, 0, 0);
+	cmn_half_open(half->ce, &half->event);
+	return half;
+}
+
+static void close_half(struct open_half *half)
+{
+	cmn_half_close(half->ce);
+	kvfree(half->ce);
+}
+
+static bool is_pair(const struct open_half *first, const struct open_half *second)
+{
+	return first->ce->mate == second->ce && second->ce->mate == first->ce &&
+	       !first->ce->second && second->ce->second;
+}
+
+/* A group's first half counts its pair, whatever pair it was in before. */
+static void pairs_of_groups(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
+	struct open_half *x, *y, *a, *b;
+
+	x = open_half(test, file, 1, NULL);
+	a = open_half(test, file, 0, NULL);
+	KUNIT_EXPECT_TRUE(test, is_pair(x, a));
+	b = open_half(test, file, 1, a);
+	KUNIT_EXPECT_TRUE(test, is_pair(a, b));
+	y = open_half(test, file, 0, NULL);
+	KUNIT_EXPECT_TRUE(test, is_pair(x, y));
+	close_half(y);
+	close_half(x);
+	close_half(b);
+	close_half(a);
+}
+
+/* Who was refused by its group leaves the pair that was there. */
+static void pairs_survive_who_is_refused(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
+	struct open_half *a = open_half(test, file, 0, NULL), *b = open_half(test, file, 1, a);
+	struct open_half *refused = open_half(test, file, 2, a);
+
+	KUNIT_EXPECT_TRUE(test, is_pair(a, refused));
+	close_half(refused);
+	KUNIT_EXPECT_TRUE(test, is_pair(a, b));
+	close_half(b);
+	close_half(a);
+}
+
+/* The half that is left makes a pair with one that is free; what it was as the second half it remains. */
+static void pairs_of_who_is_left(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
+	struct open_half *a = open_half(test, file, 0, NULL), *b = open_half(test, file, 1, NULL);
+	struct open_half *c = open_half(test, file, 2, NULL), *d;
+
+	close_half(b);
+	KUNIT_EXPECT_TRUE(test, is_pair(a, c));
+	close_half(a);
+	d = open_half(test, file, 1, NULL);
+	KUNIT_EXPECT_TRUE(test, is_pair(d, c));
+	close_half(c);
+	close_half(d);
+}
+
 static struct kunit_case cmn_claim_cases[] = {
 	KUNIT_CASE(everything_on_600),
 	KUNIT_CASE(everything_on_700),
@@ -403,6 +511,10 @@ static struct kunit_case cmn_claim_cases[] = {
 	KUNIT_CASE(a_stopped_half_is_written),
 	KUNIT_CASE(pairs_have_one_user),
 	KUNIT_CASE(half_that_found_no_place),
+	KUNIT_CASE(pairs_of_equal_halves),
+	KUNIT_CASE(pairs_of_groups),
+	KUNIT_CASE(pairs_survive_who_is_refused),
+	KUNIT_CASE(pairs_of_who_is_left),
 	{ }
 };
 

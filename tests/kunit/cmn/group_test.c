@@ -210,12 +210,109 @@ static void a_close_is_a_stop(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMCR), 0ULL);
 }
 
+/* Halves of a pair, at port 0 of all XPs: opened one after the other, and switched off. */
+static void open_halves(struct kunit *test, struct cmn_regfile *file, struct perf_event **half)
+{
+	static const u64 config[] = { 0x08007770, 0x0100000008007770 };
+
+	for (int i = 0; i < 2; i++) {
+		struct perf_event_attr attr = { .config = config[i], .disabled = 1 };
+
+		half[i] = perf_open_attr(PMU_NAME, attr, file->cmn.cpu, NULL);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, half[i]);
+	}
+}
+
+/* The first counts the pair, which the even watchpoint does; the second has the odd one, at every XP. */
+static void expect_roles(struct kunit *test, struct perf_event * const *half)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct cmn_event *ce = pmu_event_of(half[i])->priv;
+
+		KUNIT_EXPECT_EQ(test, half[i]->state, PERF_EVENT_STATE_ACTIVE);
+		KUNIT_EXPECT_TRUE(test, ce->paired);
+		for (unsigned int m = 0; m < ce->nr; m++)
+			KUNIT_EXPECT_EQ_MSG(test, ce->member[m].wp, i, "half %u at XP %u", i, m);
+	}
+}
+
+static void close_halves(struct perf_event * const *half)
+{
+	perf_event_release_kernel(half[1]);
+	perf_event_release_kernel(half[0]);
+}
+
+/* Whichever half perf schedules first: the one that was opened first counts the pair. */
+static void the_half_opened_first_counts_the_pair(struct kunit *test)
+{
+	struct cmn_regfile *file = register_mesh(test);
+	struct perf_event *half[2];
+
+	open_halves(test, file, half);
+	perf_event_enable(half[1]);
+	perf_event_enable(half[0]);
+	expect_roles(test, half);
+	close_halves(half);
+}
+
+/* A half that found no place at one XP of many is the same half everywhere once it has one. */
+static void a_half_that_failed_keeps_its_role(struct kunit *test)
+{
+	struct perf_event_attr of_one_xp = { .config = 0x4080110006, .pinned = 1 };
+	struct cmn_regfile *file = register_mesh(test);
+	struct perf_event *half[2], *other[3];
+
+	open_halves(test, file, half);
+	/* Each has been scheduled alone. */
+	for (int i = 0; i < ARRAY_SIZE(half); i++) {
+		perf_event_enable(half[i]);
+		perf_event_disable(half[i]);
+	}
+	for (int i = 0; i < ARRAY_SIZE(other); i++) {
+		other[i] = perf_open_attr(PMU_NAME, of_one_xp, file->cmn.cpu, NULL);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other[i]);
+	}
+	perf_event_enable(half[0]);
+	perf_event_enable(half[1]);
+	KUNIT_EXPECT_NE(test, half[0]->state == PERF_EVENT_STATE_ACTIVE,
+			half[1]->state == PERF_EVENT_STATE_ACTIVE);
+	perf_event_disable(half[1]);
+	perf_event_disable(half[0]);
+	for (int i = 0; i < ARRAY_SIZE(other); i++)
+		perf_event_release_kernel(other[i]);
+	perf_event_enable(half[1]);
+	perf_event_enable(half[0]);
+	expect_roles(test, half);
+	close_halves(half);
+}
+
+/* One half is replaced while the other is open, and whichever is scheduled first the older one counts the pair. */
+static void a_half_that_was_replaced(struct kunit *test)
+{
+	struct perf_event_attr attr = { .config = 0x0100000008007770, .disabled = 1 };
+	struct cmn_regfile *file = register_mesh(test);
+	struct perf_event *half[2], *second;
+
+	open_halves(test, file, half);
+	second = half[1];
+	half[1] = perf_open_attr(PMU_NAME, attr, file->cmn.cpu, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, half[1]);
+	perf_event_release_kernel(second);
+	perf_event_enable(half[1]);
+	perf_event_enable(half[0]);
+	expect_roles(test, half);
+	close_halves(half);
+}
+
 static struct kunit_case cmn_group_cases[] = {
 	KUNIT_CASE(a_group_holds_the_mesh),
 	KUNIT_CASE(one_event_holds_nothing),
 	KUNIT_CASE(what_others_count_holds_nothing),
 	KUNIT_CASE(who_does_not_count_holds_nothing),
 	KUNIT_CASE(a_close_is_a_stop),
+	KUNIT_CASE(the_half_opened_first_counts_the_pair),
+	KUNIT_CASE(a_half_that_failed_keeps_its_role),
+	KUNIT_CASE(a_half_that_was_replaced),
 	{ }
 };
 

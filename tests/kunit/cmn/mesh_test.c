@@ -773,9 +773,9 @@ static struct kunit_suite cmn_suite = {
 };
 
 kunit_test_suites(&cmn_suite, &cmn_count_suite, &cmn_discover_suite, &cmn_claim_suite,
-		  &cmn_group_suite);
+		  &cmn_group_suite, &cmn_irq_suite);
 
 MODULE_DESCRIPTION("KUnit suites of cmn_pmu");
 MODULE_LICENSE("GPL");
-MODULE_IMPORT_NS(PMU_CORE_NS);
-MODULE_IMPORT_NS(PMU_KUNIT_NS);
+PMU_IMPORT_NS(PMU_CORE);
+PMU_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);

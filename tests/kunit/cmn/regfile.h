@@ -75,5 +75,6 @@ extern struct kunit_suite cmn_count_suite;
 extern struct kunit_suite cmn_discover_suite;
 extern struct kunit_suite cmn_claim_suite;
 extern struct kunit_suite cmn_group_suite;
+extern struct kunit_suite cmn_irq_suite;
 
 #endif /* CMN_REGFILE_H */

@@ -9,7 +9,7 @@
 #include <linux/module.h>
 #include <linux/smp.h>
 
-#include <pmu/core.h>
+#include <core/core.h>
 
 #include "suites.h"
 #include "perf_open.h"
@@ -25,15 +25,18 @@ struct fake {
 	bool on[FAKE_COUNTERS];
 	bool frozen, gone;
 	u64 max_rate;
+	bool bounded;
 	unsigned int freezes, thaws, starts, stops, reads;
 	unsigned int misuse;		/* verbs called when they must not be */
 };
 
 static struct fake *fake;
+static struct pmu_desc fake_desc;
 
 static int fake_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	ev->max_rate = fake->max_rate;
+	ev->bounded = fake->bounded;
 	return 0;
 }
 
@@ -44,7 +47,7 @@ static u64 fake_counters(const struct pmu_desc *desc, const struct pmu_event *ev
 
 static u64 fake_start(struct pmu_box *box, struct pmu_event *ev, int idx)
 {
-	fake->misuse += !fake->frozen || fake->on[idx] || !irqs_disabled();
+	fake->misuse += (!fake->frozen && !fake_desc.live) || fake->on[idx] || !irqs_disabled();
 	fake->starts++;
 	fake->on[idx] = true;
 	return fake->raw[idx];
@@ -52,7 +55,7 @@ static u64 fake_start(struct pmu_box *box, struct pmu_event *ev, int idx)
 
 static void fake_stop(struct pmu_box *box, struct pmu_event *ev, int idx)
 {
-	fake->misuse += !fake->frozen || !fake->on[idx] || !irqs_disabled();
+	fake->misuse += (!fake->frozen && !fake_desc.live) || !fake->on[idx] || !irqs_disabled();
 	fake->stops++;
 	fake->on[idx] = false;
 }
@@ -60,7 +63,8 @@ static void fake_stop(struct pmu_box *box, struct pmu_event *ev, int idx)
 static int fake_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
 {
 	fake->reads++;
-	fake->misuse += !fake->on[idx] || !irqs_disabled();
+	/* A counter that stopped beside others holds still. */
+	fake->misuse += (!fake->on[idx] && !(fake_desc.live && !fake->frozen)) || !irqs_disabled();
 	*value = fake->raw[idx];
 	return fake->gone ? -ENODEV : 0;
 }
@@ -93,7 +97,7 @@ static const struct pmu_format fake_formats[] = {
 	{ .name = "event", .mask = GENMASK_ULL(7, 0) },
 };
 
-static const struct pmu_desc fake_desc = {
+static struct pmu_desc fake_desc = {
 	.owner = THIS_MODULE,
 	.ops = &fake_ops,
 	.scope = PMU_SCOPE_SYSTEM,
@@ -134,6 +138,7 @@ static int event_test_init(struct kunit *test)
 {
 	fake = kunit_kzalloc(test, sizeof(*fake), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, fake);
+	fake_desc.live = false;
 	return fake_plug(test);
 }
 
@@ -239,6 +244,56 @@ static void undisturbed_by_another(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
+/* Where the driver can, what starts or stops by itself freezes nothing. */
+static void undisturbed_at_all(struct kunit *test)
+{
+	struct perf_event *event, *other;
+
+	fake_desc.live = true;
+	event = open_event(1);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	KUNIT_EXPECT_EQ(test, fake->thaws, 1U);
+	other = open_event(1);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other);
+	happen(5);
+	perf_event_disable(other);
+	KUNIT_EXPECT_EQ(test, perf_open_count(other), 5ULL);
+	happen(70);
+	perf_event_enable(other);
+	happen(600);
+	KUNIT_EXPECT_EQ(test, perf_open_count(other), 605ULL);
+	perf_event_release_kernel(other);
+	KUNIT_EXPECT_EQ(test, fake->freezes, 0U);
+	KUNIT_EXPECT_EQ(test, fake->thaws, 1U);
+	KUNIT_EXPECT_EQ(test, fake->starts, 3U);
+	KUNIT_EXPECT_EQ(test, fake->stops, 2U);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 675ULL);
+	/* The last one leaves the box frozen. */
+	perf_event_release_kernel(event);
+	KUNIT_EXPECT_EQ(test, fake->freezes, 1U);
+	KUNIT_EXPECT_TRUE(test, fake->frozen);
+}
+
+/* Two events that take turns on a counter, beside one that stays: no turn stops that. */
+static void turns_disturb_nobody(struct kunit *test)
+{
+	struct perf_event *event[4];
+	unsigned int stops;
+
+	fake_desc.live = true;
+	event[0] = open_event(0xff);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event[0]);
+	for (int i = 1; i < 4; i++) {
+		event[i] = open_event(1);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event[i]);
+	}
+	stops = READ_ONCE(fake->stops);
+	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(fake->stops) - stops > 4));
+	KUNIT_EXPECT_EQ(test, READ_ONCE(fake->freezes), 0U);
+	for (int i = 3; i >= 0; i--)
+		perf_event_release_kernel(event[i]);
+}
+
 /* But one that perf prefers gets the counter: pinned, it would go to error state without. */
 static void gives_way_to_a_pinned_one(struct kunit *test)
 {
@@ -336,6 +391,82 @@ static void timer_folds(struct kunit *test)
 		KUNIT_ASSERT_GT(test, READ_ONCE(fake->reads), reads);
 	}
 	KUNIT_EXPECT_EQ(test, perf_open_count(event), truth);
+	perf_event_release_kernel(event);
+}
+
+/* What the log has to say of the fake's device, since its boxes came. */
+static unsigned int complaints(struct pmu_event *ev)
+{
+	irq_work_sync(&ev->box->complaint);
+	return ev->box->odd_delta;
+}
+
+/*
+ * Somebody writes to a counter: what cannot have been counted is not, what comes behind it is. The log
+ * says so once; and again when the box has counted without it in between.
+ */
+static void impossible_is_not_counted(struct kunit *test)
+{
+	struct perf_event *event;
+	struct pmu_event *ev;
+
+	fake->max_rate = 1000;
+	fake->bounded = true;
+	for (int session = 0; session < 4; session++) {
+		event = open_event(1);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+		ev = pmu_event_of(event);
+		ev->box->odd_delta = 0;
+		happen(5);
+		KUNIT_EXPECT_EQ(test, perf_open_count(event), 5ULL);
+		if (session != 2)
+			fake->raw[0] -= 5;
+		KUNIT_EXPECT_EQ(test, perf_open_count(event), 5ULL);
+		happen(7);
+		KUNIT_EXPECT_EQ(test, perf_open_count(event), 12ULL);
+		KUNIT_EXPECT_EQ_MSG(test, complaints(ev), session == 0 || session == 3 ? 65531U : 0U,
+				    "session %d", session);
+		perf_event_release_kernel(event);
+	}
+}
+
+/* The bound of an event that is not said to have one is that of its counter. */
+static void not_bounded_is_counted(struct kunit *test)
+{
+	struct perf_event *event;
+
+	fake->max_rate = 1000;
+	event = open_event(1);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	happen(65535);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 65535ULL);
+	perf_event_release_kernel(event);
+}
+
+/*
+ * The time of the bound is since the last fold, and an event that starts again has nothing to catch up with:
+ * it does not begin with the time that it stood still, nor without that before.
+ */
+static void bound_is_of_the_last_fold(struct kunit *test)
+{
+	struct perf_event *event;
+	struct pmu_event *ev;
+
+	fake->max_rate = 1000;
+	fake->bounded = true;
+	event = open_event(1);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	ev = pmu_event_of(event);
+	/* A second would allow 2112. */
+	ev->folded_ns -= NSEC_PER_SEC;
+	happen(2000);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 2000ULL);
+	perf_event_disable(event);
+	ev->folded_ns -= 60ULL * NSEC_PER_SEC;
+	perf_event_enable(event);
+	happen(30000);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 2000ULL);
+	KUNIT_EXPECT_EQ(test, complaints(ev), 30000U);
 	perf_event_release_kernel(event);
 }
 
@@ -551,10 +682,15 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE(freezes_when_idle),
 	KUNIT_CASE(counters_run_out),
 	KUNIT_CASE(undisturbed_by_another),
+	KUNIT_CASE(undisturbed_at_all),
+	KUNIT_CASE(turns_disturb_nobody),
 	KUNIT_CASE(gives_way_to_a_pinned_one),
 	KUNIT_CASE(group_reads_at_once),
 	KUNIT_CASE(refusals),
 	KUNIT_CASE(timer_folds),
+	KUNIT_CASE(impossible_is_not_counted),
+	KUNIT_CASE(not_bounded_is_counted),
+	KUNIT_CASE(bound_is_of_the_last_fold),
 	KUNIT_CASE(read_errors),
 	KUNIT_CASE(fails_for_good),
 	KUNIT_CASE_SLOW(fails_while_it_is_enabled),

@@ -229,6 +229,47 @@ static void poll_never(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pmu_poll_period_ns(64, U64_MAX), 500000000ULL);
 }
 
+/* The bound, from both sides: 10^9 / 2^29 times the rate, in the time and 2^27 ns more; rounded down. */
+static void bound_edge(struct kunit *test)
+{
+	static const struct { u64 rate, ns, most; } rows[] = {
+		{ 1600000000, 0, 400000000 },			/* a memory channel's clock: at once, */
+		{ 1600000000, 1000000000, 3380232238 },		/* after a second, */
+		{ 1600000000, 86400000000000, 257492465429687 },	/* and a day */
+		{ 255 * 1600000000ULL, 1000000000, 861959220886 },
+		{ 1, 0, 0 }, { 4, 0, 1 }, { 3, 0, 0 },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(rows); i++) {
+		u64 rate = rows[i].rate, ns = rows[i].ns, most = rows[i].most;
+
+		KUNIT_EXPECT_EQ_MSG(test, pmu_most_counts(rate, ns), most, "row %d", i);
+		KUNIT_EXPECT_TRUE_MSG(test, pmu_delta_is_possible(most, 48, rate, ns), "row %d", i);
+		KUNIT_EXPECT_FALSE_MSG(test, pmu_delta_is_possible(most + 1, 48, rate, ns), "row %d", i);
+	}
+}
+
+/* More than 64 bits are no bound, nor is a clock that went back, nor a rate that is not known. */
+static void no_bound(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, pmu_most_counts(U64_MAX, BIT_ULL(31)), U64_MAX);
+	KUNIT_EXPECT_EQ(test, pmu_most_counts(BIT_ULL(60), BIT_ULL(40)), U64_MAX);
+	KUNIT_EXPECT_EQ(test, pmu_most_counts(BIT_ULL(44), BIT_ULL(47)), BIT_ULL(62) + BIT_ULL(42));
+	KUNIT_EXPECT_EQ(test, pmu_most_counts(1, S64_MAX), BIT_ULL(34));
+	KUNIT_EXPECT_TRUE(test, pmu_delta_is_possible(BIT_ULL(48) - 1, 48, 1600000000, -1ULL));
+	KUNIT_EXPECT_TRUE(test, pmu_delta_is_possible(BIT_ULL(48) - 1, 48, 0, 0));
+	KUNIT_EXPECT_TRUE(test, pmu_delta_is_possible(0, 48, 1, 0));
+}
+
+/* What has 64 bits does not wrap: a counter that is smaller than before went back. */
+static void goes_back(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, pmu_delta_is_possible(pmu_delta(5, 4, 64), 64, 0, 0));
+	KUNIT_EXPECT_FALSE(test, pmu_delta_is_possible(BIT_ULL(63), 64, 0, 0));
+	KUNIT_EXPECT_TRUE(test, pmu_delta_is_possible(BIT_ULL(63) - 1, 64, 0, 0));
+	KUNIT_EXPECT_TRUE(test, pmu_delta_is_possible(pmu_delta(5, 4, 63), 63, 0, 0));
+}
+
 static struct kunit_case fold_cases[] = {
 	KUNIT_CASE(delta_48_bits),
 	KUNIT_CASE(delta_every_width),
@@ -239,6 +280,9 @@ static struct kunit_case fold_cases[] = {
 	KUNIT_CASE(fold_concurrently),
 	KUNIT_CASE(poll_period),
 	KUNIT_CASE(poll_never),
+	KUNIT_CASE(bound_edge),
+	KUNIT_CASE(no_bound),
+	KUNIT_CASE(goes_back),
 	{ }
 };
 

@@ -4,11 +4,13 @@
  * offline, as on x86, a package of two without it.
  */
 #include <kunit/test.h>
+#include <linux/completion.h>
 #include <linux/cpu.h>
 #include <linux/device.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
+#include <linux/workqueue.h>
 
 #include "suites.h"
 #include "memory.h"
@@ -284,7 +286,9 @@ static void read_in_the_midst(struct memory_box *box)
 	unsigned int before = box->begins + box->reads + box->ends;
 
 	box->raw += 70;
-	midst.count = perf_open_count(midst.event);
+	/* perf's lock of the context may not be waited for here. */
+	smp_call_function_single(midst.owner, perf_open_read_here, midst.event, 1);
+	midst.count = local64_read(&midst.event->count);
 	smp_call_function_single(midst.owner, read_as_group, NULL, 1);
 	midst.touched = box->begins + box->reads + box->ends - before;
 }
@@ -357,6 +361,161 @@ static void moves_behind_the_dead(struct kunit *test)
 	perf_event_release_kernel(pair.event);
 }
 
+/* The CPU on which the kernel wants to open an event goes offline before it is open: another will do. */
+static void software_event_of_a_cpu_that_left(struct kunit *test)
+{
+	int cpu = second_cpu(test);
+	struct perf_event *event;
+
+	leave(test, cpu);
+	event = pmu_software_event(PERF_COUNT_SW_CPU_CLOCK, cpu);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	KUNIT_EXPECT_NE(test, event->cpu, cpu);
+	perf_event_release_kernel(event);
+	come_back(test);
+}
+
+/* What is switched off stays off where it comes to, and counts there once it is switched on. */
+static void heir_leaves_off_what_is_off(struct kunit *test)
+{
+	struct pair pair = open_on_a_pair(test);
+	struct perf_event *event = pair.event;
+
+	pair.box->raw += 5;
+	perf_event_disable(event);
+	leave(test, pair.owner);
+	KUNIT_EXPECT_EQ(test, event->cpu, pair.heir);
+	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_OFF);
+	pair.box->raw += 70;
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 5ULL);
+	perf_event_enable(event);
+	pair.box->raw += 600;
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 605ULL);
+	perf_event_release_kernel(event);
+}
+
+/*
+ * What perf does on the CPU that the box has left when a pinned event is switched on there: it takes
+ * those that count out, and puts all back. What it is told of each: of one that counts, of that
+ * which comes, and of one that is not pinned.
+ */
+static struct {
+	struct perf_event *counting, *coming, *other;
+	int err[3];
+} put;
+
+static void put_back_here(void *data)
+{
+	struct pmu *pmu = put.counting->pmu;
+
+	pmu->pmu_disable(pmu);
+	pmu->del(put.counting, 0);
+	put.err[0] = pmu->add(put.counting, PERF_EF_START);
+	put.err[1] = pmu->add(put.coming, PERF_EF_START);
+	if (!put.err[1])
+		pmu->del(put.coming, 0);
+	put.err[2] = pmu->add(put.other, PERF_EF_START);
+	pmu->pmu_enable(pmu);
+}
+
+static void put_back_in_the_midst(struct memory_box *box)
+{
+	smp_call_function_single(midst.owner, put_back_here, NULL, 1);
+}
+
+/* A pinned event that is refused would be in error state. perf tries others again by itself. */
+static void pinned_events_survive(struct kunit *test)
+{
+	struct perf_event_attr pinned = { .pinned = 1 }, off = { .pinned = 1, .disabled = 1 };
+	struct pair pair = open_on_a_pair(test);
+
+	put.counting = perf_open_attr(MEMORY_PMU, pinned, pair.owner, NULL);
+	put.coming = perf_open_attr(MEMORY_PMU, off, pair.owner, NULL);
+	off.pinned = 0;
+	put.other = perf_open_attr(MEMORY_PMU, off, pair.owner, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, put.counting);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, put.coming);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, put.other);
+	midst.owner = pair.owner;
+	pair.box->raw += 5;
+	pair.box->between = 70;
+	pair.box->moving = put_back_in_the_midst;
+	leave(test, pair.owner);
+	pair.box->moving = NULL;
+	KUNIT_EXPECT_EQ(test, put.err[0], 0);
+	KUNIT_EXPECT_EQ(test, put.err[1], 0);
+	KUNIT_EXPECT_EQ(test, put.err[2], -ENODEV);
+	pair.box->raw += 600;
+	KUNIT_EXPECT_EQ(test, perf_open_count(put.counting), 675ULL);
+	KUNIT_EXPECT_EQ(test, perf_open_count(put.coming), 0ULL);
+	perf_event_enable(put.coming);
+	pair.box->raw += 8000;
+	KUNIT_EXPECT_EQ(test, perf_open_count(put.coming), 8000ULL);
+	perf_event_release_kernel(put.other);
+	perf_event_release_kernel(put.coming);
+	perf_event_release_kernel(put.counting);
+	perf_event_release_kernel(pair.event);
+}
+
+/* An event that is opened as a sibling of another PMU's, for which perf locks their context. */
+static struct {
+	struct perf_event *event;
+	struct completion opened;
+	int err;
+} sibling;
+
+static void open_the_sibling(struct work_struct *work)
+{
+	sibling.err = sibling.event->pmu->event_init(sibling.event);
+	complete(&sibling.opened);
+}
+
+static DECLARE_WORK(opening_the_sibling, open_the_sibling);
+
+static int leaving_cpu;
+
+static void take_offline(struct work_struct *work)
+{
+	remove_cpu(leaving_cpu);
+}
+
+static DECLARE_WORK(taking_offline, take_offline);
+
+/* A move that waits for a context keeps nobody from opening events who holds the context. */
+static void sibling_does_not_wait_for_a_move(struct kunit *test)
+{
+	struct pair pair = open_on_a_pair(test);
+	struct perf_event *leader = perf_open("software", PERF_COUNT_SW_CPU_CLOCK, 0, NULL);
+	struct mutex *lock = &pair.event->ctx->mutex;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, leader);
+	sibling.event = kunit_kzalloc(test, sizeof(*sibling.event), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, sibling.event);
+	sibling.event->pmu = pair.event->pmu;
+	sibling.event->attr.type = pair.event->attr.type;
+	sibling.event->cpu = pair.heir;
+	sibling.event->group_leader = leader;
+	init_completion(&sibling.opened);
+	leaving_cpu = pair.owner;
+
+	mutex_lock(lock);
+	queue_work(system_unbound_wq, &taking_offline);
+	/* The box has gone ahead of its events, which wait for the lock. */
+	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(pair.box->cpu) == pair.heir));
+	schedule_work_on(pair.heir, &opening_the_sibling);
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&sibling.opened, 10 * HZ), 0UL);
+	mutex_unlock(lock);
+	flush_work(&opening_the_sibling);
+	flush_work(&taking_offline);
+	away = pair.owner;
+	KUNIT_EXPECT_EQ(test, sibling.err, 0);
+	if (!sibling.err)
+		sibling.event->destroy(sibling.event);
+	KUNIT_EXPECT_EQ(test, pair.event->cpu, pair.heir);
+	perf_event_release_kernel(leader);
+	perf_event_release_kernel(pair.event);
+}
+
 static struct kunit_case hotplug_cases[] = {
 	KUNIT_CASE_SLOW(power_goes_with_the_cpu),
 	KUNIT_CASE_SLOW(idle_box_stays_off),
@@ -369,6 +528,10 @@ static struct kunit_case hotplug_cases[] = {
 	KUNIT_CASE_SLOW(untouched_in_between),
 	KUNIT_CASE_SLOW(heir_stops_nothing),
 	KUNIT_CASE_SLOW(moves_behind_the_dead),
+	KUNIT_CASE(software_event_of_a_cpu_that_left),
+	KUNIT_CASE_SLOW(heir_leaves_off_what_is_off),
+	KUNIT_CASE_SLOW(pinned_events_survive),
+	KUNIT_CASE_SLOW(sibling_does_not_wait_for_a_move),
 	{ }
 };
 

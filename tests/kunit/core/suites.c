@@ -15,5 +15,5 @@ kunit_test_suites(&pmu_attr_suite, &pmu_fold_suite, &pmu_event_suite, &pmu_memor
 
 MODULE_DESCRIPTION("KUnit suites of pmu_core");
 MODULE_LICENSE("GPL");
-MODULE_IMPORT_NS(PMU_CORE_NS);
-MODULE_IMPORT_NS(PMU_KUNIT_NS);
+PMU_IMPORT_NS(PMU_CORE);
+PMU_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);

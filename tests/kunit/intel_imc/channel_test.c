@@ -8,6 +8,7 @@
 #include <linux/irq_work.h>
 #include <linux/irqflags.h>
 #include <linux/module.h>
+#include <linux/timekeeping.h>
 #include <asm/msr.h>
 
 #include "regfile.h"
@@ -107,6 +108,34 @@ static struct intel_imc_regfile *channel(struct kunit *test)
 	return file;
 }
 
+/* A counter of which no rate is known: both halves of it are read. */
+static u64 start(struct intel_imc_regfile *file, unsigned int idx, u32 ctl)
+{
+	return intel_imc_counter_start(&file->ch, idx, ctl, U64_MAX);
+}
+
+/* A counter of 1.6 GHz, the low half of which is enough however long the host lets this take. */
+static u64 start_short(struct intel_imc_regfile *file, unsigned int idx, u32 ctl)
+{
+	u64 value = intel_imc_counter_start(&file->ch, idx, ctl, 1600000000);
+
+	file->ch.low_half_ns[idx] = S64_MAX;
+	return value;
+}
+
+/* The most accesses that a step of intel_imc_channel_check() has made */
+static unsigned int longest_step;
+
+static int call_step(struct intel_imc_channel *ch, intel_imc_step_t step)
+{
+	struct intel_imc_regfile *file = container_of(ch, struct intel_imc_regfile, ch);
+	unsigned int before = file->reads + file->writes;
+	int err = step(ch);
+
+	longest_step = max(longest_step, file->reads + file->writes - before);
+	return err;
+}
+
 static void expect_log(struct kunit *test, struct intel_imc_regfile *file,
 		       const struct intel_imc_access *expected, unsigned int n)
 {
@@ -161,11 +190,11 @@ static void starts_at_n_plus_1(struct kunit *test)
 	};
 	struct intel_imc_regfile *file = channel(test);
 
-	intel_imc_counter_start(&file->ch, 0, 0x00400304);
-	intel_imc_counter_start(&file->ch, 1, 0x00400c04);
-	intel_imc_counter_start(&file->ch, 2, 0x00400101);
-	intel_imc_counter_start(&file->ch, 3, 0x00400010);
-	intel_imc_counter_start(&file->ch, INTEL_IMC_FIXED, 0x00400000);
+	start(file, 0, 0x00400304);
+	start(file, 1, 0x00400c04);
+	start(file, 2, 0x00400101);
+	start(file, 3, 0x00400010);
+	start(file, INTEL_IMC_FIXED, 0x00400000);
 	intel_imc_channel_thaw(&file->ch);
 	expect_log(test, file, expected, ARRAY_SIZE(expected));
 }
@@ -176,8 +205,8 @@ static void stops_at_1_and_restarts_at_1(struct kunit *test)
 	struct intel_imc_regfile *file = channel(test);
 	u64 value;
 
-	intel_imc_counter_start(&file->ch, 0, 0x00400304);
-	intel_imc_counter_start(&file->ch, 1, 0x00400c04);
+	start(file, 0, 0x00400304);
+	start(file, 1, 0x00400c04);
 	intel_imc_channel_thaw(&file->ch);
 	intel_imc_regfile_set_counter(file, 0, 0x123456789abc);
 	intel_imc_regfile_forget(file);
@@ -193,8 +222,8 @@ static void stops_at_1_and_restarts_at_1(struct kunit *test)
 
 	intel_imc_regfile_forget(file);
 	/* The counter goes on from where it stopped, without being read. */
-	KUNIT_EXPECT_EQ(test, intel_imc_counter_start(&file->ch, 0, 0x00400304), 0x123456789abcULL);
-	intel_imc_counter_start(&file->ch, 1, 0x00400c04);
+	KUNIT_EXPECT_EQ(test, start(file, 0, 0x00400304), 0x123456789abcULL);
+	start(file, 1, 0x00400c04);
 	intel_imc_channel_thaw(&file->ch);
 	KUNIT_EXPECT_EQ(test, file->writes, 1U);
 	KUNIT_EXPECT_EQ(test, file->reads, 0U);
@@ -208,14 +237,131 @@ static void disables_what_stopped(struct kunit *test)
 	};
 	struct intel_imc_regfile *file = channel(test);
 
-	intel_imc_counter_start(&file->ch, 0, 0x00400304);
-	intel_imc_counter_start(&file->ch, 1, 0x00400c04);
+	start(file, 0, 0x00400304);
+	start(file, 1, 0x00400c04);
 	intel_imc_channel_thaw(&file->ch);
 	intel_imc_regfile_forget(file);
 	intel_imc_channel_freeze(&file->ch);
 	intel_imc_counter_stop(&file->ch, 0);
 	intel_imc_channel_thaw(&file->ch);
 	expect_log(test, file, expected, ARRAY_SIZE(expected));
+}
+
+/*
+ * One that starts or stops beside others takes a write of its control, and they count on: the clock
+ * that passes with each access of this register file is all there.
+ */
+static void starts_and_stops_beside_at_1(struct kunit *test)
+{
+	static const struct intel_imc_access expected[] = {
+		{ true, 0xdc, 0x00400c04 }, { true, 0xdc, 0 }, { false, 0xa8 }, { false, 0xac },
+		{ true, 0xdc, 0x00400c04 },
+	};
+	struct intel_imc_regfile *file = channel(test);
+	u64 before, value;
+
+	start(file, INTEL_IMC_FIXED, 0x00400000);
+	intel_imc_channel_thaw(&file->ch);
+	intel_imc_regfile_forget(file);
+	before = intel_imc_regfile_counter(file, INTEL_IMC_FIXED);
+	start(file, 1, 0x00400c04);
+	/* It cannot carry any more: the high half need not be looked at again. */
+	intel_imc_regfile_set_counter(file, 1, 0xffffffff);
+	intel_imc_counter_stop(&file->ch, 1);
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 1, &value), 0);
+	KUNIT_EXPECT_EQ(test, value, 0xffffffffULL);
+	KUNIT_EXPECT_EQ(test, start(file, 1, 0x00400c04), 0xffffffffULL);
+	expect_log(test, file, expected, ARRAY_SIZE(expected));
+	KUNIT_EXPECT_EQ(test, intel_imc_regfile_counter(file, INTEL_IMC_FIXED) - before, 5000ULL);
+}
+
+/* Short after a read the low half is enough: over its end, and over that of all 48 bits. */
+static void reads_at_1(struct kunit *test)
+{
+	static const u64 values[] = {
+		0x3fffffff, 0x7ffffffe, 0xbffffffd, 0xfffffffc, 0x100000030, 0x100000030,
+	};
+	struct intel_imc_regfile *file = channel(test);
+	u64 value;
+
+	start_short(file, 3, 0x00400304);
+	intel_imc_channel_thaw(&file->ch);
+	for (int i = 0; i < ARRAY_SIZE(values); i++) {
+		intel_imc_regfile_set_counter(file, 3, values[i]);
+		intel_imc_regfile_forget(file);
+		KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 3, &value), 0);
+		KUNIT_EXPECT_EQ_MSG(test, value, values[i], "read %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, file->reads, 1U, "read %d", i);
+	}
+	file->ch.value[3] = 0xfffffffffff0;
+	intel_imc_regfile_set_counter(file, 3, 0x20);
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 3, &value), 0);
+	KUNIT_EXPECT_EQ(test, value, 0x20ULL);
+	KUNIT_EXPECT_EQ(test, file->reads, 2U);
+}
+
+/* For so long: a quarter of 2^32 at the event's highest rate; and that since the last read, not the start. */
+static void low_half_for_so_long(struct kunit *test)
+{
+	struct intel_imc_regfile *file = channel(test);
+	u64 value;
+
+	intel_imc_counter_start(&file->ch, 0, 0x00400304, 1600000000);
+	KUNIT_EXPECT_EQ(test, file->ch.low_half_ns[0], 671088640ULL);
+	intel_imc_counter_start(&file->ch, 1, 0x00400033, 255 * 1600000000ULL);
+	KUNIT_EXPECT_EQ(test, file->ch.low_half_ns[1], 2631720ULL);
+	intel_imc_channel_thaw(&file->ch);
+	intel_imc_regfile_forget(file);
+
+	/* That long ago it may have gone round unseen. */
+	file->ch.read_ns[0] -= 671088640;
+	intel_imc_regfile_set_counter(file, 0, 0x200000005);
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 0, &value), 0);
+	KUNIT_EXPECT_EQ(test, value, 0x200000005ULL);
+	KUNIT_EXPECT_GE(test, file->reads, 2U);
+	KUNIT_EXPECT_LT(test, ktime_get_mono_fast_ns() - file->ch.read_ns[0], 671088640ULL);
+	/* Stopped for a while it has not: what counts is the time since it started. */
+	intel_imc_counter_stop(&file->ch, 0);
+	file->ch.read_ns[0] -= 671088640;
+	start_short(file, 0, 0x00400304);
+	intel_imc_regfile_set_counter(file, 0, 0x200000009);
+	intel_imc_regfile_forget(file);
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 0, &value), 0);
+	KUNIT_EXPECT_EQ(test, value, 0x200000009ULL);
+	KUNIT_EXPECT_EQ(test, file->reads, 1U);
+}
+
+/* What the low half says is not believed if it is impossible, nor in a channel that is suspect. */
+static void low_half_is_not_enough(struct kunit *test)
+{
+	struct intel_imc_regfile *file = channel(test);
+	u64 value;
+
+	start_short(file, 0, 0x00400304);
+	intel_imc_channel_thaw(&file->ch);
+	intel_imc_regfile_set_counter(file, 0, 0x140000001);
+	intel_imc_regfile_forget(file);
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 0, &value), 0);
+	KUNIT_EXPECT_EQ(test, value, 0x140000001ULL);
+	KUNIT_EXPECT_GE(test, file->reads, 2U);
+
+	file->ch.suspect = true;
+	intel_imc_regfile_set_counter(file, 0, 0x240000001);
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 0, &value), 0);
+	KUNIT_EXPECT_EQ(test, value, 0x240000001ULL);
+	file->ch.suspect = false;
+
+	/* Gone just when the counter was near its end: all ones are near, too. */
+	intel_imc_regfile_set_counter(file, 0, 0x2fffffff0);
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 0, &value), 0);
+	KUNIT_EXPECT_EQ(test, value, 0x2fffffff0ULL);
+	file->gone = true;
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 0, &value), -ENODEV);
+	file->gone = false;
+	file->ch.suspect = false;
+	intel_imc_regfile_set_counter(file, 0, 0x2ffffffff);
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 0, &value), 0);
+	KUNIT_EXPECT_EQ(test, value, 0x2ffffffffULL);
 }
 
 /*
@@ -231,7 +377,7 @@ static void reads_at_2(struct kunit *test)
 	u64 value, begin, ticks;
 	int tries = 0;
 
-	intel_imc_counter_start(&file->ch, 1, 0x00400304);
+	start(file, 1, 0x00400304);
 	intel_imc_channel_thaw(&file->ch);
 	intel_imc_regfile_set_counter(file, 1, 0xffff00001234);
 	do {
@@ -259,7 +405,7 @@ static void never_torn(struct kunit *test)
 			u64 before = 0xfffffff8, events = 0x28, value = 0;
 
 			file->clock = 0;
-			intel_imc_counter_start(&file->ch, idx, 0x00400304);
+			start(file, idx, 0x00400304);
 			intel_imc_channel_thaw(&file->ch);
 			intel_imc_regfile_set_counter(file, idx, before);
 			intel_imc_regfile_forget(file);
@@ -279,7 +425,7 @@ static void near_the_end(struct kunit *test)
 	struct intel_imc_regfile *file = channel(test);
 	u64 value;
 
-	intel_imc_counter_start(&file->ch, 0, 0x00400304);
+	start(file, 0, 0x00400304);
 	intel_imc_channel_thaw(&file->ch);
 	intel_imc_regfile_set_counter(file, 0, 0x5ffffffff);
 	intel_imc_regfile_forget(file);
@@ -306,7 +452,7 @@ static void bound_decides(struct kunit *test)
 	u64 value;
 
 	file->ticks = 1 << 20;
-	intel_imc_counter_start(&file->ch, 2, 0x00400304);
+	start(file, 2, 0x00400304);
 	intel_imc_channel_thaw(&file->ch);
 	intel_imc_regfile_set_counter(file, 2, before);
 	intel_imc_regfile_forget(file);
@@ -323,7 +469,7 @@ static void all_ones(struct kunit *test)
 	struct intel_imc_regfile *file = channel(test);
 	u64 value = 42;
 
-	intel_imc_counter_start(&file->ch, 0, 0x00400304);
+	start(file, 0, 0x00400304);
 	intel_imc_channel_thaw(&file->ch);
 	file->gone = true;
 	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 0, &value), -ENODEV);
@@ -339,19 +485,19 @@ static void checks_that_it_counts(struct kunit *test)
 {
 	struct intel_imc_regfile *file = channel(test);
 
-	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&file->ch), 0);
+	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&file->ch, call_step), 0);
 	/* As it was: frozen, nothing enabled, cleared. */
 	KUNIT_EXPECT_EQ(test, file->regs[0xf4 / 4], 0x00010100U);
 	KUNIT_EXPECT_EQ(test, file->regs[0xf0 / 4], 0U);
 	KUNIT_EXPECT_EQ(test, intel_imc_regfile_counter(file, INTEL_IMC_FIXED), 0ULL);
 
 	file->clock = 0;
-	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&file->ch), -EIO);
+	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&file->ch, call_step), -EIO);
 	file->clock = 1000;
 	file->never_freezes = true;
-	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&file->ch), -EBUSY);
+	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&file->ch, call_step), -EBUSY);
 	file->gone = true;
-	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&file->ch), -ENODEV);
+	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&file->ch, call_step), -ENODEV);
 }
 
 /* What is in use is looked at, at a read each, and nothing else; as long as it is right all is well. */
@@ -360,8 +506,8 @@ static void inspects_what_is_in_use(struct kunit *test)
 	static const struct intel_imc_access expected[] = { { false, 0xd8 }, { false, 0xf0 } };
 	struct intel_imc_regfile *file = channel(test);
 
-	intel_imc_counter_start(&file->ch, 0, 0x00400304);
-	intel_imc_counter_start(&file->ch, INTEL_IMC_FIXED, 0x00400000);
+	start(file, 0, 0x00400304);
+	start(file, INTEL_IMC_FIXED, 0x00400000);
 	intel_imc_regfile_forget(file);
 	intel_imc_channel_inspect(&file->ch);
 	expect_log(test, file, expected, ARRAY_SIZE(expected));
@@ -374,7 +520,7 @@ static void inspects_every_10_s(struct kunit *test)
 {
 	struct intel_imc_regfile *file = channel(test);
 
-	intel_imc_counter_start(&file->ch, 0, 0x00400304);
+	start(file, 0, 0x00400304);
 	intel_imc_regfile_forget(file);
 	intel_imc_channel_inspect_sometimes(&file->ch);
 	KUNIT_EXPECT_EQ(test, file->reads, 0U);
@@ -398,7 +544,7 @@ static void counts_on_when_found_wrong(struct kunit *test)
 {
 	struct intel_imc_regfile *file = channel(test);
 
-	intel_imc_counter_start(&file->ch, 0, 0x00400304);
+	start(file, 0, 0x00400304);
 	intel_imc_channel_thaw(&file->ch);
 	file->regs[0xd8 / 4] = 0;
 	file->regs[0xdc / 4] = 0x00400c04;
@@ -411,7 +557,7 @@ static void counts_on_when_found_wrong(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, file->regs[0xdc / 4], 0U);
 	/* And its value is not believed. */
 	intel_imc_regfile_set_counter(file, 1, 77);
-	KUNIT_EXPECT_EQ(test, intel_imc_counter_start(&file->ch, 1, 0x00400c04), 77ULL);
+	KUNIT_EXPECT_EQ(test, start(file, 1, 0x00400c04), 77ULL);
 }
 
 /* Neither of a thaw that was lost nor of another's freeze tells any control. */
@@ -419,7 +565,7 @@ static void thaws_when_found_frozen(struct kunit *test)
 {
 	struct intel_imc_regfile *file = channel(test);
 
-	intel_imc_counter_start(&file->ch, 0, 0x00400304);
+	start(file, 0, 0x00400304);
 	intel_imc_channel_thaw(&file->ch);
 	file->regs[0xf4 / 4] = 0x00010100;
 	inspect_now(file);
@@ -439,8 +585,8 @@ static void other_bits_are_nobodys(struct kunit *test)
 {
 	struct intel_imc_regfile *file = channel(test);
 
-	intel_imc_counter_start(&file->ch, 0, 0x00400304);
-	intel_imc_counter_start(&file->ch, INTEL_IMC_FIXED, 0x00400000);
+	start(file, 0, 0x00400304);
+	start(file, INTEL_IMC_FIXED, 0x00400000);
 	file->regs[0xd8 / 4] |= 0x003b0000;
 	file->regs[0xf0 / 4] |= 0xff04ffff;
 	inspect_now(file);
@@ -454,7 +600,7 @@ static void complains_later(struct kunit *test)
 	struct intel_imc_regfile *file = channel(test);
 	bool busy;
 
-	intel_imc_counter_start(&file->ch, 0, 0x00400304);
+	start(file, 0, 0x00400304);
 	file->regs[0xd8 / 4] = 0;
 	local_irq_disable();
 	intel_imc_channel_inspect(&file->ch);
@@ -470,7 +616,7 @@ static void complains_again(struct kunit *test)
 
 	for (int session = 0; session < 4; session++) {
 		intel_imc_channel_reset(&file->ch);
-		intel_imc_counter_start(&file->ch, 0, 0x00400304);
+		start(file, 0, 0x00400304);
 		if (session != 2)
 			file->regs[0xd8 / 4] = 0;
 		file->ch.odd_reg = 0;
@@ -491,7 +637,7 @@ static void gone_while_taken_over(struct kunit *test)
 	intel_imc_channel_reset(&file->ch);
 	file->gone = false;
 	KUNIT_EXPECT_TRUE(test, file->ch.suspect);
-	KUNIT_EXPECT_EQ(test, intel_imc_counter_start(&file->ch, 0, 0x00400304), 12345ULL);
+	KUNIT_EXPECT_EQ(test, start(file, 0, 0x00400304), 12345ULL);
 }
 
 /*
@@ -505,7 +651,7 @@ static void believes_nothing_then(struct kunit *test)
 	};
 	struct intel_imc_regfile *file = channel(test);
 
-	intel_imc_counter_start(&file->ch, 0, 0x00400304);
+	start(file, 0, 0x00400304);
 	intel_imc_counter_stop(&file->ch, 0);
 	file->regs[0xd8 / 4] = 0x00400c04;
 	intel_imc_regfile_set_counter(file, 0, 0x123456789abc);
@@ -513,14 +659,14 @@ static void believes_nothing_then(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, file->ch.told);
 	for (int i = 0; i < 2; i++) {
 		intel_imc_regfile_forget(file);
-		KUNIT_EXPECT_EQ(test, intel_imc_counter_start(&file->ch, 0, 0x00400304),
+		KUNIT_EXPECT_EQ(test, start(file, 0, 0x00400304),
 				0x123456789abcULL);
 		expect_log(test, file, expected, ARRAY_SIZE(expected));
 		intel_imc_counter_stop(&file->ch, 0);
 	}
 	intel_imc_channel_reset(&file->ch);
 	intel_imc_regfile_forget(file);
-	KUNIT_EXPECT_EQ(test, intel_imc_counter_start(&file->ch, 0, 0x00400304), 0ULL);
+	KUNIT_EXPECT_EQ(test, start(file, 0, 0x00400304), 0ULL);
 	expect_log(test, file, expected, 1);
 }
 
@@ -530,7 +676,7 @@ static void gone_is_suspect(struct kunit *test)
 	struct intel_imc_regfile *file = channel(test);
 	u64 value;
 
-	intel_imc_counter_start(&file->ch, 0, 0x00400304);
+	start(file, 0, 0x00400304);
 	intel_imc_channel_thaw(&file->ch);
 	file->gone = true;
 	intel_imc_channel_inspect(&file->ch);
@@ -539,6 +685,18 @@ static void gone_is_suspect(struct kunit *test)
 	file->ch.suspect = false;
 	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 0, &value), -ENODEV);
 	KUNIT_EXPECT_TRUE(test, file->ch.suspect);
+}
+
+/* However long it takes to see that there is no clock, no step keeps a CPU from its interrupts for long. */
+static void checks_in_short_steps(struct kunit *test)
+{
+	struct intel_imc_regfile *file = channel(test);
+
+	file->clock = 0;
+	longest_step = 0;
+	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&file->ch, call_step), -EIO);
+	/* To take over is the longest: 18 accesses, then a control, the thaw, and a read. */
+	KUNIT_EXPECT_LE(test, longest_step, 23U);
 }
 
 /*
@@ -555,7 +713,7 @@ static void waits_for_the_clock(struct kunit *test)
 	do {
 		file->tear_skip = 3;
 		file->tear = 1;
-		err = intel_imc_channel_check(&file->ch);
+		err = intel_imc_channel_check(&file->ch, call_step);
 	} while (err == -EIO && ++tries < 100);
 	KUNIT_EXPECT_EQ(test, err, 0);
 }
@@ -601,12 +759,17 @@ static struct kunit_case intel_imc_cases[] = {
 	KUNIT_CASE(starts_at_n_plus_1),
 	KUNIT_CASE(stops_at_1_and_restarts_at_1),
 	KUNIT_CASE(disables_what_stopped),
+	KUNIT_CASE(starts_and_stops_beside_at_1),
+	KUNIT_CASE(reads_at_1),
+	KUNIT_CASE(low_half_for_so_long),
+	KUNIT_CASE(low_half_is_not_enough),
 	KUNIT_CASE(reads_at_2),
 	KUNIT_CASE(never_torn),
 	KUNIT_CASE(near_the_end),
 	KUNIT_CASE(bound_decides),
 	KUNIT_CASE(all_ones),
 	KUNIT_CASE(checks_that_it_counts),
+	KUNIT_CASE(checks_in_short_steps),
 	KUNIT_CASE(waits_for_the_clock),
 	KUNIT_CASE(inspects_what_is_in_use),
 	KUNIT_CASE(inspects_every_10_s),
@@ -632,5 +795,5 @@ kunit_test_suite(intel_imc_suite);
 
 MODULE_DESCRIPTION("KUnit suite of intel_imc_pmu");
 MODULE_LICENSE("GPL");
-MODULE_IMPORT_NS(PMU_CORE_NS);
-MODULE_IMPORT_NS(PMU_KUNIT_NS);
+PMU_IMPORT_NS(PMU_CORE);
+PMU_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);

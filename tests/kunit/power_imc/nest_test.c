@@ -120,6 +120,36 @@ static void counts_its_word(struct kunit *test)
 	perf_event_release_kernel(last);
 }
 
+/* A microcode that is restarted begins at 0: what it counts from there is counted, and not 2^64. */
+static void counts_on_after_a_restart(struct kunit *test)
+{
+	struct perf_event *framed, *free, *still;
+
+	nest_register(test);
+	*word(0xd0) = cpu_to_be64(1000);
+	*word(0x778) = cpu_to_be64(1000);
+	*word(0xd8) = cpu_to_be64(1000);
+	framed = open_nest(test, 0, 0xd0);
+	free = open_nest(test, 0, 0x778);
+	still = open_nest(test, 0, 0xd8);
+	be64_add_cpu(word(0xd0), 5);
+	be64_add_cpu(word(0x778), 5);
+	KUNIT_EXPECT_EQ(test, perf_open_count(framed), 5ULL);
+	KUNIT_EXPECT_EQ(test, perf_open_count(free), 5ULL);
+	*word(0xd0) = cpu_to_be64(7);
+	*word(0x778) = 0;
+	KUNIT_EXPECT_EQ(test, perf_open_count(framed), 12ULL);
+	KUNIT_EXPECT_EQ(test, perf_open_count(free), 5ULL);
+	be64_add_cpu(word(0xd0), 3);
+	be64_add_cpu(word(0x778), 3);
+	KUNIT_EXPECT_EQ(test, perf_open_count(framed), 15ULL);
+	KUNIT_EXPECT_EQ(test, perf_open_count(free), 8ULL);
+	KUNIT_EXPECT_EQ(test, perf_open_count(still), 0ULL);
+	perf_event_release_kernel(framed);
+	perf_event_release_kernel(free);
+	perf_event_release_kernel(still);
+}
+
 /* A chip's units share its microcode: the first event resumes it, the last pauses it. */
 static void units_share_the_microcode(struct kunit *test)
 {
@@ -335,6 +365,7 @@ static void addresses_that_cannot_be(struct kunit *test)
 
 static struct kunit_case nest_cases[] = {
 	KUNIT_CASE(counts_its_word),
+	KUNIT_CASE(counts_on_after_a_restart),
 	KUNIT_CASE(units_share_the_microcode),
 	KUNIT_CASE(microcode_that_does_not_resume),
 	KUNIT_CASE(refusals),

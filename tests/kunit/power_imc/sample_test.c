@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What becomes of a trace record: whose samples it makes, how many, and by which clock. Numbers are
- * the worked records of Documentation/hardware/power_imc.md, 11.5.
+ * What becomes of a trace record: whose samples it makes, and by which clock. Numbers are the worked
+ * records of Documentation/hardware/power_imc.md, 11.5.
  */
 #include <kunit/test.h>
 #include <linux/delay.h>
@@ -65,21 +65,6 @@ static void exclusion_is_by_mode(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, power_imc_sample_wanted(rows[i].attr, mode), rows[i].wanted[mode]);
 }
 
-/* The nearest multiple of the hardware's period or, for a frequency, of its rate's parts. */
-static void thinning_is_to_the_nearest(struct kunit *test)
-{
-	static const struct { u64 wanted; bool freq; u64 every; } rows[] = {
-		{ 1, false, 1 }, { 250, false, 1 }, { 374, false, 1 }, { 375, false, 2 }, { 500, false, 2 },
-		{ 1300, false, 5 }, { 2500, false, 10 }, { 250ULL << 50, false, 1ULL << 50 },
-		{ 128000, true, 1 }, { 1000000, true, 1 }, { 64000, true, 2 }, { 4000, true, 32 },
-		{ 1000, true, 128 }, { 1, true, 128000 },
-	};
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++)
-		KUNIT_EXPECT_EQ_MSG(test, power_imc_thinning(rows[i].wanted, rows[i].freq, 250, 128000),
-				    rows[i].every, "%llu", rows[i].wanted);
-}
-
 /* What perf's handler is given of a sample, by a fake one. */
 static struct {
 	unsigned int samples;
@@ -109,7 +94,7 @@ static void an_event_is_left_as_it_is(struct kunit *test)
 {
 	struct power_imc_sample *sample = kunit_kzalloc(test, sizeof(*sample), GFP_KERNEL);
 	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
-	struct power_imc_trace_event te = { .event = event, .every = 1, .left = 1, .period = 250 };
+	struct power_imc_trace_event te = { .event = event, .period = 250, .record = 250 };
 	u64 earlier = 512;	/* ticks: 1000 ns */
 
 	KUNIT_ASSERT_NOT_NULL(test, sample);
@@ -157,7 +142,7 @@ static void clocks_are_compared_in_a_moment(struct kunit *test)
 {
 	struct power_imc_sample *sample = kunit_kzalloc(test, sizeof(*sample), GFP_KERNEL);
 	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
-	struct power_imc_trace_event te = { .event = event, .every = 1, .left = 1, .period = 250 };
+	struct power_imc_trace_event te = { .event = event, .period = 250, .record = 250 };
 
 	KUNIT_ASSERT_NOT_NULL(test, sample);
 	KUNIT_ASSERT_NOT_NULL(test, event);
@@ -172,23 +157,6 @@ static void clocks_are_compared_in_a_moment(struct kunit *test)
 		early = -(s64)te.clock_offset - NSEC_PER_MSEC;
 		KUNIT_EXPECT_LT_MSG(test, abs(early), 2 * NSEC_PER_MSEC, "%u stops", stops);
 	}
-}
-
-/* One of so many, however they come; and many at a time are as many as one by one. */
-static void thinning_keeps_count(struct kunit *test)
-{
-	struct power_imc_trace_event one = { .every = 7, .left = 7 }, many = one;
-	u64 samples = 0, bulk = 0, records = 0;
-
-	for (u64 n = 0; n < 40; n++) {
-		bulk += power_imc_thin(&many, n);
-		records += n;
-		for (u64 i = 0; i < n; i++)
-			samples += power_imc_thin(&one, 1);
-		KUNIT_EXPECT_EQ(test, bulk, samples);
-		KUNIT_EXPECT_EQ(test, many.left, one.left);
-	}
-	KUNIT_EXPECT_EQ(test, samples, records / 7);
 }
 
 /* What the firmware sets is what its own config stands for; and the other images of 11.3. */
@@ -221,8 +189,6 @@ static struct kunit_case sample_cases[] = {
 	KUNIT_CASE(modes_of_the_worked_records),
 	KUNIT_CASE(real_mode_is_the_kernels),
 	KUNIT_CASE(exclusion_is_by_mode),
-	KUNIT_CASE(thinning_is_to_the_nearest),
-	KUNIT_CASE(thinning_keeps_count),
 	KUNIT_CASE(an_event_is_left_as_it_is),
 	KUNIT_CASE(clocks_are_compared_in_a_moment),
 	KUNIT_CASE(scoms_of_configs),

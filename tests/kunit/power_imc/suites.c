@@ -15,5 +15,5 @@ kunit_test_suites(&power_imc_numbers_suite, &power_imc_catalog_suite,
 
 MODULE_DESCRIPTION("KUnit suites of power_imc_pmu");
 MODULE_LICENSE("GPL");
-MODULE_IMPORT_NS(PMU_CORE_NS);
-MODULE_IMPORT_NS(PMU_KUNIT_NS);
+PMU_IMPORT_NS(PMU_CORE);
+PMU_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Trace records of POWER in-memory collection: reading a ring that is written meanwhile, and whose
- * a record is. Registers the suites of what becomes of one (sample_test.c) and when (drain_test.c),
- * too.
+ * a record is. Registers the suites of which become samples (thin_test.c), of what becomes of one
+ * (sample_test.c) and when (drain_test.c), too.
  */
 #include <kunit/test.h>
 #include <linux/completion.h>
@@ -609,9 +609,9 @@ static struct kunit_suite attribution_suite = {
 	.test_cases = attribution_cases,
 };
 
-kunit_test_suites(&ring_suite, &power_imc_sample_suite, &power_imc_drain_suite, &attribution_suite,
-		  &power_imc_switch_suite);
+kunit_test_suites(&ring_suite, &power_imc_sample_suite, &power_imc_thin_suite,
+		  &power_imc_drain_suite, &attribution_suite, &power_imc_switch_suite);
 
 MODULE_DESCRIPTION("KUnit suites of power_imc_pmu's trace mode");
 MODULE_LICENSE("GPL");
-MODULE_IMPORT_NS(PMU_KUNIT_NS);
+PMU_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);

@@ -8,9 +8,11 @@
 #include <linux/cpu.h>
 #include <linux/module.h>
 #include <linux/sched.h>
+#include <linux/smp.h>
 #include <linux/topology.h>
 #include <asm/cputable.h>
 #include <asm/cputhreads.h>
+#include <asm/firmware.h>
 #include <asm/reg.h>
 
 #include "perf_open.h"
@@ -350,6 +352,46 @@ static void offline_frees_nobody(struct kunit *test)
 	perf_event_release_kernel(open_core(test, CCYC, 0));
 }
 
+#define SOMEWHERE	0x12340000ULL
+
+static void ldbar_set(void *value)
+{
+	mtspr(SPRN_LDBAR, *(u64 *)value);
+}
+
+static void ldbar_get(void *value)
+{
+	*(u64 *)value = mfspr(SPRN_LDBAR);
+}
+
+/* What one says of it is left alone, but nothing is enabled. */
+static void an_ultravisor_keeps_ldbar(struct kunit *test)
+{
+	struct power_imc_unit nest = { .type = POWER_IMC_TYPE_NEST };
+	unsigned long features = powerpc_firmware_features;
+	u64 value = SOMEWHERE;
+
+	if (!cpu_has_feature(CPU_FTR_HVMODE))
+		kunit_skip(test, "needs LDBAR, which is the hypervisor's");
+	if (firmware_has_feature(FW_FEATURE_ULTRAVISOR))
+		kunit_skip(test, "there is an ultravisor");
+	KUNIT_EXPECT_TRUE(test, power_imc_unit_is_ours(&nest));
+	KUNIT_EXPECT_TRUE(test, power_imc_unit_is_ours(&units[0]));
+	KUNIT_EXPECT_TRUE(test, power_imc_unit_is_ours(&units[1]));
+	smp_call_function_single(0, ldbar_set, &value, 1);
+	powerpc_firmware_features |= FW_FEATURE_ULTRAVISOR;
+	KUNIT_EXPECT_TRUE(test, power_imc_unit_is_ours(&nest));
+	KUNIT_EXPECT_FALSE(test, power_imc_unit_is_ours(&units[0]));
+	KUNIT_EXPECT_FALSE(test, power_imc_unit_is_ours(&units[1]));
+	power_imc_ldbar_clear();
+	powerpc_firmware_features = features;
+	smp_call_function_single(0, ldbar_get, &value, 1);
+	KUNIT_EXPECT_EQ(test, value, SOMEWHERE);
+	power_imc_ldbar_clear();
+	smp_call_function_single(0, ldbar_get, &value, 1);
+	KUNIT_EXPECT_EQ(test, value, 0ULL);
+}
+
 static struct kunit_case units_cases[] = {
 	KUNIT_CASE(pages_fit_the_hardware),
 	KUNIT_CASE(core_counts_its_page),
@@ -359,6 +401,7 @@ static struct kunit_case units_cases[] = {
 	KUNIT_CASE(core_or_thread),
 	KUNIT_CASE(thread_runs_every_engine),
 	KUNIT_CASE(thread_counts_while_on),
+	KUNIT_CASE(an_ultravisor_keeps_ldbar),
 	KUNIT_CASE_SLOW(core_keeps_counting),
 	KUNIT_CASE_SLOW(engine_goes_with_the_core),
 	KUNIT_CASE_SLOW(thread_gives_back),

@@ -52,6 +52,9 @@ static uint32_t block_address(const CmnMesh *mesh, const CmnXp *xp)
 
 static unsigned xp_domain(const CmnMesh *mesh, const CmnXp *xp)
 {
+    if (mesh->quartered) {
+        return xp->x / 5 + xp->y / 7 * 2;
+    }
     return mesh->columns >= mesh->ndtcs ?
            xp->x * mesh->ndtcs / mesh->columns :
            xp->node.logical * mesh->ndtcs / mesh->nxps;
@@ -461,6 +464,11 @@ static bool build(CmnMesh *mesh, const CmnDescription *d, Error **errp)
     }
     make_xps(mesh);
     mesh->ndtcs = d->ndtcs ?: 1;
+    if (mesh->quartered &&
+        (mesh->columns != 10 || mesh->rows != 14 || mesh->ndtcs != 4)) {
+        error_setg(errp, "graviton5=on goes with mesh=10x14 and dtc=4");
+        return false;
+    }
     if (mesh->ndtcs > MIN(mesh->nxps, CMN_MAX_DTCS)) {
         error_setg(errp, "%u DTCs are too many: at most %u, each with an XP "
                    "of its own", mesh->ndtcs, CMN_MAX_DTCS);

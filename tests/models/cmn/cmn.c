@@ -26,6 +26,8 @@
  *    others have the same one or the next ones (192, 196, ...)
  *  + property "node": NUMA node, for the device tree (it does not say)
  *  + property "isolation": device isolation is configured (off)
+ *  + property "graviton5": a mesh of 10x14 as in that, which does not tell
+ *    the domains of XPs and DTCs (off)
  *  + property "spniden": watchpoints see secure flits (on)
  *  + property "carry-delay": ns from a DTM to its DTC (0)
  *  + property "corrupt": how discovery is broken, see corrupt.c
@@ -316,6 +318,10 @@ static bool check_properties(Cmn *s, Error **errp)
                    product->title);
         return false;
     }
+    if (s->graviton5 && strcmp(product->name, "cmns3")) {
+        error_setg(errp, "graviton5=on is of cmns3");
+        return false;
+    }
     for (i = 0; i < CMN_NCHANNELS; i++) {
         if (s->vcs[i] < 1 || s->vcs[i] > 2) {
             error_setg(errp, "%s-vcs is 1 or 2", cmn_channel_names[i]);
@@ -412,6 +418,7 @@ static void cmn_realize(DeviceState *dev, Error **errp)
 
     s->mesh.product = CMN_GET_CLASS(s)->product;
     s->mesh.isolation = s->isolation;
+    s->mesh.quartered = s->graviton5;
     if (!check_properties(s, errp)) {
         return;
     }
@@ -468,6 +475,7 @@ static const Property cmn_properties[] = {
     DEFINE_PROP_UINT32("snp-vcs", Cmn, vcs[CMN_SNP], 2),
     DEFINE_PROP_UINT32("dat-vcs", Cmn, vcs[CMN_DAT], 2),
     DEFINE_PROP_BOOL("isolation", Cmn, isolation, false),
+    DEFINE_PROP_BOOL("graviton5", Cmn, graviton5, false),
     DEFINE_PROP_BOOL("spniden", Cmn, spniden, true),
     DEFINE_PROP_UINT64("carry-delay", Cmn, carry_delay, 0),
     DEFINE_PROP_STRING("corrupt", Cmn, corrupt),

@@ -47,6 +47,7 @@ struct Cmn {
     OnOffAuto multi_dtm;
     uint32_t vcs[CMN_NCHANNELS];
     bool isolation;
+    bool graviton5;
     bool spniden;
     uint64_t carry_delay;       /* ns */
     char *corrupt;

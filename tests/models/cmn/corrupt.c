@@ -21,6 +21,7 @@ typedef enum CorruptValue {
     ONE_LESS, TWO_MORE, /* than there are */
 } CorruptValue;
 
+#define ISOLATED        (1u << 30)  /* though the part has no isolation */
 #define LOW16           MAKE_64BIT_MASK(0, 16)
 #define FIELD16(shift)  MAKE_64BIT_MASK(shift, 16)
 #define POINTER         MAKE_64BIT_MASK(0, 32)
@@ -43,6 +44,8 @@ static const struct {
     { "array", AT_XP, CMN_CHILD_INFO, FIELD16(16), VALUE, 0xfff8ull << 16 },
     { "zero", AT_XP, CMN_CHILD_INFO, LOW16, TWO_MORE, 0 },
     { "hidden", AT_XP, CMN_CHILD_INFO, LOW16, ONE_LESS, 0 },
+    { "isolated", AT_XP, CMN_CHILD(0), ISOLATED, VALUE, ISOLATED },
+    { "crowd", AT_XP, CMN_CHILD_INFO, LOW16, VALUE, 40 },
     { "twice", AT_XP, CMN_CHILD(1), POINTER, PREVIOUS_CHILD, 0 },
     { "xp-twice", AT_ROOT, CMN_CHILD(1), POINTER, PREVIOUS_CHILD, 0 },
     { "type", AT_CHILD, CMN_NODE_INFO, LOW16, VALUE, 0x0abc },

@@ -31,6 +31,9 @@ static uint64_t node_info(const CmnMesh *mesh, const CmnNode *node)
     uint64_t info = node->type | (uint64_t)node->id << 16 |
                     (uint64_t)node->logical << 32;
 
+    if (mesh->quartered && node->type == CMN_NODE_DTC) {
+        info &= ~MAKE_64BIT_MASK(32, 16);
+    }
     if (node->type == CMN_NODE_XP && mesh->product->xp->counts_ports) {
         info |= (uint64_t)node->xp->nports << 48;
     }
@@ -152,7 +155,7 @@ static uint64_t xp_read(const CmnMesh *mesh, const CmnXp *xp, uint32_t offset)
     }
     for (i = 0; layout->unit_info && i < xp->ndtms; i++) {
         if (offset == layout->unit_info + 8 * i) {
-            return xp->domain;
+            return mesh->quartered ? 0 : xp->domain;
         }
     }
     return 0;

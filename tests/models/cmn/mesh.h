@@ -65,6 +65,7 @@ typedef struct CmnMesh {
     unsigned columns, rows;
     unsigned id_bits;       /* of each coordinate in a node id */
     bool multi_dtm;
+    bool quartered;         /* Graviton5: domains by place, and not told */
     unsigned vcs[CMN_NCHANNELS];
     CmnXp *xps;             /* by logical id */
     unsigned nxps;

@@ -10,7 +10,7 @@
 #include "qemu/osdep.h"
 #include "qemu/bitops.h"
 
-#define CMN_MAX_COLUMNS 12      /* and rows */
+#define CMN_MAX_COLUMNS 14      /* and rows */
 #define CMN_MAX_XPS     (CMN_MAX_COLUMNS * CMN_MAX_COLUMNS)
 #define CMN_MAX_PORTS   6       /* of an XP; 4 where it is not the only one */
 #define CMN_MAX_DTMS    3       /* of an XP, one for two ports */

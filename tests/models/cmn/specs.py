@@ -60,7 +60,7 @@ def _shape(pattern, sentence):
 _PLACE = r"\d+\.\d+\.\d+(?:\.\d+)?"
 
 _KEYS = {
-    "mesh": Key(None, "COLUMNSxROWS, up to 12x12; without this, ports, dtc and"
+    "mesh": Key(None, "COLUMNSxROWS, up to 14x14; without this, ports, dtc and"
                       " devices it is the product's own", _shape(
         r"\d+x\d+", "COLUMNSxROWS, as in 4x2"), "4x2"),
     "ports": Key(None, "device ports of the XPs: N, and N@X.Y for those that"
@@ -84,6 +84,9 @@ _KEYS = {
        for channel in ("req", "rsp", "snp", "dat")},
     "shared-irq": Key(None, "on: all DTCs have the same interrupt", switch,
                       "off"),
+    "graviton5": Key(None, "on: CMN S3 of 10x14 with 4 DTCs, whose domains"
+                           " read 0, and a name of its own in ACPI", switch,
+                     "off"),
     "spniden": Key(None, "off: watchpoints do not see secure flits", switch,
                    "on"),
     "carry-delay": Key(None, "ns that a carry takes from a DTM to its DTC",
@@ -145,7 +148,8 @@ def _resources(name, values, index):
 def _guest_files(name, values, index):
     if values["acpi"] != "on":
         return {}
-    mesh = ssdt.device(f"CMN{index}", _PRODUCTS[name].hid, index,
+    hid = "AMZN0070" if values["graviton5"] == "on" else _PRODUCTS[name].hid
+    mesh = ssdt.device(f"CMN{index}", hid, index,
                        _resources(name, values, index))
     return {ssdt.PATH.format(f"cmn{index}"): ssdt.table(f"CMN{index}", mesh)}
 

@@ -234,11 +234,11 @@ class NodeIds(MeshTest):
         self.assertEqual(len(mesh.xps), 120)
         self.assertEqual(mesh.xps[0x008].logical, 12)
 
-    def test_12x12_is_the_largest(self):
-        mesh = self.discovered("cmn700,mesh=12x12")
-        self.assertEqual(len(mesh.xps), 144)
+    def test_14x14_is_the_largest(self):
+        mesh = self.discovered("cmn700,mesh=14x14")
+        self.assertEqual(len(mesh.xps), 196)
         with self.assertRaisesRegex(RuntimeError, "COLUMNSxROWS"):
-            VirtMachine("cmn700,mesh=13x2")
+            VirtMachine("cmn700,mesh=15x2")
 
     def test_a_real_mesh_with_four_bits_and_width_4(self):
         mesh = self.discovered("cmn700,mesh=4x9,ports=2+3@3.6,rni=3.6.2.1")

@@ -8,8 +8,9 @@
  * real machine by a checkstop, which is reported and counted, no more.
  *
  * An engine may be slow to stop (linger), refuse to be told (refuse), and lose
- * its HTM mode when all threads of its core sleep deeply (deep). QEMU has no
- * deep stop states; which level is one, a test says. No source tells whether
+ * its HTM mode when all threads of its core sleep deeply (deep). Then no SCOM
+ * of the core is answered either, until a thread wakes up. QEMU has no deep
+ * stop states; which level is one, a test says. No source tells whether
  * the HTM mode reads as it was written: it does, unless it is mute.
  *
  * Left out: what EVENT_MASK selects, which no source tells; other fields of
@@ -171,8 +172,8 @@ static void core_lose(PowerImcCore *core)
     core_switch(core, false);
 }
 
-/* Only what sleeps at this level on all threads is lost. */
-void power_imc_core_slept(PowerImcCore *core)
+/* All threads sleep at this level or a deeper one. */
+static bool core_asleep(const PowerImcCore *core)
 {
     unsigned i;
 
@@ -181,10 +182,15 @@ void power_imc_core_slept(PowerImcCore *core)
         uint64_t psscr = thread->cpu->env.spr[SPR_PSSCR];
 
         if (!thread->idle || (psscr & PSSCR_RL) < core->deep) {
-            return;
+            return false;
         }
     }
-    if (core->deep && core->running) {
+    return core->deep;
+}
+
+void power_imc_core_slept(PowerImcCore *core)
+{
+    if (core->running && core_asleep(core)) {
         core_lose(core);
     }
 }
@@ -195,6 +201,10 @@ static MemTxResult scom_read(void *opaque, hwaddr addr, uint64_t *value,
     PowerImcPort *port = opaque;
 
     port->core->stats[port->reg].reads++;
+    if (core_asleep(port->core)) {
+        port->core->unanswered++;
+        return MEMTX_ERROR;
+    }
     *value = port->reg == POWER_IMC_HTM && port->core->mute ?
              0 : port->core->scom[port->reg];
     return MEMTX_OK;
@@ -207,6 +217,10 @@ static MemTxResult scom_write(void *opaque, hwaddr addr, uint64_t value,
     PowerImcCore *core = port->core;
 
     core->stats[port->reg].writes++;
+    if (core_asleep(core)) {
+        core->unanswered++;
+        return MEMTX_ERROR;
+    }
     if (core->refuse & 1 << port->reg) {
         return MEMTX_ERROR;
     }
@@ -280,7 +294,7 @@ static bool core_add(PmuModel *model, const char *event, uint64_t n,
 
 enum {
     KEY_RUNNING, KEY_CHECKSTOP, KEY_FLUSH, KEY_LINGER, KEY_REFUSE, KEY_DEEP,
-    KEY_LOST, KEY_MUTE, KEY_FENCE, KEY_FENCE_BASE, KEY_FENCE_SIZE, KEY_STRAY,
+    KEY_LOST, KEY_UNANSWERED, KEY_MUTE, KEY_FENCE, KEY_FENCE_BASE, KEY_FENCE_SIZE, KEY_STRAY,
     KEY_WROTE, KEY_NOW
 };
 
@@ -306,6 +320,8 @@ static uint64_t get_core(PmuModel *model, unsigned key)
         return core->deep;
     case KEY_LOST:
         return core->lost;
+    case KEY_UNANSWERED:
+        return core->unanswered;
     case KEY_MUTE:
         return core->mute;
     case KEY_FENCE:
@@ -386,10 +402,12 @@ static const PmuKey core_keys[] = {
       KEY_LINGER, get_core, set_core },
     { "refuse", "registers that cannot be written: 1 PDBAR, 2 HTM mode, "
       "4 EVENT_MASK, 8 TRACE, or sums", 15, KEY_REFUSE, get_core, set_core },
-    { "deep", "stop level at which all threads asleep lose the HTM mode; 0: "
-      "none", PSSCR_RL, KEY_DEEP, get_core, set_core },
+    { "deep", "stop level at which all threads asleep lose the HTM mode, and "
+      "no SCOM is answered; 0: none", PSSCR_RL, KEY_DEEP, get_core, set_core },
     { "lost", "times that the HTM mode was lost; setting it loses it now",
       UINT64_MAX, KEY_LOST, get_core, set_core },
+    { "unanswered", "accesses to SCOMs while all threads slept so", 0,
+      KEY_UNANSWERED, get_core, NULL },
     { "mute", "1: the HTM mode reads as 0, whatever it is", 1, KEY_MUTE,
       get_core, set_core },
     { "fence", "1: every write to memory of the core or its threads is stray",
@@ -422,6 +440,7 @@ void power_imc_core_reset(PowerImcCore *core)
     core->mixed = false;
     core->checkstop = 0;
     core->lost = 0;
+    core->unanswered = 0;
     memset(core->scom, 0, sizeof(core->scom));
     memset(&core->page, 0, sizeof(core->page));
     for (i = 0; i < core->nthreads; i++) {

@@ -238,6 +238,7 @@ struct PowerImcCore {
     uint64_t refuse;        /* bit n: PowerImcScom n cannot be written */
     uint64_t deep;          /* stop level that loses registers; 0: none */
     uint64_t lost;          /* times that this has happened */
+    uint64_t unanswered;    /* accesses to SCOMs of a core that sleeps so */
     bool mute;              /* the HTM mode reads as 0 */
     bool fenced;
     uint64_t fence_base;    /* where; of everywhere if the size is 0 */

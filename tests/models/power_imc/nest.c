@@ -350,6 +350,10 @@ static void cb_page_write(void *opaque, hwaddr offset, uint64_t value,
         nest_want_slot(nest);
         break;
     case STAT_SPEED:
+        if (memcmp(before, p, size)) {
+            nest_clear(nest);
+        }
+        break;
     case STAT_UAV:
     case STAT_MODE:
         if (memcmp(before, p, size)) {
@@ -438,7 +442,7 @@ static bool nest_add(PmuModel *model, const char *event, uint64_t n,
     return true;
 }
 
-enum { KEY_STARTS, KEY_STOPS, KEY_SLOW, KEY_TRAFFIC, KEY_HALF, KEY_FLUSH };
+enum { KEY_SPEED, KEY_STARTS, KEY_STOPS, KEY_SLOW, KEY_TRAFFIC, KEY_HALF, KEY_FLUSH };
 
 static uint64_t get_cb(PmuModel *model, unsigned field)
 {
@@ -450,6 +454,8 @@ static uint64_t get_nest(PmuModel *model, unsigned key)
     PowerImcNest *nest = nest_of(model);
 
     switch (key) {
+    case KEY_SPEED:
+        return cb_get(nest, CB_SPEED);
     case KEY_STARTS:
         return nest->starts;
     case KEY_STOPS:
@@ -517,6 +523,12 @@ static bool set_nest(PmuModel *model, unsigned key, uint64_t value,
     case KEY_SLOW:
         nest->slow = value;
         return true;
+    case KEY_SPEED:
+        if (value != cb_get(nest, CB_SPEED)) {
+            cb_set(nest, CB_SPEED, value);
+            nest_clear(nest);
+        }
+        return true;
     default:
         set_traffic(nest, value);
         return true;
@@ -526,7 +538,8 @@ static bool set_nest(PmuModel *model, unsigned key, uint64_t value,
 static const PmuKey nest_keys[] = {
     { "status", "0 initialising, 1 running, 2 paused, 3 bad speed, 4 bad mode",
       0, CB_STATUS, get_cb, NULL },
-    { "speed", "the posting period times 2^speed", 0, CB_SPEED, get_cb, NULL },
+    { "speed", "the posting period times 2^speed; a change zeroes the counters",
+      UINT64_MAX, KEY_SPEED, get_nest, set_nest },
     { "uav", "units that are there", 0, CB_UAV, get_cb, NULL },
     { "mode", "run mode", 0, CB_MODE, get_cb, NULL },
     { "starts", "resume commands", 0, KEY_STARTS, get_nest, NULL },

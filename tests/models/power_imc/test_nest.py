@@ -142,6 +142,15 @@ class ControlBlock(NestTest):
             self.vm.step((1 << speed) * 10 * MS)
             self.assertEqual(self.counter(0) - head, 10, speed)
 
+    def test_a_changed_speed_zeroes_the_counters(self):
+        for field, left in ((MODE, 7), (UAV, 7), (SPEED, 0)):
+            self.boot()
+            if field == MODE:
+                self.vm.add("nest", READS, 7)
+                self.flush()
+            self.put(field, self.field(field) ^ 1)
+            self.assertEqual(self.counter(READS), left)
+
     def test_a_speed_above_11_is_an_error_until_it_changes(self):
         self.put(SPEED, 12)
         self.boot()
