@@ -36,7 +36,8 @@ load() {
 	count probe
 }
 
-# From open to close; several events are a group: life NAME EVENT...
+# From open to close; several events are a group: life NAME EVENT... Reads and stops come a second after what was
+# before, since a driver may read less of a counter that it has read a moment ago.
 life() {
 	name=$1
 	shift
@@ -44,7 +45,8 @@ life() {
 	# Without the counts, which pmu-event prints.
 	pmu-event --group --disabled --manual "$@" -x "sh /tmp/count open-$name" \
 		-x @enable -x "sh /tmp/count start-$name" \
-		-x @read -x "sh /tmp/count read-$name" -x @disable -x "sh /tmp/count stop-$name" \
-		-x @enable -x "sh /tmp/count restart-$name" | grep -v '^[0-9]'
+		-x 'sleep 1' -x @read -x "sh /tmp/count read-$name" \
+		-x 'sleep 1' -x @disable -x "sh /tmp/count stop-$name" \
+		-x @enable -x "sh /tmp/count restart-$name" -x 'sleep 1' | grep -v '^[0-9]'
 	count "close-$name"
 }

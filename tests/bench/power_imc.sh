@@ -23,32 +23,58 @@ in-tree)
 	;;
 esac
 
-# record COMMAND: on CPU 0, traced, to the shell
+# record COMMAND [OPTION...]: on CPU 0, traced, to the shell
 record() {
-	taskset 2 perf record -q -o $DATA -e $EVENT -c 1 -m 1024 -- taskset 1 sh -c "$1" > /tmp/said 2>&1 ||
+	command=$1
+	shift
+	taskset 2 perf record -q -o $DATA -e $EVENT -m 1024 "${@:--c1}" -- taskset 1 sh -c "$command" > /tmp/said 2>&1 ||
 		{ cat /tmp/said >&2; exit 1; }
 }
 
-# Drains with so many records each: instructions in $spent, the samples in $samples. All records have to be there.
+# drains N [OPTION...]: drains with N records each: instructions in $spent, the records in $records, the samples in
+# $samples. All records have to be there.
 drains() {
 	# shellcheck disable=SC2086 # several
 	measure $drain
-	before=$(trace_made)
-	record "for _ in \$(seq $BURSTS); do pmu-model set thread0 burst $1; done"
+	before=$(trace_made) wanted=$((BURSTS * $1)) burst="for _ in \$(seq $BURSTS); do pmu-model set thread0 burst $1; done"
+	shift
+	record "$burst" "$@"
 	spent=$(measured)
 	records=$(($(trace_made) - before))
-	samples=$(trace_samples)
-	[ "$records" -eq $((BURSTS * $1)) ] && [ "$samples" -eq "$records" ] ||
-		{ echo "$samples samples of $records records, of $((BURSTS * $1)) asked for" >&2; exit 1; }
+	# A call chain has lines of its own.
+	samples=$(trace_lines ip | grep -c :)
+	[ "$records" -eq $wanted ] || { echo "$records records, of $wanted asked for" >&2; exit 1; }
+}
+
+# each_record [OPTION...]: what a record costs, by the difference of long drains and short ones, in $cost
+each_record() {
+	drains $FEW "$@"
+	few=$spent few_records=$records
+	drains $MANY "$@"
+	cost=$(((spent - few) / (records - few_records)))
+}
+
+# The same where each record is a sample.
+each_sample() {
+	each_record "$@"
+	[ "$samples" -eq "$records" ] || { echo "$samples samples of $records records" >&2; exit 1; }
 }
 
 trace_every $NEVER
 
-drains $FEW
-few=$spent few_samples=$samples
-drains $MANY
-echo record $(((spent - few) / (samples - few_samples)))
+each_sample
+echo record $cost
 echo longest "$(measured -most)"
+if [ "$1" = ours ]; then
+	each_sample -c 1 -R
+	echo raw $cost
+	each_sample -c 1 -g
+	echo chain $cost
+	# As many samples as perf record asks for by default.
+	each_record -c 8000
+	echo thinned $cost
+	echo thinned-all $((spent / records))
+fi
 
 # shellcheck disable=SC2086 # several
 measure $switch

@@ -23,7 +23,7 @@ if [ ! -e $ROOT/proc/self ]; then
 	mount -t sysfs sys $ROOT/sys
 	mount -t devtmpfs dev $ROOT/dev
 	ln -s dash $ROOT/bin/sh
-	for name in cat env grep id ls mkdir mv rm uname; do
+	for name in cat dmesg env grep id ln ls mkdir mv readlink rm sed uname; do
 		ln -s busybox $ROOT/bin/$name
 	done
 	debian depmod
@@ -62,7 +62,7 @@ owners() { # BOOTS
 
 # The end of a test: nothing is chosen, nothing loaded.
 as_it_was() {
-	rm -rf $ROOT/etc/modprobe.d $ROOT/etc/modules-load.d $ROOT/etc/default
+	rm -rf $ROOT/etc/modprobe.d $ROOT/etc/modules-load.d $ROOT/etc/default $ROOT/etc/systemd
 	if [ -e $ROOT/lib/modules/updates ]; then
 		mv $ROOT/lib/modules/updates "$ROOT/lib/modules/$RELEASE"
 		debian depmod

@@ -107,7 +107,8 @@ loaded() {
 	equal "exit status" $status "$wanted"
 }
 
-# Both drivers in turn: each is asked, and what was there is there again, also if a signal comes between.
+# Both drivers in turn: each is asked, and what was there is there again, also if a signal comes between. The first check
+# is ok with either, so it is one of counts, not of rates.
 # both_drivers OURS TWIN CHECK...
 both_drivers() {
 	ours=$1 twin=$2

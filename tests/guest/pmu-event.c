@@ -5,7 +5,7 @@
  *
  *   pmu-event [--cpu N] [--pid N] [--period N] [--group] [--groups-of N] [--pinned]
  *             [--disabled] [--manual] [--inherit] [--sigtrap] [--exclude-kernel]
- *             [--user UID [--perfmon]] [--readers N] EVENT... [-x COMMAND]...
+ *             [--user UID [--perfmon]] [--readers N] [--toggle] EVENT... [-x COMMAND]...
  *   pmu-event [OPTION]... --lines
  *
  * An EVENT is PMU:CONFIG[,CONFIG1[,...]], up to config4, or PMU/TERM[,TERM]/ as perf has it: names
@@ -16,7 +16,8 @@
  * events are one group; --groups-of: N each are.
  *
  * --readers: while commands run so many processes read the events, again and again. A count
- * that goes down, or that cannot be read, is an error.
+ * that goes down, or that cannot be read, is an error. --toggle: one more disables the last event
+ * and enables it, again and again.
  *
  * Opens the events, then runs each command and after it prints one line with the count of
  * every event: a number, or "error" for an event in error state. A group is read in one go.
@@ -298,9 +299,9 @@ static void control(const struct events *events, unsigned long request, int argu
 
 enum verdict { FINE, WENT_DOWN, NOT_READ };
 
-/* Processes that read the events until they are told to stop. */
+/* Processes that read the events until they are told to stop, and one that toggles the last. */
 struct readers {
-	int n;
+	int n, toggle;
 	volatile int *stop;
 };
 
@@ -321,19 +322,29 @@ static enum verdict read_until(const struct events *events, const volatile int *
 	return FINE;
 }
 
+static enum verdict toggle_until(const struct events *events, const volatile int *stop)
+{
+	int fd = events->fd[events->n - 1];
+
+	while (!*stop)
+		if (ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+			return NOT_READ;
+	return FINE;
+}
+
 static void start_readers(const struct events *events, struct readers *readers)
 {
 	readers->stop = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (readers->stop == MAP_FAILED)
 		die("no memory:", strerror(errno));
-	for (int i = 0; i < readers->n; i++) {
+	for (int i = 0; i < readers->n + readers->toggle; i++) {
 		pid_t pid = fork();
 
 		if (pid < 0)
 			die("cannot fork:", strerror(errno));
 		if (!pid)
-			_exit(read_until(events, readers->stop));
+			_exit((i < readers->n ? read_until : toggle_until)(events, readers->stop));
 	}
 }
 
@@ -343,7 +354,7 @@ static void stop_readers(struct readers *readers)
 	int status;
 
 	*readers->stop = 1;
-	for (int i = 0; i < readers->n; i++) {
+	for (int i = 0; i < readers->n + readers->toggle; i++) {
 		if (wait(&status) < 0 || !WIFEXITED(status))
 			die("a reader", "died");
 		down |= WEXITSTATUS(status) == WENT_DOWN;
@@ -483,7 +494,7 @@ int main(int argc, char **argv)
 		{ "user", required_argument, NULL, 'u' }, { "perfmon", no_argument, NULL, 'f' },
 		{ "exclude-kernel", no_argument, NULL, 'k' }, { "lines", no_argument, NULL, 'l' },
 		{ "groups-of", required_argument, NULL, 'o' },
-		{ "readers", required_argument, NULL, 'r' },
+		{ "readers", required_argument, NULL, 'r' }, { "toggle", no_argument, NULL, 'e' },
 		{ 0 },
 	};
 	struct options how = { .pid = -1 };
@@ -500,6 +511,7 @@ int main(int argc, char **argv)
 		case 'g': events.group = MAX_EVENTS; break;
 		case 'o': events.group = atoi(optarg); break;
 		case 'r': readers.n = atoi(optarg); break;
+		case 'e': readers.toggle = 1; break;
 		case 'i': how.pinned = 1; break;
 		case 'd': how.disabled = 1; break;
 		case 'm': events.manual = 1; break;
@@ -524,11 +536,11 @@ int main(int argc, char **argv)
 	for (; optind < argc; optind++)
 		if (!open_event(&events, argv[optind], &how))
 			return 1;
-	if (readers.n)
+	if (readers.n || readers.toggle)
 		start_readers(&events, &readers);
 	for (int i = 0; i < commands; i++)
 		run(&events, command[i]);
-	if (readers.n)
+	if (readers.n || readers.toggle)
 		stop_readers(&readers);
 	return 0;
 }

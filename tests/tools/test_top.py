@@ -446,7 +446,7 @@ class TestTerminal(unittest.TestCase):
     def screen(self):
         return self.tmux("capture-pane", "-p").stdout
 
-    def shows(self, wanted, seconds=20):
+    def shows(self, wanted, seconds=120):     # a busy host draws slowly
         end = time.monotonic() + seconds
         while wanted not in self.screen():
             self.assertLess(time.monotonic(), end, f"no '{wanted}' in:\n{self.screen()}")

@@ -5,7 +5,7 @@ Nothing here needs root, and nothing depends on which driver serves a PMU: ours 
 """
 import argparse
 
-VERSION = "0.1"
+VERSION = "0.2"
 
 
 class Help(argparse.RawDescriptionHelpFormatter):

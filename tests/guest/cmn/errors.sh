@@ -178,6 +178,38 @@ test_pairs_that_are_switched_off_and_on() {
 	equal "twice" "$got" "200 214"
 }
 
+# Halves at two XPs: of the flits 4 match both, 60 the first alone, 800 the second.
+PAIR=watchpoint_up,wp_dev_sel=0,wp_chn_sel=0,wp_mask=0,wp_combine=1
+FIRST=$PMU/$PAIR,wp_grp=0,wp_val=0x11/ SECOND=$PMU/$PAIR,wp_grp=1,wp_val=0x22/
+HAPPENS=''
+for xp in 0x20 0x60; do
+	flit="add cmn0 flit@$xp,port=0,dir=up,chn=req"
+	HAPPENS="$HAPPENS $flit,g0=0x11,g1=0x22 4; $flit,g0=0x11,g1=0x23 60; $flit,g0=0x12,g1=0x22 800;"
+done
+
+# perf schedules what is pinned before the rest.
+test_pairs_count_at_the_half_that_was_opened_first() {
+	for second in "$SECOND" "${SECOND}D"; do
+		perf stat -x, -a -e "$FIRST" -e "$second" -- sh -c "printf '%s\n' '$HAPPENS' | tr ';' '\n' | pmu-model -" \
+			2> /tmp/said
+		equal "$second" "$(cut -d, -f1 /tmp/said | tr '\n' ' ')" "8 1608 "
+	done
+}
+
+# As long as an XP has a counter for one of them alone, halves take turns, and each is the first for a while.
+test_halves_that_found_no_place() {
+	others=$PMU/mxp_e_req_txflit_valid,bynodeid=1,nodeid=0x40/
+	for _ in 1 2 3 4 5 6; do
+		rm -f /tmp/full /tmp/enough
+		pmu-event --pinned "$others" "$others" "$others" \
+			-x 'touch /tmp/full; until [ -e /tmp/enough ]; do sleep 0.02; done' > /dev/null &
+		until [ -e /tmp/full ]; do sleep 0.02; done
+		pmu-event "$FIRST" "$SECOND" -x "sleep 0.2; touch /tmp/enough; while kill -0 $! 2> /dev/null; do sleep 0.02; done; sleep 0.1" \
+			-x "@model $HAPPENS" > /tmp/got
+		equal "the pair, and the second" "$(tail -n 1 /tmp/got)" "8 1608"
+	done
+}
+
 # Five events of one XP: what had no place in a group takes turns without one. A turn writes a selector or more,
 # and four have had theirs before the first; so after as many writes as this all five have.
 test_turns_without_a_group() {

@@ -4,7 +4,7 @@
 # Trees of nodes that cannot be: no crash, a sentence, and the mesh is refused or what is left of it counts. One
 # mesh for each way in which a tree is broken, all at once.
 #
-# vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,corrupt=loop --model cmn600,corrupt=xp-loop --model cmn700,corrupt=range --model cmn700,corrupt=xp-range --model cmn700,corrupt=count --model cmn700,corrupt=array --model cmn700,corrupt=zero --model cmn700,corrupt=hidden --model cmn700,corrupt=twice --model cmn700,corrupt=xp-twice --model cmn700,corrupt=type --model cmn700,corrupt=xp-type --model cmn700,corrupt=id --model cmn700,corrupt=logical --model cmn700,corrupt=dtc --model cmn700,corrupt=domain
+# vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,corrupt=loop --model cmn600,corrupt=xp-loop --model cmn700,corrupt=range --model cmn700,corrupt=xp-range --model cmn700,corrupt=count --model cmn700,corrupt=array --model cmn700,corrupt=crowd --model cmn700,corrupt=isolated+hidden --model cmn700,corrupt=twice --model cmn700,corrupt=xp-twice --model cmn700,corrupt=type --model cmn700,corrupt=xp-type --model cmn700,corrupt=id --model cmn700,corrupt=logical --model cmn700,corrupt=dtc --model cmn700,corrupt=domain
 . ./cmn/lib.sh
 
 # How the meshes are broken, in their order.
@@ -15,7 +15,8 @@ verdict() {
 	case $1 in
 	loop) echo "counts: child 0 of the node at .* as another is: ignored" ;;
 	twice) echo "counts: child 1 of the node at .* as another is: ignored" ;;
-	zero|hidden) echo "counts: 4x2 XPs, 2 DTCs" ;;
+	crowd) echo "counts: 4x2 XPs, 2 DTCs" ;;
+	isolated) echo "counts: the node at 0x[0-9a-f]* is isolated: left alone" ;;
 	type) echo "counts: 1 nodes of unknown type ignored; the first, type 0xabc, is at XP 0x20" ;;
 	range) echo "refused: child 0 of the node at .* not in the region" ;;
 	xp-range) echo "refused: child 0 of the node at 0x0 .* not in the region" ;;

@@ -89,6 +89,23 @@ test_now() {
 	fails is_loaded pmu_core
 }
 
+# As where intel_uncore is built in: the unit takes the memory channels from it, and nothing else.
+test_the_channels_are_unbound() {
+	trap as_it_was EXIT
+	boot 0
+	others=$(other_units)
+	debian pmu-driver ours --unbind
+	[ -e "$ROOT$(readlink $ROOT/etc/systemd/system/multi-user.target.wants/pmu-suite.service)" ]
+	# shellcheck disable=SC2046 # a list
+	debian $(sed -n 's/^ExecStart=//p' $ROOT/etc/systemd/system/pmu-suite.service)
+	equal "owner" "$(owner)" $OURS
+	is_loaded $TWIN
+	equal "others" "$(other_units)" "$others"
+	contains "status" "$(debian pmu-driver)" "^pmu-driver: at boot: $OURS, unbound"
+	debian pmu-driver in-tree
+	equal "what is left in /etc" "$(find $ROOT/etc -type f -o -type l)" ""
+}
+
 # An event is open: what cannot be done now is done at the next boot, and nothing changes until then.
 test_not_now() {
 	trap as_it_was EXIT

@@ -104,7 +104,7 @@ test_a_channel_that_nobody_has() {
 
 test_both_drivers() {
 	trap as_it_was EXIT
-	both_drivers intel_imc_pmu intel_uncore clock parts
+	both_drivers intel_imc_pmu intel_uncore parts events
 }
 
 run_tests

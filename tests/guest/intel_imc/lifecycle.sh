@@ -172,4 +172,28 @@ test_socket_without_a_cpu() {
 	load
 }
 
+# To see whether the name of a PMU is taken the driver opens an event, which must not be one of a task: the first
+# of these has every CPU change code of the scheduler, and so interrupts all of them.
+test_loading_interrupts_nobody() {
+	tracing=/sys/kernel/tracing
+	[ -e $tracing/kprobe_events ] || tracing=/sys/kernel/debug/tracing
+	key=$(sed -n 's/^\([0-9a-f]*\) . perf_sched_events$/0x\1/p' /proc/kallsyms)
+	[ -e $tracing/kprobe_events ] && [ "$key" ] || skip "this kernel lets nobody probe perf"
+	grep -q ' static_key_enable$' /proc/kallsyms || skip "this kernel was built without CONFIG_JUMP_LABEL"
+	unload
+	echo 'p:switches static_key_enable key=%di' > $tracing/kprobe_events
+	echo "key == $key" > $tracing/events/kprobes/switches/filter
+	echo 1 > $tracing/events/kprobes/switches/enable
+	switches() {
+		grep -c 'switches:' $tracing/trace || :
+	}
+	load
+	loaded=$(switches)
+	perf stat -e cpu-clock -- true 2> /dev/null
+	opened=$(switches)
+	echo 0 > $tracing/events/kprobes/switches/enable
+	echo > $tracing/kprobe_events
+	equal "by loading, and an event of a task" "$loaded $opened" "0 1"
+}
+
 run_tests

@@ -38,16 +38,16 @@ test_an_isolated_cpu_is_relieved() {
 	equal "count later" "$(pmu-event --cpu 3 uncore_imc_0:0x304 -x 'pmu-model add imc0@1 cas_rd 8')" 8
 }
 
-# Which CPU looks whether a channel counts, when its driver is bound.
+# Which CPUs look whether a channel counts, when its driver is bound: they do in several steps.
 tried_on() {
 	cd /sys/kernel/tracing || cd /sys/kernel/debug/tracing
 	echo 0000:7f:10.0 > $DRIVER/unbind
-	echo 'p:tries intel_imc_channel_check' > kprobe_events
+	echo 'p:tries intel_imc_try_step' > kprobe_events
 	echo > trace
 	echo 1 > events/kprobes/tries/enable
 	echo 0000:7f:10.0 > $DRIVER/bind
 	echo 0 > events/kprobes/tries/enable
-	sed -n 's/.*\[00\([0-9]\)\].* tries: .*/\1/p' trace
+	sed -n 's/.*\[00\([0-9]\)\].* tries: .*/\1/p' trace | sort -u
 	echo > kprobe_events
 }
 

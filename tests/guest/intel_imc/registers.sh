@@ -31,6 +31,36 @@ complaints() {
 	log_since_mark | grep -c 'another program writes to this channel, or a write was lost' || :
 }
 
+impossible() {
+	log_since_mark | grep -c 'more than it can have counted since the last read: another program wrote to it' || :
+}
+
+# box_ctl COMMAND: how often a channel was frozen or thawed while another event of it counted all the time; it is
+# pinned, or perf would take it out for a turn now and then
+box_ctl() {
+	pmu-event --pinned uncore_imc_0:0x101 -x "pmu-model stats imc0 --reset > /dev/null; $1; pmu-model stats imc0 > /tmp/stats" > /dev/null
+	awk '$1 == "box_ctl" { print $3 }' /tmp/stats
+}
+
+# What starts, stops and takes turns by itself leaves the others of its channel alone.
+test_nothing_stands_still_for_one() {
+	equal "start and stop of one" "$(box_ctl "pmu-event uncore_imc_0:0x304 -x '$ADD' > /tmp/one")" 0
+	equal "its count" "$(cat /tmp/one)" 100
+	equal "turns" "$(box_ctl "pmu-event uncore_imc_0:0xff uncore_imc_0:0x10 uncore_imc_0:0x11 uncore_imc_0:0x12 \
+		uncore_imc_0:0x20 uncore_imc_0:0x21 -x 'sleep 1' > /dev/null")" 0
+	# Some did take place.
+	within "controls written" "$(awk '$1 == "ctl" { print $3 }' /tmp/stats)" 20 100000
+}
+
+# A group starts and stops in one moment, beside others: of the clock, which runs, all its members have one number.
+test_group_beside_another() {
+	equal "start and stop of a group" "$(box_ctl "pmu-event --group --disabled --manual uncore_imc_0:0x00 uncore_imc_0:0x00 \
+		uncore_imc_0:0xff -x @enable -x 'sleep 0.1' -x @disable -x @read > /tmp/group")" 4
+	read -r first second fixed < /tmp/group
+	[ "$first" -gt 0 ]
+	equal "clocks" "$second $fixed" "$first $first"
+}
+
 # S3 resets every register. What was counted before is kept, read or not, and all events of the group
 # go on.
 test_open_events_go_on_after_sleep() {
@@ -91,6 +121,12 @@ test_firmware_forgets_ecam() {
 	pmu-model set firmware forgets 0
 	equal "counts" "$got" "100 100 200 "
 	contains "log" "$(log_since_mark)" '3f:10.0: firmware has lost the memory-mapped configuration space'
+	# It is still off: the log says how the channel is reached, and not what was tried.
+	unload
+	log_mark
+	load
+	contains "log without" "$(log_since_mark)" '3f:10.0: .*uncore_imc_0, by the PCI core'
+	equal "count" "$($COUNT -x "$ADD")" 100
 	poke $HOST_BRIDGE 0x60 0xb0000001
 	unload
 	log_mark
@@ -108,6 +144,20 @@ test_another_program_before() {
 	equal "counter written" "$($COUNT -x "$ADD")" 100
 	poke $IMC0 0xf4 0x10100
 	equal "frozen" "$($COUNT -x "$ADD")" 100
+}
+
+# Another program clears a counter, and nothing else: 2^48 is not what came. The log says so, once.
+test_another_program_clears_a_counter() {
+	log_mark
+	clear="for seek in $((0xa0 / 4)) $((0xa4 / 4)); do
+		dd if=/dev/zero of=$IMC0 bs=4 seek=\$seek count=1 conv=notrunc 2> /dev/null; done"
+	got=$($COUNT -x "$ADD" -x "$clear" -x "$ADD" -x "$clear" -x "$ADD" | tr '\n' ' ')
+	equal "counts" "$got" "100 100 200 200 300 "
+	eventually "impossible differences in the log" 1 impossible
+	contains "log" "$(log_since_mark)" \
+		'3f:10.0: uncore_imc_0: the counter of event config=0x304 moved by 281474976710556, more than it can have counted'
+	equal "count of the next" "$($COUNT -x "$ADD")" 100
+	equal "lines in the log" "$(impossible)" 1
 }
 
 # While an event counts: the log says so, once; and when it starts again it counts right.

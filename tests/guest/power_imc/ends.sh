@@ -180,6 +180,21 @@ test_memory_is_kept_if_need_be() {
 	all_counts
 }
 
+# A core that sleeps deeply answers nobody else: it is asked on one of its CPUs. stop1 is deep here.
+test_core_that_sleeps() {
+	trap 'pmu-model set core0@1 deep 0' EXIT
+	for firmware in opal scom; do
+		load firmware=$firmware
+		pmu-model set core0@1 deep 1
+		log_mark
+		taskset 1 sh -c "sleep 1; rmmod power_imc_pmu; sleep 1; insmod /vm/modules.d/power_imc_pmu.ko firmware=$firmware"
+		equal "complaints by $firmware" "$(log_since_mark | grep -c 'could not be stopped\|is kept for good')" 0
+		equal "registers that did not answer" "$(pmu-model get core0@1 unanswered)" 0
+		pmu-model set core0@1 deep 0
+		all_counts
+	done
+}
+
 # What was under way when an engine stopped is written before the memory is freed: the driver waits for 50 ms. Who
 # looks is there already.
 test_unload_waits_for_what_is_under_way() {

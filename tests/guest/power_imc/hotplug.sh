@@ -40,6 +40,7 @@ test_nothing_is_lost() {
 	cat > /tmp/storm <<-EOT
 		for i in \$(seq 50); do
 			pmu-model add core0@1 $INST 1000
+			pmu-model add core0@1 0x1018 7
 			pmu-model add core0@0 $INST 10
 			pmu-model add nest@0 $READS 1
 			pmu-model add nest@1 $READS 3
@@ -67,7 +68,7 @@ test_nothing_is_lost() {
 	got=$(pmu-event --cpu 2 core_imc:$INST core_imc:0x1018 nest_mcs01_imc:$READS -x 'sh /tmp/moves' -x true | tr '\n' ' ')
 	touch /tmp/moved
 	wait
-	equal "chip 1: core, nothing, nest" "$got" "50000 0 150 50000 0 150 "
+	equal "chip 1: core, core, nest" "$got" "50000 350 150 50000 350 150 "
 	equal "chip 0: core, nest" "$(cat /tmp/core0)" "500 50"
 }
 
@@ -100,6 +101,22 @@ test_whole_core_goes_and_comes() {
 	equal "new events" "$(tr '\n' ' ' < /tmp/new)" "70 80 "
 	equal "the other core" "$(cat /tmp/core0)" 3
 	eventually "engine of chip 1" 0 pmu-model get core0@1 running
+}
+
+# The last CPU of a core, and of its chip, begins to go offline, and a state behind ours refuses it: the core's
+# events and the nest's count on, and the engine was not stopped.
+test_an_offline_that_is_refused() {
+	state=$(sed -n 's/^ *\([0-9]*\): workqueue:online.*/\1/p' /sys/devices/system/cpu/hotplug/states)
+	cat > /tmp/refuse <<-EOT
+		echo $state > /sys/devices/system/cpu/cpu3/hotplug/fail
+		if echo 0 2> /dev/null > /sys/devices/system/cpu/cpu3/online; then exit 1; fi
+	EOT
+	add="$(imc_add core0@1 $INST 5); $(imc_add nest@1 $READS 80)"
+	online 2 0
+	got=$(pmu-event --cpu 3 core_imc:$INST nest_mcs01_imc:$READS -x "$add" -x 'sh /tmp/refuse' -x "$add" | tr '\n' ' ')
+	owners "when it was refused" 0,3
+	online 2 1
+	equal "core, nest" "$got" "5 80 5 80 10 160 "
 }
 
 # thread_add CPU N, of either chip

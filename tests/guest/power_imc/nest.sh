@@ -131,6 +131,18 @@ test_groups_without_update_counts() {
 	equal "torn" "$(torn)" "$before"
 }
 
+# The speed is changed under the microcode, which begins anew at 0: what it counts from there is counted, what it counted
+# since the last read is not, and the log says so, once.
+test_microcode_begins_anew() {
+	load
+	trap 'pmu-model set nest@0 speed 0' EXIT
+	got=$(pmu-event nest_mcs01_imc:$READS nest_phb0_imc:0x340 -x "$(imc_add nest@0 $READS 5); $(imc_add nest@0 0x340 9)" \
+		-x "pmu-model set nest@0 speed 1; $(imc_add nest@0 $READS 3)" \
+		-x "$(imc_add nest@0 $READS 4); pmu-model set nest@0 speed 0; $(imc_add nest@0 0x340 2)" -x true | tr '\n' ';')
+	equal "counts" "$got" "5 9;8 9;8 11;8 11;"
+	equal "times that the log says so" "$(log_since_mark | grep -c 'have begun anew at 0')" 1
+}
+
 # The microcode runs from the first event on a chip to the last one's end: two PMUs share it, and
 # nobody else's chip is touched.
 test_microcode_runs_while_needed() {

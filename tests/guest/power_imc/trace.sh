@@ -191,21 +191,51 @@ test_the_writer_goes_back() {
 		pmu-model set thread0 burst $n; pmu-model set thread0 ldbar "$(pmu-model get thread0 ldbar)"; done'
 }
 
-# A period and a frequency thin the stream out: 250 counts of 32 MHz are a record. perf has an event for each of two
-# CPUs, and each keeps what is left of 8. The first one starts first, so it has all that is taken.
+# A period and a frequency thin the stream out: 250 counts of 32 MHz are a record, and neither has to be a whole number
+# of records. perf has an event for each of two CPUs, and each takes one of each 8 records, anywhere in them. The first
+# one starts first, so it has all that is taken.
 test_thinning() {
 	trace_every $INSTRUCTIONS
 	before=$(trace_sum taken)
 	perf record -q -o $DATA -P --sample-cpu -e trace_imc/trace_cycles,period=2000/ -e trace_imc/trace_cycles,freq=8000/ \
-		-e trace_imc/trace_cycles,period=1300/ -- $SPIN
+		-e trace_imc/trace_cycles,freq=997/ -e trace_imc/trace_cycles,period=1300/ -- $SPIN
 	taken=$(($(trace_sum taken) - before))
 	trace_lines event,period,ip > /tmp/samples
 	within "records" $taken 1000 10000
-	within "of 8 records 1" "$(grep -c 'period=2000/' /tmp/samples)" $((taken / 8 - 1)) $((taken / 8))
-	for row in period=2000:2000 freq=8000:4000 period=1300:1250; do
+	within "of 8 records 1" "$(grep -c 'period=2000/' /tmp/samples)" $((taken / 8 - 1)) $((taken / 8 + 2))
+	for row in period=2000:2000 freq=8000:4000 freq=997:32096 period=1300:1300; do
 		equal "periods of ${row%:*}" "$(sed -n "s/.* \([0-9][0-9]*\) *trace_imc\/trace_cycles,${row%:*}\/.*/\1/p" /tmp/samples | sort -u)" \
 			"${row#*:}"
 	done
+}
+
+# A program that does the same thing every 32 records, 12.5 % of it in heavy(), of which one record in 32 becomes a
+# sample. 100 samples have 12.5 of heavy() in them then, with a standard deviation of 3.3: within five of these. If
+# each was the 32nd, they would have none, or all.
+test_thinning_in_lockstep() {
+	trace_every 10000
+	taskset 2 perf record -q -o $DATA -e ${EVENT}u -c 1 -- taskset 1 pmu-spin rounds 1 100 0
+	pass=$((($(trace_samples heavy) + 50) / 100))
+	show "$pass instructions for each pass of a loop"
+	trace_every $((80000 * pass / 32))
+	taskset 2 perf record -q -o $DATA -e ${EVENT}u -c 8000 -- taskset 1 pmu-spin rounds 100 1 7
+	heavy=$(trace_samples heavy) light=$(trace_samples light)
+	within "samples" $((heavy + light)) 99 101
+	within "samples of heavy" "$heavy" 1 29
+}
+
+# An event that is opened begins anywhere in its period, too: so a program that moves is seen although it is nowhere for
+# as long as that. Ten times it has 240 records on two CPUs. Of 128 one is wanted: on each CPU it has a sample with a
+# chance of 15 in 16. All in all that makes 18.8 of 20, with a standard deviation of 1.1, within five of these.
+test_thinning_of_short_stays() {
+	trace_every $NEVER
+	for cpu in 0 1; do
+		for _ in 1 2 3 4 5 6 7 8 9 10; do
+			echo "trace_imc:$CONFIG -- taskset $((1 << cpu)) pmu-model set thread$cpu burst 120"
+		done | pmu-event --cpu $cpu --period 32000 --lines
+	done > /tmp/counts
+	equal "stays" "$(grep -c '^[01]$' /tmp/counts)" 20
+	within "samples" "$(grep -c 1 /tmp/counts)" 13 20
 }
 
 # A task inherits an event that begins anywhere in its period, so those that are shorter than that have their share:

@@ -21,6 +21,7 @@ OK, NOTE, SKIP, FAIL = "ok", "note", "skip", "FAIL"
 COPIED = 64 << 20           # bytes; more than a core's share of any cache
 WINDOW_S = 0.25             # long enough for POWER's slowest post, 12 ms, to be a small part of it
 LINES = {OK: 3, SKIP: 3}     # of what a check found that are shown
+TRIES = 3                   # of a clock's rate: two are to agree
 MOST_LINES = 12             # of what it complains about
 
 
@@ -161,6 +162,15 @@ class Bench:
 
 def place(pmu, cpu):
     return f"{pmu.name} on CPU {cpu}" if cpu >= 0 else pmu.name
+
+
+def nearest(rates):
+    """(lower, higher) of the two @rates that agree best.
+
+    A CPU that is held up between the clock and perf's time spoils one of TRIES, not two in the same way.
+    """
+    ordered = sorted(rates)
+    return min(zip(ordered, ordered[1:]), key=lambda two: two[1] - two[0])
 
 
 def plain(number):

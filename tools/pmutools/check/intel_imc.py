@@ -2,7 +2,7 @@
 """Checks of the memory channels of Intel's Xeons. Facts: Documentation/hardware/intel_imc.md."""
 from ..count import want
 
-from .checks import Check, awake, busy_share, fail, note, ok, place, plain, skip, troubles
+from .checks import TRIES, Check, awake, busy_share, fail, nearest, note, ok, place, plain, skip, troubles
 
 # By fields, as both drivers take them: the in-tree one has three of these names alone.
 FIXED, GENERAL = "event=0xff", "event=0x00"
@@ -14,7 +14,6 @@ PARTS = {"all": (ALL, READ, WRITE),
 SLOWEST_HZ, FASTEST_HZ = 350e6, 1700e6      # DDR3-800 is 400 MHz, DDR4-3200 1600; a few percent for the clock's chip
 CLOCKS_TO_A_LINE = 4                        # 64 bytes are 8 beats of 8 bytes, two beats to a clock
 EVEN = 0.01
-TRIES = 3                                   # of which two are to agree
 ROOM = 64                                   # counts, for what starts a few accesses later
 
 
@@ -42,9 +41,7 @@ def clock(bench):
         if None in rates:
             continue
         where = place(pmu, cpu)
-        # A CPU that is held up between the clock and perf's time spoils one, not the same way twice.
-        ordered = sorted(rates)
-        low, high = min(zip(ordered, ordered[1:]), key=lambda two: two[1] - two[0])
+        low, high = nearest(rates)
         if not SLOWEST_HZ <= high <= FASTEST_HZ:
             yield fail(f"{where}: the DRAM clock is {plain(high)}Hz; memory has {SLOWEST_HZ / 1e6:.0f} to "
                        f"{FASTEST_HZ / 1e6:.0f} MHz.")
