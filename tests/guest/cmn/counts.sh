@@ -253,6 +253,11 @@ test_watchpoint_value_and_mask() {
 	counted
 }
 
+# perf's timer for turns waits for up to an interval. A machine whose driver is unloaded before hangs: findings.md.
+has_turns_behind() {
+	[ -e /sys/module/cmn_pmu ] || sleep 11
+}
+
 # Match groups are views of a flit; a pair of watchpoints wants both to match.
 test_watchpoint_groups_and_pairs() {
 	setup "$1"
@@ -264,7 +269,7 @@ test_watchpoint_groups_and_pairs() {
 	expect "64 804" "$up,wp_grp=0,wp_val=0x11,wp_mask=0" "$up,wp_grp=1,wp_val=0x22,wp_mask=0" -- "$happens"
 	counted
 	# A group that fails at first is not tried again before the flits come.
-	trap 'echo 4 > $MESH/perf_event_mux_interval_ms' EXIT
+	trap 'echo 4 > $MESH/perf_event_mux_interval_ms; has_turns_behind' EXIT
 	echo 10000 > "$MESH/perf_event_mux_interval_ms"
 	got=$(pmu-event --group "$PMU/$up,wp_combine=1,wp_grp=0,wp_val=0x11,wp_mask=0/" \
 		"$PMU/$up,wp_combine=1,wp_grp=1,wp_val=0x22,wp_mask=0/" -x "@model $happens")

@@ -27,6 +27,19 @@ test_rmmod_with_an_event_open() {
 	load
 }
 
+# perf's timer for taking turns goes on until an interval after the last event, but not without its PMU.
+test_rmmod_before_the_next_turn() {
+	for _ in 1 2 3; do
+		echo 1000 > $PMUS/uncore_imc_0/perf_event_mux_interval_ms
+		pmu-event uncore_imc_0:0x304 uncore_imc_0:0xc04 uncore_imc_0:0x101 uncore_imc_0:0x102 \
+			uncore_imc_0:0xf04 -x true > /dev/null
+		unload
+		load
+	done
+	sleep 2
+	equal "count" "$(pmu-event uncore_imc_0:0x304 -x 'pmu-model add imc0 cas_rd 5')" 5
+}
+
 # A channel whose clock stands still is reported and is in no PMU.
 test_dead_channel() {
 	unload
