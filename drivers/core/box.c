@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PMUs and their boxes: registration, look-up, removal.
+ * PMUs and their boxes: registration and removal.
  *
  * A PMU appears with its first box and goes with its last. If events are open when the
  * last box goes, the PMU stays, without a CPU to open an event on, until the driver's
@@ -20,9 +20,6 @@
 
 /* core.h has the order of all locks. This one: registering with perf, and unregistering. */
 static DEFINE_MUTEX(pmu_register_mutex);
-/* Held throughout a move, in which pmu_boxes_mutex is not. */
-DEFINE_MUTEX(pmu_core_mutex);
-LIST_HEAD(pmu_devs);
 
 /* To change which PMUs and boxes there are. */
 static void pmu_devs_lock(void)
@@ -171,6 +168,13 @@ static int pmu_box_add(struct pmu_dev *pd, struct pmu_box *box, const struct pmu
 	return 0;
 }
 
+/* Of a box that is dead. Its last owner may still have to run these; both refer to its device. */
+static void pmu_box_end_counting(struct pmu_box *box)
+{
+	irq_work_sync(&box->left);
+	irq_work_sync(&box->complaint);
+}
+
 static void pmu_box_remove(void *data)
 {
 	struct pmu_box *box = data;
@@ -229,7 +233,10 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 	box->scope_id = scope_id;
 	box->cpu = -1;
 	box->priv = priv;
-	pmu_box_init_counting(box);
+	box->frozen = true;
+	INIT_LIST_HEAD(&box->events);
+	pmu_box_init_folding(box);
+	pmu_box_init_moving(box);
 
 	mutex_lock(&pmu_register_mutex);
 	/* The list changes with this mutex as well. */
@@ -290,57 +297,6 @@ void pmu_unregister_all(struct module *owner)
 	mutex_unlock(&pmu_register_mutex);
 }
 EXPORT_SYMBOL_PMU_CORE(pmu_unregister_all);
-
-/*
- * Is there any box? If not, the PMU may be about to go: an event must not be taken. Where there
- * is one, the event's reference on the module is seen by who removes it.
- */
-bool pmu_dev_has_box(struct pmu_dev *pd)
-{
-	bool any;
-
-	mutex_lock(&pmu_boxes_mutex);
-	any = !list_empty(&pd->boxes);
-	mutex_unlock(&pmu_boxes_mutex);
-	return any;
-}
-
-/* The box that counts for @cpu, with a reference, or NULL. */
-struct pmu_box *pmu_box_get(struct pmu_dev *pd, int cpu)
-{
-	int scope_id = pmu_scope_id(pd->desc->scope, cpu);
-	struct pmu_box *box, *found = NULL;
-
-	mutex_lock(&pmu_boxes_mutex);
-	list_for_each_entry(box, &pd->boxes, node) {
-		if (box->scope_id == scope_id && box->cpu >= 0) {
-			kref_get(&box->kref);
-			found = box;
-			break;
-		}
-	}
-	mutex_unlock(&pmu_boxes_mutex);
-	return found;
-}
-
-static void pmu_box_free(struct rcu_head *rcu)
-{
-	kfree(container_of(rcu, struct pmu_box, rcu));
-}
-
-/*
- * The last may be a task's event that perf takes from its CPU: with raw locks held and interrupts
- * off, where a PREEMPT_RT kernel cannot free memory.
- */
-static void pmu_box_release(struct kref *kref)
-{
-	call_rcu(&container_of(kref, struct pmu_box, kref)->rcu, pmu_box_free);
-}
-
-void pmu_box_put(struct pmu_box *box)
-{
-	kref_put(&box->kref, pmu_box_release);
-}
 
 static int __init pmu_core_init(void)
 {

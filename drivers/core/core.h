@@ -85,9 +85,7 @@ struct pmu_box {
 	u64 state[];			/* what pmu_box_ops.claim says */
 };
 
-extern struct mutex pmu_core_mutex;
-extern struct mutex pmu_boxes_mutex;
-extern struct list_head pmu_devs;
+/* Each file uses only files above it, so there are no circles. sleep.c and box.c come last. */
 
 /* attr.c */
 struct pmu_attrs *pmu_attrs_create(const struct pmu_desc *desc);
@@ -95,17 +93,38 @@ void pmu_attrs_free(struct pmu_attrs *attrs);
 const struct attribute_group **pmu_attrs_groups(struct pmu_attrs *attrs);
 u64 pmu_reserved_bits(const struct pmu_desc *desc, enum pmu_config_word word, u64 config);
 
-/* box.c */
+/* lookup.c */
+extern struct mutex pmu_core_mutex;
+extern struct mutex pmu_boxes_mutex;
+extern struct list_head pmu_devs;
+int pmu_scope_id(enum pmu_scope scope, int cpu);
 bool pmu_dev_has_box(struct pmu_dev *pd);
 struct pmu_box *pmu_box_get(struct pmu_dev *pd, int cpu);
 void pmu_box_put(struct pmu_box *box);
 
-/* hotplug.c */
-int pmu_scope_id(enum pmu_scope scope, int cpu);
-void pmu_box_own(struct pmu_box *box, int cpu);
-int pmu_box_pick_cpu(const struct pmu_box *box, int leaving);
-int pmu_hotplug_init(void);
-void pmu_hotplug_exit(void);
+/* freeze.c */
+void pmu_box_begin_read(struct pmu_box *box);
+void pmu_box_end_read(struct pmu_box *box);
+void pmu_box_hold(struct pmu_box *box);
+void pmu_box_freeze(struct pmu_box *box);
+void pmu_box_thaw(struct pmu_box *box);
+
+/* fail.c */
+void pmu_event_init_failing(struct pmu_event *ev);
+void pmu_event_fail(struct pmu_event *ev);
+bool pmu_event_swap_state(struct perf_event *event, enum perf_event_state from,
+			  enum perf_event_state to);
+
+/* fold.c */
+void pmu_box_init_folding(struct pmu_box *box);
+void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev);
+void pmu_event_update(struct pmu_event *ev);
+u64 pmu_event_start_value(struct pmu_box *box, struct pmu_event *ev);
+
+/* claim.c */
+int pmu_event_claim(struct pmu_box *box, struct pmu_event *ev);
+void pmu_event_unclaim(struct pmu_box *box, struct pmu_event *ev);
+int pmu_group_check(struct pmu_box *box, struct perf_event *event);
 
 /* power.c */
 int pmu_power_use(struct pmu_dev *pd, struct pmu_box *box, const struct perf_event *event);
@@ -118,20 +137,17 @@ void pmu_power_flush(void);
 int pmu_event_init(struct perf_event *event);
 
 /* perf.c */
-void pmu_event_init_failing(struct pmu_event *ev);
-int pmu_pick_counter(u64 used, u64 usable, int hint);
 void pmu_perf_init(struct pmu_dev *pd);
-void pmu_box_init_counting(struct pmu_box *box);
-void pmu_box_end_counting(struct pmu_box *box);
-bool pmu_event_swap_state(struct perf_event *event, enum perf_event_state from,
-			  enum perf_event_state to);
-void pmu_box_leave(void *box);
-void pmu_box_arrive(void *box);
-void pmu_box_settle(void *box);
-void pmu_box_retire(void *box);
-void pmu_box_admit(void *box);
-void pmu_box_freeze(struct pmu_box *box);
-void pmu_box_restart(struct pmu_box *box);
+bool pmu_box_usable(const struct pmu_box *box);
+void pmu_event_start(struct perf_event *event, int flags);
+void pmu_event_remove(struct pmu_event *ev);
+
+/* hotplug.c */
+int pmu_hotplug_init(void);
+void pmu_hotplug_exit(void);
+void pmu_box_init_moving(struct pmu_box *box);
+int pmu_box_pick_cpu(const struct pmu_box *box, int leaving);
+void pmu_box_own(struct pmu_box *box, int cpu);
 void pmu_box_kill(struct pmu_box *box);
 
 static inline struct pmu_dev *to_pmu_dev(struct pmu *pmu)
@@ -147,6 +163,21 @@ static inline bool pmu_event_is_task(const struct perf_event *event)
 static inline const struct pmu_box_ops *box_ops(const struct pmu_box *box)
 {
 	return box->pd->desc->ops;
+}
+
+/* The device is gone, or sleeps: no verb is called. */
+static inline bool pmu_box_absent(const struct pmu_box *box)
+{
+	return box->dead || box->asleep;
+}
+
+/*
+ * Does this CPU own the box? Interrupts are off, and owned is written by this CPU alone, so
+ * what is here stays so.
+ */
+static inline bool pmu_box_is_here(const struct pmu_box *box)
+{
+	return *this_cpu_ptr(box->pd->owned) == box;
 }
 
 #if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)

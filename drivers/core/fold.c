@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counter arithmetic: from raw values that wrap to 64-bit counts that do not.
+ * Folding: from raw values that wrap to 64-bit counts that do not.
+ *
+ * The arithmetic comes first. Behind it: how an event's count is brought up to date, which
+ * differences are impossible and not counted, and the timer that folds before a counter wraps.
  */
+#include <linux/device.h>
 #include <linux/export.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
+#include <linux/timekeeping.h>
 
-#include <pmu/core.h>
+#include "core.h"
 
 /*
  * As if so much more time had passed: a count may come to its counter late, as where hardware
@@ -137,3 +142,153 @@ u64 pmu_poll_period_ns(unsigned int width, u64 max_rate)
 	return max(seconds * NSEC_PER_SEC + rest, 1ULL);
 }
 EXPORT_SYMBOL_PMU_CORE(pmu_poll_period_ns);
+
+static int pmu_event_read_raw(void *context, u64 *now)
+{
+	struct pmu_event *ev = context;
+
+	return box_ops(ev->box)->read(ev->box, ev, ev->event->hw.idx, now);
+}
+
+static void pmu_box_complain(struct irq_work *work)
+{
+	struct pmu_box *box = container_of(work, struct pmu_box, complaint);
+
+	dev_warn_ratelimited(box->dev, "%s: the counter of event config=%#llx moved by %lld, more than it can have counted since the last read: another program wrote to it, or the device was reset; this difference is not counted\n",
+			     box->pd->name, box->odd_config, box->odd_delta);
+}
+
+/*
+ * The log says it once, and not again until the box has counted without. perf may hold the
+ * scheduler's locks here, and printk wakes up tasks.
+ */
+static void pmu_event_doubt(const struct pmu_event *ev, u64 delta)
+{
+	struct pmu_box *box = ev->box;
+
+	if (!box->odd && !box->told) {
+		box->odd_config = ev->event->attr.config;
+		box->odd_delta = delta;
+		irq_work_queue(&box->complaint);
+	}
+	box->odd = true;
+}
+
+/* For the bound of an event: a clock that can be read in an NMI. */
+static u64 pmu_event_clock(const struct pmu_event *ev)
+{
+	return ev->bounded ? ktime_get_mono_fast_ns() : 0;
+}
+
+struct pmu_reading {
+	struct pmu_event *ev;
+	u64 now;			/* the raw value that was read last */
+};
+
+static int pmu_reading_take(void *context, u64 *now)
+{
+	struct pmu_reading *reading = context;
+	int err = pmu_event_read_raw(reading->ev, now);
+
+	if (!err)
+		reading->now = *now;
+	return err;
+}
+
+/*
+ * Bring event->count up to date. Where the box has left this CPU that was done by its leave. The
+ * time since the last fold is never taken for less than it is: it begins before that read and ends
+ * behind this one, and if an NMI folds in between it begins with the older of the two.
+ */
+void pmu_event_update(struct pmu_event *ev)
+{
+	unsigned int width = ev->box->pd->desc->width;
+	struct pmu_reading reading = { .ev = ev };
+	struct pmu_box *box = ev->box;
+	u64 since = READ_ONCE(ev->folded_ns), now, delta;
+
+	if (ev->failed || box->asleep || !pmu_box_is_here(box))
+		return;
+	now = pmu_event_clock(ev);
+	if (pmu_fold(&ev->prev, width, pmu_reading_take, &reading, &delta)) {
+		pmu_event_fail(ev);
+		return;
+	}
+	WRITE_ONCE(ev->folded_ns, now);
+	if (box_ops(box)->restarted && (s64)delta < 0) {
+		box_ops(box)->restarted(box, ev);
+		delta = reading.now;
+	} else if (!pmu_delta_is_possible(delta, width, ev->bounded ? ev->max_rate : 0,
+					  pmu_event_clock(ev) - since)) {
+		pmu_event_doubt(ev, delta);
+		return;
+	}
+	local64_add(delta, &ev->event->count);
+}
+
+/* The raw value that counting goes on from. */
+u64 pmu_event_start_value(struct pmu_box *box, struct pmu_event *ev)
+{
+	u64 value = 0;
+
+	/* When it wakes up, see pmu_box_restart(). */
+	if (box->asleep)
+		return 0;
+	/* If nothing ran, it is long ago that the box was frozen. */
+	if (!box->running)
+		pmu_box_begin_read(box);
+	WRITE_ONCE(ev->folded_ns, pmu_event_clock(ev));
+	if (box_ops(box)->start)
+		return box_ops(box)->start(box, ev, ev->event->hw.idx);
+	if (pmu_event_read_raw(ev, &value))
+		pmu_event_fail(ev);
+	return value;
+}
+
+/**
+ * pmu_box_fold() - bring the counts of a box's events up to date.
+ * @box: the box
+ *
+ * For a driver whose hardware has an interrupt for counters that wrap.
+ *
+ * Context: the owner CPU, interrupts off.
+ */
+void pmu_box_fold(struct pmu_box *box)
+{
+	struct pmu_event *ev;
+
+	pmu_box_begin_read(box);
+	list_for_each_entry(ev, &box->active, active)
+		pmu_event_update(ev);
+	pmu_box_end_read(box);
+}
+EXPORT_SYMBOL_PMU_CORE(pmu_box_fold);
+
+static enum hrtimer_restart pmu_box_poll(struct hrtimer *timer)
+{
+	struct pmu_box *box = container_of(timer, struct pmu_box, timer);
+
+	if (list_empty(&box->active)) {
+		box->poll_ns = 0;
+		return HRTIMER_NORESTART;
+	}
+	pmu_box_fold(box);
+	hrtimer_forward_now(timer, ns_to_ktime(box->poll_ns));
+	return HRTIMER_RESTART;
+}
+
+/* The shortest period among the events that started since the box was last idle. */
+void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev)
+{
+	if (!ev->poll_ns || (box->poll_ns && box->poll_ns <= ev->poll_ns))
+		return;
+	box->poll_ns = ev->poll_ns;
+	hrtimer_start(&box->timer, ns_to_ktime(box->poll_ns), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+void pmu_box_init_folding(struct pmu_box *box)
+{
+	INIT_LIST_HEAD(&box->active);
+	init_irq_work(&box->complaint, pmu_box_complain);
+	hrtimer_setup(&box->timer, pmu_box_poll, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+}

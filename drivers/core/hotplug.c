@@ -2,7 +2,7 @@
 /*
  * Owner CPUs: every box has one among the online CPUs of its scope, shown in cpumask.
  * When it goes offline another takes over, as does a better one that comes online, and the
- * counters count on meanwhile.
+ * counters count on meanwhile. A box of which the last CPU or the device goes has no owner.
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
@@ -10,7 +10,6 @@
 #include <linux/export.h>
 #include <linux/sched/isolation.h>
 #include <linux/smp.h>
-#include <linux/topology.h>
 
 #include "core.h"
 
@@ -19,24 +18,33 @@
 
 static enum cpuhp_state pmu_hotplug_state;
 
-/* Which scope @cpu is in: the number that a box of that scope has. */
-int pmu_scope_id(enum pmu_scope scope, int cpu)
+/*
+ * On the owner, which is so no more: owned is written here alone, with interrupts off, so what
+ * perf does on this CPU sees one owner from its begin to its end. Counts are brought up to date;
+ * events that perf still has here keep them until they are where the box is.
+ */
+static void pmu_box_leave(void *data)
 {
-	switch (scope) {
-	case PMU_SCOPE_PACKAGE:
-		return topology_physical_package_id(cpu);
-	case PMU_SCOPE_DIE:
-		return topology_logical_die_id(cpu);
-	case PMU_SCOPE_NODE:
-		return cpu_to_node(cpu);
-	case PMU_SCOPE_CORE:
-		return PMU_CORE_ID(topology_physical_package_id(cpu), topology_core_id(cpu));
-	case PMU_SCOPE_CPU:
-		return cpu;
-	case PMU_SCOPE_SYSTEM:
-		break;
-	}
-	return 0;
+	struct pmu_box *box = data;
+
+	/* Of a box that is off registers may hold anything. */
+	if (box->running && !box->dead)
+		pmu_box_fold(box);
+	hrtimer_try_to_cancel(&box->timer);
+	*this_cpu_ptr(box->pd->owned) = NULL;
+}
+
+/* On the new owner, or the old one if it does not go offline after all. */
+static void pmu_box_arrive(void *data)
+{
+	struct pmu_box *box = data;
+
+	box->leaving = false;
+	*this_cpu_ptr(box->pd->owned) = box;
+	if (list_empty(&box->active))
+		box->poll_ns = 0;
+	if (box->poll_ns)
+		hrtimer_start(&box->timer, ns_to_ktime(box->poll_ns), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 /*
@@ -185,6 +193,25 @@ static void pmu_box_move_events(struct pmu_box *box, int from, int to)
 	pmu_box_call_events(box, pmu_event_error_to_off);
 }
 
+/* On the new owner, at the end of a migration. */
+static void pmu_box_settle(void *data)
+{
+	struct pmu_box *box = data;
+	struct pmu_event *ev, *next;
+
+	WRITE_ONCE(box->migrating, false);
+	/* What perf did not schedule again, since something else took its turn, has to stop. */
+	list_for_each_entry_safe(ev, next, &box->active, active) {
+		if (ev->parked) {
+			/* To see whether it is alone would take the context's lock. */
+			pmu_box_freeze(box);
+			pmu_event_remove(ev);
+			/* Who sees this sees all of the above; perf may be closing the event. */
+			smp_store_release(&ev->parked, false);
+		}
+	}
+}
+
 /*
  * Hand the box and its events from CPU @from to CPU @to, both online. The counters count on:
  * what happens in between is counted.
@@ -202,6 +229,41 @@ static void pmu_box_migrate(struct pmu_box *box, int from, int to)
 	pmu_box_move_events(box, from, to);
 }
 
+static void pmu_box_switch_off(struct pmu_box *box)
+{
+	if (box->powered && !box->asleep)
+		box_ops(box)->power_off(box);
+	WRITE_ONCE(box->powered, false);
+}
+
+static void pmu_box_left(struct irq_work *work)
+{
+	struct pmu_box *box = container_of(work, struct pmu_box, left);
+
+	/* The CPU may stay after all, or perf may have put another event on it. */
+	if (!box->leaving || box->running || !pmu_box_is_here(box))
+		return;
+	pmu_box_switch_off(box);
+	pmu_box_leave(box);
+}
+
+void pmu_box_init_moving(struct pmu_box *box)
+{
+	box->left = IRQ_WORK_INIT_HARD(pmu_box_left);
+}
+
+/*
+ * On the last CPU of the scope, when it begins to go offline. A later state of hotplug may refuse
+ * that, so events count on until perf takes its context down, and the box leaves behind the last.
+ */
+static void pmu_box_retire(void *data)
+{
+	struct pmu_box *box = data;
+
+	box->leaving = true;
+	pmu_box_left(&box->left);
+}
+
 /* The last CPU of a box's scope begins to go offline, which a later state may refuse. */
 static void pmu_box_abandon(struct pmu_box *box)
 {
@@ -209,6 +271,26 @@ static void pmu_box_abandon(struct pmu_box *box)
 	smp_call_function_single(box->cpu, pmu_box_retire, box, 1);
 	pmu_box_own(box, -1);
 	mutex_unlock(&pmu_boxes_mutex);
+}
+
+/* On the owner of a box that had none: the events that perf put there meanwhile start. */
+static void pmu_box_admit(void *data)
+{
+	struct pmu_box *box = data;
+	struct pmu_event *ev;
+
+	list_for_each_entry(ev, &box->events, node) {
+		if (!ev->waiting)
+			continue;
+		if (!pmu_box_usable(box) || pmu_event_claim(box, ev)) {
+			pmu_event_fail(ev);
+			continue;
+		}
+		ev->waiting = false;
+		/* As in pmu_box_settle(). */
+		pmu_box_freeze(box);
+		pmu_event_start(ev->event, 0);
+	}
 }
 
 /* The first CPU of a box's scope comes online, or the last one does not go offline after all. */
@@ -219,6 +301,37 @@ static void pmu_box_adopt(struct pmu_box *box, int cpu)
 	pmu_box_power(box, pmu_box_wanted(box));
 	smp_call_function_single(cpu, pmu_box_admit, box, 1);
 	mutex_unlock(&pmu_boxes_mutex);
+}
+
+static void pmu_box_kill_local(void *data)
+{
+	struct pmu_box *box = data;
+	struct pmu_event *ev;
+
+	/* What the hardware still tells is counted; if it has gone, this says so. */
+	if (box->running && !box->asleep)
+		pmu_box_fold(box);
+	pmu_box_switch_off(box);
+	box->dead = true;
+	/* A task's event goes on in the box of another CPU, if that is not dead. */
+	list_for_each_entry(ev, &box->active, active)
+		if (!pmu_event_is_task(ev->event))
+			pmu_event_fail(ev);
+	if (box->cpu >= 0)
+		pmu_box_leave(box);
+}
+
+/*
+ * The device goes: after this no verb is called, and the events are on their way to
+ * error state once they are to count. Called with cpu_hotplug_lock and pmu_boxes_mutex.
+ */
+void pmu_box_kill(struct pmu_box *box)
+{
+	if (box->cpu >= 0)
+		smp_call_function_single(box->cpu, pmu_box_kill_local, box, 1);
+	else
+		pmu_box_kill_local(box);
+	pmu_box_own(box, -1);
 }
 
 static void pmu_box_offer(struct pmu_box *box, int cpu)

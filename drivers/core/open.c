@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An event is opened, and closed: what is refused, which box it belongs to, and does its
- * group fit. What it does in between is in perf.c.
+ * An event is opened, and closed: what is refused, and which box it belongs to. What it does in
+ * between is in perf.c.
  *
  * event_init may sleep, and perf holds locks: core.h says which, and what may be waited for.
  */
@@ -54,75 +54,6 @@ static void pmu_event_destroy(struct perf_event *event)
 	if (!event->parent)
 		pmu_power_unuse(ev->pd, ev->box);
 	pmu_event_release(ev);
-}
-
-/* What a group takes of a box, tried on an empty one. */
-struct pmu_trial {
-	u64 used;
-	void *state;
-};
-
-static bool pmu_trial_take(struct pmu_trial *trial, struct pmu_box *box,
-			   const struct perf_event *event)
-{
-	const struct pmu_box_ops *ops = box_ops(box);
-	struct pmu_event *ev;
-	int idx;
-
-	/* Members of other PMUs take nothing here. One that is switched off may be switched on. */
-	if (event->pmu != &box->pd->pmu)
-		return true;
-	ev = pmu_event_of(event);
-	if (ev->box != box)
-		return false;
-	if (ops->claim)
-		return !ops->claim(box, ev, trial->state, true);
-	if (!ops->counters)
-		return true;
-	idx = pmu_pick_counter(trial->used, ops->counters(box->pd->desc, ev), -1);
-	if (idx < 0)
-		return false;
-	trial->used |= BIT_ULL(idx);
-	return true;
-}
-
-static bool pmu_trial_fits(struct pmu_trial *trial, struct pmu_box *box, struct perf_event *event)
-{
-	struct perf_event *leader = event->group_leader, *sibling;
-
-	if (!pmu_trial_take(trial, box, event))
-		return false;
-	if (leader == event)
-		return true;
-	if (!pmu_trial_take(trial, box, leader))
-		return false;
-	for_each_sibling_event(sibling, leader)
-		if (!pmu_trial_take(trial, box, sibling))
-			return false;
-	return true;
-}
-
-/* Can the group count at the same time once @event is in it? */
-static int pmu_group_check(struct pmu_box *box, struct perf_event *event)
-{
-	const struct pmu_box_ops *ops = box_ops(box);
-	struct pmu_trial trial = { 0 };
-	bool fits;
-
-	/*
-	 * Where nothing is claimed every group fits. perf does not lock the list of siblings for
-	 * the PMUs of tasks, which are of this kind.
-	 */
-	if (!ops->claim && !ops->counters)
-		return 0;
-	if (box->pd->desc->state_size) {
-		trial.state = kzalloc(box->pd->desc->state_size, GFP_KERNEL);
-		if (!trial.state)
-			return -ENOMEM;
-	}
-	fits = pmu_trial_fits(&trial, box, event);
-	kfree(trial.state);
-	return fits ? 0 : -EINVAL;
 }
 
 static int pmu_refuse(const struct pmu_dev *pd, const char *why)

@@ -15,9 +15,6 @@
 
 #include "core.h"
 
-/* core.h has the order of all locks. This one: the PMUs, their boxes, owners, power and events. */
-DEFINE_MUTEX(pmu_boxes_mutex);
-
 bool pmu_box_wanted(const struct pmu_box *box)
 {
 	return box->cpu >= 0 && (atomic_read(&box->users) || atomic_read(&box->pd->users));

@@ -28,6 +28,24 @@ static void pmu_box_suspend(void *data)
 	box->asleep = true;
 }
 
+/* Nothing is known of the hardware, but that it does not count: all events start anew. */
+static void pmu_box_restart(struct pmu_box *box)
+{
+	struct pmu_event *ev;
+
+	if (!box->running)
+		return;
+	if (box_ops(box)->power_on && !box->powered) {
+		list_for_each_entry(ev, &box->active, active)
+			pmu_event_fail(ev);
+		return;
+	}
+	pmu_box_begin_read(box);
+	list_for_each_entry(ev, &box->active, active)
+		atomic64_set(&ev->prev, pmu_event_start_value(box, ev));
+	pmu_box_thaw(box);
+}
+
 static void pmu_box_resume(void *data)
 {
 	struct pmu_box *box = data;

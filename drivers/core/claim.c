@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What an event takes of a box's hardware, and whether a group can ever have all that it takes.
+ */
+#include <linux/slab.h>
+
+#include "core.h"
+
+/*
+ * A free counter of @usable, preferably @hint, or -1. First fit is exact as long as the
+ * sets that a driver's events can use are equal or disjoint.
+ */
+static int pmu_pick_counter(u64 used, u64 usable, int hint)
+{
+	usable &= ~used;
+	if (!usable)
+		return -1;
+	return hint >= 0 && usable & BIT_ULL(hint) ? hint : __ffs64(usable);
+}
+
+/* Take what the event needs; its counter's number goes to hw.idx. */
+int pmu_event_claim(struct pmu_box *box, struct pmu_event *ev)
+{
+	const struct pmu_box_ops *ops = box_ops(box);
+	int idx = 0;
+
+	if (ops->claim)
+		return ops->claim(box, ev, box->state, false);
+	if (ops->counters) {
+		idx = pmu_pick_counter(box->used, ops->counters(box->pd->desc, ev), ev->last_idx);
+		if (idx < 0)
+			return -EAGAIN;
+		box->used |= BIT_ULL(idx);
+	}
+	ev->event->hw.idx = idx;
+	return 0;
+}
+
+void pmu_event_unclaim(struct pmu_box *box, struct pmu_event *ev)
+{
+	const struct pmu_box_ops *ops = box_ops(box);
+
+	if (ops->claim) {
+		ops->unclaim(box, ev, box->state);
+	} else if (ops->counters) {
+		box->used &= ~BIT_ULL(ev->event->hw.idx);
+		ev->last_idx = ev->event->hw.idx;
+	}
+	ev->event->hw.idx = -1;
+}
+
+/* What a group takes of a box, tried on an empty one. */
+struct pmu_trial {
+	u64 used;
+	void *state;
+};
+
+static bool pmu_trial_take(struct pmu_trial *trial, struct pmu_box *box,
+			   const struct perf_event *event)
+{
+	const struct pmu_box_ops *ops = box_ops(box);
+	struct pmu_event *ev;
+	int idx;
+
+	/* Members of other PMUs take nothing here. One that is switched off may be switched on. */
+	if (event->pmu != &box->pd->pmu)
+		return true;
+	ev = pmu_event_of(event);
+	if (ev->box != box)
+		return false;
+	if (ops->claim)
+		return !ops->claim(box, ev, trial->state, true);
+	if (!ops->counters)
+		return true;
+	idx = pmu_pick_counter(trial->used, ops->counters(box->pd->desc, ev), -1);
+	if (idx < 0)
+		return false;
+	trial->used |= BIT_ULL(idx);
+	return true;
+}
+
+static bool pmu_trial_fits(struct pmu_trial *trial, struct pmu_box *box, struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+
+	if (!pmu_trial_take(trial, box, event))
+		return false;
+	if (leader == event)
+		return true;
+	if (!pmu_trial_take(trial, box, leader))
+		return false;
+	for_each_sibling_event(sibling, leader)
+		if (!pmu_trial_take(trial, box, sibling))
+			return false;
+	return true;
+}
+
+/* Can the group count at the same time once @event is in it? */
+int pmu_group_check(struct pmu_box *box, struct perf_event *event)
+{
+	const struct pmu_box_ops *ops = box_ops(box);
+	struct pmu_trial trial = { 0 };
+	bool fits;
+
+	/*
+	 * Where nothing is claimed every group fits. perf does not lock the list of siblings for
+	 * the PMUs of tasks, which are of this kind.
+	 */
+	if (!ops->claim && !ops->counters)
+		return 0;
+	if (box->pd->desc->state_size) {
+		trial.state = kzalloc(box->pd->desc->state_size, GFP_KERNEL);
+		if (!trial.state)
+			return -ENOMEM;
+	}
+	fits = pmu_trial_fits(&trial, box, event);
+	kfree(trial.state);
+	return fits ? 0 : -EINVAL;
+}

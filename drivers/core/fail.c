@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An event whose device has gone goes to error state.
+ */
+#include "core.h"
+
+/*
+ * The device is gone: the event counts no more, whatever becomes of the device. A CPU's event
+ * goes to error state, from where perf_event_disable() may be called. A task's does not: perf
+ * holds its context's lock when the task exits, and would wait there for the work item that
+ * wants the same lock.
+ */
+void pmu_event_fail(struct pmu_event *ev)
+{
+	ev->failed = true;
+	/* A work item cannot be queued here: perf's context lock nests inside the scheduler's. */
+	if (!pmu_event_is_task(ev->event))
+		irq_work_queue(&ev->fail_irq);
+}
+
+static void pmu_event_fail_irq(struct irq_work *work)
+{
+	schedule_work(&container_of(work, struct pmu_event, fail_irq)->fail_work);
+}
+
+/*
+ * From one to another of the states in which perf neither schedules an event nor accounts its time.
+ * True if the event was in the first. It is of a CPU, whose context outlives it.
+ */
+bool pmu_event_swap_state(struct perf_event *event, enum perf_event_state from,
+			  enum perf_event_state to)
+{
+	struct perf_event_context *ctx = READ_ONCE(event->ctx);
+	bool found;
+
+	/* perf_event_open() has not come to that yet. */
+	if (!ctx)
+		return false;
+	raw_spin_lock_irq(&ctx->lock);
+	found = event->ctx == ctx && event->state == from;
+	if (found)
+		WRITE_ONCE(event->state, to);
+	raw_spin_unlock_irq(&ctx->lock);
+	return found;
+}
+
+/*
+ * As perf does for a pinned event that cannot be scheduled: read() returns end of file. Where
+ * somebody enables the event in between, or the CPU's events move, add refuses it and this
+ * comes again.
+ */
+static void pmu_event_fail_work(struct work_struct *work)
+{
+	struct perf_event *event = container_of(work, struct pmu_event, fail_work)->event;
+
+	perf_event_disable(event);
+	pmu_event_swap_state(event, PERF_EVENT_STATE_OFF, PERF_EVENT_STATE_ERROR);
+}
+
+/* An event fails in a work item, by an irq_work. */
+void pmu_event_init_failing(struct pmu_event *ev)
+{
+	init_irq_work(&ev->fail_irq, pmu_event_fail_irq);
+	INIT_WORK(&ev->fail_work, pmu_event_fail_work);
+}

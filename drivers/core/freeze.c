@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A box stands or counts, and is read in passes.
+ *
+ * The box is frozen whenever nothing counts. It is frozen late, at the first start or
+ * stop between perf's pmu_disable and pmu_enable, so that a pair that changes nothing
+ * costs no access, and thawed once at the end, so that a group starts together.
+ *
+ * All of this runs on the box's owner CPU with interrupts off.
+ */
+#include "core.h"
+
+void pmu_box_begin_read(struct pmu_box *box)
+{
+	if (!pmu_box_absent(box) && box_ops(box)->begin_read)
+		box_ops(box)->begin_read(box);
+}
+
+void pmu_box_end_read(struct pmu_box *box)
+{
+	if (!pmu_box_absent(box) && !box->frozen && box_ops(box)->end_read)
+		box_ops(box)->end_read(box);
+}
+
+/* Several events are read as a group: one by itself is not worth a stop. */
+void pmu_box_hold(struct pmu_box *box)
+{
+	if (!pmu_box_absent(box) && !box->frozen && box_ops(box)->hold)
+		box_ops(box)->hold(box);
+}
+
+/* What is read while the box is frozen is of one moment: one pass. */
+void pmu_box_freeze(struct pmu_box *box)
+{
+	if (box->frozen)
+		return;
+	if (!pmu_box_absent(box) && box_ops(box)->freeze)
+		box_ops(box)->freeze(box);
+	box->frozen = true;
+	pmu_box_begin_read(box);
+}
+
+void pmu_box_thaw(struct pmu_box *box)
+{
+	if (box->disabled)
+		return;
+	if (!box->running) {
+		/* Nothing counts until perf comes again: no reason to wake this CPU. */
+		if (box->poll_ns && hrtimer_try_to_cancel(&box->timer) >= 0)
+			box->poll_ns = 0;
+		/* perf holds locks here under which a verb may not write to the log. */
+		if (box->leaving)
+			irq_work_queue(&box->left);
+		return;
+	}
+	if (pmu_box_absent(box) || !box->frozen)
+		return;
+	if (box_ops(box)->thaw)
+		box_ops(box)->thaw(box);
+	box->frozen = false;
+}
