@@ -130,7 +130,7 @@ static const char *pmu_scope_name(enum pmu_scope scope)
 {
 	static const char * const names[] = {
 		[PMU_SCOPE_SYSTEM] = "system", [PMU_SCOPE_PACKAGE] = "package",
-		[PMU_SCOPE_DIE] = "die", [PMU_SCOPE_NODE] = "node",
+		[PMU_SCOPE_DIE] = "die",
 	};
 
 	return names[scope];
@@ -207,7 +207,7 @@ static void pmu_box_remove(void *data)
  * @dev: the device that the counters are of; named in messages
  * @desc: what kind of PMU it is
  * @name: the PMU's name in sysfs; boxes of one name and several scopes are one PMU
- * @scope_id: which package, node and so on the box belongs to, see enum pmu_scope
+ * @scope_id: which package, core and so on the box belongs to, see enum pmu_scope
  * @priv: the driver's data, for pmu_box_priv(); not used any more once @dev is unbound
  *
  * The hardware must be frozen. It is touched on the owner CPU from the moment that

@@ -64,13 +64,12 @@ struct pmu_box {
 	struct irq_work left;		/* nothing counts any more on the CPU that it is leaving */
 
 	/* Only on the owner CPU with interrupts off: */
-	struct list_head active;	/* pmu_event.active */
+	struct list_head active;	/* events that count: pmu_event.active */
 	u64 used;			/* allocated counters; or see state */
-	unsigned int running;		/* started counters */
 	bool disabled;			/* between perf's pmu_disable and pmu_enable */
-	unsigned int out;		/* events that perf took out in between; they count still */
+	unsigned int out;		/* how many events are PMU_TRANSIT_OUT */
 	bool frozen;
-	bool migrating;			/* events are parked, not stopped */
+	bool migrating;			/* what perf takes out is parked, not stopped */
 	bool leaving;			/* its last CPU goes offline: pmu_box_retire() */
 	bool dead;			/* the device was removed: no verb is called any more */
 	bool asleep;			/* the device is suspended: nor is one until it resumes */
@@ -119,6 +118,7 @@ bool pmu_event_swap_state(struct perf_event *event, enum perf_event_state from,
 void pmu_box_init_folding(struct pmu_box *box);
 void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev);
 void pmu_event_update(struct pmu_event *ev);
+u64 pmu_poll_period_ns(unsigned int width, u64 max_rate);
 u64 pmu_event_start_value(struct pmu_box *box, struct pmu_event *ev);
 
 /* claim.c */
@@ -171,6 +171,12 @@ static inline bool pmu_box_absent(const struct pmu_box *box)
 	return box->dead || box->asleep;
 }
 
+/* Does nothing count in it? */
+static inline bool pmu_box_is_idle(const struct pmu_box *box)
+{
+	return list_empty(&box->active);
+}
+
 /*
  * Does this CPU own the box? Interrupts are off, and owned is written by this CPU alone, so
  * what is here stays so.
@@ -180,7 +186,18 @@ static inline bool pmu_box_is_here(const struct pmu_box *box)
 	return *this_cpu_ptr(box->pd->owned) == box;
 }
 
+/*
+ * Events between two raw values of a counter of @width bits, 1 to 64: exact while fewer than
+ * 2^@width lie between the two.
+ */
+static inline u64 pmu_delta(u64 prev, u64 now, unsigned int width)
+{
+	return (now - prev) & GENMASK_ULL(width - 1, 0);
+}
+
 #if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
+u64 pmu_most_counts(u64 max_rate, u64 ns);
+bool pmu_delta_is_possible(u64 delta, unsigned int width, u64 max_rate, u64 ns);
 ssize_t pmu_format_text(char *buf, const struct pmu_format *format);
 ssize_t pmu_event_text(char *buf, const struct pmu_desc *desc, const struct pmu_named_event *event);
 #endif

@@ -19,67 +19,12 @@
  */
 #define PMU_LATE_NS	BIT_ULL(27)
 
-/**
- * pmu_delta() - events between two raw values of a counter.
- * @prev: earlier raw value, @width bits
- * @now: later raw value, @width bits
- * @width: width of the counter in bits, 1 to 64
- *
- * Exact while fewer than 2^@width events lie between the two.
- *
- * Context: any.
- * Return: number of events, 0 to 2^@width - 1.
+/*
+ * The most that a counter can have moved in @ns, which is negative for two readings of a clock that
+ * went back; U64_MAX if that has more than 64 bits. This is generous: 10^9 / 2^29, or 1.86, times
+ * @max_rate, the most counts per second, and for 134 ms more.
  */
-u64 pmu_delta(u64 prev, u64 now, unsigned int width)
-{
-	return (now - prev) & GENMASK_ULL(width - 1, 0);
-}
-EXPORT_SYMBOL_PMU_CORE(pmu_delta);
-
-/**
- * pmu_fold() - read a counter and account what it counted since the last fold.
- * @prev: raw value at the last fold; set to the value read now
- * @width: width of the counter in bits, 1 to 64
- * @read: reads the raw value; returns 0 or a negative errno
- * @context: passed to @read
- * @delta: set to the number of events since the last fold
- *
- * Any number of callers may fold one counter at the same time, on any CPU: every event
- * is in exactly one caller's @delta. A caller whose value was overtaken reads again,
- * since its old value would look like a wrap.
- *
- * Context: that of @read. Lock-free.
- * Return: 0, or what @read returned; then @prev and @delta are unchanged.
- */
-int pmu_fold(atomic64_t *prev, unsigned int width,
-	     int (*read)(void *context, u64 *now), void *context, u64 *delta)
-{
-	s64 old = atomic64_read(prev);
-	u64 now;
-	int err;
-
-	do {
-		err = read(context, &now);
-		if (err)
-			return err;
-	} while (!atomic64_try_cmpxchg(prev, &old, now));
-
-	*delta = pmu_delta(old, now, width);
-	return 0;
-}
-EXPORT_SYMBOL_PMU_CORE(pmu_fold);
-
-/**
- * pmu_most_counts() - how far a counter can have moved in some time.
- * @max_rate: most counts per second
- * @ns: the time; one that is negative for two readings of a clock that went back
- *
- * This is generous: 10^9 / 2^29, or 1.86, times the rate, and for 134 ms more.
- *
- * Context: any.
- * Return: number of events; U64_MAX if it has more than 64 bits.
- */
-u64 pmu_most_counts(u64 max_rate, u64 ns)
+VISIBLE_IF_KUNIT u64 pmu_most_counts(u64 max_rate, u64 ns)
 {
 	if ((s64)ns < 0)
 		return U64_MAX;
@@ -88,43 +33,29 @@ u64 pmu_most_counts(u64 max_rate, u64 ns)
 		return U64_MAX;
 	return mul_u64_u64_shr(max_rate, ns, 29);
 }
-EXPORT_SYMBOL_PMU_CORE(pmu_most_counts);
+EXPORT_SYMBOL_IF_KUNIT(pmu_most_counts);
 
-/**
- * pmu_delta_is_possible() - can a counter have counted that?
- * @delta: events since the last fold
- * @width: width of the counter in bits, 1 to 64
- * @max_rate: most counts per second; 0 if that is not known
- * @ns: time since the last fold
- *
- * A difference that is not possible comes of a counter that was written, or reset with its
- * device, or of a value that was read wrongly. 64 bits do not wrap, so half of that is a counter
- * that went back.
- *
- * Context: any.
- * Return: true if it can.
+/*
+ * Can a counter of @width bits have moved by @delta in @ns? @max_rate is 0 if it is not known.
+ * If not, the counter was written, or reset with its device, or its value was read wrongly. 64 bits
+ * do not wrap, so half of that is a counter that went back.
  */
-bool pmu_delta_is_possible(u64 delta, unsigned int width, u64 max_rate, u64 ns)
+VISIBLE_IF_KUNIT bool pmu_delta_is_possible(u64 delta, unsigned int width, u64 max_rate, u64 ns)
 {
 	if (width == 64 && (s64)delta < 0)
 		return false;
 	return !max_rate || delta <= pmu_most_counts(max_rate, ns);
 }
-EXPORT_SYMBOL_PMU_CORE(pmu_delta_is_possible);
+EXPORT_SYMBOL_IF_KUNIT(pmu_delta_is_possible);
 
-/**
- * pmu_poll_period_ns() - how often a counter has to be folded so that no wrap is missed.
- * @width: width of the counter in bits, 1 to 64
- * @max_rate: most counts per second; 0 means that it does not count
- *
- * Folding is exact up to 2^@width / @max_rate; the period is half of that, rounded down, so
- * that a timer may be late by as much again.
+/*
+ * How often a counter has to be folded so that no wrap is missed, in ns; 0 if it cannot wrap
+ * within the kernel's time (292 years). Folding is exact up to 2^@width / @max_rate; the period is
+ * half of that, rounded down, so that a timer may be late by as much again. A @max_rate of 0 means
+ * that the counter does not count.
  *
  * mul_u64_u64_div_u64() is not for this: 6.1's, where it is not written in assembler,
  * returns 0 for such numbers.
- *
- * Context: any.
- * Return: period in ns; 0 if the counter cannot wrap within the kernel's time (292 years).
  */
 u64 pmu_poll_period_ns(unsigned int width, u64 max_rate)
 {
@@ -141,12 +72,10 @@ u64 pmu_poll_period_ns(unsigned int width, u64 max_rate)
 	/* A timer needs to advance. */
 	return max(seconds * NSEC_PER_SEC + rest, 1ULL);
 }
-EXPORT_SYMBOL_PMU_CORE(pmu_poll_period_ns);
+EXPORT_SYMBOL_IF_KUNIT(pmu_poll_period_ns);
 
-static int pmu_event_read_raw(void *context, u64 *now)
+static int pmu_event_read_raw(struct pmu_event *ev, u64 *now)
 {
-	struct pmu_event *ev = context;
-
 	return box_ops(ev->box)->read(ev->box, ev, ev->event->hw.idx, now);
 }
 
@@ -180,44 +109,36 @@ static u64 pmu_event_clock(const struct pmu_event *ev)
 	return ev->bounded ? ktime_get_mono_fast_ns() : 0;
 }
 
-struct pmu_reading {
-	struct pmu_event *ev;
-	u64 now;			/* the raw value that was read last */
-};
-
-static int pmu_reading_take(void *context, u64 *now)
-{
-	struct pmu_reading *reading = context;
-	int err = pmu_event_read_raw(reading->ev, now);
-
-	if (!err)
-		reading->now = *now;
-	return err;
-}
-
 /*
- * Bring event->count up to date. Where the box has left this CPU that was done by its leave. The
- * time since the last fold is never taken for less than it is: it begins before that read and ends
- * behind this one, and if an NMI folds in between it begins with the older of the two.
+ * Bring event->count up to date. Where the box has left this CPU that was done by its leave.
+ *
+ * An NMI may come between the read and the exchange, and fold the same counter in memory. Then the
+ * value that was read is older than prev and would look like a wrap, so it is read again.
+ *
+ * The time since the last fold is never taken for less than it is: it begins before that read and
+ * ends behind this one, and if an NMI folds in between it begins with the older of the two.
  */
 void pmu_event_update(struct pmu_event *ev)
 {
+	u64 since = READ_ONCE(ev->folded_ns), clock, now, delta;
 	unsigned int width = ev->box->pd->desc->width;
-	struct pmu_reading reading = { .ev = ev };
+	s64 prev = atomic64_read(&ev->prev);
 	struct pmu_box *box = ev->box;
-	u64 since = READ_ONCE(ev->folded_ns), now, delta;
 
 	if (ev->failed || box->asleep || !pmu_box_is_here(box))
 		return;
-	now = pmu_event_clock(ev);
-	if (pmu_fold(&ev->prev, width, pmu_reading_take, &reading, &delta)) {
-		pmu_event_fail(ev);
-		return;
-	}
-	WRITE_ONCE(ev->folded_ns, now);
+	clock = pmu_event_clock(ev);
+	do {
+		if (pmu_event_read_raw(ev, &now)) {
+			pmu_event_fail(ev);
+			return;
+		}
+	} while (!atomic64_try_cmpxchg(&ev->prev, &prev, now));
+	WRITE_ONCE(ev->folded_ns, clock);
+	delta = pmu_delta(prev, now, width);
 	if (box_ops(box)->restarted && (s64)delta < 0) {
 		box_ops(box)->restarted(box, ev);
-		delta = reading.now;
+		delta = now;
 	} else if (!pmu_delta_is_possible(delta, width, ev->bounded ? ev->max_rate : 0,
 					  pmu_event_clock(ev) - since)) {
 		pmu_event_doubt(ev, delta);
@@ -235,7 +156,7 @@ u64 pmu_event_start_value(struct pmu_box *box, struct pmu_event *ev)
 	if (box->asleep)
 		return 0;
 	/* If nothing ran, it is long ago that the box was frozen. */
-	if (!box->running)
+	if (pmu_box_is_idle(box))
 		pmu_box_begin_read(box);
 	WRITE_ONCE(ev->folded_ns, pmu_event_clock(ev));
 	if (box_ops(box)->start)
@@ -268,7 +189,7 @@ static enum hrtimer_restart pmu_box_poll(struct hrtimer *timer)
 {
 	struct pmu_box *box = container_of(timer, struct pmu_box, timer);
 
-	if (list_empty(&box->active)) {
+	if (pmu_box_is_idle(box)) {
 		box->poll_ns = 0;
 		return HRTIMER_NORESTART;
 	}

@@ -44,7 +44,7 @@ void pmu_box_thaw(struct pmu_box *box)
 {
 	if (box->disabled)
 		return;
-	if (!box->running) {
+	if (pmu_box_is_idle(box)) {
 		/* Nothing counts until perf comes again: no reason to wake this CPU. */
 		if (box->poll_ns && hrtimer_try_to_cancel(&box->timer) >= 0)
 			box->poll_ns = 0;

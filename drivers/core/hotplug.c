@@ -28,7 +28,7 @@ static void pmu_box_leave(void *data)
 	struct pmu_box *box = data;
 
 	/* Of a box that is off registers may hold anything. */
-	if (box->running && !box->dead)
+	if (!pmu_box_is_idle(box) && !box->dead)
 		pmu_box_fold(box);
 	hrtimer_try_to_cancel(&box->timer);
 	*this_cpu_ptr(box->pd->owned) = NULL;
@@ -41,7 +41,7 @@ static void pmu_box_arrive(void *data)
 
 	box->leaving = false;
 	*this_cpu_ptr(box->pd->owned) = box;
-	if (list_empty(&box->active))
+	if (pmu_box_is_idle(box))
 		box->poll_ns = 0;
 	if (box->poll_ns)
 		hrtimer_start(&box->timer, ns_to_ktime(box->poll_ns), HRTIMER_MODE_REL_PINNED_HARD);
@@ -202,12 +202,12 @@ static void pmu_box_settle(void *data)
 	WRITE_ONCE(box->migrating, false);
 	/* What perf did not schedule again, since something else took its turn, has to stop. */
 	list_for_each_entry_safe(ev, next, &box->active, active) {
-		if (ev->parked) {
+		if (ev->transit == PMU_TRANSIT_PARKED) {
 			/* To see whether it is alone would take the context's lock. */
 			pmu_box_freeze(box);
 			pmu_event_remove(ev);
 			/* Who sees this sees all of the above; perf may be closing the event. */
-			smp_store_release(&ev->parked, false);
+			smp_store_release(&ev->transit, PMU_TRANSIT_NONE);
 		}
 	}
 }
@@ -241,7 +241,7 @@ static void pmu_box_left(struct irq_work *work)
 	struct pmu_box *box = container_of(work, struct pmu_box, left);
 
 	/* The CPU may stay after all, or perf may have put another event on it. */
-	if (!box->leaving || box->running || !pmu_box_is_here(box))
+	if (!box->leaving || !pmu_box_is_idle(box) || !pmu_box_is_here(box))
 		return;
 	pmu_box_switch_off(box);
 	pmu_box_leave(box);
@@ -280,13 +280,13 @@ static void pmu_box_admit(void *data)
 	struct pmu_event *ev;
 
 	list_for_each_entry(ev, &box->events, node) {
-		if (!ev->waiting)
+		if (ev->transit != PMU_TRANSIT_WAITING)
 			continue;
 		if (!pmu_box_usable(box) || pmu_event_claim(box, ev)) {
 			pmu_event_fail(ev);
 			continue;
 		}
-		ev->waiting = false;
+		ev->transit = PMU_TRANSIT_NONE;
 		/* As in pmu_box_settle(). */
 		pmu_box_freeze(box);
 		pmu_event_start(ev->event, 0);
@@ -309,7 +309,7 @@ static void pmu_box_kill_local(void *data)
 	struct pmu_event *ev;
 
 	/* What the hardware still tells is counted; if it has gone, this says so. */
-	if (box->running && !box->asleep)
+	if (!pmu_box_is_idle(box) && !box->asleep)
 		pmu_box_fold(box);
 	pmu_box_switch_off(box);
 	box->dead = true;

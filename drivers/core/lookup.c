@@ -21,8 +21,6 @@ int pmu_scope_id(enum pmu_scope scope, int cpu)
 		return topology_physical_package_id(cpu);
 	case PMU_SCOPE_DIE:
 		return topology_logical_die_id(cpu);
-	case PMU_SCOPE_NODE:
-		return cpu_to_node(cpu);
 	case PMU_SCOPE_CORE:
 		return PMU_CORE_ID(topology_physical_package_id(cpu), topology_core_id(cpu));
 	case PMU_SCOPE_CPU:

@@ -41,7 +41,7 @@ static void pmu_event_destroy(struct perf_event *event)
 	 * Parked is what an event is in the course of a migration only: wait for its end, or see
 	 * all that it has done to the event.
 	 */
-	if (smp_load_acquire(&ev->parked)) {
+	if (smp_load_acquire(&ev->transit) == PMU_TRANSIT_PARKED) {
 		mutex_lock(&pmu_core_mutex);
 		mutex_unlock(&pmu_core_mutex);
 	}

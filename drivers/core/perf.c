@@ -63,11 +63,12 @@ void pmu_event_start(struct perf_event *event, int flags)
 	 */
 	if (event->state != PERF_EVENT_STATE_ACTIVE)
 		return;
-	if (!(event->hw.state & PERF_HES_STOPPED) || ev->waiting || !pmu_box_is_here(box))
+	if (!(event->hw.state & PERF_HES_STOPPED) || ev->transit == PMU_TRANSIT_WAITING ||
+	    !pmu_box_is_here(box))
 		return;
 	if (!pmu_event_is_alone(ev))
 		pmu_box_freeze(box);
-	if (!box->running) {
+	if (pmu_box_is_idle(box)) {
 		box->told = box->odd;
 		box->odd = false;
 	}
@@ -75,7 +76,6 @@ void pmu_event_start(struct perf_event *event, int flags)
 	/* From here on an NMI may read. */
 	WRITE_ONCE(event->hw.state, 0);
 	list_add_tail(&ev->active, &box->active);
-	box->running++;
 	pmu_box_poll_for(box, ev);
 	pmu_box_thaw(box);
 	perf_event_update_userpage(event);
@@ -99,7 +99,7 @@ static void pmu_event_stop(struct perf_event *event, int flags)
 	if (!(flags & PERF_EF_UPDATE) || event->hw.state & PERF_HES_STOPPED)
 		return;
 	/* If nothing else counts, to freeze is enough, and the counter need not be set up again. */
-	if (box->running > 1 && pmu_event_is_alone(ev)) {
+	if (!list_is_singular(&box->active) && pmu_event_is_alone(ev)) {
 		pmu_event_stop_counter(ev);
 		pmu_box_begin_read(box);
 		pmu_event_update(ev);
@@ -111,7 +111,6 @@ static void pmu_event_stop(struct perf_event *event, int flags)
 	}
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	list_del(&ev->active);
-	box->running--;
 	pmu_box_thaw(box);
 	perf_event_update_userpage(event);
 }
@@ -190,8 +189,8 @@ static void pmu_box_remove_out(struct pmu_box *box)
 	if (!box->out)
 		return;
 	list_for_each_entry_safe(ev, next, &box->active, active) {
-		if (ev->out) {
-			ev->out = false;
+		if (ev->transit == PMU_TRANSIT_OUT) {
+			ev->transit = PMU_TRANSIT_NONE;
 			pmu_event_remove(ev);
 		}
 	}
@@ -203,8 +202,8 @@ static int pmu_event_add(struct perf_event *event, int flags)
 	struct pmu_event *ev = pmu_event_of(event);
 	int err = -ENODEV;
 
-	if (ev->out) {
-		ev->out = false;
+	if (ev->transit == PMU_TRANSIT_OUT) {
+		ev->transit = PMU_TRANSIT_NONE;
 		ev->box->out--;
 		return 0;
 	}
@@ -212,9 +211,9 @@ static int pmu_event_add(struct perf_event *event, int flags)
 		pmu_event_bind(ev);
 	if (ev->failed || (ev->box && (ev->box->dead || pmu_box_elsewhere(ev->box)))) {
 		pmu_event_fail(ev);
-	} else if (ev->parked) {
+	} else if (ev->transit == PMU_TRANSIT_PARKED) {
 		/* Where the box is, or once more where it was. */
-		ev->parked = false;
+		ev->transit = PMU_TRANSIT_NONE;
 		return 0;
 	} else if (pmu_box_usable(ev->box)) {
 		err = pmu_event_claim(ev->box, ev);
@@ -223,7 +222,7 @@ static int pmu_event_add(struct perf_event *event, int flags)
 			err = pmu_event_claim(ev->box, ev);
 		}
 	} else if (pmu_event_may_wait(ev)) {
-		ev->waiting = true;
+		ev->transit = PMU_TRANSIT_WAITING;
 		return 0;
 	}
 	if (err) {
@@ -242,13 +241,13 @@ static void pmu_event_del(struct perf_event *event, int flags)
 	struct pmu_event *ev = pmu_event_of(event);
 	struct pmu_box *box = ev->box;
 
-	if (ev->waiting) {
-		ev->waiting = false;
+	if (ev->transit == PMU_TRANSIT_WAITING) {
+		ev->transit = PMU_TRANSIT_NONE;
 	} else if (box->migrating && !pmu_box_is_here(box) &&
 		   !(event->hw.state & PERF_HES_STOPPED)) {
-		ev->parked = true;
+		ev->transit = PMU_TRANSIT_PARKED;
 	} else if (pmu_event_may_come_back(ev)) {
-		ev->out = true;
+		ev->transit = PMU_TRANSIT_OUT;
 		box->out++;
 	} else {
 		pmu_event_remove(ev);

@@ -19,7 +19,7 @@ static void pmu_box_suspend(void *data)
 {
 	struct pmu_box *box = data;
 
-	if (box->running) {
+	if (!pmu_box_is_idle(box)) {
 		pmu_box_freeze(box);
 		pmu_box_fold(box);
 	}
@@ -33,7 +33,7 @@ static void pmu_box_restart(struct pmu_box *box)
 {
 	struct pmu_event *ev;
 
-	if (!box->running)
+	if (pmu_box_is_idle(box))
 		return;
 	if (box_ops(box)->power_on && !box->powered) {
 		list_for_each_entry(ev, &box->active, active)

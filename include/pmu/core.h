@@ -80,7 +80,6 @@ enum pmu_scope {
 	PMU_SCOPE_SYSTEM,	/* all */
 	PMU_SCOPE_PACKAGE,	/* scope id: topology_physical_package_id() */
 	PMU_SCOPE_DIE,		/* scope id: topology_logical_die_id() */
-	PMU_SCOPE_NODE,		/* scope id: cpu_to_node() */
 	PMU_SCOPE_CORE,		/* scope id: PMU_CORE_ID(package, core) */
 	PMU_SCOPE_CPU,		/* scope id: the CPU's number */
 };
@@ -93,6 +92,14 @@ enum pmu_scope {
  * CPU the task runs on, so the scope has to be PMU_SCOPE_CPU.
  */
 enum pmu_tasks { PMU_TASKS_NEVER, PMU_TASKS_TOO, PMU_TASKS_ONLY };
+
+/* Where perf and the hardware do not say the same of an event for a while. */
+enum pmu_transit {
+	PMU_TRANSIT_NONE,
+	PMU_TRANSIT_OUT,	/* perf took it out, and may put it back soon: it counts on */
+	PMU_TRANSIT_PARKED,	/* its context moves to another CPU: it counts on */
+	PMU_TRANSIT_WAITING,	/* perf put it on a CPU that the box is leaving: it counts later */
+};
 
 /**
  * struct pmu_event - the core's part of a perf_event, from event_init to destruction.
@@ -124,9 +131,7 @@ struct pmu_event {
 	u64 folded_ns;			/* a moment before prev was read */
 	u64 poll_ns;
 	int last_idx;			/* the counter it had, to get the same again */
-	bool parked;			/* counts on while its context moves to another CPU */
-	bool out;			/* perf took it out, and may put it back soon */
-	bool waiting;			/* perf put it on a CPU that the box is leaving */
+	enum pmu_transit transit;
 	bool off, leader_off;		/* switched off, which perf forgets in a move */
 	bool failed;			/* the device was gone: counts no more */
 	struct irq_work fail_irq;
@@ -301,8 +306,10 @@ struct pmu_desc {
 int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 			  const char *name, int scope_id, void *priv);
 void *pmu_box_priv(const struct pmu_box *box);
-void pmu_box_fold(struct pmu_box *box);
 void pmu_unregister_all(struct module *owner);
+
+/* fold.c */
+void pmu_box_fold(struct pmu_box *box);
 
 /* hotplug.c */
 bool pmu_cpu_is_isolated(int cpu);
@@ -310,13 +317,5 @@ bool pmu_cpu_is_isolated(int cpu);
 /* sleep.c */
 int pmu_suspend(struct device *dev);
 int pmu_resume(struct device *dev);
-
-/* fold.c */
-u64 pmu_delta(u64 prev, u64 now, unsigned int width);
-int pmu_fold(atomic64_t *prev, unsigned int width,
-	     int (*read)(void *context, u64 *now), void *context, u64 *delta);
-u64 pmu_most_counts(u64 max_rate, u64 ns);
-bool pmu_delta_is_possible(u64 delta, unsigned int width, u64 max_rate, u64 ns);
-u64 pmu_poll_period_ns(unsigned int width, u64 max_rate);
 
 #endif /* PMU_CORE_H */

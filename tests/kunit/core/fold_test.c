@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counter arithmetic: wraps, concurrent folding, poll periods.
+ * Counter arithmetic: wraps, what a counter can have counted, poll periods.
  */
 #include <kunit/test.h>
-#include <linux/completion.h>
-#include <linux/kthread.h>
 
-#include <pmu/core.h>
+#include <core/core.h>
 
 #include "suites.h"
 
@@ -40,158 +38,6 @@ static void delta_every_width(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, pmu_delta(0, top, width), top, "width %u", width);
 		KUNIT_EXPECT_EQ_MSG(test, pmu_delta(top, top, width), 0ULL, "width %u", width);
 	}
-}
-
-/* A counter of any width, for pmu_fold(). */
-struct counter {
-	atomic64_t events;		/* all of them; the register shows the low bits */
-	unsigned int width;
-	int err;
-	unsigned int reads;
-	atomic64_t *overtake;		/* somebody else folds into this within the next read */
-	u64 overtaken;			/* what that fold found */
-};
-
-static int read_counter(void *context, u64 *now)
-{
-	struct counter *c = context;
-
-	c->reads++;
-	if (c->err)
-		return c->err;
-	*now = atomic64_read(&c->events) & GENMASK_ULL(c->width - 1, 0);
-	if (c->overtake) {
-		atomic64_t *prev = c->overtake;
-
-		c->overtake = NULL;
-		atomic64_add(5, &c->events);
-		return pmu_fold(prev, c->width, read_counter, c, &c->overtaken);
-	}
-	return 0;
-}
-
-/* Folding piecewise over many wraps adds up to the true total, at every width. */
-static void fold_every_width(struct kunit *test)
-{
-	for (unsigned int width = 16; width <= 64; width++) {
-		u64 step = GENMASK_ULL(width - 1, 0) / 3, truth = 0, total = 0, delta;
-		struct counter c = { .width = width };
-		atomic64_t prev = ATOMIC64_INIT(0);
-
-		for (int i = 0; i < 10; i++) {
-			atomic64_add(step, &c.events);
-			truth += step;
-			KUNIT_ASSERT_EQ(test, pmu_fold(&prev, width, read_counter, &c, &delta), 0);
-			total += delta;
-		}
-		KUNIT_EXPECT_EQ_MSG(test, total, truth, "width %u", width);
-	}
-}
-
-/* 48 bits, from 16 below the top: the wrap costs nothing and adds nothing. */
-static void fold_over_2_48(struct kunit *test)
-{
-	struct counter c = { .width = 48, .events = ATOMIC64_INIT(BIT_ULL(48) - 16) };
-	atomic64_t prev = ATOMIC64_INIT(BIT_ULL(48) - 16);
-	u64 delta;
-
-	atomic64_add(1000016, &c.events);
-	KUNIT_ASSERT_EQ(test, pmu_fold(&prev, 48, read_counter, &c, &delta), 0);
-	KUNIT_EXPECT_EQ(test, delta, 1000016ULL);
-	KUNIT_EXPECT_EQ(test, atomic64_read(&prev), 1000000LL);
-}
-
-/* A read that fails leaves everything as it was, so that nothing is folded twice. */
-static void fold_read_error(struct kunit *test)
-{
-	struct counter c = { .width = 48, .err = -ENODEV };
-	atomic64_t prev = ATOMIC64_INIT(77);
-	u64 delta = 5;
-
-	KUNIT_EXPECT_EQ(test, pmu_fold(&prev, 48, read_counter, &c, &delta), -ENODEV);
-	KUNIT_EXPECT_EQ(test, atomic64_read(&prev), 77LL);
-	KUNIT_EXPECT_EQ(test, delta, 5ULL);
-}
-
-/*
- * Somebody folds between our read and our exchange: our value is older than theirs, and
- * to fold it would count nearly 2^48. It has to be read again.
- */
-static void fold_overtaken(struct kunit *test)
-{
-	atomic64_t prev = ATOMIC64_INIT(0);
-	struct counter c = { .width = 48, .events = ATOMIC64_INIT(3), .overtake = &prev };
-	u64 delta;
-
-	KUNIT_ASSERT_EQ(test, pmu_fold(&prev, 48, read_counter, &c, &delta), 0);
-	KUNIT_EXPECT_EQ(test, c.overtaken, 8ULL);
-	KUNIT_EXPECT_EQ(test, delta, 0ULL);
-	KUNIT_EXPECT_EQ(test, c.reads, 3U);
-}
-
-#define FOLDERS		4
-#define FOLDS		20000
-
-struct folders {
-	struct counter counter;
-	atomic64_t prev;
-	struct folder {
-		struct folders *all;
-		struct task_struct *task;
-		u64 added, folded;
-		int err;
-		struct completion done;
-	} folder[FOLDERS];
-};
-
-/* Makes events happen and folds the counter, as a reader and the poll timer do. */
-static int fold_on(void *data)
-{
-	struct folder *me = data;
-	u64 delta;
-
-	for (int i = 0; i < FOLDS && !me->err; i++) {
-		u64 events = i % 97;
-
-		atomic64_add(events, &me->all->counter.events);
-		me->added += events;
-		me->err = pmu_fold(&me->all->prev, me->all->counter.width, read_counter,
-				   &me->all->counter, &delta);
-		me->folded += delta;
-		if (i % 64 == 0)
-			cond_resched();
-	}
-	complete(&me->done);
-	return 0;
-}
-
-/* Every event is folded exactly once however many fold at the same time; 16 bits, many wraps. */
-static void fold_concurrently(struct kunit *test)
-{
-	struct folders *all = kunit_kzalloc(test, sizeof(*all), GFP_KERNEL);
-	u64 added = 0, folded = 0;
-
-	KUNIT_ASSERT_NOT_NULL(test, all);
-	all->counter.width = 16;
-	for (int i = 0; i < FOLDERS; i++) {
-		struct folder *f = &all->folder[i];
-
-		f->all = all;
-		init_completion(&f->done);
-		f->task = kthread_run(fold_on, f, "fold/%d", i);
-		if (IS_ERR(f->task)) {
-			f->err = PTR_ERR(f->task);
-			complete(&f->done);
-		}
-	}
-	for (int i = 0; i < FOLDERS; i++) {
-		wait_for_completion(&all->folder[i].done);
-		KUNIT_EXPECT_EQ(test, all->folder[i].err, 0);
-		added += all->folder[i].added;
-		folded += all->folder[i].folded;
-	}
-	KUNIT_EXPECT_GT(test, added, BIT_ULL(16) * 10);
-	KUNIT_EXPECT_EQ(test, folded, added);
 }
 
 /* Half the time to wrap, in ms: Documentation/hardware/intel_imc.md, 3.1. */
@@ -273,11 +119,6 @@ static void goes_back(struct kunit *test)
 static struct kunit_case fold_cases[] = {
 	KUNIT_CASE(delta_48_bits),
 	KUNIT_CASE(delta_every_width),
-	KUNIT_CASE(fold_every_width),
-	KUNIT_CASE(fold_over_2_48),
-	KUNIT_CASE(fold_read_error),
-	KUNIT_CASE(fold_overtaken),
-	KUNIT_CASE(fold_concurrently),
 	KUNIT_CASE(poll_period),
 	KUNIT_CASE(poll_never),
 	KUNIT_CASE(bound_edge),

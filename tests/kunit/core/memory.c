@@ -95,6 +95,8 @@ static int memory_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *
 	mb->memory->misuse += mb->memory->ops.power_on && !mb->powered;
 	mb->reads++;
 	*value = mb->raw;
+	if (mb->reading)
+		mb->reading(mb);
 	return mb->read_error;
 }
 

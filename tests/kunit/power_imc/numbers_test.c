@@ -216,15 +216,6 @@ static void counters_are_big_endian(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, value, 0xff00000000000000ULL);
 }
 
-/* 11.6: counters are 64 bits wide, and wrap. */
-static void deltas(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, pmu_delta(0xfffffffffffffff0, 0x10, 64), 0x20ULL);
-	KUNIT_EXPECT_EQ(test, pmu_delta(0, ~0ULL, 64), ~0ULL);
-	KUNIT_EXPECT_EQ(test, pmu_delta(~0ULL, 0, 64), 1ULL);
-	KUNIT_EXPECT_EQ(test, pmu_delta(5, 5, 64), 0ULL);
-}
-
 /* 3.2: the groups of POWER9's microcode, by their first and last words. */
 static void nest_groups(struct kunit *test)
 {
@@ -276,7 +267,6 @@ static struct kunit_case numbers_cases[] = {
 	KUNIT_CASE(trace_images),
 	KUNIT_CASE_PARAM(config_is_a_counter, configs_gen_params),
 	KUNIT_CASE(counters_are_big_endian),
-	KUNIT_CASE(deltas),
 	KUNIT_CASE(nest_groups),
 	KUNIT_CASE(nest_groups_of_others),
 	{ }
