@@ -14,6 +14,7 @@
 #include <linux/smp.h>
 #include <linux/slab.h>
 
+#include <pmu/loans.h>
 #include <pmu/version.h>
 
 #include "core.h"
@@ -42,27 +43,6 @@ static struct pmu_dev *pmu_dev_find(const char *name)
 		if (!strcmp(pd->name, name))
 			return pd;
 	return NULL;
-}
-
-/*
- * Does another driver have a PMU of this name? perf_pmu_register() would fail as well,
- * but with a stack dump that says nothing to the person who has to act. perf's bus, where all
- * PMUs are, is that of perf's own PMUs, and an event knows its PMU; sysfs need not be mounted.
- */
-static bool pmu_name_taken(const char *name)
-{
-	struct perf_event *event = pmu_software_event(PERF_COUNT_SW_DUMMY, raw_smp_processor_id());
-	struct device *bus_device, *found = NULL;
-
-	if (IS_ERR(event))
-		return false;
-	/* At boot the bus may not be up yet. */
-	bus_device = event->pmu->dev;
-	if (bus_device)
-		found = bus_find_device_by_name(bus_device->bus, NULL, name);
-	put_device(found);
-	perf_event_release_kernel(event);
-	return found;
 }
 
 static void pmu_dev_free(struct pmu_dev *pd)

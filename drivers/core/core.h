@@ -111,8 +111,6 @@ void pmu_box_thaw(struct pmu_box *box);
 /* fail.c */
 void pmu_event_init_failing(struct pmu_event *ev);
 void pmu_event_fail(struct pmu_event *ev);
-bool pmu_event_swap_state(struct perf_event *event, enum perf_event_state from,
-			  enum perf_event_state to);
 
 /* fold.c */
 void pmu_box_init_folding(struct pmu_box *box);

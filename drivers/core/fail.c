@@ -2,6 +2,8 @@
 /*
  * An event whose device has gone goes to error state.
  */
+#include <pmu/loans.h>
+
 #include "core.h"
 
 /*
@@ -24,27 +26,6 @@ static void pmu_event_fail_irq(struct irq_work *work)
 }
 
 /*
- * From one to another of the states in which perf neither schedules an event nor accounts its time.
- * True if the event was in the first. It is of a CPU, whose context outlives it.
- */
-bool pmu_event_swap_state(struct perf_event *event, enum perf_event_state from,
-			  enum perf_event_state to)
-{
-	struct perf_event_context *ctx = READ_ONCE(event->ctx);
-	bool found;
-
-	/* perf_event_open() has not come to that yet. */
-	if (!ctx)
-		return false;
-	raw_spin_lock_irq(&ctx->lock);
-	found = event->ctx == ctx && event->state == from;
-	if (found)
-		WRITE_ONCE(event->state, to);
-	raw_spin_unlock_irq(&ctx->lock);
-	return found;
-}
-
-/*
  * As perf does for a pinned event that cannot be scheduled: read() returns end of file. Where
  * somebody enables the event in between, or the CPU's events move, add refuses it and this
  * comes again.
@@ -54,7 +35,7 @@ static void pmu_event_fail_work(struct work_struct *work)
 	struct perf_event *event = container_of(work, struct pmu_event, fail_work)->event;
 
 	perf_event_disable(event);
-	pmu_event_swap_state(event, PERF_EVENT_STATE_OFF, PERF_EVENT_STATE_ERROR);
+	pmu_swap_state(event, PERF_EVENT_STATE_OFF, PERF_EVENT_STATE_ERROR);
 }
 
 /* An event fails in a work item, by an irq_work. */

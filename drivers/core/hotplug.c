@@ -11,6 +11,8 @@
 #include <linux/sched/isolation.h>
 #include <linux/smp.h>
 
+#include <pmu/loans.h>
+
 #include "core.h"
 
 /* More than any distance between nodes. */
@@ -122,12 +124,11 @@ static void pmu_event_off_to_error(struct pmu_event *ev)
 	struct perf_event *event = ev->event, *leader = READ_ONCE(event->group_leader);
 
 	if (!ev->failed)
-		ev->off |= pmu_event_swap_state(event, PERF_EVENT_STATE_OFF,
-						PERF_EVENT_STATE_ERROR);
+		ev->off |= pmu_swap_state(event, PERF_EVENT_STATE_OFF, PERF_EVENT_STATE_ERROR);
 	/* A leader of this PMU is in the list itself. */
 	if (leader->pmu != event->pmu)
-		ev->leader_off |= pmu_event_swap_state(leader, PERF_EVENT_STATE_OFF,
-						       PERF_EVENT_STATE_ERROR);
+		ev->leader_off |= pmu_swap_state(leader, PERF_EVENT_STATE_OFF,
+						 PERF_EVENT_STATE_ERROR);
 }
 
 static void pmu_event_error_to_off(struct pmu_event *ev)
@@ -135,10 +136,10 @@ static void pmu_event_error_to_off(struct pmu_event *ev)
 	struct perf_event *event = ev->event;
 
 	if (ev->off)
-		pmu_event_swap_state(event, PERF_EVENT_STATE_ERROR, PERF_EVENT_STATE_OFF);
+		pmu_swap_state(event, PERF_EVENT_STATE_ERROR, PERF_EVENT_STATE_OFF);
 	if (ev->leader_off)
-		pmu_event_swap_state(READ_ONCE(event->group_leader), PERF_EVENT_STATE_ERROR,
-				     PERF_EVENT_STATE_OFF);
+		pmu_swap_state(READ_ONCE(event->group_leader), PERF_EVENT_STATE_ERROR,
+			       PERF_EVENT_STATE_OFF);
 	ev->off = false;
 	ev->leader_off = false;
 }

@@ -9,6 +9,8 @@
 #include <linux/ratelimit.h>
 #include <linux/slab.h>
 
+#include <pmu/loans.h>
+
 #include "core.h"
 
 static void pmu_event_discard(struct pmu_event *ev)

@@ -149,45 +149,9 @@ static inline void pmu_hrtimer_setup(struct hrtimer *timer,
 #define pmu_sample_grow(data, bytes)	((void)(data), (void)(bytes))
 #endif
 
-/*
- * An event of the kernel's own, which counts nothing, to see what perf makes of it: on @cpu, or if
- * that goes offline meanwhile on the CPU that the caller is on by then. One of a task would do as
- * well, but the first of these has every CPU change code of the scheduler.
- */
-static inline struct perf_event *pmu_software_event(u64 config, int cpu)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.config = config,
-		.size = sizeof(attr),
-		.disabled = 1,
-	};
-	struct perf_event *event = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
-
-	while (event == ERR_PTR(-ENODEV) && cpu != raw_smp_processor_id()) {
-		cpu = raw_smp_processor_id();
-		event = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
-	}
-	return event;
-}
-
-/*
- * 7.x exports perf_allow_cpu(). Before, a module cannot call it, nor read perf_event_paranoid;
- * but perf asks it for every event on a CPU that it creates, as this one of its own.
- */
+/* 7.x exports perf_allow_cpu(). Before, a module cannot call it: <pmu/loans.h> asks otherwise. */
 #ifdef HAVE_PERF_ALLOW_CPU
 #define pmu_allow_cpu()		perf_allow_cpu()
-#else
-static inline int pmu_allow_cpu(void)
-{
-	struct perf_event *event = pmu_software_event(PERF_COUNT_SW_CPU_CLOCK,
-						      raw_smp_processor_id());
-
-	if (IS_ERR(event))
-		return PTR_ERR(event);
-	perf_event_release_kernel(event);
-	return 0;
-}
 #endif
 
 /* 5.18 ("sched/isolation: Use single feature type while referring to housekeeping cpumask"). */
@@ -282,34 +246,20 @@ static inline u64 pmu_attr_further_config(const struct perf_event_attr *attr)
 }
 
 /*
- * The context of what @pmu counts on @cpu, for all of the CPU, and how many events of @pmu are in
- * there: 6.2 ("perf: Rewrite core context handling") and 6.15 ("perf/core: Detach 'struct
- * perf_cpu_pmu_context' and 'struct pmu' lifetimes") changed where perf has them. Without events
- * there may be no context.
+ * Where perf has what a PMU counts on a CPU, for all of the CPU: for <pmu/loans.h>. 6.2 ("perf:
+ * Rewrite core context handling") and 6.15 ("perf/core: Detach 'struct perf_cpu_pmu_context' and
+ * 'struct pmu' lifetimes") changed it.
  */
 #if defined(HAVE_CPU_PMU_CONTEXT_POINTER)
 #define pmu_context_of(pmu, cpu)	(&(*per_cpu_ptr((pmu)->cpu_pmu_context, cpu))->epc)
+#define pmu_context_ctx(context)	READ_ONCE((context)->ctx)
 #elif defined(HAVE_CPU_PMU_CONTEXT)
 #define pmu_context_of(pmu, cpu)	(&per_cpu_ptr((pmu)->cpu_pmu_context, cpu)->epc)
-#endif
-
-static inline int pmu_context_events(struct pmu *pmu, int cpu)
-{
-#ifdef pmu_context_of
-	return READ_ONCE(pmu_context_of(pmu, cpu)->nr_events);
+#define pmu_context_ctx(context)	READ_ONCE((context)->ctx)
 #else
-	return READ_ONCE(per_cpu_ptr(pmu->pmu_cpu_context, cpu)->ctx.nr_events);
+#define pmu_context_of(pmu, cpu)	(&per_cpu_ptr((pmu)->pmu_cpu_context, cpu)->ctx)
+#define pmu_context_ctx(context)	(context)
 #endif
-}
-
-static inline struct perf_event_context *pmu_context(struct pmu *pmu, int cpu)
-{
-#ifdef pmu_context_of
-	return READ_ONCE(pmu_context_of(pmu, cpu)->ctx);
-#else
-	return &per_cpu_ptr(pmu->pmu_cpu_context, cpu)->ctx;
-#endif
-}
 
 /*
  * perf's timer by which the events of @pmu take turns on @cpu; NULL if there is none, or if it

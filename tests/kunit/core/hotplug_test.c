@@ -12,6 +12,8 @@
 #include <linux/topology.h>
 #include <linux/workqueue.h>
 
+#include <pmu/loans.h>
+
 #include "suites.h"
 #include "memory.h"
 

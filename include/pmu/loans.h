@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Loans: what the suite takes of perf that perf does not offer to drivers. Nobody promises that a
+ * kernel to come still has it. The table in Documentation/design.md has a row for each function
+ * here: the reason, what was tried, and what breaks first.
+ */
+#ifndef PMU_LOANS_H
+#define PMU_LOANS_H
+
+#include <linux/device.h>
+#include <linux/err.h>
+#include <linux/perf_event.h>
+#include <linux/smp.h>
+
+#include <pmu/compat.h>
+
+/**
+ * pmu_software_event() - an event of the kernel's own that counts nothing.
+ * @config: PERF_COUNT_SW_...
+ * @cpu: the CPU; if it goes offline meanwhile, the event is on that of the caller
+ *
+ * It shows what perf makes of an event. One of a task would do as well, but the first of these has
+ * every CPU change code of the scheduler.
+ *
+ * Context: may sleep.
+ * Return: the event, or what perf_event_create_kernel_counter() returned.
+ */
+static inline struct perf_event *pmu_software_event(u64 config, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = config,
+		.size = sizeof(attr),
+		.disabled = 1,
+	};
+	struct perf_event *event = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+
+	while (event == ERR_PTR(-ENODEV) && cpu != raw_smp_processor_id()) {
+		cpu = raw_smp_processor_id();
+		event = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+	}
+	return event;
+}
+
+/**
+ * pmu_name_taken() - does another driver have a PMU of this name?
+ * @name: the PMU's name
+ *
+ * perf_pmu_register() would fail as well, but with a stack dump that says nothing to the person who
+ * has to act. perf's bus has all PMUs, also perf's own, and an event knows its PMU. sysfs need not
+ * be mounted.
+ *
+ * Context: may sleep.
+ */
+static inline bool pmu_name_taken(const char *name)
+{
+	struct perf_event *event = pmu_software_event(PERF_COUNT_SW_DUMMY, raw_smp_processor_id());
+	struct device *bus_device, *found = NULL;
+
+	if (IS_ERR(event))
+		return false;
+	/* At boot the bus may not be up yet. */
+	bus_device = event->pmu->dev;
+	if (bus_device)
+		found = bus_find_device_by_name(bus_device->bus, NULL, name);
+	put_device(found);
+	perf_event_release_kernel(event);
+	return found;
+}
+
+#ifndef pmu_allow_cpu
+/**
+ * pmu_allow_cpu() - may the caller open an event on a CPU?
+ *
+ * Before 7.x a module cannot ask perf. But perf asks itself for each such event, as for this one.
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+static inline int pmu_allow_cpu(void)
+{
+	struct perf_event *event = pmu_software_event(PERF_COUNT_SW_CPU_CLOCK,
+						      raw_smp_processor_id());
+
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	perf_event_release_kernel(event);
+	return 0;
+}
+#endif
+
+/**
+ * pmu_swap_state() - take an event from a state in which perf does not schedule it to another such.
+ * @event: an event on a CPU, whose context outlives it
+ * @from: the state that it has to be in: PERF_EVENT_STATE_OFF or PERF_EVENT_STATE_ERROR
+ * @to: the other of these
+ *
+ * perf neither schedules an event in these states nor accounts its time.
+ *
+ * Context: interrupts on, no lock of the event's context held.
+ * Return: true if the event was in @from.
+ */
+static inline bool pmu_swap_state(struct perf_event *event, enum perf_event_state from,
+				  enum perf_event_state to)
+{
+	struct perf_event_context *ctx = READ_ONCE(event->ctx);
+	bool found;
+
+	/* perf_event_open() has not come to that yet. */
+	if (!ctx)
+		return false;
+	raw_spin_lock_irq(&ctx->lock);
+	found = event->ctx == ctx && event->state == from;
+	if (found)
+		WRITE_ONCE(event->state, to);
+	raw_spin_unlock_irq(&ctx->lock);
+	return found;
+}
+
+/**
+ * pmu_context_events() - how many events of a PMU are open on a CPU, for all of the CPU?
+ * @pmu: the PMU
+ * @cpu: the CPU
+ */
+static inline int pmu_context_events(struct pmu *pmu, int cpu)
+{
+	return READ_ONCE(pmu_context_of(pmu, cpu)->nr_events);
+}
+
+/**
+ * pmu_context() - perf's context of the events that pmu_context_events() counts.
+ * @pmu: the PMU
+ * @cpu: the CPU
+ *
+ * Return: the context; there may be none (NULL) if there is no event.
+ */
+static inline struct perf_event_context *pmu_context(struct pmu *pmu, int cpu)
+{
+	return pmu_context_ctx(pmu_context_of(pmu, cpu));
+}
+
+#endif /* PMU_LOANS_H */
