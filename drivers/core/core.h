@@ -56,11 +56,11 @@ struct pmu_box {
 	struct device *dev;		/* that it was registered for */
 	struct list_head node;		/* pmu_dev.boxes */
 	int scope_id;
-	int cpu;			/* the owner, or -1 */
+	int cpu;			/* the owner; -1 if there is none, or it is leaving */
 	void *priv;			/* the driver's; not touched once dead */
 	atomic_t users;			/* open events of this box */
 	struct list_head events;	/* those: pmu_event.node, under pmu_boxes_mutex */
-	bool powered;			/* written under pmu_boxes_mutex; and while it is leaving */
+	bool powered;			/* written under pmu_boxes_mutex, or by a CPU that leaves */
 	struct irq_work left;		/* nothing counts any more on the CPU that it is leaving */
 
 	/* Only on the owner CPU with interrupts off: */
@@ -128,6 +128,7 @@ int pmu_group_check(struct pmu_box *box, struct perf_event *event);
 int pmu_power_use(struct pmu_dev *pd, struct pmu_box *box, const struct perf_event *event);
 void pmu_power_unuse(struct pmu_dev *pd, struct pmu_box *box);
 int pmu_box_power(struct pmu_box *box, bool on);
+void pmu_box_power_off(struct pmu_box *box);
 bool pmu_box_wanted(const struct pmu_box *box);
 void pmu_power_flush(void);
 

@@ -36,7 +36,7 @@ static void pmu_box_leave(void *data)
 	*this_cpu_ptr(box->pd->owned) = NULL;
 }
 
-/* On the new owner, or the old one if it does not go offline after all. */
+/* On the new owner; or if the old one stays online after all, on that, which it may not have left. */
 static void pmu_box_arrive(void *data)
 {
 	struct pmu_box *box = data;
@@ -50,8 +50,9 @@ static void pmu_box_arrive(void *data)
 }
 
 /*
- * Make @cpu, or none if -1, the owner of a box that has left the one before. Called with
- * cpu_hotplug_lock and pmu_boxes_mutex.
+ * Make @cpu, or none if -1, the owner of a box. It has left the owner before; or if that is the last
+ * CPU of the scope, leaves it once nothing counts there. Called with cpu_hotplug_lock and
+ * pmu_boxes_mutex.
  */
 void pmu_box_own(struct pmu_box *box, int cpu)
 {
@@ -230,13 +231,6 @@ static void pmu_box_migrate(struct pmu_box *box, int from, int to)
 	pmu_box_move_events(box, from, to);
 }
 
-static void pmu_box_switch_off(struct pmu_box *box)
-{
-	if (box->powered && !box->asleep)
-		box_ops(box)->power_off(box);
-	WRITE_ONCE(box->powered, false);
-}
-
 static void pmu_box_left(struct irq_work *work)
 {
 	struct pmu_box *box = container_of(work, struct pmu_box, left);
@@ -244,7 +238,8 @@ static void pmu_box_left(struct irq_work *work)
 	/* The CPU may stay after all, or perf may have put another event on it. */
 	if (!box->leaving || !pmu_box_is_idle(box) || !pmu_box_is_here(box))
 		return;
-	pmu_box_switch_off(box);
+	pmu_box_power_off(box);
+	WRITE_ONCE(box->powered, false);
 	pmu_box_leave(box);
 }
 
@@ -312,7 +307,8 @@ static void pmu_box_kill_local(void *data)
 	/* What the hardware still tells is counted; if it has gone, this says so. */
 	if (!pmu_box_is_idle(box) && !box->asleep)
 		pmu_box_fold(box);
-	pmu_box_switch_off(box);
+	pmu_box_power_off(box);
+	WRITE_ONCE(box->powered, false);
 	box->dead = true;
 	/* A task's event goes on in the box of another CPU, if that is not dead. */
 	list_for_each_entry(ev, &box->active, active)

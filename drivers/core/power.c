@@ -55,6 +55,13 @@ int pmu_box_power(struct pmu_box *box, bool on)
 	return call.err;
 }
 
+/* On the owner CPU. box->powered stays: it says what the box is to be, also after a sleep. */
+void pmu_box_power_off(struct pmu_box *box)
+{
+	if (box->powered && !pmu_box_absent(box))
+		box_ops(box)->power_off(box);
+}
+
 static void pmu_power_down(struct work_struct *work)
 {
 	struct pmu_dev *pd;

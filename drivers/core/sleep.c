@@ -23,8 +23,7 @@ static void pmu_box_suspend(void *data)
 		pmu_box_freeze(box);
 		pmu_box_fold(box);
 	}
-	if (box->powered && !box->dead)
-		box->pd->desc->ops->power_off(box);
+	pmu_box_power_off(box);
 	box->asleep = true;
 }
 
@@ -56,7 +55,10 @@ static void pmu_box_resume(void *data)
 	pmu_box_restart(box);
 }
 
-/* Call @function for each box of @dev, on the owner CPU if it has one; else nothing is on. */
+/*
+ * Call @function for each box of @dev, on the owner CPU if it has one. A box without an owner is
+ * off and does not count: with cpu_hotplug_lock held no CPU is in the course of leaving its box.
+ */
 static int pmu_boxes_call(const struct device *dev, smp_call_func_t function)
 {
 	struct pmu_dev *pd;

@@ -187,8 +187,9 @@ struct pmu_box_ops {
 	/** @power_off: no event is open any more, or the last CPU of the scope leaves. */
 	void (*power_off)(struct pmu_box *box);
 	/**
-	 * @owner_changed: @cpu will own the box when this returns; until then nobody does.
-	 * Holds cpu_hotplug_lock.
+	 * @owner_changed: @cpu will own the box after this returns. Until then no CPU owns it,
+	 * unless @cpu was about to go offline and stays after all: then its events have counted
+	 * all the time. Holds cpu_hotplug_lock.
 	 */
 	void (*owner_changed)(struct pmu_box *box, int cpu);
 	/**
