@@ -101,7 +101,7 @@ static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_des
 /* Called with pmu_register_mutex, and with the PMU off the list so that nobody finds it. */
 static void pmu_dev_unregister(struct pmu_dev *pd)
 {
-	pmu_perf_unregister(&pd->pmu);
+	pmu_unregister(&pd->pmu);
 	pmu_dev_free(pd);
 }
 

@@ -251,55 +251,22 @@ static inline u64 pmu_attr_further_config(const struct perf_event_attr *attr)
  * 'struct pmu' lifetimes") changed it.
  */
 #if defined(HAVE_CPU_PMU_CONTEXT_POINTER)
-#define pmu_context_of(pmu, cpu)	(&(*per_cpu_ptr((pmu)->cpu_pmu_context, cpu))->epc)
-#define pmu_context_ctx(context)	READ_ONCE((context)->ctx)
+#define pmu_cpu_context_of(pmu, cpu)	(*per_cpu_ptr((pmu)->cpu_pmu_context, cpu))
 #elif defined(HAVE_CPU_PMU_CONTEXT)
-#define pmu_context_of(pmu, cpu)	(&per_cpu_ptr((pmu)->cpu_pmu_context, cpu)->epc)
-#define pmu_context_ctx(context)	READ_ONCE((context)->ctx)
+#define pmu_cpu_context_of(pmu, cpu)	per_cpu_ptr((pmu)->cpu_pmu_context, cpu)
 #else
-#define pmu_context_of(pmu, cpu)	(&per_cpu_ptr((pmu)->pmu_cpu_context, cpu)->ctx)
+#define pmu_cpu_context_of(pmu, cpu)	per_cpu_ptr((pmu)->pmu_cpu_context, cpu)
+#endif
+
+#if defined(HAVE_CPU_PMU_CONTEXT_POINTER) || defined(HAVE_CPU_PMU_CONTEXT)
+#define pmu_context_of(pmu, cpu)	(&pmu_cpu_context_of(pmu, cpu)->epc)
+#define pmu_context_ctx(context)	READ_ONCE((context)->ctx)
+#define pmu_contexts_are_shared(pmu)	false
+#else
+#define pmu_context_of(pmu, cpu)	(&pmu_cpu_context_of(pmu, cpu)->ctx)
 #define pmu_context_ctx(context)	(context)
+#define pmu_contexts_are_shared(pmu)	((pmu)->task_ctx_nr != perf_invalid_context)
 #endif
-
-/*
- * perf's timer by which the events of @pmu take turns on @cpu; NULL if there is none, or if it
- * serves other PMUs as well.
- */
-static inline struct hrtimer *pmu_turns(struct pmu *pmu, int cpu)
-{
-	struct hrtimer *timer = NULL;
-
-#if defined(HAVE_CPU_PMU_CONTEXT_POINTER)
-	struct perf_cpu_pmu_context *context = *per_cpu_ptr(pmu->cpu_pmu_context, cpu);
-
-	if (context)
-		timer = &context->hrtimer;
-#elif defined(HAVE_CPU_PMU_CONTEXT)
-	timer = &per_cpu_ptr(pmu->cpu_pmu_context, cpu)->hrtimer;
-#else
-	if (pmu->task_ctx_nr == perf_invalid_context)
-		timer = &per_cpu_ptr(pmu->pmu_cpu_context, cpu)->hrtimer;
-#endif
-	return timer && timer->base ? timer : NULL;
-}
-
-/*
- * perf_pmu_unregister() frees a PMU's contexts, but does not cancel the timers in there, which wait
- * for up to an interval (perf_event_mux_interval_ms) after the last event. When somebody else gets
- * the memory, that CPU hangs. Not mended in 7.3. Call this when nobody can open events any more.
- */
-static inline void pmu_perf_unregister(struct pmu *pmu)
-{
-	struct hrtimer *timer;
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		timer = pmu_turns(pmu, cpu);
-		if (timer)
-			hrtimer_cancel(timer);
-	}
-	perf_pmu_unregister(pmu);
-}
 
 /*
  * Functions that only KUnit suites call from outside: static, unless the suites are built.

@@ -9,6 +9,7 @@
 
 #include <linux/device.h>
 #include <linux/err.h>
+#include <linux/hrtimer.h>
 #include <linux/perf_event.h>
 #include <linux/smp.h>
 
@@ -137,6 +138,30 @@ static inline int pmu_context_events(struct pmu *pmu, int cpu)
 static inline struct perf_event_context *pmu_context(struct pmu *pmu, int cpu)
 {
 	return pmu_context_ctx(pmu_context_of(pmu, cpu));
+}
+
+/**
+ * pmu_unregister() - unregister a PMU whose events are all closed.
+ * @pmu: the PMU
+ *
+ * perf frees a PMU's contexts, but does not cancel the timers in there, by which events take turns.
+ * One waits for up to an interval (perf_event_mux_interval_ms) after the last event. If somebody
+ * else gets the memory meanwhile, the CPU hangs. Not mended in 7.3.
+ *
+ * Context: may sleep. Nobody can open events any more.
+ */
+static inline void pmu_unregister(struct pmu *pmu)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		typeof(pmu_cpu_context_of(pmu, cpu)) context = pmu_cpu_context_of(pmu, cpu);
+
+		/* That of a software PMU is not set up. */
+		if (context && context->hrtimer.base && !pmu_contexts_are_shared(pmu))
+			hrtimer_cancel(&context->hrtimer);
+	}
+	perf_pmu_unregister(pmu);
 }
 
 #endif /* PMU_LOANS_H */
