@@ -26,8 +26,6 @@
 #include "function.h"
 #include "qapi/error.h"
 #include "qemu/module.h"
-#include "hw/boards.h"
-#include "hw/core/cpu.h"
 #include "counter.h"
 
 /* Configuration registers of a channel */
@@ -139,30 +137,13 @@ static void channel_tear(Channel *ch, unsigned index, bool high)
     }
 }
 
-/* Is any vCPU of the channel's socket, or die, awake? */
-static bool channel_socket_awake(Channel *ch)
-{
-    CPUState *cpu;
-
-    CPU_FOREACH(cpu) {
-        Object *object = OBJECT(cpu);
-        int64_t socket = object_property_get_int(object, "socket-id", NULL);
-        int64_t die = object_property_get_int(object, "die-id", NULL);
-
-        if (socket * current_machine->smp.dies + die ==
-            UNCORE_FUNCTION(ch)->socket && !cpu->halted) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* As it is now; what was until now is counted. */
 static void channel_set_clock(Channel *ch)
 {
     intel_imc_counters_sync(&ch->counters);
     model_clock_set_stopped(&ch->counters.clk, ch->dead ||
-                            (ch->doze && !channel_socket_awake(ch)));
+                            (ch->doze &&
+                             !uncore_socket_awake(UNCORE_FUNCTION(ch)->socket)));
 }
 
 /* The value of a register as it is now, without the effects of a read */

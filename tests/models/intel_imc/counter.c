@@ -59,7 +59,8 @@ void intel_imc_counters_sync(IntelImcCounters *c)
         }
     }
     if (intel_imc_counter_runs(c, INTEL_IMC_FIXED)) {
-        intel_imc_counter_bump(c, INTEL_IMC_FIXED, now - c->synced);
+        intel_imc_counter_bump(c, INTEL_IMC_FIXED, (now >> c->fixed_shift) -
+                               (c->synced >> c->fixed_shift));
     }
     c->synced = now;
 }

@@ -28,6 +28,7 @@
 typedef struct IntelImcCounters {
     ModelClock clk;
     bool frozen;
+    unsigned fixed_shift;               /* a clock of the fixed one is 1 << this */
     uint64_t synced;                    /* tick up to which values are right */
     uint64_t value[INTEL_IMC_NCOUNTERS];
     uint32_t ctl[INTEL_IMC_NCOUNTERS];

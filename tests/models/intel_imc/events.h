@@ -12,6 +12,7 @@ typedef enum IntelImcEvents {
     INTEL_IMC_EVENTS_BDXDE = 1 << 4,
     INTEL_IMC_EVENTS_SKX = 1 << 5,
     INTEL_IMC_EVENTS_CLX = 1 << 6,
+    INTEL_IMC_EVENTS_ICX = 1 << 7,
 } IntelImcEvents;
 
 typedef struct IntelImcEvent {

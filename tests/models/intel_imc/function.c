@@ -3,11 +3,13 @@
  * A PCI function of Intel's uncore: configuration space whose registers
  * belong to a model, and the fault of no longer being there.
  *
- * QEMU interface: an abstract type, see channel.c and ubox.c.
+ * QEMU interface: an abstract type, see channel.c, mmio.c and ubox.c.
  */
 #include "function.h"
 #include "qapi/error.h"
 #include "qemu/module.h"
+#include "hw/boards.h"
+#include "hw/core/cpu.h"
 #include "migration/vmstate.h"
 
 static void function_count(UncoreFunction *f, uint32_t addr, int len,
@@ -86,6 +88,23 @@ static void function_exit(PCIDevice *pci)
 
     pmu_registry_remove(&f->model);
     g_free(f->model.name);
+}
+
+bool uncore_socket_awake(uint32_t socket)
+{
+    CPUState *cpu;
+
+    CPU_FOREACH(cpu) {
+        Object *object = OBJECT(cpu);
+        int64_t package = object_property_get_int(object, "socket-id", NULL);
+        int64_t die = object_property_get_int(object, "die-id", NULL);
+
+        if (package * current_machine->smp.dies + die == socket &&
+            !cpu->halted) {
+            return true;
+        }
+    }
+    return false;
 }
 
 uint64_t uncore_get_gone(PmuModel *model, unsigned arg)

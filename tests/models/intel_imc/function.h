@@ -30,12 +30,13 @@ typedef struct IntelImcRegisters {
 } IntelImcRegisters;
 
 typedef struct UncoreGeneration {
-    const char *name;               /* devices are NAME-imc and NAME-ubox */
+    const char *name;               /* of devices: NAME-imc or -mmio, NAME-ubox */
     UncoreSlot ubox;
     uint8_t ubox_nodeid;            /* the UBOX's registers */
     uint8_t ubox_gidnidmap;
     UncoreSlot channel[UNCORE_MAX_CHANNELS];
     unsigned nchannels;
+    UncoreSlot mmio;                /* leads to channels in memory; id 0: none */
     IntelImcEvents events;
     const IntelImcRegisters *registers;
 } UncoreGeneration;
@@ -45,6 +46,7 @@ OBJECT_DECLARE_TYPE(UncoreFunction, UncoreFunctionClass, UNCORE_FUNCTION)
 
 /* Abstract; a generation registers a subclass of each with its row. */
 #define TYPE_INTEL_IMC_CHANNEL "pmu-intel-imc-channel"
+#define TYPE_INTEL_IMC_MMIO "pmu-intel-imc-mmio"
 #define TYPE_UNCORE_UBOX "pmu-uncore-ubox"
 
 struct UncoreFunction {
@@ -79,6 +81,9 @@ static inline UncoreFunction *uncore_function(PmuModel *model)
  */
 bool uncore_function_start(UncoreFunction *f, const UncoreSlot *slot,
                            char *name, Error **errp);
+
+/* Is any vCPU of a socket, or die, awake? */
+bool uncore_socket_awake(uint32_t socket);
 
 /* For a model's table of keys */
 uint64_t uncore_get_gone(PmuModel *model, unsigned arg);

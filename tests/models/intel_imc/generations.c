@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The uncore PCI functions that matter for memory counters, of the Intel Xeon
- * processors that have them in configuration space: the channels and the UBOX
- * of a socket. What they do is in channel.c and ubox.c; here is in what
- * the generations differ. A channel's index in its table is its number in
- * names, on a machine with all of them or not: gaps stay gaps.
+ * The uncore PCI functions that matter for memory counters, of Intel Xeon
+ * processors: the UBOX of a socket, and the channels, or where these are in
+ * memory space the function that leads there. What they do is in ubox.c,
+ * channel.c and mmio.c; here is in what the generations differ. A channel's
+ * index in its table is its number in names, on a machine with all of them or
+ * not: gaps stay gaps.
  *
  * Left out: every other uncore function of the parts, except as far as
  * dummy.c stands in for them.
  *
- * QEMU interface: devices "NAME-imc" and "NAME-ubox", NAME of a row.
+ * QEMU interface: devices "NAME-imc" or "NAME-mmio", and "NAME-ubox", NAME of a
+ * row.
  */
 #include "function.h"
 #include "qemu/module.h"
@@ -45,6 +47,14 @@ static const IntelImcRegisters skx_registers = {
     .box_reserved = 0xfffcfefc,
     .ctl_mask = 0xffd4ffff,
     .ctl_reserved = 0x00210000,
+};
+
+/* The enable of the freeze is kept, and the freeze does without. */
+static const IntelImcRegisters icx_registers = {
+    .box_resets = true,
+    .box_reserved = 0xfffefefc,
+    .ctl_mask = 0xffc4ffff,
+    .ctl_reserved = 0x003b0000,
 };
 
 #define SLOT(id, device, function) { id, PCI_DEVFN(device, function) }
@@ -140,6 +150,15 @@ static const UncoreGeneration generations[] = {
         .events = INTEL_IMC_EVENTS_CLX,
         .registers = &skx_registers,
     },
+    {
+        .name = "icx",
+        .ubox = SLOT(0x3450, 0x00, 0),
+        .ubox_nodeid = 0xc0,
+        .ubox_gidnidmap = 0xd4,
+        .mmio = SLOT(0x3451, 0x00, 1),
+        .events = INTEL_IMC_EVENTS_ICX,
+        .registers = &icx_registers,
+    },
 };
 
 static void generation_class_init(ObjectClass *klass, ClassInitData *data)
@@ -166,7 +185,12 @@ static void generations_register(void)
     size_t i;
 
     for (i = 0; i < ARRAY_SIZE(generations); i++) {
-        register_generation(&generations[i], "imc", TYPE_INTEL_IMC_CHANNEL);
+        if (generations[i].nchannels) {
+            register_generation(&generations[i], "imc", TYPE_INTEL_IMC_CHANNEL);
+        }
+        if (generations[i].mmio.id) {
+            register_generation(&generations[i], "mmio", TYPE_INTEL_IMC_MMIO);
+        }
         register_generation(&generations[i], "ubox", TYPE_UNCORE_UBOX);
     }
 }

@@ -6,13 +6,15 @@ from models.common.spec import Key, Machine, number
 class _Part:
     """A processor: where its functions are, and what makes a CPU look like it.
 
-    channels has the slots of the memory channels by number. The buses are one
+    channels has the slots of the memory channels by number; or mmio is that of
+    the function that leads to channels in memory space. The buses are one
     number a socket, or die. dummies has the ids of the functions 0 that are neither
     UBOX nor channel, by slot.
     """
 
-    def __init__(self, text, cpu, ubox, channels, dummies=(),
-                 ubox_buses=(0x3f, 0x7f), imc_buses=None, append=""):
+    def __init__(self, text, cpu, ubox, channels=(), dummies=(),
+                 ubox_buses=(0x3f, 0x7f), imc_buses=None, append="",
+                 mmio=None):
         self.text = text
         self.cpu = cpu
         self.ubox = ubox
@@ -21,6 +23,7 @@ class _Part:
         self.ubox_buses = ubox_buses
         self.imc_buses = imc_buses or ubox_buses
         self.append = append
+        self.mmio = mmio
 
 
 _HSWEP_CHANNELS = ("14.0", "14.1", "15.0", "15.1",
@@ -50,7 +53,12 @@ _PARTS = {
                    _HSWEP_CHANNELS, {"10": 0x6f1d}),
     "skx": _Part("Skylake-SP", "model=85,stepping=4", **_SKX),
     "clx": _Part("Cascade Lake-SP", "model=85,stepping=7", **_SKX),
+    "icx": _Part("Ice Lake-SP", "model=106,stepping=6", "00.0", mmio="00.1",
+                 ubox_buses=(0x7e, 0xfe)),
 }
+
+# What a function that leads to channels in memory space has, see mmio.c.
+_MMIO_CHANNELS = 8
 
 _KEYS = {"sockets": Key(1, "number of sockets, 1 or 2", number(1, 2))}
 
@@ -105,6 +113,9 @@ def _socket_args(name, socket):
         args += ["-device",
                  f"{name}-imc,bus={imc_bus},addr={slot},multifunction=on,"
                  f"socket={socket},channel={channel}"]
+    if part.mmio:
+        args += ["-device", f"{name}-mmio,bus={imc_bus},addr={part.mmio},"
+                            f"multifunction=on,socket={socket}"]
     return args
 
 
@@ -122,8 +133,8 @@ def _intel(name):
         return [argument for node in range(nodes)
                 for argument in _socket_args(name, node)]
 
-    return Machine(f"{part.text}: UBOX and {len(part.channels)} memory channels"
-                   " a socket", "x86_64", "q35",
+    return Machine(f"{part.text}: UBOX and {len(part.channels) or _MMIO_CHANNELS}"
+                   " memory channels a socket", "x86_64", "q35",
                    f"SandyBridge,{part.cpu},-hypervisor,-tsc-deadline,+rdrand"
                    + (_DIES_CPU if several else ""),
                    {**_KEYS, **(_DIES if several else {})}, device_args,

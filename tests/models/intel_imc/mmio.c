@@ -1,0 +1,782 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The memory controllers of an Ice Lake-SP: a PCI function whose configuration
+ * space says where in memory the registers of four controllers are, and in
+ * each controller two channels and the free-running counters.
+ *
+ * Modelled: the two kinds of base address; of a channel the control and counter
+ * registers, with the counting of counter.c, and freezing and resets; the
+ * fixed counter, which has half the clock; a third channel in each controller
+ * that does not exist, and reads 0; the free-running counters of traffic and
+ * of the clock; faults. What a manual forbids to write has no effect, and is
+ * remembered (key "reserved").
+ *
+ * Decided here, since no source says: a counter cannot be written, but
+ * by its reset; both resets are of the fixed counter, too; freezing stops it,
+ * too; bit 16 of BOX_CTL is kept and without effect; bits of the base addresses
+ * that no driver looks at are not 0; the rest of the window reads all ones.
+ *
+ * Left out: the unit status; the bits of a control that clear its counter;
+ * the other registers of a memory controller; migration.
+ *
+ * QEMU interface (devices "NAME-mmio", NAME of a row of generations.c):
+ *  + property "socket": number of the socket, part of the models' names
+ *  + configuration registers: see CFG_* below; memory: see BLOCK and FREE
+ *  + models "imcN@S", N being 3 * controller + channel, "freeN@S", N being
+ *    the controller, and "mmio@S": the function and what its window lacks
+ *  + control keys: see the tables of keys below
+ * Wants "multifunction=on", which all functions of a real uncore have.
+ */
+#include "function.h"
+#include "qapi/error.h"
+#include "qemu/module.h"
+#include "counter.h"
+
+#define CONTROLLERS         4
+#define CHANNELS            2                   /* of a controller */
+#define CHANNEL_NUMBERS     3                   /* with the one that is none */
+
+/* Configuration space */
+#define CFG_BASE            0xd0
+#define   CFG_BASE_ADDRESS      0x1fffffff      /* bits 51:23 of it */
+#define   CFG_BASE_OTHER        0x20000000
+#define CFG_MEM(i)          (0xd8 + 4 * (i))
+#define   CFG_MEM_OFFSET        0x7ff           /* bits 22:12 */
+#define   CFG_MEM_OTHER         0x00200000
+
+#define WINDOW_SIZE         0x800000            /* of a socket */
+#define WINDOW_BASE(socket) (0xd0000000ULL + (socket) * WINDOW_SIZE)
+#define MEM_SIZE            0x80000
+#define MEM_OFFSET(i)       (0x40000ULL + (i) * MEM_SIZE)
+#define FREE                0x2290              /* free-running counters */
+#define FREE_DCLK           0x22b0
+#define BLOCK(channel)      (0x22800 + (channel) * 0x4000)
+#define BLOCK_SIZE          0x60
+
+/* Registers of a block */
+#define REG_BOX_CTL         0x00
+#define   BOX_CTL_FRZ_EN        (1u << 16)
+#define   BOX_CTL_FRZ           (1u << 8)
+#define   BOX_CTL_RST_CTRS      (1u << 1)
+#define   BOX_CTL_RST_CTRL      (1u << 0)
+#define REG_CTR(n)          (0x08 + 8 * (n))
+#define REG_FIXED_CTR       0x38
+#define REG_CTL(n)          (0x40 + 4 * (n))
+#define REG_FIXED_CTL       0x54
+
+#define DCLK_HZ             1600000000          /* DDR4-3200 */
+
+typedef enum ChannelStat {
+    STAT_CTL, STAT_CTR, STAT_FIXED_CTL, STAT_FIXED_CTR, STAT_BOX_CTL,
+    STAT_NARROW, STAT_OTHER, CHANNEL_NSTATS
+} ChannelStat;
+
+static const char *const channel_stat_names[CHANNEL_NSTATS] = {
+    "ctl", "ctr", "fixed_ctl", "fixed_ctr", "box_ctl", "narrow", "other",
+};
+
+enum { FREE_READ, FREE_WRITE, FREE_PMM_READ, FREE_PMM_WRITE, FREE_NLINES };
+
+typedef struct Mmio Mmio;
+
+typedef struct MmioChannel {
+    PmuModel model;
+    Mmio *mmio;
+    unsigned controller;
+    IntelImcCounters counters;
+    uint32_t box_ctl;
+    uint64_t lose;          /* so many writes do not arrive */
+    bool dead;
+    bool doze;              /* no clock while the socket sleeps */
+    bool gone;
+    uint64_t reserved;      /* first forbidden write: register, wrong bits */
+    PmuStat stats[CHANNEL_NSTATS];
+} MmioChannel;
+
+typedef struct MmioFree {
+    PmuModel model;
+    Mmio *mmio;
+    ModelClock clk;
+    uint64_t lines[FREE_NLINES];
+    uint64_t dclk;          /* what was set, less the ticks of that moment */
+    PmuStat stat;
+} MmioFree;
+
+enum { STAT_PHANTOM, STAT_WINDOW, MMIO_NSTATS };
+
+struct Mmio {
+    UncoreFunction parent_obj;
+
+    MemoryRegion window;
+    uint32_t base;
+    uint32_t mem[CONTROLLERS];
+    MmioChannel channel[CONTROLLERS][CHANNELS];
+    MmioFree free[CONTROLLERS];
+    PmuStat stats[MMIO_NSTATS];
+};
+
+DECLARE_INSTANCE_CHECKER(Mmio, MMIO, TYPE_INTEL_IMC_MMIO)
+
+static const UncoreGeneration *mmio_gen(Mmio *mmio)
+{
+    return UNCORE_FUNCTION_GET_CLASS(mmio)->gen;
+}
+
+static MmioChannel *channel_of(PmuModel *model)
+{
+    return container_of(model, MmioChannel, model);
+}
+
+static MmioFree *free_of(PmuModel *model)
+{
+    return container_of(model, MmioFree, model);
+}
+
+static Mmio *mmio_of(PmuModel *model)
+{
+    return MMIO(uncore_function(model));
+}
+
+/* A channel's registers */
+
+static ChannelStat channel_stat(unsigned reg)
+{
+    switch (reg) {
+    case REG_BOX_CTL:
+        return STAT_BOX_CTL;
+    case REG_CTR(0) ... REG_CTR(INTEL_IMC_NGENERAL) - 1:
+        return STAT_CTR;
+    case REG_FIXED_CTR ... REG_FIXED_CTR + 7:
+        return STAT_FIXED_CTR;
+    case REG_CTL(0) ... REG_CTL(INTEL_IMC_NGENERAL) - 1:
+        return STAT_CTL;
+    case REG_FIXED_CTL:
+        return STAT_FIXED_CTL;
+    default:
+        return STAT_OTHER;
+    }
+}
+
+static bool stat_is_counter(ChannelStat stat)
+{
+    return stat == STAT_CTR || stat == STAT_FIXED_CTR;
+}
+
+static void stat_count(PmuStat *stat, bool write)
+{
+    if (write) {
+        stat->writes++;
+    } else {
+        stat->reads++;
+    }
+}
+
+/* Counters are read at once, the rest has 32 bits. */
+static void channel_count(MmioChannel *ch, unsigned reg, unsigned size,
+                          bool write)
+{
+    ChannelStat stat = channel_stat(reg);
+    unsigned width = stat_is_counter(stat) ? 8 : 4;
+
+    if (stat != STAT_OTHER && (size != width || reg % width)) {
+        stat = STAT_NARROW;
+    }
+    stat_count(&ch->stats[stat], write);
+}
+
+/* As it is now; what was until now is counted. */
+static void channel_set_clock(MmioChannel *ch)
+{
+    uint32_t socket = UNCORE_FUNCTION(ch->mmio)->socket;
+
+    intel_imc_counters_sync(&ch->counters);
+    model_clock_set_stopped(&ch->counters.clk, ch->dead ||
+                            (ch->doze && !uncore_socket_awake(socket)));
+}
+
+/* The dword at @reg, a multiple of 4 */
+static uint32_t channel_dword(MmioChannel *ch, unsigned reg)
+{
+    unsigned index;
+
+    switch (channel_stat(reg)) {
+    case STAT_BOX_CTL:
+        return ch->box_ctl;
+    case STAT_CTR:
+        index = (reg - REG_CTR(0)) / 8;
+        break;
+    case STAT_FIXED_CTR:
+        index = INTEL_IMC_FIXED;
+        break;
+    case STAT_CTL:
+        return ch->counters.ctl[(reg - REG_CTL(0)) / 4];
+    case STAT_FIXED_CTL:
+        return ch->counters.ctl[INTEL_IMC_FIXED];
+    default:
+        return 0;
+    }
+    return ch->counters.value[index] >> (reg & 4 ? 32 : 0);
+}
+
+static uint64_t channel_read(MmioChannel *ch, unsigned reg, unsigned size)
+{
+    uint64_t value;
+
+    channel_count(ch, reg, size, false);
+    if (ch->gone) {
+        return UINT64_MAX;
+    }
+    channel_set_clock(ch);
+    value = channel_dword(ch, reg & ~3u);
+    if (size == 8) {
+        value |= (uint64_t)channel_dword(ch, reg + 4) << 32;
+    }
+    return value >> 8 * (reg & 3);
+}
+
+static void channel_reserved(MmioChannel *ch, unsigned reg, uint32_t wrong)
+{
+    if (wrong && !ch->reserved) {
+        ch->reserved = (uint64_t)reg << 32 | wrong;
+    }
+}
+
+static void channel_write_box_ctl(MmioChannel *ch, uint32_t value)
+{
+    unsigned i;
+
+    channel_reserved(ch, REG_BOX_CTL,
+                     value & mmio_gen(ch->mmio)->registers->box_reserved);
+    for (i = 0; i < INTEL_IMC_NCOUNTERS; i++) {
+        if (value & BOX_CTL_RST_CTRS) {
+            intel_imc_counter_set(&ch->counters, i, 0);
+        }
+        if (value & BOX_CTL_RST_CTRL) {
+            intel_imc_counter_set_ctl(&ch->counters, i, 0);
+        }
+    }
+    ch->box_ctl = value & (BOX_CTL_FRZ_EN | BOX_CTL_FRZ);
+    intel_imc_counters_set_frozen(&ch->counters, value & BOX_CTL_FRZ);
+}
+
+static void channel_write_dword(MmioChannel *ch, unsigned reg, uint32_t value)
+{
+    const IntelImcRegisters *regs = mmio_gen(ch->mmio)->registers;
+
+    switch (channel_stat(reg)) {
+    case STAT_BOX_CTL:
+        channel_write_box_ctl(ch, value);
+        break;
+    case STAT_CTR:
+    case STAT_FIXED_CTR:
+        channel_reserved(ch, reg, UINT32_MAX);
+        break;
+    case STAT_CTL:
+        channel_reserved(ch, reg, value & regs->ctl_reserved);
+        intel_imc_counter_set_ctl(&ch->counters, (reg - REG_CTL(0)) / 4,
+                                  value & regs->ctl_mask);
+        break;
+    case STAT_FIXED_CTL:
+        channel_reserved(ch, reg, value & ~INTEL_IMC_CTL_EN);
+        intel_imc_counter_set_ctl(&ch->counters, INTEL_IMC_FIXED,
+                                  value & INTEL_IMC_CTL_EN);
+        break;
+    default:
+        break;
+    }
+}
+
+/* An access narrower than a dword is part of one. */
+static void channel_write(MmioChannel *ch, unsigned reg, unsigned size,
+                          uint64_t value)
+{
+    channel_count(ch, reg, size, true);
+    if (ch->gone) {
+        return;
+    }
+    if (ch->lose) {
+        ch->lose--;
+        return;
+    }
+    channel_set_clock(ch);
+    if (size < 4) {
+        value = deposit32(channel_dword(ch, reg & ~3u), 8 * (reg & 3),
+                          8 * size, value);
+    }
+    channel_write_dword(ch, reg & ~3u, value);
+    if (size == 8) {
+        channel_write_dword(ch, reg + 4, value >> 32);
+    }
+}
+
+/* What the free-running counters count, of what happens on a channel */
+static int free_line_of(const IntelImcEvent *event)
+{
+    switch (event->code) {
+    case 0x04:
+        return event->umask & 0x0f ? FREE_READ : FREE_WRITE;
+    case 0xe3:
+        return FREE_PMM_READ;
+    case 0xe7:
+        return FREE_PMM_WRITE;
+    default:
+        return -1;
+    }
+}
+
+static bool channel_add(PmuModel *model, const char *name, uint64_t n,
+                        uint64_t inc, Error **errp)
+{
+    MmioChannel *ch = channel_of(model);
+    const IntelImcEvent *event =
+        intel_imc_event_find(mmio_gen(ch->mmio)->events, name, errp);
+    int line;
+
+    if (!event) {
+        return false;
+    }
+    if (inc < 1 || inc > event->max_inc) {
+        error_setg(errp, "%s counts 1 to %u in a clock, not %" PRIu64,
+                   event->name, event->max_inc, inc);
+        return false;
+    }
+    if (ch->dead) {
+        error_setg(errp, "%s is dead: nothing can happen on it", model->name);
+        return false;
+    }
+    intel_imc_counters_event(&ch->counters, event, n, inc);
+    line = free_line_of(event);
+    if (line >= 0) {
+        ch->mmio->free[ch->controller].lines[line] += n * inc;
+    }
+    return true;
+}
+
+static void channel_list_events(PmuModel *model, GString *out)
+{
+    IntelImcEvents of = mmio_gen(channel_of(model)->mmio)->events;
+    const IntelImcEvent *e = NULL;
+
+    while ((e = intel_imc_event_next(of, e))) {
+        g_string_append_printf(out, "event %s %s code=0x%02x umask=0x%02x "
+                               "max=%u\n", e->name, e->alias ?: "-", e->code,
+                               e->umask, e->max_inc);
+    }
+}
+
+static uint64_t get_counter(PmuModel *model, unsigned index)
+{
+    intel_imc_counters_sync(&channel_of(model)->counters);
+    return channel_of(model)->counters.value[index];
+}
+
+static bool set_counter(PmuModel *model, unsigned index, uint64_t value,
+                        Error **errp)
+{
+    intel_imc_counter_set(&channel_of(model)->counters, index, value);
+    return true;
+}
+
+enum { FAULT_DEAD, FAULT_DOZE, FAULT_GONE };
+
+static bool *channel_fault(PmuModel *model, unsigned fault)
+{
+    MmioChannel *ch = channel_of(model);
+
+    return fault == FAULT_DEAD ? &ch->dead :
+           fault == FAULT_DOZE ? &ch->doze : &ch->gone;
+}
+
+static uint64_t get_fault(PmuModel *model, unsigned fault)
+{
+    return *channel_fault(model, fault);
+}
+
+static bool set_fault(PmuModel *model, unsigned fault, uint64_t value,
+                      Error **errp)
+{
+    *channel_fault(model, fault) = value;
+    channel_set_clock(channel_of(model));
+    return true;
+}
+
+enum { NUMBER_LOSE, NUMBER_RESERVED };
+
+static uint64_t *channel_number(PmuModel *model, unsigned number)
+{
+    MmioChannel *ch = channel_of(model);
+
+    return number == NUMBER_LOSE ? &ch->lose : &ch->reserved;
+}
+
+static uint64_t get_number(PmuModel *model, unsigned number)
+{
+    return *channel_number(model, number);
+}
+
+static bool set_number(PmuModel *model, unsigned number, uint64_t value,
+                       Error **errp)
+{
+    *channel_number(model, number) = value;
+    return true;
+}
+
+#define COUNTER_KEY(name, index) \
+    { name, "value of the counter, 48 bits", INTEL_IMC_COUNTER_MASK, index, \
+      get_counter, set_counter }
+
+static const PmuKey channel_keys[] = {
+    COUNTER_KEY("ctr0", 0), COUNTER_KEY("ctr1", 1), COUNTER_KEY("ctr2", 2),
+    COUNTER_KEY("ctr3", 3), COUNTER_KEY("fixed", INTEL_IMC_FIXED),
+    { "dead", "1: the clock stands still and nothing happens", 1, FAULT_DEAD,
+      get_fault, set_fault },
+    { "doze", "1: from an access on the clock runs only if a CPU of the socket "
+      "is awake then (package sleep)", 1, FAULT_DOZE, get_fault, set_fault },
+    { "gone", "1: all-ones to every read, no write arrives", 1, FAULT_GONE,
+      get_fault, set_fault },
+    { "lose", "so many of the next writes do not arrive", UINT32_MAX,
+      NUMBER_LOSE, get_number, set_number },
+    { "reserved", "the first write that a manual forbids, register << 32 | "
+      "bits that were wrong; 0: none", 0, NUMBER_RESERVED,
+      get_number, set_number },
+};
+
+/* The free-running counters of a controller */
+
+static uint64_t free_dclk(MmioFree *free)
+{
+    return model_clock_ticks(&free->clk) + free->dclk;
+}
+
+/* The counter at @offset from the first, a multiple of 8 */
+static uint64_t free_counter(MmioFree *free, unsigned offset)
+{
+    uint64_t value = offset == FREE_DCLK - FREE ? free_dclk(free) :
+                     free->lines[offset / 8];
+
+    return value & INTEL_IMC_COUNTER_MASK;
+}
+
+static uint64_t free_read(MmioFree *free, unsigned offset)
+{
+    stat_count(&free->stat, false);
+    return free_counter(free, offset & ~7u) >> 8 * (offset & 7);
+}
+
+enum { FREE_KEY_DCLK = FREE_NLINES };
+
+static uint64_t get_free(PmuModel *model, unsigned arg)
+{
+    return free_counter(free_of(model), 8 * arg);
+}
+
+static bool set_free(PmuModel *model, unsigned arg, uint64_t value,
+                     Error **errp)
+{
+    MmioFree *free = free_of(model);
+
+    if (arg == FREE_KEY_DCLK) {
+        free->dclk = value - model_clock_ticks(&free->clk);
+    } else {
+        free->lines[arg] = value;
+    }
+    return true;
+}
+
+#define FREE_KEY(name, what, arg) \
+    { name, what ", 48 bits", INTEL_IMC_COUNTER_MASK, arg, get_free, set_free }
+
+static const PmuKey free_keys[] = {
+    FREE_KEY("read", "lines read", FREE_READ),
+    FREE_KEY("write", "lines written", FREE_WRITE),
+    FREE_KEY("pmm_read", "lines read from persistent memory", FREE_PMM_READ),
+    FREE_KEY("pmm_write", "lines written to persistent memory",
+             FREE_PMM_WRITE),
+    FREE_KEY("dclk", "clocks of the memory", FREE_KEY_DCLK),
+};
+
+/* The window */
+
+typedef enum Place {
+    PLACE_NOWHERE, PLACE_CHANNEL, PLACE_PHANTOM, PLACE_FREE,
+} Place;
+
+/* What is at an offset of the window, and where in there */
+static Place mmio_place(hwaddr at, unsigned *controller, unsigned *channel,
+                        unsigned *reg)
+{
+    unsigned i;
+
+    if (at < MEM_OFFSET(0) || at >= MEM_OFFSET(CONTROLLERS)) {
+        return PLACE_NOWHERE;
+    }
+    *controller = (at - MEM_OFFSET(0)) / MEM_SIZE;
+    at -= MEM_OFFSET(*controller);
+    if (at >= FREE && at < FREE_DCLK + 8) {
+        *reg = at - FREE;
+        return PLACE_FREE;
+    }
+    for (i = 0; i < CHANNEL_NUMBERS; i++) {
+        if (at >= BLOCK(i) && at < BLOCK(i) + BLOCK_SIZE) {
+            *channel = i;
+            *reg = at - BLOCK(i);
+            return i < CHANNELS ? PLACE_CHANNEL : PLACE_PHANTOM;
+        }
+    }
+    return PLACE_NOWHERE;
+}
+
+static uint64_t mmio_read(void *opaque, hwaddr at, unsigned size)
+{
+    Mmio *mmio = opaque;
+    unsigned controller, channel, reg;
+    Place place = mmio_place(at, &controller, &channel, &reg);
+    uint64_t value = UINT64_MAX;
+
+    switch (place) {
+    case PLACE_CHANNEL:
+        value = channel_read(&mmio->channel[controller][channel], reg, size);
+        break;
+    case PLACE_FREE:
+        value = free_read(&mmio->free[controller], reg);
+        break;
+    case PLACE_PHANTOM:
+        stat_count(&mmio->stats[STAT_PHANTOM], false);
+        value = 0;
+        break;
+    case PLACE_NOWHERE:
+        stat_count(&mmio->stats[STAT_WINDOW], false);
+        break;
+    }
+    return UNCORE_FUNCTION(mmio)->gone ? UINT64_MAX : value;
+}
+
+static void mmio_write(void *opaque, hwaddr at, uint64_t value, unsigned size)
+{
+    Mmio *mmio = opaque;
+    unsigned controller, channel, reg;
+
+    switch (mmio_place(at, &controller, &channel, &reg)) {
+    case PLACE_CHANNEL:
+        if (!UNCORE_FUNCTION(mmio)->gone) {
+            channel_write(&mmio->channel[controller][channel], reg, size,
+                          value);
+        }
+        break;
+    case PLACE_FREE:
+        stat_count(&mmio->free[controller].stat, true);
+        break;
+    case PLACE_PHANTOM:
+        stat_count(&mmio->stats[STAT_PHANTOM], true);
+        break;
+    case PLACE_NOWHERE:
+        stat_count(&mmio->stats[STAT_WINDOW], true);
+        break;
+    }
+}
+
+static const MemoryRegionOps mmio_ops = {
+    .read = mmio_read,
+    .write = mmio_write,
+    .endianness = DEVICE_LITTLE_ENDIAN,
+    .valid = { .min_access_size = 1, .max_access_size = 8 },
+    .impl = { .min_access_size = 1, .max_access_size = 8 },
+};
+
+/* The function */
+
+static bool mmio_config_read(UncoreFunction *f, uint32_t reg, uint32_t *value)
+{
+    Mmio *mmio = MMIO(f);
+
+    switch (reg) {
+    case CFG_BASE:
+        *value = mmio->base;
+        return true;
+    case CFG_MEM(0) ... CFG_MEM(CONTROLLERS) - 1:
+        *value = mmio->mem[(reg - CFG_MEM(0)) / 4];
+        return true;
+    default:
+        return false;
+    }
+}
+
+enum { KEY_BASE = CONTROLLERS };
+
+static uint32_t *mmio_register(PmuModel *model, unsigned arg)
+{
+    Mmio *mmio = mmio_of(model);
+
+    return arg == KEY_BASE ? &mmio->base : &mmio->mem[arg];
+}
+
+static uint64_t get_register(PmuModel *model, unsigned arg)
+{
+    return *mmio_register(model, arg);
+}
+
+static bool set_register(PmuModel *model, unsigned arg, uint64_t value,
+                         Error **errp)
+{
+    *mmio_register(model, arg) = value;
+    return true;
+}
+
+#define REGISTER_KEY(name, arg) \
+    { name, "what the register of the address holds; the memory stays where " \
+      "it is", UINT32_MAX, arg, get_register, set_register }
+
+static const PmuKey mmio_keys[] = {
+    REGISTER_KEY("base", KEY_BASE),
+    REGISTER_KEY("mem0", 0), REGISTER_KEY("mem1", 1),
+    REGISTER_KEY("mem2", 2), REGISTER_KEY("mem3", 3),
+    UNCORE_KEY_GONE,
+};
+
+static void mmio_start_channel(Mmio *mmio, unsigned controller, unsigned n,
+                               Error **errp)
+{
+    MmioChannel *ch = &mmio->channel[controller][n];
+    unsigned i;
+
+    ch->mmio = mmio;
+    ch->controller = controller;
+    model_clock_init(&ch->counters.clk, DCLK_HZ, false);
+    ch->counters.fixed_shift = 1;
+    for (i = 0; i < CHANNEL_NSTATS; i++) {
+        ch->stats[i].name = channel_stat_names[i];
+    }
+    ch->model = (PmuModel) {
+        .name = g_strdup_printf("imc%u@%u", controller * CHANNEL_NUMBERS + n,
+                                UNCORE_FUNCTION(mmio)->socket),
+        .description = "memory channel",
+        .keys = channel_keys,
+        .nkeys = ARRAY_SIZE(channel_keys),
+        .stats = ch->stats,
+        .nstats = CHANNEL_NSTATS,
+        .list_events = channel_list_events,
+        .add = channel_add,
+    };
+    pmu_registry_add(&ch->model, errp);
+}
+
+static void mmio_start_free(Mmio *mmio, unsigned controller, Error **errp)
+{
+    MmioFree *free = &mmio->free[controller];
+
+    free->mmio = mmio;
+    model_clock_init(&free->clk, DCLK_HZ, false);
+    free->stat.name = "free";
+    free->model = (PmuModel) {
+        .name = g_strdup_printf("free%u@%u", controller,
+                                UNCORE_FUNCTION(mmio)->socket),
+        .description = "free-running counters of a memory controller",
+        .keys = free_keys,
+        .nkeys = ARRAY_SIZE(free_keys),
+        .stats = &free->stat,
+        .nstats = 1,
+    };
+    pmu_registry_add(&free->model, errp);
+}
+
+/* Faults and what counts all the time are not the reset's. */
+static void mmio_reset_hold(Object *obj, ResetType type)
+{
+    Mmio *mmio = MMIO(obj);
+    unsigned i, n;
+
+    for (i = 0; i < CONTROLLERS; i++) {
+        for (n = 0; n < CHANNELS; n++) {
+            MmioChannel *ch = &mmio->channel[i][n];
+            uint64_t reserved = ch->reserved;
+
+            channel_write_box_ctl(ch, BOX_CTL_RST_CTRS | BOX_CTL_RST_CTRL);
+            ch->reserved = reserved;
+        }
+    }
+}
+
+static void mmio_realize(PCIDevice *pci, Error **errp)
+{
+    Mmio *mmio = MMIO(pci);
+    UncoreFunction *f = UNCORE_FUNCTION(pci);
+    uint64_t base = WINDOW_BASE(f->socket);
+    unsigned i, n;
+
+    mmio->base = CFG_BASE_OTHER | base >> 23;
+    mmio->stats[STAT_PHANTOM].name = "phantom";
+    mmio->stats[STAT_WINDOW].name = "window";
+    f->model = (PmuModel) {
+        .description = "where the memory controllers' registers are",
+        .keys = mmio_keys,
+        .nkeys = ARRAY_SIZE(mmio_keys),
+        .stats = mmio->stats,
+        .nstats = MMIO_NSTATS,
+    };
+    if (!uncore_function_start(f, &mmio_gen(mmio)->mmio,
+                               g_strdup_printf("mmio@%u", f->socket), errp)) {
+        return;
+    }
+    for (i = 0; i < CONTROLLERS; i++) {
+        mmio->mem[i] = CFG_MEM_OTHER | MEM_OFFSET(i) >> 12;
+        for (n = 0; n < CHANNELS; n++) {
+            mmio_start_channel(mmio, i, n, &error_abort);
+        }
+        mmio_start_free(mmio, i, &error_abort);
+    }
+    memory_region_init_io(&mmio->window, OBJECT(mmio), &mmio_ops, mmio,
+                          TYPE_INTEL_IMC_MMIO, WINDOW_SIZE);
+    memory_region_add_subregion_overlap(get_system_memory(), base,
+                                        &mmio->window, 1);
+}
+
+static void (*function_exit)(PCIDevice *pci);
+
+static void mmio_exit(PCIDevice *pci)
+{
+    Mmio *mmio = MMIO(pci);
+    unsigned i, n;
+
+    memory_region_del_subregion(get_system_memory(), &mmio->window);
+    for (i = 0; i < CONTROLLERS; i++) {
+        for (n = 0; n < CHANNELS; n++) {
+            pmu_registry_remove(&mmio->channel[i][n].model);
+            g_free(mmio->channel[i][n].model.name);
+        }
+        pmu_registry_remove(&mmio->free[i].model);
+        g_free(mmio->free[i].model.name);
+    }
+    function_exit(pci);
+}
+
+static const Property mmio_properties[] = {
+    DEFINE_PROP_UINT32("socket", Mmio, parent_obj.socket, 0),
+};
+
+static void mmio_class_init(ObjectClass *klass, ClassInitData *data)
+{
+    UncoreFunctionClass *fc = UNCORE_FUNCTION_CLASS(klass);
+
+    fc->read = mmio_config_read;
+    PCI_DEVICE_CLASS(klass)->realize = mmio_realize;
+    function_exit = PCI_DEVICE_CLASS(klass)->exit;
+    PCI_DEVICE_CLASS(klass)->exit = mmio_exit;
+    RESETTABLE_CLASS(klass)->phases.hold = mmio_reset_hold;
+    DEVICE_CLASS(klass)->desc = "memory channels in memory space";
+    device_class_set_props(DEVICE_CLASS(klass), mmio_properties);
+}
+
+static const TypeInfo mmio_type = {
+    .name = TYPE_INTEL_IMC_MMIO,
+    .parent = TYPE_UNCORE_FUNCTION,
+    .instance_size = sizeof(Mmio),
+    .class_init = mmio_class_init,
+    .abstract = true,
+};
+
+static void mmio_register_types(void)
+{
+    type_register_static(&mmio_type);
+}
+
+type_init(mmio_register_types)
