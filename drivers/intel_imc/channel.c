@@ -50,16 +50,33 @@
 /* How often a channel is checked if there are many reads: few accesses beside theirs. */
 #define INTEL_IMC_INSPECTION_PERIOD	(10 * HZ)
 
-static unsigned int intel_imc_ctr(unsigned int idx)
+const struct intel_imc_layout intel_imc_config_layout = {
+	.ctr0 = INTEL_IMC_CTR0, .fixed_ctr = INTEL_IMC_FIXED_CTR,
+	.ctl0 = INTEL_IMC_CTL0, .fixed_ctl = INTEL_IMC_FIXED_CTL,
+	.box_ctl = INTEL_IMC_BOX_CTL,
+	.run = INTEL_IMC_BOX_CTL_FREEZE_ENABLE, .freeze = INTEL_IMC_BOX_CTL_FREEZE,
+};
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_config_layout);
+
+const struct intel_imc_layout intel_imc_icx_layout = {
+	.ctr0 = INTEL_IMC_ICX_CTR0, .fixed_ctr = INTEL_IMC_ICX_FIXED_CTR,
+	.ctl0 = INTEL_IMC_ICX_CTL0, .fixed_ctl = INTEL_IMC_ICX_FIXED_CTL,
+	.box_ctl = INTEL_IMC_ICX_BOX_CTL,
+	.run = INTEL_IMC_BOX_CTL_FREEZE_ENABLE, .freeze = INTEL_IMC_BOX_CTL_FREEZE,
+	.reset_counters = INTEL_IMC_ICX_BOX_CTL_RESET_COUNTERS,
+};
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_icx_layout);
+
+static unsigned int intel_imc_ctr(const struct intel_imc_channel *ch, unsigned int idx)
 {
-	return idx == INTEL_IMC_FIXED ? INTEL_IMC_FIXED_CTR :
-	       INTEL_IMC_CTR0 + idx * INTEL_IMC_CTR_STRIDE;
+	return idx == INTEL_IMC_FIXED ? ch->layout->fixed_ctr :
+	       ch->layout->ctr0 + idx * INTEL_IMC_CTR_STRIDE;
 }
 
-static unsigned int intel_imc_ctl(unsigned int idx)
+static unsigned int intel_imc_ctl(const struct intel_imc_channel *ch, unsigned int idx)
 {
-	return idx == INTEL_IMC_FIXED ? INTEL_IMC_FIXED_CTL :
-	       INTEL_IMC_CTL0 + idx * INTEL_IMC_CTL_STRIDE;
+	return idx == INTEL_IMC_FIXED ? ch->layout->fixed_ctl :
+	       ch->layout->ctl0 + idx * INTEL_IMC_CTL_STRIDE;
 }
 
 static u32 intel_imc_read(struct intel_imc_channel *ch, unsigned int reg)
@@ -74,29 +91,46 @@ static void intel_imc_write(struct intel_imc_channel *ch, unsigned int reg, u32 
 
 static void intel_imc_write_ctl(struct intel_imc_channel *ch, unsigned int idx, u32 value)
 {
-	intel_imc_write(ch, intel_imc_ctl(idx), value);
+	intel_imc_write(ch, intel_imc_ctl(ch, idx), value);
 	ch->ctl[idx] = value;
-}
-
-static void intel_imc_clear_counter(struct intel_imc_channel *ch, unsigned int idx)
-{
-	intel_imc_write(ch, intel_imc_ctr(idx), 0);
-	intel_imc_write(ch, intel_imc_ctr(idx) + INTEL_IMC_CTR_HIGH, 0);
-	ch->value[idx] = 0;
 }
 
 /* BOX_CTL of a channel in use, but for the freeze bit. */
 static u32 intel_imc_box_ctl(const struct intel_imc_channel *ch)
 {
-	return ch->box_ones | INTEL_IMC_BOX_CTL_FREEZE_ENABLE;
+	return ch->box_ones | ch->layout->run;
+}
+
+/* Clear all counters of a frozen channel, where that is done together. */
+static void intel_imc_reset_counters(struct intel_imc_channel *ch)
+{
+	u32 frozen = intel_imc_box_ctl(ch) | ch->layout->freeze;
+
+	if (!ch->layout->reset_counters)
+		return;
+	intel_imc_write(ch, ch->layout->box_ctl, frozen | ch->layout->reset_counters);
+	intel_imc_write(ch, ch->layout->box_ctl, frozen);
+}
+
+/* Behind intel_imc_reset_counters(), of which it is not known that it clears the fixed counter. */
+static void intel_imc_clear_counter(struct intel_imc_channel *ch, unsigned int idx)
+{
+	if (ch->io->read_counter) {
+		ch->value[idx] = ch->io->read_counter(ch, intel_imc_ctr(ch, idx)) &
+				 GENMASK_ULL(INTEL_IMC_COUNTER_WIDTH - 1, 0);
+		return;
+	}
+	intel_imc_write(ch, intel_imc_ctr(ch, idx), 0);
+	intel_imc_write(ch, intel_imc_ctr(ch, idx) + INTEL_IMC_CTR_HIGH, 0);
+	ch->value[idx] = 0;
 }
 
 static void intel_imc_complain(struct irq_work *work)
 {
 	struct intel_imc_channel *ch = container_of(work, struct intel_imc_channel, complaint);
 
-	pci_warn(ch->pdev, "register %02x holds %08x, not %08x: another program writes to this channel, or a write was lost; what was counted is wrong\n",
-		 ch->odd_reg, ch->odd_found, ch->odd_wanted);
+	pci_warn(ch->pdev, "register %02llx holds %08x, not %08x: another program writes to this channel, or a write was lost; what was counted is wrong\n",
+		 (u64)ch->block + ch->odd_reg, ch->odd_found, ch->odd_wanted);
 }
 
 /**
@@ -119,7 +153,7 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_init);
  */
 void intel_imc_channel_freeze(struct intel_imc_channel *ch)
 {
-	intel_imc_write(ch, INTEL_IMC_BOX_CTL, intel_imc_box_ctl(ch) | INTEL_IMC_BOX_CTL_FREEZE);
+	intel_imc_write(ch, ch->layout->box_ctl, intel_imc_box_ctl(ch) | ch->layout->freeze);
 	ch->frozen = true;
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_freeze);
@@ -138,7 +172,7 @@ void intel_imc_channel_thaw(struct intel_imc_channel *ch)
 	for (unsigned int idx = 0; idx < INTEL_IMC_COUNTERS; idx++)
 		if (ch->ctl[idx] & INTEL_IMC_CTL_ENABLE && !(ch->active & BIT(idx)))
 			intel_imc_write_ctl(ch, idx, 0);
-	intel_imc_write(ch, INTEL_IMC_BOX_CTL, intel_imc_box_ctl(ch));
+	intel_imc_write(ch, ch->layout->box_ctl, intel_imc_box_ctl(ch));
 	ch->frozen = false;
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_thaw);
@@ -147,28 +181,30 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_thaw);
  * intel_imc_channel_reset() - take over a channel: frozen, nothing selected, all counters 0.
  * @ch: the channel
  *
- * In the order of the guide's "enable to freeze, freeze, program". The counters are
- * cleared by writing 0, which works everywhere. The first generation documents no reset
- * bits, and it is not known whether those of the others clear the fixed counter.
+ * In the order of the guide's "enable to freeze, freeze, program". In configuration space the
+ * counters are cleared by writing 0, which works everywhere. The first generation documents no
+ * reset bits, and it is not known whether those of the others clear the fixed counter. In memory
+ * counters are cleared by the reset bit, and read.
  *
  * A function that does not answer may have lost all these writes. Then the channel is suspect.
  *
- * Context: any. 17 writes and 1 read.
+ * Context: any. 17 writes and 1 read; in memory 9 writes and 6 reads.
  */
 void intel_imc_channel_reset(struct intel_imc_channel *ch)
 {
 	u32 box;
 
-	intel_imc_write(ch, INTEL_IMC_BOX_CTL, intel_imc_box_ctl(ch));
+	intel_imc_write(ch, ch->layout->box_ctl, intel_imc_box_ctl(ch));
 	intel_imc_channel_freeze(ch);
+	intel_imc_reset_counters(ch);
 	for (unsigned int idx = 0; idx < INTEL_IMC_COUNTERS; idx++) {
 		intel_imc_write_ctl(ch, idx, 0);
 		intel_imc_clear_counter(ch, idx);
 	}
 	ch->active = 0;
-	box = intel_imc_read(ch, INTEL_IMC_BOX_CTL);
+	box = intel_imc_read(ch, ch->layout->box_ctl);
 	ch->suspect = PCI_POSSIBLE_ERROR(box);
-	ch->freeze_reads = !ch->suspect && box & INTEL_IMC_BOX_CTL_FREEZE;
+	ch->freeze_reads = !ch->suspect && box & ch->layout->freeze;
 	ch->next_inspection = jiffies + INTEL_IMC_INSPECTION_PERIOD;
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_reset);
@@ -201,9 +237,9 @@ static bool intel_imc_as_written(struct intel_imc_channel *ch, unsigned int reg,
 static void intel_imc_inspect_ctl(struct intel_imc_channel *ch, unsigned int idx)
 {
 	u32 fields = idx == INTEL_IMC_FIXED ? INTEL_IMC_FIXED_CTL_FIELDS : INTEL_IMC_CTL_FIELDS;
-	u32 found = intel_imc_read(ch, intel_imc_ctl(idx));
+	u32 found = intel_imc_read(ch, intel_imc_ctl(ch, idx));
 
-	if (intel_imc_as_written(ch, intel_imc_ctl(idx), found, ch->ctl[idx], fields))
+	if (intel_imc_as_written(ch, intel_imc_ctl(ch, idx), found, ch->ctl[idx], fields))
 		return;
 	/* A counter in use has to count on. Any other is disabled before the channel thaws. */
 	if (ch->active & BIT(idx))
@@ -241,7 +277,7 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_inspect);
  */
 void intel_imc_channel_inspect_sometimes(struct intel_imc_channel *ch)
 {
-	u32 box = intel_imc_box_ctl(ch) | (ch->frozen ? INTEL_IMC_BOX_CTL_FREEZE : 0);
+	u32 box = intel_imc_box_ctl(ch) | (ch->frozen ? ch->layout->freeze : 0);
 	u32 found;
 
 	if (time_before(jiffies, ch->next_inspection))
@@ -251,9 +287,9 @@ void intel_imc_channel_inspect_sometimes(struct intel_imc_channel *ch)
 		intel_imc_inspect_ctl(ch, idx);
 	if (!ch->freeze_reads)
 		return;
-	found = intel_imc_read(ch, INTEL_IMC_BOX_CTL);
-	if (!intel_imc_as_written(ch, INTEL_IMC_BOX_CTL, found, box, INTEL_IMC_BOX_CTL_FREEZE))
-		intel_imc_write(ch, INTEL_IMC_BOX_CTL, box);
+	found = intel_imc_read(ch, ch->layout->box_ctl);
+	if (!intel_imc_as_written(ch, ch->layout->box_ctl, found, box, ch->layout->freeze))
+		intel_imc_write(ch, ch->layout->box_ctl, box);
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_inspect_sometimes);
 
@@ -292,6 +328,7 @@ static int intel_imc_check_end(struct intel_imc_channel *ch)
 	err = err ?: intel_imc_counter_read(ch, INTEL_IMC_FIXED, &frozen);
 	intel_imc_counter_stop(ch, INTEL_IMC_FIXED);
 	intel_imc_write_ctl(ch, INTEL_IMC_FIXED, 0);
+	intel_imc_reset_counters(ch);
 	intel_imc_clear_counter(ch, INTEL_IMC_FIXED);
 	if (err)
 		return err;
@@ -339,7 +376,7 @@ void intel_imc_channel_quiesce(struct intel_imc_channel *ch)
 {
 	for (unsigned int idx = 0; idx < INTEL_IMC_COUNTERS; idx++)
 		intel_imc_write_ctl(ch, idx, 0);
-	intel_imc_write(ch, INTEL_IMC_BOX_CTL, ch->box_ones);
+	intel_imc_write(ch, ch->layout->box_ctl, ch->box_ones);
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_quiesce);
 
@@ -413,16 +450,16 @@ static bool intel_imc_low_half_is_enough(const struct intel_imc_channel *ch, uns
 static int intel_imc_read_both_halves(struct intel_imc_channel *ch, unsigned int idx, u64 begin,
 				      u32 low, u64 *value)
 {
-	u32 high = intel_imc_read(ch, intel_imc_ctr(idx) + INTEL_IMC_CTR_HIGH);
+	u32 high = intel_imc_read(ch, intel_imc_ctr(ch, idx) + INTEL_IMC_CTR_HIGH);
 	u64 moved;
 
 	if (!ch->frozen && ch->active & BIT(idx)) {
 		moved = (rdtsc_ordered() - begin) << INTEL_IMC_COUNTS_PER_TSC_TICK_SHIFT;
 		if (low + moved > U32_MAX) {
-			u32 again = intel_imc_read(ch, intel_imc_ctr(idx));
+			u32 again = intel_imc_read(ch, intel_imc_ctr(ch, idx));
 
 			if (again < low)
-				high = intel_imc_read(ch, intel_imc_ctr(idx) + INTEL_IMC_CTR_HIGH);
+				high = intel_imc_read(ch, intel_imc_ctr(ch, idx) + INTEL_IMC_CTR_HIGH);
 			low = again;
 		}
 	}
@@ -434,6 +471,20 @@ static int intel_imc_read_both_halves(struct intel_imc_channel *ch, unsigned int
 	return 0;
 }
 
+/* A counter of 64 bits, of which those above its width are 0. */
+static int intel_imc_read_whole(struct intel_imc_channel *ch, unsigned int idx, u64 *value)
+{
+	u64 whole = ch->io->read_counter(ch, intel_imc_ctr(ch, idx));
+
+	if (whole >> INTEL_IMC_COUNTER_WIDTH) {
+		ch->suspect = true;
+		return -ENODEV;
+	}
+	ch->value[idx] = whole;
+	*value = whole;
+	return 0;
+}
+
 /**
  * intel_imc_counter_read() - read a counter, never torn.
  * @ch: the channel, running or frozen
@@ -441,14 +492,20 @@ static int intel_imc_read_both_halves(struct intel_imc_channel *ch, unsigned int
  * @value: set to the raw value, 48 bits
  *
  * Context: any, one caller at a time. 1 read if the last one was short ago, else 2; rarely 3 or 4.
+ * In memory always 1.
  * Return: 0; -ENODEV if the device is gone: it then reads all ones in bits that are 0.
  */
 int intel_imc_counter_read(struct intel_imc_channel *ch, unsigned int idx, u64 *value)
 {
-	u64 now = ktime_get_mono_fast_ns(), begin = rdtsc_ordered();
-	u32 low = intel_imc_read(ch, intel_imc_ctr(idx));
+	u64 now, begin;
+	u32 low;
 	int err;
 
+	if (ch->io->read_counter)
+		return intel_imc_read_whole(ch, idx, value);
+	now = ktime_get_mono_fast_ns();
+	begin = rdtsc_ordered();
+	low = intel_imc_read(ch, intel_imc_ctr(ch, idx));
 	if (intel_imc_low_half_is_enough(ch, idx, low)) {
 		*value = ch->value[idx] + (u32)(low - lower_32_bits(ch->value[idx]));
 		*value &= GENMASK_ULL(INTEL_IMC_COUNTER_WIDTH - 1, 0);

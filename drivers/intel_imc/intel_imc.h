@@ -23,13 +23,25 @@ struct pci_dev;
 struct intel_imc_io {
 	u32 (*read)(struct intel_imc_channel *ch, unsigned int reg);
 	void (*write)(struct intel_imc_channel *ch, unsigned int reg, u32 value);
+	/* A counter at once; NULL: by its halves. Such a counter is not written. */
+	u64 (*read_counter)(struct intel_imc_channel *ch, unsigned int reg);
+};
+
+/* Where the registers are, and which bits of BOX_CTL do what. */
+struct intel_imc_layout {
+	u8 ctr0, fixed_ctr, ctl0, fixed_ctl, box_ctl;
+	u32 run;			/* BOX_CTL of a channel in use */
+	u32 freeze;
+	u32 reset_counters;		/* 0: they are cleared by writing 0 */
 };
 
 /* One channel's counters, and what their registers are known to hold. */
 struct intel_imc_channel {
 	const struct intel_imc_io *io;
+	const struct intel_imc_layout *layout;
 	struct pci_dev *pdev;
-	void __iomem *ecam;		/* the function's page, if it is reached that way */
+	void __iomem *regs;		/* the function's page or the block; NULL: neither */
+	phys_addr_t block;		/* its address; 0: registers are in configuration space */
 	u32 box_ones;			/* bits of BOX_CTL that must be written 1 */
 	u32 ctl[INTEL_IMC_COUNTERS];	/* control registers */
 	u64 value[INTEL_IMC_COUNTERS];	/* counters at the last read; exact for stopped ones */
@@ -79,9 +91,26 @@ struct intel_imc_slot {
 	u8 channel;
 };
 
+/* The blocks of registers in memory that one function leads to. */
+struct intel_imc_blocks {
+	u8 model;			/* of the CPU: others share the function's id */
+	u8 controllers;
+	u8 channels;			/* of a controller, */
+	u8 numbers;			/* and in the names of PMUs */
+	u32 offset, stride;		/* of the channels' blocks in a controller's registers */
+};
+
+/* The channels of a function, or those it leads to. */
+struct intel_imc_function {
+	unsigned int nr;
+	struct intel_imc_channel channels[];
+};
+
 /* A processor generation. */
 struct intel_imc_part {
 	const char *name;
+	const struct intel_imc_layout *layout;
+	const struct intel_imc_blocks *blocks;	/* NULL: the function itself is a channel */
 	u16 ubox;			/* PCI device that maps buses to sockets */
 	u8 ubox_nodeid;			/* its registers */
 	u8 ubox_map;
@@ -95,6 +124,7 @@ struct intel_imc_part {
 typedef int (*intel_imc_step_t)(struct intel_imc_channel *ch);
 
 /* channel.c */
+extern const struct intel_imc_layout intel_imc_config_layout, intel_imc_icx_layout;
 void intel_imc_channel_init(struct intel_imc_channel *ch);
 void intel_imc_channel_reset(struct intel_imc_channel *ch);
 int intel_imc_channel_check(struct intel_imc_channel *ch,
@@ -117,13 +147,22 @@ u64 intel_imc_config_max_rate(const struct intel_imc_kind *kind, u64 config);
 
 /* events.c */
 extern struct intel_imc_kind intel_imc_snbep_kind, intel_imc_ivbep_kind, intel_imc_hswep_kind,
-	intel_imc_skx_kind, intel_imc_clx_kind;
+	intel_imc_skx_kind, intel_imc_clx_kind, intel_imc_icx_kind;
 
 /* io.c */
 int intel_imc_io_check_parameter(void);
 int intel_imc_io_setup(struct intel_imc_channel *ch);
 const char *intel_imc_io_name(const struct intel_imc_channel *ch);
 void intel_imc_io_resume(struct intel_imc_channel *ch);
+
+/* mmio.c */
+extern const struct intel_imc_blocks intel_imc_icx_blocks;
+extern const struct intel_imc_io intel_imc_mmio_io;
+phys_addr_t intel_imc_block_address(const struct intel_imc_blocks *blocks, u32 base, u32 mem,
+				    unsigned int channel);
+int intel_imc_mmio_setup(struct intel_imc_channel *ch, unsigned int controller,
+			 unsigned int channel);
+int intel_imc_mmio_check_owner(struct pci_dev *pdev);
 
 /* socket.c */
 bool intel_imc_sockets_are_dies(void);

@@ -37,12 +37,12 @@ static const struct intel_imc_io intel_imc_pci_io = {
 
 static u32 intel_imc_ecam_read(struct intel_imc_channel *ch, unsigned int reg)
 {
-	return readl(ch->ecam + reg);
+	return readl(ch->regs + reg);
 }
 
 static void intel_imc_ecam_write(struct intel_imc_channel *ch, unsigned int reg, u32 value)
 {
-	writel(value, ch->ecam + reg);
+	writel(value, ch->regs + reg);
 }
 
 static const struct intel_imc_io intel_imc_ecam_io = {
@@ -85,10 +85,10 @@ static int intel_imc_ecam_map(struct intel_imc_channel *ch)
 	if (!address || pci_read_config_dword(ch->pdev, PCI_CFG_SPACE_SIZE, &beyond) ||
 	    pci_read_config_dword(ch->pdev, PCI_VENDOR_ID, &id))
 		return -ENODEV;
-	ch->ecam = devm_ioremap(&ch->pdev->dev, address, PCI_CFG_SPACE_EXP_SIZE);
-	if (!ch->ecam)
+	ch->regs = devm_ioremap(&ch->pdev->dev, address, PCI_CFG_SPACE_EXP_SIZE);
+	if (!ch->regs)
 		return -ENOMEM;
-	return readl(ch->ecam + PCI_VENDOR_ID) == id ? 0 : -ENODEV;
+	return readl(ch->regs + PCI_VENDOR_ID) == id ? 0 : -ENODEV;
 }
 
 /**
@@ -104,7 +104,7 @@ void intel_imc_io_resume(struct intel_imc_channel *ch)
 	u32 id;
 
 	if (ch->io != &intel_imc_ecam_io || pci_read_config_dword(ch->pdev, PCI_VENDOR_ID, &id) ||
-	    readl(ch->ecam + PCI_VENDOR_ID) == id)
+	    readl(ch->regs + PCI_VENDOR_ID) == id)
 		return;
 	pci_warn(ch->pdev, "firmware has lost the memory-mapped configuration space: this channel is reached by the PCI core from now on\n");
 	ch->io = &intel_imc_pci_io;
@@ -116,6 +116,8 @@ void intel_imc_io_resume(struct intel_imc_channel *ch)
  */
 const char *intel_imc_io_name(const struct intel_imc_channel *ch)
 {
+	if (ch->block)
+		return "memory";
 	return ch->io == &intel_imc_ecam_io ? "ECAM" : "the PCI core";
 }
 
@@ -134,7 +136,7 @@ int intel_imc_io_check_parameter(void)
 
 /**
  * intel_imc_io_setup() - choose how a channel's registers are reached.
- * @ch: the channel; its io and ecam are set
+ * @ch: the channel; its io and regs are set
  *
  * Context: may sleep.
  * Return: 0; -ENODEV or -ENOMEM, with a message, if ECAM is demanded but not possible.

@@ -3,7 +3,8 @@
  * Intel Xeon integrated memory controller PMU: the PCI driver.
  *
  * Each DRAM channel is a PCI function with a performance monitor in its configuration
- * space. Channel N of all sockets is one PMU, uncore_imc_N, with a box per socket.
+ * space, or from Ice Lake on has it in memory, behind one function of the socket. Channel N of all
+ * sockets is one PMU, uncore_imc_N, with a box per socket.
  */
 #include <linux/minmax.h>
 #include <linux/module.h>
@@ -18,7 +19,7 @@
 
 enum intel_imc_part_id {
 	INTEL_IMC_SNBEP, INTEL_IMC_IVBEP, INTEL_IMC_HSWEP,
-	INTEL_IMC_BDXEP, INTEL_IMC_SKX, INTEL_IMC_CLX,
+	INTEL_IMC_BDXEP, INTEL_IMC_SKX, INTEL_IMC_CLX, INTEL_IMC_ICX,
 };
 
 /* The ids are the same in both controllers. */
@@ -31,34 +32,45 @@ static const struct intel_imc_slot intel_imc_skx_slots[] = {
 static const struct intel_imc_part intel_imc_parts[] = {
 	[INTEL_IMC_SNBEP] = {
 		.name = "Sandy Bridge-EP", .kind = &intel_imc_snbep_kind,
+		.layout = &intel_imc_config_layout,
 		.ubox = 0x3ce0, .ubox_nodeid = 0x40, .ubox_map = 0x54,
 	},
 	[INTEL_IMC_IVBEP] = {
 		.name = "Ivy Bridge-EP", .kind = &intel_imc_ivbep_kind,
+		.layout = &intel_imc_config_layout,
 		.box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
 		.ubox = 0x0e1e, .ubox_nodeid = 0x40, .ubox_map = 0x54,
 	},
 	[INTEL_IMC_HSWEP] = {
 		.name = "Haswell-EP", .kind = &intel_imc_hswep_kind,
+		.layout = &intel_imc_config_layout,
 		.box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
 		.ubox = 0x2f1e, .ubox_nodeid = 0x40, .ubox_map = 0x54,
 	},
 	[INTEL_IMC_BDXEP] = {
 		.name = "Broadwell-EP", .kind = &intel_imc_hswep_kind,
+		.layout = &intel_imc_config_layout,
 		.box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
 		.ubox = 0x6f1e, .ubox_nodeid = 0x40, .ubox_map = 0x54,
 	},
 	[INTEL_IMC_SKX] = {
 		.name = "Skylake-SP", .kind = &intel_imc_skx_kind,
+		.layout = &intel_imc_config_layout,
 		.box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
 		.ubox = 0x2014, .ubox_nodeid = 0xc0, .ubox_map = 0xd4, .ubox_below = true,
 		.slots = intel_imc_skx_slots,
 	},
 	[INTEL_IMC_CLX] = {
 		.name = "Cascade Lake-SP", .kind = &intel_imc_clx_kind,
+		.layout = &intel_imc_config_layout,
 		.box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
 		.ubox = 0x2014, .ubox_nodeid = 0xc0, .ubox_map = 0xd4, .ubox_below = true,
 		.slots = intel_imc_skx_slots,
+	},
+	[INTEL_IMC_ICX] = {
+		.name = "Ice Lake-SP", .kind = &intel_imc_icx_kind,
+		.layout = &intel_imc_icx_layout, .blocks = &intel_imc_icx_blocks,
+		.ubox = 0x3450, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
 	},
 };
 
@@ -92,6 +104,8 @@ static const struct pci_device_id intel_imc_ids[] = {
 	/* The function tells the channel, the processor's stepping the generation. */
 	INTEL_IMC_ID(0x2042, INTEL_IMC_SKX, 0), INTEL_IMC_ID(0x2046, INTEL_IMC_SKX, 0),
 	INTEL_IMC_ID(0x204a, INTEL_IMC_SKX, 0),
+	/* This function leads to the channels, of other processors as well: the CPU's model tells. */
+	INTEL_IMC_ID(0x3451, INTEL_IMC_ICX, 0),
 	{ }
 };
 
@@ -105,21 +119,37 @@ static const struct pci_device_id intel_imc_ids[] = {
 #define INTEL_IMC_MAX_RETRY_S		3600U
 #define INTEL_IMC_MAX_RETRY_NO_CPU_S	60U
 
+/* The generation of a function with this id; NULL: one that is not served. */
 static const struct intel_imc_part *intel_imc_part_of(const struct pci_device_id *id)
 {
 	enum intel_imc_part_id part = INTEL_IMC_DATA_PART(id->driver_data);
+	const struct intel_imc_blocks *blocks = intel_imc_parts[part].blocks;
 
+	if (blocks && boot_cpu_data.x86_model != blocks->model)
+		return NULL;
 	if (part == INTEL_IMC_SKX && boot_cpu_data.x86_stepping >= INTEL_IMC_CLX_FIRST_STEPPING)
 		part = INTEL_IMC_CLX;
 	return &intel_imc_parts[part];
 }
 
-/* The channel's number, or -ENODEV for a function that has a channel's id but is not a channel. */
-static int intel_imc_channel_number(struct pci_dev *pdev, const struct intel_imc_part *part,
-				    const struct pci_device_id *id)
+/* How many channels a function of a generation is, or leads to */
+static unsigned int intel_imc_channels_of(const struct intel_imc_part *part)
 {
+	return part->blocks ? part->blocks->controllers * part->blocks->channels : 1;
+}
+
+/*
+ * The number of a function's @nth channel, or -ENODEV for a function that has a channel's id but is
+ * not a channel.
+ */
+static int intel_imc_channel_number(struct pci_dev *pdev, const struct intel_imc_part *part,
+				    const struct pci_device_id *id, unsigned int nth)
+{
+	const struct intel_imc_blocks *blocks = part->blocks;
 	const struct intel_imc_slot *slot;
 
+	if (blocks)
+		return nth / blocks->channels * blocks->numbers + nth % blocks->channels;
 	if (!part->slots)
 		return INTEL_IMC_DATA_CHANNEL(id->driver_data);
 	for (slot = part->slots; slot->devfn; slot++)
@@ -215,59 +245,99 @@ static void intel_imc_quiesce(void *data)
 	irq_work_sync(&ch->complaint);
 }
 
-static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+/* Take over the channel; it gets its PMU at once, or when it has a clock. */
+static int intel_imc_add_channel(struct intel_imc_channel *ch)
 {
-	const struct intel_imc_part *part = intel_imc_part_of(id);
-	int number = intel_imc_channel_number(pdev, part, id);
-	struct intel_imc_channel *ch;
-	int socket, err;
+	int err = devm_add_action(&ch->pdev->dev, intel_imc_quiesce, ch);
 
-	if (number < 0)
-		return number;
-	socket = intel_imc_socket_of(pdev, part);
-	if (socket < 0)
-		return socket;
-
-	ch = devm_kzalloc(&pdev->dev, sizeof(*ch), GFP_KERNEL);
-	if (!ch)
-		return -ENOMEM;
-	ch->pdev = pdev;
-	ch->part = part;
-	ch->number = number;
-	ch->socket = socket;
-	ch->box_ones = part->box_ones;
-	intel_imc_channel_init(ch);
-	INIT_DELAYED_WORK(&ch->retry, intel_imc_retry);
-	ch->retry_s = 1;
-	pci_set_drvdata(pdev, ch);
-	err = intel_imc_io_setup(ch);
-	if (err)
-		return err;
-	err = devm_add_action(&pdev->dev, intel_imc_quiesce, ch);
 	if (err)
 		return err;
 	err = intel_imc_try(ch);
 	if (!err)
 		return intel_imc_register(ch);
 	if (err != -EIO)
-		return dev_err_probe(&pdev->dev, err,
-			"the counters do not work: no PMU for this channel\n");
-	pci_warn(pdev, "the fixed counter does not advance: a channel without memory? uncore_imc_%d lacks %s %d until it does, which is looked for now and then\n",
-		 number, intel_imc_socket_word(), socket);
+		return dev_err_probe(&ch->pdev->dev, err,
+			"uncore_imc_%d: the counters do not work: no PMU for this channel\n",
+			ch->number);
+	pci_warn(ch->pdev, "the fixed counter does not advance: a channel without memory? uncore_imc_%d lacks %s %d until it does, which is looked for now and then\n",
+		 ch->number, intel_imc_socket_word(), ch->socket);
 	intel_imc_retry_later(ch);
 	return 0;
 }
 
+static void intel_imc_init_channel(struct intel_imc_channel *ch, struct pci_dev *pdev,
+				   const struct intel_imc_part *part, int number, int socket)
+{
+	ch->pdev = pdev;
+	ch->part = part;
+	ch->layout = part->layout;
+	ch->number = number;
+	ch->socket = socket;
+	ch->box_ones = part->box_ones;
+	intel_imc_channel_init(ch);
+	INIT_DELAYED_WORK(&ch->retry, intel_imc_retry);
+	ch->retry_s = 1;
+}
+
+static int intel_imc_setup_channel(struct intel_imc_channel *ch, unsigned int nth)
+{
+	const struct intel_imc_blocks *blocks = ch->part->blocks;
+
+	return blocks ? intel_imc_mmio_setup(ch, nth / blocks->channels, nth % blocks->channels) :
+			intel_imc_io_setup(ch);
+}
+
+/* A channel that does not work costs the others of its function nothing. */
+static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	const struct intel_imc_part *part = intel_imc_part_of(id);
+	unsigned int nr, added = 0;
+	struct intel_imc_function *fn;
+	int number, socket, err;
+
+	if (!part)
+		return -ENODEV;
+	number = intel_imc_channel_number(pdev, part, id, 0);
+	if (number < 0)
+		return number;
+	socket = intel_imc_socket_of(pdev, part);
+	if (socket < 0)
+		return socket;
+	err = part->blocks ? intel_imc_mmio_check_owner(pdev) : 0;
+	if (err)
+		return err;
+
+	nr = intel_imc_channels_of(part);
+	fn = devm_kzalloc(&pdev->dev, struct_size(fn, channels, nr), GFP_KERNEL);
+	if (!fn)
+		return -ENOMEM;
+	fn->nr = nr;
+	pci_set_drvdata(pdev, fn);
+	for (unsigned int i = 0; i < nr; i++)
+		intel_imc_init_channel(&fn->channels[i], pdev, part,
+				       intel_imc_channel_number(pdev, part, id, i), socket);
+	for (unsigned int i = 0; i < nr; i++) {
+		err = intel_imc_setup_channel(&fn->channels[i], i) ?:
+		      intel_imc_add_channel(&fn->channels[i]);
+		added += !err;
+	}
+	return added ? 0 : err;
+}
+
 static void intel_imc_remove(struct pci_dev *pdev)
 {
-	struct intel_imc_channel *ch = pci_get_drvdata(pdev);
+	struct intel_imc_function *fn = pci_get_drvdata(pdev);
 
-	cancel_delayed_work_sync(&ch->retry);
+	for (unsigned int i = 0; i < fn->nr; i++)
+		cancel_delayed_work_sync(&fn->channels[i].retry);
 }
 
 static int intel_imc_resume(struct device *dev)
 {
-	intel_imc_io_resume(dev_get_drvdata(dev));
+	struct intel_imc_function *fn = dev_get_drvdata(dev);
+
+	for (unsigned int i = 0; i < fn->nr; i++)
+		intel_imc_io_resume(&fn->channels[i]);
 	return pmu_resume(dev);
 }
 
@@ -288,11 +358,11 @@ static void intel_imc_say_lacks(struct pci_dev *pdev, const struct pci_device_id
 				const char *driver)
 {
 	const struct intel_imc_part *part = intel_imc_part_of(id);
-	int number = intel_imc_channel_number(pdev, part, id);
+	int number = intel_imc_channel_number(pdev, part, id, 0);
 	int socket = intel_imc_socket_of(pdev, part);
 	char lacks[64] = "";
 
-	if (number >= 0 && socket >= 0)
+	if (number >= 0 && socket >= 0 && !part->blocks)
 		snprintf(lacks, sizeof(lacks), ", so uncore_imc_%d of this driver lacks %s %d",
 			 number, intel_imc_socket_word(), socket);
 	pci_err(pdev, "%s has this memory channel%s; to use intel_imc_pmu unload %s, or unbind the device from it: echo %s > /sys/bus/pci/drivers/%s/unbind\n",
@@ -317,6 +387,14 @@ static enum intel_imc_user intel_imc_user(struct pci_dev *pdev, char *name, size
 		strscpy(name, driver->name, size);
 	device_unlock(&pdev->dev);
 	return user;
+}
+
+/* The generation of a function of memory channels; NULL: it is none, or not served. */
+static const struct intel_imc_part *intel_imc_part_of_function(struct pci_dev *pdev)
+{
+	const struct pci_device_id *id = pci_match_id(intel_imc_ids, pdev);
+
+	return id ? intel_imc_part_of(id) : NULL;
 }
 
 /* Functions that one other driver has, for a line of the log */
@@ -346,8 +424,8 @@ static void intel_imc_list_add(struct intel_imc_list *list, struct pci_dev *pdev
 }
 
 /*
- * Who has the functions with a channel's id: adds to @found, by enum intel_imc_user. Those that
- * nobody has were refused by intel_imc_probe(), with a reason.
+ * Who has the channels: adds to @found, by enum intel_imc_user. Functions that nobody has were
+ * refused by intel_imc_probe(), with a reason.
  *
  * The log says which functions another driver has. If we have some as well, PMUs are split, and
  * each function gets a line. Otherwise there are few lines, since udev tries to load this module
@@ -356,19 +434,22 @@ static void intel_imc_list_add(struct intel_imc_list *list, struct pci_dev *pdev
 static void intel_imc_survey(unsigned int *found)
 {
 	struct intel_imc_list list = { };
-	const struct pci_device_id *id;
+	const struct intel_imc_part *part;
 	struct pci_dev *pdev = NULL;
 	char driver[32];
 
-	for_each_pci_dev(pdev)
-		if (pci_match_id(intel_imc_ids, pdev))
-			found[intel_imc_user(pdev, driver, sizeof(driver))]++;
 	for_each_pci_dev(pdev) {
-		id = pci_match_id(intel_imc_ids, pdev);
-		if (!id || intel_imc_user(pdev, driver, sizeof(driver)) != INTEL_IMC_ANOTHER)
+		part = intel_imc_part_of_function(pdev);
+		if (part)
+			found[intel_imc_user(pdev, driver, sizeof(driver))] +=
+				intel_imc_channels_of(part);
+	}
+	for_each_pci_dev(pdev) {
+		if (!intel_imc_part_of_function(pdev) ||
+		    intel_imc_user(pdev, driver, sizeof(driver)) != INTEL_IMC_ANOTHER)
 			continue;
 		if (found[INTEL_IMC_US])
-			intel_imc_say_lacks(pdev, id, driver);
+			intel_imc_say_lacks(pdev, pci_match_id(intel_imc_ids, pdev), driver);
 		else
 			intel_imc_list_add(&list, pdev, driver);
 	}
@@ -404,7 +485,7 @@ static int __init intel_imc_init(void)
 		pr_err("intel_imc_pmu: %u memory channels found, none of which counts\n",
 		       found[INTEL_IMC_NOBODY]);
 	else
-		pr_err("intel_imc_pmu: no memory channel of a supported processor on the PCI bus (supported: Xeon from Sandy Bridge-EP to Cascade Lake)\n");
+		pr_err("intel_imc_pmu: no memory channel of a supported processor on the PCI bus (supported: Xeon from Sandy Bridge-EP to Cascade Lake, and Ice Lake-SP)\n");
 	return -ENODEV;
 }
 module_init(intel_imc_init);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Registers of a memory channel's performance monitor, in the PCI configuration space of
- * the channel's function. Intel 327043-001, "Xeon E5-2600 Uncore Performance Monitoring
+ * Registers of a memory channel's performance monitor, up to Cascade Lake in the PCI configuration
+ * space of the channel's function. Intel 327043-001, "Xeon E5-2600 Uncore Performance Monitoring
  * Guide", 2.5; the same up to Cascade Lake, except as noted here. Each is read and
  * written as one dword; wider accesses are undefined. Facts with their sources:
  * Documentation/hardware/intel_imc.md, 2.
@@ -42,5 +42,26 @@
  */
 #define INTEL_IMC_BOX_CTL_FREEZE_ENABLE	BIT(16)
 #define INTEL_IMC_BOX_CTL_V2_ONES	GENMASK(17, 16)
+
+/*
+ * Ice Lake-SP: in memory, offsets from the block's first register; hardware/intel_imc.md, 14.
+ * Counters are read at once, by 64 bits. Controls are as above.
+ */
+#define INTEL_IMC_ICX_BOX_CTL	0x00
+#define INTEL_IMC_ICX_BOX_CTL_RESET_COUNTERS	BIT(1)
+#define INTEL_IMC_ICX_CTR0	0x08
+#define INTEL_IMC_ICX_FIXED_CTR	0x38			/* half the DRAM clock */
+#define INTEL_IMC_ICX_CTL0	0x40
+#define INTEL_IMC_ICX_FIXED_CTL	0x54
+#define INTEL_IMC_BLOCK_SIZE	0x58
+
+/* In the configuration space of the function that leads to the blocks of a socket */
+#define INTEL_IMC_MMIO_BASE	0xd0
+#define INTEL_IMC_MMIO_BASE_ADDRESS	GENMASK(28, 0)	/* bits 51:23 */
+#define INTEL_IMC_MMIO_BASE_SHIFT	23
+#define INTEL_IMC_MMIO_MEM0	0xd8			/* one for each controller */
+#define INTEL_IMC_MMIO_MEM_STRIDE	4
+#define INTEL_IMC_MMIO_MEM_OFFSET	GENMASK(10, 0)	/* bits 22:12 */
+#define INTEL_IMC_MMIO_MEM_SHIFT	12
 
 #endif /* INTEL_IMC_REGS_H */

@@ -43,7 +43,7 @@ as_it_was() {
 		echo 1 > "$cpu"
 	done
 	for key in gone dead doze lose tear tearhigh reserved; do
-		pmu-model set 'imc*' $key 0
+		pmu-model set 'imc*' $key 0 2> /dev/null || : # in memory nothing tears
 	done
 	pmu-model set 'ubox*' gone 0
 	pmu-model set 'ubox*' gidnidmap $GIDNIDMAP_IDENTITY

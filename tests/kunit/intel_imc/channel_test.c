@@ -7,11 +7,11 @@
 #include <kunit/test.h>
 #include <linux/irq_work.h>
 #include <linux/irqflags.h>
-#include <linux/module.h>
 #include <linux/timekeeping.h>
 #include <asm/msr.h>
 
 #include "regfile.h"
+#include "suites.h"
 
 /* 9.1, by row. 0 in @ctl: refused for its reserved bits. */
 static const struct { u64 config; u32 ctl; const char *what; } encodings[] = {
@@ -786,14 +786,7 @@ static struct kunit_case intel_imc_cases[] = {
 	{ }
 };
 
-static struct kunit_suite intel_imc_suite = {
+struct kunit_suite intel_imc_suite = {
 	.name = "intel_imc",
 	.test_cases = intel_imc_cases,
 };
-
-kunit_test_suite(intel_imc_suite);
-
-MODULE_DESCRIPTION("KUnit suite of intel_imc_pmu");
-MODULE_LICENSE("GPL");
-PMU_IMPORT_NS(PMU_CORE);
-PMU_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);

@@ -88,6 +88,7 @@ static const struct intel_imc_io regfile_io = { .read = regfile_read, .write = r
 void intel_imc_regfile_init(struct intel_imc_regfile *file)
 {
 	file->ch.io = &regfile_io;
+	file->ch.layout = &intel_imc_config_layout;
 	file->ch.pdev = &file->pdev;
 	file->clock = 1000;
 	intel_imc_channel_init(&file->ch);

@@ -259,7 +259,7 @@ static const IntelImcEvent events[] = {
     SUB("majmode2.pmm_enter", NULL, 0xed, 0x04, ANY, C),
     SUB("majmode2.dram_enter", NULL, 0xed, 0x08, ANY, C),
     /* Ice Lake: other numbers for much of this, and pseudo-channels */
-    SUB("pre_count.pgt", NULL, 0x02, 0x10, 1, X),
+    SUB("pre_count.pgt", "pre_pgt", 0x02, 0x10, 1, X),
     SUB("cas_count.rd_pre_reg", "cas_rd_pre", 0x04, 0x02, 1, X),
     SUB("cas_count.rd_underfill", "cas_rd_underfill", 0x04, 0x04, 1, X),
     SUB("cas_count.rd_pre_underfill", "cas_rd_pre_underfill", 0x04, 0x08, 1, X),

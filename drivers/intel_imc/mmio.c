@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Channels whose registers are in memory: from Ice Lake-SP on. One PCI function of a socket says
+ * in its configuration space where the registers of its memory controllers are.
+ *
+ * The function is bound as any other is, since no other driver does so. All channels behind it
+ * come and go with it: Documentation/intel_imc.md, "Channels in memory space".
+ */
+#include <linux/bitfield.h>
+#include <linux/export.h>
+#include <linux/io.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
+#include <linux/ioport.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/perf_event.h>
+
+#include "intel_imc.h"
+
+/*
+ * Two channels a controller, though the in-tree driver counts three, and so has them in the
+ * names: every third PMU of it is a phantom.
+ */
+const struct intel_imc_blocks intel_imc_icx_blocks = {
+	.model = 0x6a,
+	.controllers = 4, .channels = 2, .numbers = 3,
+	.offset = 0x22800, .stride = 0x4000,
+};
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_icx_blocks);
+
+static u32 intel_imc_mmio_read(struct intel_imc_channel *ch, unsigned int reg)
+{
+	return readl(ch->regs + reg);
+}
+
+static void intel_imc_mmio_write(struct intel_imc_channel *ch, unsigned int reg, u32 value)
+{
+	writel(value, ch->regs + reg);
+}
+
+static u64 intel_imc_mmio_read_counter(struct intel_imc_channel *ch, unsigned int reg)
+{
+	return readq(ch->regs + reg);
+}
+
+const struct intel_imc_io intel_imc_mmio_io = {
+	.read = intel_imc_mmio_read, .write = intel_imc_mmio_write,
+	.read_counter = intel_imc_mmio_read_counter,
+};
+
+/**
+ * intel_imc_block_address() - where a channel's registers are.
+ * @blocks: those of the processor
+ * @base: register of the socket's base address
+ * @mem: register of the controller's offset
+ * @channel: of the controller
+ *
+ * Context: any.
+ * Return: the physical address; 0 if a register holds 0, as that of a controller that is switched
+ * off may, or all ones, as that of a function that does not answer.
+ */
+phys_addr_t intel_imc_block_address(const struct intel_imc_blocks *blocks, u32 base, u32 mem,
+				    unsigned int channel)
+{
+	u64 address = FIELD_GET(INTEL_IMC_MMIO_BASE_ADDRESS, base);
+	u64 offset = FIELD_GET(INTEL_IMC_MMIO_MEM_OFFSET, mem);
+
+	if (!address || !offset || PCI_POSSIBLE_ERROR(base) || PCI_POSSIBLE_ERROR(mem))
+		return 0;
+	return (address << INTEL_IMC_MMIO_BASE_SHIFT | offset << INTEL_IMC_MMIO_MEM_SHIFT) +
+	       blocks->offset + channel * blocks->stride;
+}
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_block_address);
+
+/**
+ * intel_imc_mmio_setup() - map a channel's registers.
+ * @ch: the channel; its io, regs and block are set
+ * @controller: of the socket
+ * @channel: of the controller
+ *
+ * Nothing is written. A wrong address may be that of anything. Memory, devices in use and what the
+ * processor cannot reach are refused by the kernel; what nobody answers for reads all ones.
+ *
+ * Context: may sleep.
+ * Return: 0; -ENODEV, -EBUSY or -ENOMEM, with a message.
+ */
+int intel_imc_mmio_setup(struct intel_imc_channel *ch, unsigned int controller,
+			 unsigned int channel)
+{
+	unsigned int reg = INTEL_IMC_MMIO_MEM0 + controller * INTEL_IMC_MMIO_MEM_STRIDE;
+	struct device *dev = &ch->pdev->dev;
+	u32 base, mem;
+
+	if (pci_read_config_dword(ch->pdev, INTEL_IMC_MMIO_BASE, &base) ||
+	    pci_read_config_dword(ch->pdev, reg, &mem))
+		return -ENODEV;
+	ch->io = &intel_imc_mmio_io;
+	ch->block = intel_imc_block_address(ch->part->blocks, base, mem, channel);
+	if (!ch->block)
+		return dev_err_probe(dev, -ENODEV,
+			"uncore_imc_%d: registers %02x and %02x hold %08x and %08x, which is no address: no PMU for this channel\n",
+			ch->number, INTEL_IMC_MMIO_BASE, reg, base, mem);
+	if (!devm_request_mem_region(dev, ch->block, INTEL_IMC_BLOCK_SIZE, "intel_imc_pmu"))
+		return dev_err_probe(dev, -EBUSY,
+			"uncore_imc_%d: its registers should be at %pa, where there is something else: no PMU for this channel\n",
+			ch->number, &ch->block);
+	ch->regs = devm_ioremap(dev, ch->block, INTEL_IMC_BLOCK_SIZE);
+	if (!ch->regs)
+		return -ENOMEM;
+	if (PCI_POSSIBLE_ERROR(intel_imc_mmio_read(ch, ch->layout->box_ctl)))
+		return dev_err_probe(dev, -ENODEV,
+			"uncore_imc_%d: nothing answers at %pa: no PMU for this channel\n",
+			ch->number, &ch->block);
+	return 0;
+}
+
+/*
+ * Is there a PMU of this name that is not ours? All PMUs are on perf's bus, also those of perf
+ * itself.
+ */
+static bool intel_imc_name_is_taken(const char *name)
+{
+	struct perf_event *event = pmu_software_event(PERF_COUNT_SW_DUMMY, raw_smp_processor_id());
+	struct device *found = NULL;
+	const struct pmu *pmu;
+	bool taken = false;
+
+	if (IS_ERR(event))
+		return false;
+	/* At boot the bus may not be up yet. */
+	if (event->pmu->dev)
+		found = bus_find_device_by_name(event->pmu->dev->bus, NULL, name);
+	if (found) {
+		pmu = dev_get_drvdata(found);
+		taken = pmu->module != THIS_MODULE;
+	}
+	put_device(found);
+	perf_event_release_kernel(event);
+	return taken;
+}
+
+/**
+ * intel_imc_mmio_check_owner() - may this driver have the channels behind a function?
+ * @pdev: the function
+ *
+ * No driver binds the function. So the PMUs of the in-tree driver are all there is to see of it; it
+ * has all of them or none. This is asked before anything is written.
+ *
+ * Context: may sleep.
+ * Return: 0; -EBUSY, with a message.
+ */
+int intel_imc_mmio_check_owner(struct pci_dev *pdev)
+{
+	if (!intel_imc_name_is_taken("uncore_imc_0"))
+		return 0;
+	return dev_err_probe(&pdev->dev, -EBUSY,
+		"another driver has PMUs of these memory channels: to use intel_imc_pmu unload that driver (intel_uncore)\n");
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * intel_imc, channels in memory: addresses, and sequences of accesses. Sections named here are those of
+ * Documentation/hardware/intel_imc.md, from which the numbers are.
+ */
+#include <kunit/resource.h>
+#include <kunit/test.h>
+#include <linux/irq_work.h>
+#include <linux/string.h>
+
+#include "suites.h"
+
+#include <intel_imc/intel_imc.h>
+
+#define LOG	64
+#define ENABLE	0x00400000
+
+/* 14.3, in the order of counters */
+static const u8 ctr[] = { 0x08, 0x10, 0x18, 0x20, 0x38 };
+static const u8 ctl[] = { 0x40, 0x44, 0x48, 0x4c, 0x54 };
+
+struct access {
+	char kind;			/* r, w: a dword; c: a counter */
+	unsigned int reg;
+	u32 value;
+};
+
+/* A block that records how it is used. A counter cannot be written. */
+struct block {
+	struct intel_imc_channel ch;
+	struct pci_dev pdev;
+	u32 regs[24];			/* by dword */
+	u64 counter[INTEL_IMC_COUNTERS];
+	struct access log[LOG];
+	unsigned int n;
+	u64 clock;			/* of the fixed counter, for each access */
+	bool keeps_fixed;		/* the reset does not clear it */
+	bool gone;
+};
+
+static struct block *of(struct intel_imc_channel *ch)
+{
+	return container_of(ch, struct block, ch);
+}
+
+static void record(struct block *block, char kind, unsigned int reg, u32 value)
+{
+	bool frozen = block->regs[0] & 0x100;
+
+	if (!frozen && block->regs[0x54 / 4] & ENABLE)
+		block->counter[INTEL_IMC_FIXED] += block->clock;
+	if (block->n < LOG)
+		block->log[block->n] = (struct access){ kind, reg, value };
+	block->n++;
+}
+
+static u32 block_read(struct intel_imc_channel *ch, unsigned int reg)
+{
+	record(of(ch), 'r', reg, 0);
+	return of(ch)->gone ? ~0U : of(ch)->regs[reg / 4];
+}
+
+static void block_write(struct intel_imc_channel *ch, unsigned int reg, u32 value)
+{
+	struct block *block = of(ch);
+
+	record(block, 'w', reg, value);
+	if (block->gone)
+		return;
+	if (!reg && value & 2)
+		memset(block->counter, 0, (block->keeps_fixed ? 4 : 5) * sizeof(u64));
+	block->regs[reg / 4] = reg ? value : value & ~3U;
+}
+
+static u64 block_read_counter(struct intel_imc_channel *ch, unsigned int reg)
+{
+	record(of(ch), 'c', reg, 0);
+	if (of(ch)->gone)
+		return ~0ULL;
+	for (int i = 0; i < ARRAY_SIZE(ctr); i++)
+		if (ctr[i] == reg)
+			return of(ch)->counter[i];
+	return ~0ULL;
+}
+
+static const struct intel_imc_io block_io = {
+	.read = block_read, .write = block_write, .read_counter = block_read_counter,
+};
+
+static void quiet(void *block)
+{
+	irq_work_sync(&((struct block *)block)->ch.complaint);
+}
+
+/* A channel taken over, with nothing recorded yet */
+static struct block *a_block(struct kunit *test)
+{
+	struct block *block = kunit_kzalloc(test, sizeof(*block), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, block);
+	block->ch.io = &block_io;
+	block->ch.layout = &intel_imc_icx_layout;
+	block->ch.pdev = &block->pdev;
+	block->clock = 1000;
+	intel_imc_channel_init(&block->ch);
+	intel_imc_channel_reset(&block->ch);
+	block->n = 0;
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, quiet, block), 0);
+	return block;
+}
+
+static void expect_log(struct kunit *test, struct block *block, const struct access *expected,
+		       unsigned int n)
+{
+	KUNIT_EXPECT_EQ(test, block->n, n);
+	for (unsigned int i = 0; i < n; i++) {
+		KUNIT_EXPECT_EQ_MSG(test, block->log[i].kind, expected[i].kind, "access %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, block->log[i].reg, expected[i].reg, "access %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, block->log[i].value, expected[i].value, "access %u", i);
+	}
+}
+
+/* 14.2: d0 has bits 51:23, d8 and so on 22:12, and what else they hold does not matter. */
+static void address_of_a_block(struct kunit *test)
+{
+	const struct intel_imc_blocks *icx = &intel_imc_icx_blocks;
+
+	KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, 0x1a0, 0x40, 0), 0xd0062800ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, 0x1a0, 0x40, 1), 0xd0066800ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, 0x200001a0, 0x00200040, 0), 0xd0062800ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, 0xe00001a0, 0xfffff840, 0), 0xd0062800ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, 1, 0x7ff, 0), 0x1021800ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, 0x1ffffffe, 1, 0), 0xfffffff023800ULL);
+}
+
+/* Nothing that a register holds leads to an address outside of 52 bits, and 0 and all ones to none. */
+static void addresses_that_are_none(struct kunit *test)
+{
+	static const u32 none[] = { 0, ~0U };
+	const struct intel_imc_blocks *icx = &intel_imc_icx_blocks;
+
+	for (int i = 0; i < ARRAY_SIZE(none); i++) {
+		KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, none[i], 0x40, 0), 0ULL);
+		KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, 0x1a0, none[i], 0), 0ULL);
+	}
+	/* Only bits that are no part of the address */
+	KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, 0x20000000, 0x40, 0), 0ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, 0x1a0, 0xfffff800, 0), 0ULL);
+	for (u32 base = 1; base; base <<= 1) {
+		for (u32 mem = 1; mem; mem <<= 1) {
+			u64 address = intel_imc_block_address(icx, base, mem, 1);
+
+			KUNIT_EXPECT_EQ(test, !address, !(base & 0x1fffffff) || !(mem & 0x7ff));
+			KUNIT_EXPECT_EQ(test, address >> 52, 0ULL);
+		}
+	}
+}
+
+/* 4 controllers, 2 channels in each, 3 numbers in the names: a third channel is in no source but Linux. */
+static void channels_of_a_socket(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, intel_imc_icx_blocks.controllers, 4);
+	KUNIT_EXPECT_EQ(test, intel_imc_icx_blocks.channels, 2);
+	KUNIT_EXPECT_EQ(test, intel_imc_icx_blocks.numbers, 3);
+	KUNIT_EXPECT_EQ(test, intel_imc_icx_blocks.model, 0x6a);
+}
+
+/* Taking over: freeze, clear all counters together, select nothing, see what the counters have. */
+static void takes_over(struct kunit *test)
+{
+	static const struct access expected[] = {
+		{ 'w', 0x00, 0x00010000 }, { 'w', 0x00, 0x00010100 },
+		{ 'w', 0x00, 0x00010102 }, { 'w', 0x00, 0x00010100 },
+		{ 'w', 0x40, 0 }, { 'c', 0x08, 0 }, { 'w', 0x44, 0 }, { 'c', 0x10, 0 },
+		{ 'w', 0x48, 0 }, { 'c', 0x18, 0 }, { 'w', 0x4c, 0 }, { 'c', 0x20, 0 },
+		{ 'w', 0x54, 0 }, { 'c', 0x38, 0 }, { 'r', 0x00, 0 },
+	};
+	struct block *block = a_block(test);
+
+	intel_imc_channel_reset(&block->ch);
+	expect_log(test, block, expected, ARRAY_SIZE(expected));
+}
+
+/* What the reset does not clear is not counted. */
+static void starts_from_what_is_there(struct kunit *test)
+{
+	struct block *block = a_block(test);
+
+	block->keeps_fixed = true;
+	block->counter[INTEL_IMC_FIXED] = 0x123456789abc;
+	block->counter[0] = 5;
+	intel_imc_channel_reset(&block->ch);
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_start(&block->ch, 0, ENABLE | 0xf04, 1), 0ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_start(&block->ch, INTEL_IMC_FIXED, ENABLE, 1),
+			0x123456789abcULL);
+}
+
+/* N events: N + 1 writes to start, 1 read each, 1 write and 1 read each to stop, 1 write to start again. */
+static void accesses(struct kunit *test)
+{
+	struct block *block = a_block(test);
+	u64 value;
+
+	for (int i = 0; i < INTEL_IMC_COUNTERS; i++)
+		intel_imc_counter_start(&block->ch, i, ENABLE | (i < 4 ? i : 0), U64_MAX);
+	intel_imc_channel_thaw(&block->ch);
+	KUNIT_EXPECT_EQ(test, block->n, 6U);
+	for (int i = 0; i < INTEL_IMC_COUNTERS; i++) {
+		KUNIT_EXPECT_EQ(test, block->log[i].reg, (unsigned int)ctl[i]);
+		block->n = 0;
+		KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&block->ch, i, &value), 0);
+		KUNIT_EXPECT_EQ(test, block->n, 1U);
+		KUNIT_EXPECT_EQ(test, block->log[0].kind, 'c');
+		KUNIT_EXPECT_EQ(test, block->log[0].reg, (unsigned int)ctr[i]);
+	}
+	block->n = 0;
+	intel_imc_channel_freeze(&block->ch);
+	for (int i = 0; i < INTEL_IMC_COUNTERS; i++) {
+		intel_imc_counter_read(&block->ch, i, &value);
+		intel_imc_counter_stop(&block->ch, i);
+	}
+	KUNIT_EXPECT_EQ(test, block->n, 6U);
+	KUNIT_EXPECT_EQ(test, block->log[0].value, 0x00010100U);
+	block->n = 0;
+	for (int i = 0; i < INTEL_IMC_COUNTERS; i++)
+		intel_imc_counter_start(&block->ch, i, ENABLE | (i < 4 ? i : 0), U64_MAX);
+	intel_imc_channel_thaw(&block->ch);
+	KUNIT_EXPECT_EQ(test, block->n, 1U);
+}
+
+/* All 48 bits, by one access, wherever the low half is; beyond them is all ones, or nothing that counts. */
+static void reads_at_once(struct kunit *test)
+{
+	static const u64 values[] = { 0, 0xffffffff, 0x100000000, 0xffffffffffff };
+	struct block *block = a_block(test);
+	u64 value;
+
+	for (int i = 0; i < ARRAY_SIZE(values); i++) {
+		block->counter[1] = values[i];
+		KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&block->ch, 1, &value), 0);
+		KUNIT_EXPECT_EQ(test, value, values[i]);
+	}
+	KUNIT_EXPECT_EQ(test, block->n, (unsigned int)ARRAY_SIZE(values));
+	block->counter[1] = BIT_ULL(48);
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&block->ch, 1, &value), -ENODEV);
+	block->gone = true;
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&block->ch, 0, &value), -ENODEV);
+	KUNIT_EXPECT_TRUE(test, block->ch.suspect);
+}
+
+static int call_step(struct intel_imc_channel *ch, intel_imc_step_t step)
+{
+	return step(ch);
+}
+
+/* A clock; none; one that does not stop; nobody there. */
+static void checks_that_it_counts(struct kunit *test)
+{
+	struct block *block = a_block(test);
+
+	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&block->ch, call_step), 0);
+	KUNIT_EXPECT_EQ(test, block->regs[0x54 / 4], 0U);
+	block->clock = 0;
+	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&block->ch, call_step), -EIO);
+	block->gone = true;
+	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&block->ch, call_step), -ENODEV);
+}
+
+/* As reset leaves it */
+static void gives_up(struct kunit *test)
+{
+	static const struct access expected[] = {
+		{ 'w', 0x40, 0 }, { 'w', 0x44, 0 }, { 'w', 0x48, 0 }, { 'w', 0x4c, 0 },
+		{ 'w', 0x54, 0 }, { 'w', 0x00, 0 },
+	};
+	struct block *block = a_block(test);
+
+	intel_imc_channel_quiesce(&block->ch);
+	expect_log(test, block, expected, ARRAY_SIZE(expected));
+}
+
+/* The fixed counter is a config of its own, and no event has a published rate but the clock. */
+static void rates(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_icx_kind, 0x00), 1600000000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_icx_kind, 0xff), 1600000000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_icx_kind, 0xf04),
+			255 * 1600000000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_icx_kind.refused, 0ULL);
+}
+
+static struct kunit_case intel_imc_mmio_cases[] = {
+	KUNIT_CASE(address_of_a_block),
+	KUNIT_CASE(addresses_that_are_none),
+	KUNIT_CASE(channels_of_a_socket),
+	KUNIT_CASE(takes_over),
+	KUNIT_CASE(starts_from_what_is_there),
+	KUNIT_CASE(accesses),
+	KUNIT_CASE(reads_at_once),
+	KUNIT_CASE(checks_that_it_counts),
+	KUNIT_CASE(gives_up),
+	KUNIT_CASE(rates),
+	{ }
+};
+
+struct kunit_suite intel_imc_mmio_suite = {
+	.name = "intel_imc_mmio",
+	.test_cases = intel_imc_mmio_cases,
+};
