@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """pmu-check --beside, as far as no module has to be loaded for it: guests do that."""
+import io
+import os
+import pty
+import signal
+import sys
 import tempfile
 import unittest
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest import mock
 
 import tree
-from pmutools import count
+from pmutools import count, sysfs
 from pmutools.check import beside
+from pmutools.errors import ToolError
 
 
 class TestModules(unittest.TestCase):
@@ -50,6 +57,123 @@ class TestModules(unittest.TestCase):
 
     def test_this_tree(self):
         self.assertEqual(beside.built(), tree.HERE.parents[1] / "drivers")
+
+
+# What loads and unloads a module: a directory for each. A test writes what else happens, by the number of the call.
+PROGRAM = """#!/bin/sh
+here={here}
+echo "${{0##*/}} $1" >> $here/calls
+number=$(wc -l < $here/calls)
+module=${{1##*/}}
+module=${{module%.ko}}
+[ ! -e $here/at.$number ] || . $here/at.$number
+case ${{0##*/}} in
+rmmod) rm -r $here/module/$module ;;
+*) mkdir -p $here/module/$module && echo live > $here/module/$module/initstate ;;
+esac
+"""
+
+
+class TestGivingBack(unittest.TestCase):
+    """Whatever comes between, the modules that were loaded are loaded again, and no others."""
+    FAMILY = sysfs._BY_NAME["intel_imc"]
+    WHOLE = ["rmmod intel_uncore", "modprobe pmu_core", "modprobe intel_imc_pmu",
+             "rmmod intel_imc_pmu", "rmmod pmu_core", "modprobe intel_uncore"]
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="pmu-beside.")
+        self.addCleanup(directory.cleanup)
+        self.here = Path(directory.name)
+        for name in "rmmod", "modprobe", "insmod":
+            program = self.here / name
+            program.write_text(PROGRAM.format(here=self.here))
+            program.chmod(0o755)
+        machine = tree.machine(self, "snbep")
+        for patch in (mock.patch.dict(os.environ, PATH=f"{self.here}:{os.environ['PATH']}"),
+                      mock.patch.object(beside, "MODULES", str(self.here / "module")),
+                      mock.patch.object(beside, "built", lambda: None), mock.patch.object(beside, "PATIENCE_S", 0.3),
+                      mock.patch.object(beside, "Machine", lambda: machine),
+                      mock.patch.object(beside, "measure", lambda checks, say: ({}, {}))):
+            patch.start()
+            self.addCleanup(patch.stop)
+        for number in signal.SIGTERM, signal.SIGHUP:        # as errors.main() has it
+            self.addCleanup(signal.signal, number, signal.getsignal(number))
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
+
+    def beside(self, kind=sysfs.IN_TREE, **at):
+        """What ends a run, with @at the call of this number, such as _2="kill -TERM $PPID"; and what it says."""
+        before = ["intel_uncore"] if kind == sysfs.IN_TREE else ["intel_imc_pmu", "pmu_core"]
+        for path in self.here.glob("module/*/initstate"):
+            path.unlink()
+            path.parent.rmdir()
+        for module in before:
+            (self.here / "module" / module).mkdir(parents=True)
+            (self.here / "module" / module / "initstate").touch()
+        (self.here / "calls").write_text("")
+        for path in self.here.glob("at.*"):
+            path.unlink()
+        for number, text in at.items():
+            (self.here / f"at.{number[1:]}").write_text(text)
+        said, ended = io.StringIO(), None
+        try:
+            with redirect_stderr(said):
+                beside.measure_both(self.FAMILY, kind, [], None, None)
+        except BaseException as error:
+            ended = error
+        return ended, said.getvalue(), sorted(os.listdir(self.here / "module")) == before
+
+    def test_nothing_happens(self):
+        ended, said, as_before = self.beside()
+        self.assertEqual((ended, as_before), (None, True))
+        self.assertIn("is served by", said)
+        self.assertEqual((self.here / "calls").read_text().splitlines(), self.WHOLE)
+
+    def test_a_signal_at_each_step(self):
+        for kind in sysfs.IN_TREE, sysfs.OURS:
+            for step in range(1, len(self.WHOLE) + 1):
+                for sent, wanted in (("TERM", SystemExit), ("INT", KeyboardInterrupt), ("HUP", SystemExit)):
+                    with self.subTest((kind, step, sent)):
+                        ended, said, as_before = self.beside(kind, **{f"_{step}": f"kill -{sent} $PPID; sleep 0.05"})
+                        self.assertEqual((type(ended), as_before), (wanted, True), said)
+
+    def test_two_signals_at_each_two_steps(self):
+        for first in range(1, len(self.WHOLE) + 1):
+            for second in range(first, len(self.WHOLE) + 1):
+                with self.subTest((first, second)):
+                    ended, said, as_before = self.beside(**{f"_{first}": "kill -INT $PPID", f"_{second}": "kill -INT $PPID"})
+                    self.assertEqual((type(ended), as_before), (KeyboardInterrupt, True), said)
+
+    def test_a_step_that_fails(self):
+        """The second rmmod among them, of a core that somebody else holds for a moment."""
+        for kind in sysfs.IN_TREE, sysfs.OURS:
+            for step in range(1, 4):
+                with self.subTest((kind, step)):
+                    ended, said, as_before = self.beside(kind, **{f"_{step}": "echo in use >&2; exit 1"})
+                    self.assertEqual((type(ended), as_before), (ToolError, True), said)
+                    self.assertIn("in use", str(ended))
+        for step in 4, 5:
+            ended, said, as_before = self.beside(**{f"_{step}": "echo in use >&2; exit 1"})
+            self.assertEqual((ended, as_before), (None, True), said)
+
+    def test_what_cannot_be_given_back_is_told(self):
+        ended, said, as_before = self.beside(_6="echo no such module >&2; exit 1")
+        self.assertFalse(as_before)
+        self.assertRegex(said, "'modprobe intel_uncore' failed: no such module")
+        self.assertIn("intel_uncore should be loaded", said)
+
+    def test_the_question(self):
+        """Ctrl-D is no yes; and it is asked with what is known of real machines."""
+        for typed, refused in ((b"\x04", True), (b"\n", True), (b"no\n", True), (b"yes\n", False)):
+            master, inner = pty.openpty()
+            self.addCleanup(os.close, master)
+            os.write(master, typed)
+            said = io.StringIO()
+            with self.subTest(typed), open(inner) as terminal, mock.patch("sys.stdin", terminal), redirect_stdout(said):
+                if refused:
+                    self.assertRaisesRegex(ToolError, "Nothing was changed", beside.agree, self.FAMILY, sysfs.IN_TREE, False)
+                else:
+                    beside.agree(self.FAMILY, sysfs.IN_TREE, False)
+            self.assertIn("nothing yet on a real machine", said.getvalue())
 
 
 class TestCost(unittest.TestCase):

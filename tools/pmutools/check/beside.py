@@ -4,8 +4,10 @@
 This is the one thing here that changes the machine, so it asks first, and gives back what it found, whatever
 happens in between.
 """
+import contextlib
 import math
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -20,6 +22,7 @@ from ..sysfs import IN_TREE, OURS, Machine
 from .checks import NOTE, OK, Bench, Result, judge, place
 
 CORE = "pmu_core"
+MODULES = "/sys/module"
 LOST = {"intel_imc": " (CHA, QPI, PCU and other units have no counters meanwhile)", "cmn": ""}
 ROUNDS, READS, BOUND = 15, 200, 4
 # What both drivers have, and is read at once; of two home nodes at a crosspoint two events are all that fit.
@@ -27,6 +30,7 @@ EVENTS = ("cas_count_read", "cas_count_write", "clockticks", "hnf_cache_miss", "
           "hns_cache_miss_all", "hns_slc_sf_cache_access_all")
 DUMMY = (1, 9)              # PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY: what a read costs without any hardware
 SETTLE_S = 5                # until the PMUs of a module that was loaded are there
+PATIENCE_S = 3              # until a module that is to be given up is free
 
 
 def built(program=Path(__file__)):
@@ -55,35 +59,90 @@ class Cost:
         return f"below the noise of {max(1, math.ceil(max(self.high, -self.low)))} ns"
 
 
-class Drivers:
-    """Which of the two is loaded, and the other way round."""
+class Signals:
+    """Signals that would end the program. The first raises its exception, unless that is held back; the others wait.
 
-    def __init__(self, family, kind, modules=None):
-        self.family, self.kind, self.directory = family, kind, modules
-        self.parameters = {module: _parameters(module) for module in (CORE, family.module, family.twin)}
+    So nothing comes between a module that was unloaded and the one that is loaded in its place, and nothing ends
+    what gives back.
+    """
+    ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def __enter__(self):
+        self.held, self.came, self.raised = 0, None, False
+        self.before = {number: signal.getsignal(number) for number in self.ENDING}
+        for number, handler in self.before.items():
+            if handler != signal.SIG_IGN:
+                signal.signal(number, self._take)
+        return self
+
+    def __exit__(self, *_):
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+        self._raise()
+
+    def _take(self, number, _):
+        self.came = self.came or number
+        if not self.held:
+            self._raise()
+
+    def _raise(self):
+        if self.came and not self.raised:
+            self.raised = True
+            raise KeyboardInterrupt if self.came == signal.SIGINT else SystemExit(128 + self.came)
+
+    def hold(self):
+        self.held += 1
+
+    @contextlib.contextmanager
+    def waiting(self):
+        """What comes meanwhile is raised at the end."""
+        self.hold()
+        try:
+            yield
+        finally:
+            self.held -= 1
+        if not self.held:
+            self._raise()
+
+
+def loaded(module):
+    return Path(MODULES, module, "initstate").exists()
+
+
+class Drivers:
+    """The modules of the two drivers: which are loaded, and which were at first."""
+
+    def __init__(self, family, signals, modules=None):
+        self.family, self.signals, self.directory = family, signals, modules
+        self.of = {OURS: (CORE, family.module), IN_TREE: (family.twin,)}
+        self.before = [module for some in self.of.values() for module in some if loaded(module)]
+        self.parameters = {module: _parameters(module) for some in self.of.values() for module in some}
 
     def swap(self, kind):
-        if kind == self.kind:
-            return
-        if self.kind == OURS:
-            self._run("rmmod", self.family.module)
-            self._run("rmmod", CORE)
-        else:
-            self._run("rmmod", self.family.twin)
-        self.kind = None            # until it is loaded
-        for module in (CORE, self.family.module) if kind == OURS else (self.family.twin,):
-            self.load(module)
-        self.kind = kind
+        with self.signals.waiting():
+            for module in self._others(self.of[kind]):
+                self._run("rmmod", module)
+            for module in self.of[kind]:
+                self.load(module)
+        if not self.pmu():
+            raise ToolError(f"{self.of[kind][-1]} is loaded, but there is no PMU.", "The kernel's log says why.")
+
+    def pmu(self):
+        """One that has a CPU, as soon as there is one; None if there is none."""
         end = time.monotonic() + SETTLE_S
-        while not any(pmu.cpus for pmu in Machine().of(self.family.name)):
-            if time.monotonic() > end:
-                raise ToolError(f"{self.family.module if kind == OURS else self.family.twin} is loaded, but there "
-                                "is no PMU.",
-                                "The kernel's log says why.")
+        while True:
+            found = next((pmu for pmu in Machine().of(self.family.name) if pmu.cpus), None)
+            if found or time.monotonic() > end:
+                return found
             time.sleep(0.1)
 
+    def _others(self, wanted):
+        """What is loaded beside @wanted, in the order in which it can be unloaded."""
+        return [module for module in (self.family.module, CORE, self.family.twin)
+                if module not in wanted and loaded(module)]
+
     def load(self, module):
-        if Path("/sys/module", module, "initstate").exists():
+        if loaded(module):
             return
         for directory in filter(None, (self.directory, built())):
             found = next(iter(sorted(Path(directory).rglob(f"{module}.ko"))), None)
@@ -91,23 +150,36 @@ class Drivers:
                 return self._run("insmod", str(found), *self.parameters[module])
         self._run("modprobe", module, *self.parameters[module])
 
-    def give_back(self, kind):
-        if self.kind == kind:
-            return
-        if self.kind is None:       # neither is whole
-            for module in (self.family.module, CORE, self.family.twin):
-                if Path("/sys/module", module, "initstate").exists():
-                    subprocess.run(["rmmod", module], capture_output=True)
-            self.kind = OURS if kind == IN_TREE else IN_TREE
-            for module in (CORE, self.family.module) if kind == OURS else (self.family.twin,):
-                self.load(module)
-            self.kind = kind
-            return
-        self.swap(kind)
+    def give_back(self):
+        """Sentences about what could not be: the modules that were there at first are loaded, and no others.
+
+        It goes by what is loaded now, and a step that fails keeps no other from being tried.
+        """
+        failed = []
+        with self.signals.waiting():
+            for module in self._others(self.before):
+                failed += self._patiently("rmmod", lambda module=module: self._run("rmmod", module))
+            for module in self.before:
+                failed += self._patiently("load", lambda module=module: self.load(module))
+        return failed
+
+    @staticmethod
+    def _patiently(what, step):
+        """An event that was just closed keeps its module for a moment."""
+        end = time.monotonic() + (PATIENCE_S if what == "rmmod" else 0)
+        while True:
+            try:
+                step()
+                return []
+            except (ToolError, OSError) as error:
+                if time.monotonic() >= end:
+                    return [str(error)]
+            time.sleep(0.1)
 
     @staticmethod
     def _run(*words):
-        done = subprocess.run(words, capture_output=True, text=True)
+        # In a session of its own: the terminal's Ctrl-C is not for it.
+        done = subprocess.run(words, capture_output=True, text=True, start_new_session=True)
         if done.returncode:
             raise ToolError(f"'{' '.join(words)}' failed: "
                             f"{(done.stderr.strip().splitlines() or ['it says nothing'])[-1]}",
@@ -117,7 +189,7 @@ class Drivers:
 def _parameters(module):
     """What it was loaded with, as far as sysfs shows it."""
     found = []
-    for path in sorted(Path("/sys/module", module, "parameters").glob("*")):
+    for path in sorted(Path(MODULES, module, "parameters").glob("*")):
         try:
             text = path.read_text().strip()
         except OSError:
@@ -182,7 +254,7 @@ def family_of(machine):
         if pmu.family.twin and pmu.cpus:
             if not pmu.driver.module:
                 raise ToolError("The in-tree driver is built into this kernel, so it cannot be unloaded.")
-            if all(Path("/sys/module", module, "initstate").exists() for module in (pmu.family.module, pmu.family.twin)):
+            if all(map(loaded, (pmu.family.module, pmu.family.twin))):
                 raise ToolError(f"Both {pmu.family.module} and {pmu.family.twin} are loaded, so what would have to be given "
                                 "back is not known.", "Unload one of them.")
             return pmu.family, pmu.driver.kind
@@ -195,12 +267,19 @@ def agree(family, kind, yes):
     to = family.module if kind == IN_TREE else family.twin
     away = family.twin if kind == IN_TREE else family.module
     print(f"This unloads {away}, loads {to}, and then gives back what is there now{LOST[family.name]}.\n"
-          f"Events that others have open on these counters end.", flush=True)
+          "Events that others have open on these counters end.\n"
+          "Everything of pmu-suite was run on models, nothing yet on a real machine. So say yes on a machine that may "
+          "crash.", flush=True)
     if yes:
         return
     if not sys.stdin or not sys.stdin.isatty():
         raise ToolError("There is no terminal to ask on.", "Say --yes if that is all right.")
-    if input("Go on? [y/N] ").strip().lower() not in ("y", "yes"):
+    try:
+        said = input("Go on? [y/N] ")
+    except EOFError:        # Ctrl-D
+        said = ""
+        print()
+    if said.strip().lower() not in ("y", "yes"):
         raise ToolError("Nothing was changed.")
 
 
@@ -210,25 +289,37 @@ def costs(mine, theirs):
             for what in mine if what in theirs]
 
 
+def measure_both(family, kind, checks, modules, say):
+    """{OURS: measure(), IN_TREE: measure()}, beginning with @kind, which is loaded, and is again at the end."""
+    found = {}
+    with Signals() as signals:
+        drivers = Drivers(family, signals, modules)
+        try:
+            try:
+                found[kind] = measure(checks, say)
+                other = OURS if kind == IN_TREE else IN_TREE
+                drivers.swap(other)
+                found[other] = measure(checks, say)
+            finally:
+                signals.hold()      # one that comes before this is the first, and no other ends what follows
+        finally:
+            failed = drivers.give_back()
+            for sentence in failed:
+                print(sentence, file=sys.stderr)
+            pmu = drivers.pmu()
+            print(f"{place(pmu, pmu.cpus[0])} is served by {pmu.driver} again." if pmu and not failed else
+                  f"Not all is as it was: {', '.join(drivers.before)} should be loaded. The kernel's log may say more.",
+                  file=sys.stderr)
+    return found
+
+
 def run(machine, checks_of, yes, modules, say):
     """Results of both, and one that holds them against each other."""
     if os.geteuid():
         raise ToolError("--beside loads and unloads modules.", "Run it as root.")
     family, kind = family_of(machine)
     agree(family, kind, yes)
-    other = OURS if kind == IN_TREE else IN_TREE
-    drivers = Drivers(family, kind, modules)
-    checks = checks_of(family.name)
-    found = {}
-    try:        # also if a signal ends this: errors.main() makes an exception of it
-        found[kind] = measure(checks, say)
-        drivers.swap(other)
-        found[other] = measure(checks, say)
-    finally:
-        drivers.give_back(kind)
-        pmus = [pmu for pmu in Machine().of(family.name) if pmu.cpus]
-        print(f"{place(pmus[0], pmus[0].cpus[0])} is served by {pmus[0].driver} again." if pmus else
-              f"There is no PMU of {family.what} now: look at the kernel's log.", file=sys.stderr)
+    found = measure_both(family, kind, checks_of(family.name), modules, say)
     results = [result for some, _ in found.values() for result in some.values()]
     mine, theirs = found[OURS], found[IN_TREE]
     said = costs(mine[1], theirs[1])
