@@ -9,7 +9,7 @@ from unittest import mock
 import tree
 from pmutools.check import checks, cmn, common, intel_imc, load, look, main, power_imc, probe
 from pmutools.check.checks import FAIL, NOTE, OK, SKIP
-from pmutools import errors, sysfs
+from pmutools import count, errors, sysfs
 from pmutools.count import Reading
 
 DRAWING = "sys/kernel/debug/cmn_pmu/arm_cmn_0"
@@ -110,6 +110,20 @@ class TestIntel(Case):
                    "uncore_imc_1/event=0xff/ on CPU 1: its device went away")
         self.check("clock", self.bench({intel_imc.FIXED: OSError(errno.EBUSY, "")}), FAIL,
                    "somebody else has what it needs")
+
+    def test_a_channel_without_memory(self):
+        """The in-tree driver shows it; a channel that moves lines, or all that stand, have no such excuse."""
+        def in_tree(*args):
+            bench = self.bench(*args)
+            bench.ours = False
+            return bench
+        empty = {intel_imc.FIXED: 0, intel_imc.ALL: 0}
+        self.check("clock", in_tree(empty), NOTE, "^uncore_imc_1 on CPU 1: no clock, .* without a memory module")
+        self.check("clock", self.bench(empty), FAIL, "uncore_imc_1 on CPU 1: the DRAM clock is 0Hz")
+        self.check("clock", in_tree({intel_imc.FIXED: 0}), FAIL, "uncore_imc_1 on CPU 1: the DRAM clock is 0Hz")
+        bench = in_tree()
+        bench.says = lambda want, seconds: 0
+        self.check("clock", bench, FAIL, "uncore_imc_1 on CPU 1: the DRAM clock is 0Hz")
 
     def test_a_clock_that_changes(self):
         bench = self.bench()
@@ -357,7 +371,8 @@ class TestLoad(Case):
 
     def xeon(self, share, others=0, **changes):
         """Socket 0's and 1's channels have @share of what is moved there, and of others' bytes."""
-        machine = tree.machine(self, "snbep", {"proc/meminfo": "MemAvailable: 8388608 kB\n"} | changes)
+        machine = tree.machine(self, "snbep", {"proc/meminfo": "MemAvailable: 8388608 kB\n",
+                                               "sys/devices/system/node/online": "0-1\n"} | changes)
 
         def says(want, seconds):
             channel, cpu, text = want.key
@@ -389,6 +404,35 @@ class TestLoad(Case):
                          lambda want, seconds: int(share * load.BYTES / 64 * (seconds == 1.0)))
         for share, verdict in ((0.5, FAIL), (1, OK), (2, OK), (3, FAIL)):
             self.check("load-memory", bench(share), verdict, "arm_cmn_0, read")
+
+    def test_memory_that_may_be_anywhere(self):
+        """Firmware that tells of no nodes: the buffer is at either socket, whose mesh or channels count it alone."""
+        meshes = [pmu(f"arm_cmn_{number}", "cmn", [0], {"hnf_mc_reqs": 1.0}) for number in range(2)]
+
+        def bench(share, nodes):
+            files = {"proc/meminfo": "MemAvailable: 33554432 kB\n", "sys/devices/system/node/online": nodes}
+            return Bench(self.machine(*meshes, files=files), "cmn", lambda want, seconds: int(
+                share * load.BYTES / 64 * (seconds == 1.0) * (want.key[0] == "arm_cmn_1")))
+        self.check("load-memory", bench(1, "0\n"), OK, "arm_cmn_0 [+] arm_cmn_1, read")
+        self.check("load-memory", bench(0.5, "0\n"), FAIL, "arm_cmn_0 [+] arm_cmn_1, read")
+        self.check("load-memory", bench(1, "0-1\n"), FAIL, "^arm_cmn_0, read")
+        one = self.xeon(1, **{"sys/devices/system/node/online": "0\n"})
+        # What a CPU of one socket moves is what the other one's channels count.
+        good = one.says
+        one.says = lambda want, seconds: good(count.Want((want.key[0], 1 - want.key[1], want.key[2]), "", 0, {}), seconds)
+        self.check("load-memory", one, OK, "read on socket 1, at the channels of all sockets")
+
+    def test_a_cache_that_is_not_listed(self):
+        """Of 32 home nodes with up to 4 MiB: a buffer of 16 times a core's own cache would be in there."""
+        text = "\n".join(["arm_cmn_0: CMN-700", "y=0 | XP 0x000 DTC 0 |",
+                          *(f"    | p0 HN-F {one:#05x}  |\n    |      HN-F#{one}    |" for one in range(32))])
+        caches = {"sys/devices/system/cpu/cpu0/cache/index3/size": "1024K\n", "proc/meminfo": "MemAvailable: 33554432 kB\n"}
+        mesh = pmu("arm_cmn_0", "cmn", [0], {"hnf_mc_reqs": 1.0, "hnf_cache_miss": 1.0, "hnf_slc_sf_cache_access": 1.0})
+        for drawing, cache in ((text, 128 << 20), ("", 512 << 20)):
+            self.loads.clear()
+            self.check("load-memory", Bench(self.machine(mesh, files={**caches, DRAWING: drawing}), "cmn",
+                                            lambda want, seconds: int(load.BYTES / 64 * (seconds == 1.0))), OK, "read")
+            self.assertEqual(self.loads[0][3], load.BYTES + cache)
 
     def test_thread(self):
         for share, verdict in ((0.5, FAIL), (1, OK), (1.1, FAIL)):

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 from ..errors import ToolError
+from ..sysfs import numbers
 
 from . import cmn, intel_imc, power_imc
 from .checks import Check, fail, ok, plain, skip, spare_memory, troubles
@@ -25,6 +26,7 @@ CACHES = 16                 # so large is the buffer: 1/16 of it may be left fro
 LEAST, MOST = 0.9, 1.1      # of the bytes: 1/16 may be in caches; tables, prefetchers and others take their part
 ROOM = 32 << 20             # bytes that others move meanwhile, beside what they moved before
 MESH_MOST = 2.2             # each line that comes may push one out that is written
+SLICE, HOMES = 4 << 20, 128 # bytes of the system cache at a home node, and home nodes, at most: CMN-700's manual
 INSTRUCTIONS = 50_000_000
 EXTRA = 1_000_000           # instructions of starting and ending
 ROUNDS = 500
@@ -80,12 +82,18 @@ class Load:
 LOAD = Load()
 
 
-def buffer_size(machine):
-    """Bytes; 0 if this machine has not so much memory to spare."""
+def buffer_size(machine, system_cache=0):
+    """Bytes; 0 if this machine has not so much memory to spare. The @system_cache is one that sysfs does not list."""
     caches = [machine.read(f"sys/devices/system/cpu/cpu0/cache/index{one}/size", "0K") for one in range(5)]
-    largest = max(int(re.sub(r"\D", "", one) or 0) << 10 for one in caches) or 32 << 20
+    largest = max(*(int(re.sub(r"\D", "", one) or 0) << 10 for one in caches), system_cache) or 32 << 20
     spare = spare_memory(machine) // 4
-    return min(CACHES * largest, spare) if spare >= 4 * largest else 0
+    # What is not read again cannot be found in a cache.
+    return min(CACHES * largest, BYTES + largest, spare) if spare >= 4 * largest else 0
+
+
+def near_memory(machine, units):
+    """Whether a CPU's memory is known to be that of its own of so many units: else it may be that of any."""
+    return units == 1 or len(numbers(machine.read("sys/devices/system/node/online", "0"))) >= units
 
 
 def _compare(bench, what, kind, cpu, size, groups, keys, most=MOST):
@@ -113,24 +121,35 @@ def channels(bench):
         return
     boxes = bench.boxes()
     groups = [intel_imc.group(pmu, cpu, intel_imc.READ, intel_imc.WRITE) for pmu, cpu in boxes]
-    for package in sorted({bench.machine.package(cpu) for _, cpu in boxes}):
+    packages = sorted({bench.machine.package(cpu) for _, cpu in boxes})
+    near = near_memory(bench.machine, len(packages))
+    for package in packages:
         worker = next(cpu for _, cpu in boxes if bench.machine.package(cpu) == package)
         for kind, text in (("read", intel_imc.READ), ("write", intel_imc.WRITE)):
-            keys = [(pmu.name, cpu, text) for pmu, cpu in boxes if bench.machine.package(cpu) == package]
-            yield from _compare(bench, f"{kind} on socket {package}", kind, worker, size, groups, keys)
+            keys = [(pmu.name, cpu, text) for pmu, cpu in boxes if not near or bench.machine.package(cpu) == package]
+            where = "" if near else ", at the channels of all sockets"
+            yield from _compare(bench, f"{kind} on socket {package}{where}", kind, worker, size, groups, keys)
 
 
 def mesh(bench):
-    size = buffer_size(bench.machine)
+    found = []              # (PMU, its groups, its home nodes)
     for pmu in bench.pmus:
         names = [name for name in cmn.REQUESTS if name in pmu.events]
-        if not names or not size:
-            yield skip(f"{pmu.name}: no event of requests to memory, or too little memory for a buffer that no "
-                       "cache holds.")
-            continue
-        groups = [[cmn.wanted(pmu, name)] for name in names]
-        yield from _compare(bench, f"{pmu.name}, read", "read", pmu.cpus[0], size, groups, [group[0].key for group in groups],
-                            MESH_MOST)
+        if names:
+            found.append((pmu, [[cmn.wanted(pmu, name)] for name in names], len(cmn.homes(bench, pmu)[2]) or HOMES))
+        else:
+            yield skip(f"{pmu.name}: no event of requests to memory.")
+    size = buffer_size(bench.machine, sum(homes for *_, homes in found) * SLICE)
+    if found and not size:
+        yield skip("There is too little memory for a buffer that no cache holds.")
+    if not found or not size:
+        return
+    # Where firmware has no nodes, a CPU's buffer may be at any mesh.
+    near = near_memory(bench.machine, len(bench.pmus))
+    for some in [[one] for one in found] if near else [found]:
+        groups = [group for _, groups, _ in some for group in groups]
+        yield from _compare(bench, f"{' + '.join(pmu.name for pmu, *_ in some)}, read", "read", some[0][0].cpus[0], size,
+                            groups, [group[0].key for group in groups], MESH_MOST)
 
 
 def thread(bench):
@@ -182,7 +201,9 @@ TABLES = {
                         "counted before.",
                         channels),),
     "cmn": (Check("load-memory", "Is what a program reads what the mesh asks of memory?",
-                  "As for memory channels; each line that comes may push one out that has to be written.", mesh),),
+                  "As for memory channels; each line that comes may push one out that has to be written. The system cache "
+                  f"has {SLICE >> 20} MiB at each home node at most, and firmware need not list it. Where firmware does "
+                  "not say which memory is near, all meshes together are looked at.", mesh),),
     "power_imc": (
         Check("load-thread", "Are the instructions of a program those that its thread counts?",
               "A loop of known length in the processor's own words; 1 % and a million are for its start and its "
