@@ -70,3 +70,14 @@ without_rights() {
 	as_nobody pmu-top --once > /tmp/text 2>&1
 	contains "with the right" "$(cat /tmp/text)" "$1"
 }
+
+# told PATTERN: pmu-top --output /tmp/top comes to say this, in a line that it has not said before this was asked
+told() {
+	from=$(wc -l < /tmp/top)
+	for _ in $(seq 300); do
+		! tail -n "+$((from + 1))" /tmp/top | grep -qE "$1" || return 0
+		sleep 0.1
+	done
+	cat /tmp/top
+	return 1
+}

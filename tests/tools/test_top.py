@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """pmu-top: what it makes of counts, and how it says so. Guests compare it with what models do."""
 import argparse
+import errno
 import io
 import json
 import os
@@ -17,7 +18,7 @@ from unittest import mock
 import tree
 from rich.console import Console, Group
 
-from pmutools import VERSION
+from pmutools import VERSION, sysfs
 from pmutools.count import Reading
 from pmutools.errors import ToolError
 from pmutools.top import cmn, frames, intel_imc, main, output, power_imc, screen
@@ -266,6 +267,100 @@ class TestPower(unittest.TestCase):
         said = power_imc.count_functions("   pmu-spin      10000a5c heavy\n pmu-spin 10000a60 heavy\n"
                                          "kworker/0:1-ev c000000000123450 [unknown]\n")
         self.assertEqual(said, {"samples": 3, "top": [["heavy", "pmu-spin", 2], ["0xc000000000123450", "kworker/0:1-ev", 1]]})
+
+
+class TestWhatIsLost(unittest.TestCase):
+    """A sentence says what is lost, as long as it is; what is back is counted again."""
+    CHANNEL = "sys/bus/event_source/devices/uncore_imc_3/cpumask"
+
+    def setUp(self):
+        self.kernel = tree.Kernel(self)
+
+    def live(self, machine, view, **more):
+        self.machine = machine
+        live = frames.Live(view, machine, 1.0, look=lambda: sysfs.Machine(machine.root, machine.arch), **more)
+        live.look_at(view.first)
+        self.addCleanup(live.close)
+        return live
+
+    def xeon(self, **more):
+        machine = tree.machine(self, "snbep")
+        return self.live(machine, intel_imc.View.of(machine, options()), **more)
+
+    def put(self, path, text):
+        (self.machine.root / path).write_text(text)
+
+    def frame(self, live):
+        """(notes, sockets and channels that have a number)"""
+        one = live.until(self.kernel.wait)
+        return one.notes, {(row.labels[0][1], row.labels[1][1]) for row in live.view.rows(one).all
+                           if row.name == "read" and row.value}
+
+    def test_a_channel_that_is_unbound_and_bound_again(self):
+        live, everything = self.xeon(), {(socket, channel) for socket in "01" for channel in "0123"}
+        self.assertEqual(self.frame(live), ([], everything))
+        self.kernel.stale = {("uncore_imc_3", 1)}
+        self.put(self.CHANNEL, "0\n")
+        for _ in range(2):
+            self.assertEqual(self.frame(live), (["a part of uncore_imc_3 is gone: its numbers are missing"],
+                                                everything - {("1", "3")}))
+        self.kernel.stale = set()
+        self.put(self.CHANNEL, "0-1\n")
+        self.assertEqual(self.frame(live)[0], ["uncore_imc_3 was lost, and is counted again from now on"])
+        for _ in range(2):
+            self.assertEqual(self.frame(live), ([], everything))
+        opened = len(self.kernel.groups)
+        self.frame(live)
+        self.assertEqual(len(self.kernel.groups), opened)
+
+    def test_a_driver_that_is_unloaded_and_loaded(self):
+        live = self.xeon(waits=True)
+        self.frame(live)
+        self.kernel.stale = {(f"uncore_imc_{number}", cpu) for number in range(4) for cpu in range(2)}
+        devices = self.machine.root / "sys/bus/event_source/devices"
+        devices.rename(devices.with_name("away"))
+        notes, there = self.frame(live)
+        self.assertEqual((len(notes), there), (4, set()))
+        self.assertIn("uncore_imc_2 is gone: its numbers are missing", notes)
+        self.frame(live)
+        devices.with_name("away").rename(devices)
+        self.kernel.stale = set()
+        self.frame(live)
+        notes, there = self.frame(live)
+        self.assertEqual((notes, len(there)), ([], 8))
+
+    def test_where_nothing_is_left_and_nobody_waits(self):
+        live = self.xeon()
+        self.kernel.stale = {(f"uncore_imc_{number}", cpu) for number in range(4) for cpu in range(2)}
+        for number in range(4):
+            self.put(f"sys/bus/event_source/devices/uncore_imc_{number}/cpumask", "")
+        self.assertRaisesRegex(ToolError, "uncore_imc_0, uncore_imc_1, uncore_imc_2, uncore_imc_3 are gone",
+                               live.until, self.kernel.wait)
+
+    def test_the_cpu_of_a_socket_goes_offline(self):
+        """Another one of the socket has its channels then; what stayed with the first counts nothing more."""
+        machine = tree.machine(self, "snbep", {f"sys/devices/system/cpu/cpu3/topology/{name}": "1\n"
+                                               for name in ("physical_package_id", "core_id")} |
+                               {"sys/devices/system/cpu/online": "0-1,3\n"})
+        live = self.live(machine, intel_imc.View.of(machine, options()))
+        self.frame(live)
+        self.kernel.stands = {(f"uncore_imc_{number}", 1) for number in range(4)}
+        for number in range(4):
+            self.put(f"sys/bus/event_source/devices/uncore_imc_{number}/cpumask", "0,3\n")
+        self.put("sys/devices/system/cpu/online", "0,3\n")
+        notes, _ = self.frame(live)
+        self.assertEqual(notes[0], "uncore_imc_0 was lost, and is counted again from now on")
+        notes, there = self.frame(live)
+        self.assertEqual((notes, len(there)), ([], 8))
+
+    def test_one_that_cannot_be_opened_yet(self):
+        live = self.xeon()
+        self.kernel.stale, self.kernel.refuses = {("uncore_imc_3", 1)}, {"uncore_imc_3": errno.ENODEV}
+        self.assertEqual(self.frame(live)[0], ["a part of uncore_imc_3 is gone: its numbers are missing"])
+        self.kernel.stale, self.kernel.refuses = set(), {}
+        self.frame(live)
+        notes, there = self.frame(live)
+        self.assertEqual((notes, len(there)), ([], 8))
 
 
 class TestOutputs(unittest.TestCase):

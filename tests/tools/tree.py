@@ -4,11 +4,12 @@ import json
 import sys
 import tempfile
 from pathlib import Path
+from unittest import mock
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1] / "tools"))
 
-from pmutools import sysfs  # noqa: E402: the path comes first
+from pmutools import count, errors, sysfs  # noqa: E402: the path comes first
 
 # uname -m
 ARCH = {"snbep": "x86_64", "skx": "x86_64", "cmn600": "aarch64", "cmn700": "aarch64", "power9": "ppc64le",
@@ -26,3 +27,57 @@ def machine(test, name, changes=None):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)
     return sysfs.Machine(directory.name, ARCH[name])
+
+
+class Kernel:
+    """perf events whose time a test makes, and that a test takes away. Each counts RATE a second, while it counts."""
+    RATE = 1_000_000
+
+    def __init__(self, test):
+        self.now = 1_000_000_000        # ns
+        self.groups = []                # those that are open
+        self.stale = set()              # (PMU, CPU) where what is open reads as one whose device went
+        self.stands = set()             # (PMU, CPU) where time stands still for what is open
+        self.refuses = {}               # PMU: errno of an open
+        self.pinned = set()             # PMUs where nothing comes to its turn
+        for target, name, fake in ((count, "Group", lambda *args: Group(self, *args)),
+                                   (count.time, "monotonic_ns", lambda: self.now)):
+            patch = mock.patch.object(target, name, fake)
+            patch.start()
+            test.addCleanup(patch.stop)
+
+    def wait(self, seconds):
+        for group in self.groups:
+            group.passes(int(seconds * 1e9))
+        self.now += int(seconds * 1e9)
+
+
+class Group:
+    def __init__(self, kernel, wants, paranoid="unknown"):
+        self.kernel, self.wants, self.gone, self.on, self.enabled, self.running = kernel, wants, False, False, 0, 0
+        self.pmu = wants[0].name.split("/")[0]
+        self.place = self.pmu, wants[0].cpu
+        self.lost = False
+        if self.pmu in kernel.refuses:
+            raise errors.opening(wants[0].name, kernel.refuses[self.pmu])
+        kernel.groups.append(self)
+
+    def passes(self, time):
+        self.lost |= self.place in self.kernel.stale
+        if self.on and not self.lost and self.place not in self.kernel.stands:
+            self.enabled += time
+            self.running += time if self.pmu not in self.kernel.pinned else 0
+
+    def enable(self):
+        self.on = True
+
+    def disable(self):
+        self.on = False
+
+    def read(self):
+        self.gone |= self.lost
+        return {} if self.gone else {one.key: count.Reading(self.running * self.kernel.RATE // 10**9, self.enabled, self.running)
+                                     for one in self.wants}
+
+    def close(self):
+        self.kernel.groups.remove(self)

@@ -6,6 +6,7 @@ been read at one moment, an errno becomes a text that differs between versions, 
 has left is one that was "not counted". The system call's interface is frozen, and is a page of code here.
 """
 import ctypes
+import errno
 import os
 import platform
 import resource
@@ -143,18 +144,32 @@ class Session:
 
     def __init__(self, groups, paranoid="unknown", tolerate=()):
         """@groups: lists of Wants. Those that cannot be opened with an errno of @tolerate are left out: self.refused."""
-        self.groups, self.refused = [], []
+        self.groups, self.refused, self.paranoid = [], [], paranoid
         try:
-            for wants in groups:
-                try:
-                    self.groups.append(Group(wants, paranoid))
-                except ToolError as error:
-                    if getattr(error, "errno", None) not in tolerate:
-                        raise
-                    self.refused.append((wants, error))
+            self._open(groups, tolerate)
         except BaseException:
             self.close()
             raise
+
+    def _open(self, groups, tolerate):
+        for wants in groups:
+            try:
+                self.groups.append(Group(wants, self.paranoid))
+            except ToolError as error:
+                if getattr(error, "errno", None) not in tolerate:
+                    raise
+                self.refused.append((wants, error))
+
+    def renew(self, groups):
+        """Open those of @groups that are not open, or are gone. Returns the Groups that were opened."""
+        for group in [group for group in self.groups if group.gone]:
+            group.close()
+            self.groups.remove(group)
+        before = list(self.groups)
+        there = {one.key for group in before for one in group.wants}
+        self.refused = []
+        self._open([wants for wants in groups if wants[0].key not in there], errno.errorcode)
+        return self.groups[len(before):]
 
     def enable(self):
         for group in self.groups:

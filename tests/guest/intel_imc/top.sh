@@ -106,17 +106,28 @@ test_rights() {
 	without_rights '^read 0.00 GB/s'
 }
 
-# One channel vanishes: it is named, the others count on.
+# One channel vanishes: it is named, the others count on. When it is back it is counted again.
 test_a_device_vanishes() {
 	[ $driver = ours ] || skip "the in-tree driver has no such thing as a channel that vanishes"
 	function=$(ls -d $DRIVER/0000:* | head -n 1)
 	function=${function##*/}
 	pmu-top --json --output /tmp/top -- \
 		sh -c "echo $function > $DRIVER/unbind; pmu-model add imc1 cas_rd 5; pmu-model add imc3@1 cas_wr 6"
-	contains "notes" "$(cat /tmp/top)" '"notes": \["uncore_imc_[0-9]+ is gone'
+	contains "notes" "$(cat /tmp/top)" '"notes": \["a part of uncore_imc_[0-9]+ is gone'
 	equal "no sum" "$(top_value total_read_bytes)" None
 	equal "another channel" "$(top_value write_bytes socket=1 channel=3)" $((6 * 64))
 	echo "$function" > $DRIVER/bind
+	: > /tmp/top
+	pmu-top --mode pages --json --output /tmp/top &
+	told 'intel_imc'
+	echo "$function" > $DRIVER/unbind
+	told 'is gone: its numbers are missing'
+	echo "$function" > $DRIVER/bind
+	told '"uncore_imc_[0-9]+ was lost, and is counted again'
+	pmu-model add "imc*" cas_rd 50000000
+	told '"total_read_bytes", "value": [1-9]'
+	kill $!
+	wait $! || equal "exit status" $? 143
 }
 
 # No driver: a sentence, and what to do.

@@ -65,6 +65,8 @@ class View:
         pmu = machine.pmus.get(name)
         if pmu is None or pmu.family.name != "cmn":
             raise ToolError(f"There is no mesh {name}.", f"There is: {', '.join(pmu.name for pmu in machine.of('cmn'))}.")
+        if not pmu.cpus:
+            raise ToolError(f"{pmu.name} has no CPU: its device is gone.", "Unload the driver, and load it again.")
         if options.map:
             mesh = meshes.parse(Path(options.map).read_text(encoding="utf-8", errors="replace"), options.map)
         else:
@@ -110,11 +112,16 @@ class View:
         return {f"{node:#x}": [node, name, xp["id"], xp["dtc"]] for xp, node, name in nodes
                 if port is None or port in xp["ports"]}
 
+    def look(self, machine):
+        pass
+
+    def missing(self, machine):
+        return set() if self._pmu(machine) else {self.info["pmu"]}
+
     def _pmu(self, machine):
-        pmu = machine.pmus[self.info["pmu"]]
-        if not pmu.cpus:
-            raise ToolError(f"{pmu.name} has no CPU: its device is gone.", "Unload the driver, and load it again.")
-        return pmu
+        """None while it is gone: a driver that lets a device go leaves the PMU without a CPU, or none."""
+        pmu = machine.pmus.get(self.info["pmu"])
+        return pmu if pmu and pmu.cpus else None
 
     def _homes(self, pmu):
         for pair in ("access", "miss"), ("reqs", "retries"):
@@ -122,6 +129,8 @@ class View:
 
     def groups(self, machine, mode):
         pmu = self._pmu(machine)
+        if not pmu:
+            return
         if mode == "totals":
             yield from self._homes(pmu)
         elif not self.mesh:
@@ -130,7 +139,7 @@ class View:
     def turns(self, machine, mode):
         """The totals have turns of their own: where an XP has two home nodes they take all of its counters."""
         pmu = self._pmu(machine)
-        if mode == "totals" or not self.mesh:
+        if not pmu or mode == "totals" or not self.mesh:
             return []
         if mode == "links":
             wanted = {key: (dtc, xp, text, xp) for key, (xp, text, dtc) in self.info["links"].items()}
@@ -144,6 +153,9 @@ class View:
         turns = [[single(key) for key in turn]
                  for turn in pack([(key, dtc, xp) for key, (dtc, xp, *_) in wanted.items()])]
         return turns + [[group] for group in self._homes(pmu)] if self.info["homes"] else turns
+
+    def begin(self, mode):
+        pass
 
     def extra(self, mode):
         return {}

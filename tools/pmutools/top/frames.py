@@ -3,6 +3,7 @@
 
 A record is lines of JSON: the first has what is known of the machine, each other one a frame.
 """
+import errno
 import json
 import subprocess
 import time
@@ -11,8 +12,11 @@ from dataclasses import asdict, dataclass, field
 from ..count import Reading, Session, restore_file_limit
 from ..errors import ToolError
 from ..files import printable
+from ..sysfs import Machine, natural
 
 VERSION = 1
+# What perf says of a device or a CPU that is not there; and of what somebody else has.
+LOST, BUSY = (errno.ENODEV, errno.ENXIO, errno.ENOENT), (errno.EBUSY, errno.EAGAIN)
 NOTES = 3               # of events that are refused, so many are named
 LONGEST = 1e9           # seconds that a record may be of
 
@@ -71,22 +75,21 @@ class Live:
     """
     replayed = False
 
-    def __init__(self, view, machine, interval):
-        self.view, self.machine, self.interval = view, machine, interval
+    def __init__(self, view, machine, interval, waits=False, look=Machine):
+        """@waits: if all is gone, wait until it is back. @look() makes a Machine, as it is then."""
+        self.view, self.machine, self.interval, self.waits, self._look = view, machine, interval, waits, look
         self.mode, self.begin, self.session, self.turns = None, None, None, []
 
     def look_at(self, mode):
         """Count what @mode of the view wants, from now on."""
         self.close()
         self.mode = mode
+        self.view.begin(mode)
         self.session = self._open(self.view.groups(self.machine, mode))
         self.turns = [self._open(groups) for groups in self.view.turns(self.machine, mode)]
         refused = [one for session in self._sessions() for one in session.refused]
         if not any(session.groups for session in self._sessions()):
             raise refused[0][1]
-        self.notes = [f"not counted: {error.what}" for _, error in refused[:NOTES]]
-        if refused[NOTES:]:
-            self.notes.append(f"not counted either: {len(refused) - NOTES} more")
         self.session.enable()
         self.last, self.moment = self._read()
         self.begin = self.begin or self.moment
@@ -106,23 +109,59 @@ class Live:
     def frame(self):
         """What was counted since the last one."""
         now, moment = self._read()
-        gone = sorted({one.name.split("/")[0] for session in self._sessions() for one in session.gone()})
-        if not now:
-            raise ToolError(f"{', '.join(gone)} {'is' if len(gone) == 1 else 'are'} gone: the device has vanished, its "
-                            "driver was unloaded, or somebody has pinned all counters.",
-                            "The kernel's log says which; start this again when the PMU is back.")
         counts = {key: reading.since(self.last[key]) for key, reading in now.items() if key in self.last}
+        for group in self.session.groups:
+            # It is enabled all the time, unless its CPU is offline.
+            if not group.gone and not counts[group.wants[0].key].enabled:
+                group.gone = True
         # Who has a turn is enabled for a part of the interval alone, which is what there is to tell.
         whole = moment - self.moment
         takes_turns = {one.key for session in self.turns for group in session.groups for one in group.wants}
         if len(self.turns) > 1:
             counts = {key: Reading(one.value, max(whole, one.running), one.running) if key in takes_turns else one
                       for key, one in counts.items()}
-        frame = Frame((self.moment - self.begin) / 1e9, whole / 1e9, self.mode, counts,
-                      [f"{name} is gone: its numbers are missing" for name in gone] + self.notes,
-                      self.view.extra(self.mode))
+        frame = Frame((self.moment - self.begin) / 1e9, whole / 1e9, self.mode, counts, extra=self.view.extra(self.mode))
         self.last, self.moment = now, moment
+        frame.notes = self._renew(bool(counts))
         return frame
+
+    def _refused(self, numbers):
+        return [one for session in self._sessions() for one in session.refused if one[1].errno in numbers]
+
+    def _lost(self):
+        """Names of PMUs of which something is gone, or was not there to be opened."""
+        wants = [one for session in self._sessions() for one in session.gone()]
+        wants += [one for group, _ in self._refused(LOST) for one in group]
+        return {one.name.split("/")[0] for one in wants} | self.view.missing(self.machine)
+
+    def _renew(self, counted):
+        """Look for what was lost, and open it where it is now. Sentences about what was, or is not there."""
+        lost = self._lost()
+        if lost:
+            self.machine = self._look()
+            self.view.look(self.machine)
+        if lost or self._refused(BUSY):
+            turns = self.view.turns(self.machine, self.mode)
+            for session, groups in zip(self._sessions(), [self.view.groups(self.machine, self.mode), *turns]):
+                for group in session.renew(list(groups)):
+                    if session is self.session:
+                        group.enable()
+                    self.last.update(group.read())
+        gone = sorted(self._lost() & lost, key=natural)
+        if not counted and not self.waits:
+            what = ", ".join(gone or sorted(lost, key=natural))
+            raise ToolError(f"{what} {'are' if ',' in what else 'is'} gone: the device has vanished, or its driver was "
+                            "unloaded.", "The kernel's log says which; start this again when the PMU is back.")
+        # A PMU is that of all sockets: one of them may have it still.
+        part = {name for name in gone if (pmu := self.machine.pmus.get(name)) and pmu.cpus}
+        return [f"{'a part of ' if name in part else ''}{name} is gone: its numbers are missing" for name in gone] + \
+               [f"{name} was lost, and is counted again from now on" for name in sorted(lost - set(gone), key=natural)] + \
+               self._not_counted()
+
+    def _not_counted(self):
+        refused = [error for session in self._sessions() for _, error in session.refused if error.errno not in LOST]
+        notes = [f"not counted: {error.what}" for error in refused[:NOTES]]
+        return notes + ([f"not counted either: {len(refused) - NOTES} more"] if refused[NOTES:] else [])
 
     def _take_turns(self, seconds, wait):
         """One turn of each, in @seconds; wait(seconds) may begin something else: then once more."""

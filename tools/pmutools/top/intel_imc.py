@@ -57,23 +57,37 @@ class View:
             pairs["power"] = {"ppd": "event=0x85", "refresh": "event=0x43"}
         dies = len({(cpu.package, cpu.die) for cpu in machine.cpus.values()}) > \
             len({cpu.package for cpu in machine.cpus.values()})
+        boxes = cls._boxes(machine, dies)
+        if not boxes:
+            raise ToolError("No CPU of a socket with memory channels is online.", "Bring one online.")
+        return cls({"view": cls.name, "machine": machine.processor, "kernel": machine.kernel,
+                    "driver": str(pmus[0].driver), "boxes": boxes, "dies": dies, "pairs": pairs,
+                    "generation": NAMES.get(model[1], "") if model else ""})
 
+    @staticmethod
+    def _boxes(machine, dies):
+        """[socket, channel, PMU, CPU] of each channel; a socket that has several @dies is as many."""
         def socket(number):
             cpu = machine.cpus.get(number)
             return "?" if cpu is None else f"{cpu.package}.{cpu.die}" if dies else str(cpu.package)
 
-        boxes = [[socket(cpu), pmu.name.rsplit("_", 1)[1], pmu.name, cpu] for pmu in pmus for cpu in pmu.cpus]
-        if not boxes:
-            raise ToolError("No CPU of a socket with memory channels is online.", "Bring one online.")
-        return cls({"view": cls.name, "machine": machine.processor, "kernel": machine.kernel,
-                    "driver": str(pmus[0].driver), "boxes": boxes, "pairs": pairs,
-                    "generation": NAMES.get(model[1], "") if model else ""})
+        return [[socket(cpu), pmu.name.rsplit("_", 1)[1], pmu.name, cpu]
+                for pmu in machine.of("intel_imc") for cpu in pmu.cpus]
+
+    def look(self, machine):
+        """The channels are where @machine has them now, on other CPUs perhaps; or nowhere."""
+        now = {(socket, channel): cpu for socket, channel, _, cpu in self._boxes(machine, self.info["dies"])}
+        for box in self.info["boxes"]:
+            box[3] = now.get((box[0], box[1]))
+
+    def missing(self, machine):
+        return {name for *_, name, cpu in self.info["boxes"] if cpu is None or name not in machine.pmus}
 
     def groups(self, machine, mode):
         """Reads, writes and the clock are pinned: perf counts them all the time, whatever takes turns."""
         for socket, channel, name, cpu in self.info["boxes"]:
             pmu = machine.pmus.get(name)
-            if pmu is None:
+            if pmu is None or cpu is None:
                 continue
             key = f"{socket}/{channel}"
 
@@ -87,6 +101,9 @@ class View:
 
     def turns(self, machine, mode):
         return []
+
+    def begin(self, mode):
+        pass
 
     def extra(self, mode):
         return {}

@@ -179,7 +179,7 @@ def run(options):
             machine = Machine()
             view = view_of(machine, options)
             count.raise_file_limit()
-            source = frames.Live(view, machine, options.interval)
+            source = frames.Live(view, machine, options.interval, waits=not (options.once or options.command))
         return _show(options, source, view)
 
 

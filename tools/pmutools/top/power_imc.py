@@ -46,18 +46,8 @@ class View:
 
     @classmethod
     def of(cls, machine, options):
-        nests = []
-        for pmu in machine.of("power_imc"):
-            for event in pmu.events.values():
-                found = _MEMORY.fullmatch(event.name)
-                if found and found[1] in _BYTES[found[2]]:
-                    nests += [[f"{machine.package(cpu)}/{pmu.name}/{event.name}", pmu.name, event.name, cpu,
-                               "read" if found[2] == "RD" else "write", int(found[1]) * event.scale]
-                              for cpu in pmu.cpus]
         core, trace = machine.pmus.get("core_imc"), machine.pmus.get("trace_imc")
-        cores = []
-        if core and all(name in core.events for name in _CORE.values()):
-            cores = [[f"{machine.package(cpu)}/{machine.cpus[cpu].core}", cpu] for cpu in core.cpus if cpu in machine.cpus]
+        nests, cores = cls._nests_of(machine), cls._cores_of(machine)
         if not nests and not cores and not trace:
             raise ToolError("The catalog of this machine's firmware has no memory controllers, no cores and no trace.",
                             "The kernel's log says what the driver made of the catalog.")
@@ -66,17 +56,53 @@ class View:
                     "scales": {what: core.events[name].scale for what, name in _CORE.items()} if cores else {},
                     "functions": bool(trace)})
 
+    @staticmethod
+    def _nests_of(machine):
+        """[key, PMU, event, CPU, what, bytes of a count] of what memory controllers count."""
+        nests = []
+        for pmu in machine.of("power_imc"):
+            for event in pmu.events.values():
+                found = _MEMORY.fullmatch(event.name)
+                if found and found[1] in _BYTES[found[2]]:
+                    nests += [[f"{machine.package(cpu)}/{pmu.name}/{event.name}", pmu.name, event.name, cpu,
+                               "read" if found[2] == "RD" else "write", int(found[1]) * event.scale]
+                              for cpu in pmu.cpus]
+        return nests
+
+    @staticmethod
+    def _cores_of(machine):
+        """[chip/core, CPU] of each core that can be counted."""
+        core = machine.pmus.get("core_imc")
+        if not core or not all(name in core.events for name in _CORE.values()):
+            return []
+        return [[f"{machine.package(cpu)}/{machine.cpus[cpu].core}", cpu] for cpu in core.cpus if cpu in machine.cpus]
+
+    def look(self, machine):
+        """Chips and cores are counted on the CPUs that @machine has for them now; or on none."""
+        nests, cores = ({key: one for key, *one in found} for found in (self._nests_of(machine), self._cores_of(machine)))
+        for one in self.info["nests"]:
+            one[3] = nests[one[0]][2] if one[0] in nests else None
+        for one in self.info["cores"]:
+            one[1] = cores[one[0]][0] if one[0] in cores else None
+
+    def missing(self, machine):
+        found = {pmu for _, pmu, _, cpu, *_ in self.info["nests"] if cpu is None or pmu not in machine.pmus}
+        return found | ({"core_imc"} if any(cpu is None for _, cpu in self.info["cores"]) else set())
+
+    def begin(self, mode):
+        if mode == "functions":
+            self.tracer = Tracer()
+
     def groups(self, machine, mode):
         by_box = collections.defaultdict(list)
         for key, pmu, event, cpu, *_ in self.info["nests"]:
-            if pmu in machine.pmus:
+            if pmu in machine.pmus and cpu is not None:
                 by_box[pmu, cpu].append(count.want(key, machine.pmus[pmu], event, cpu))
         yield from by_box.values()
         if mode == "cores":
             for key, cpu in self.info["cores"]:
-                yield [count.want(f"{key}/{what}", machine.pmus["core_imc"], name, cpu) for what, name in _CORE.items()]
-        if mode == "functions":
-            self.tracer = Tracer()
+                if cpu is not None:
+                    yield [count.want(f"{key}/{what}", machine.pmus["core_imc"], name, cpu) for what, name in _CORE.items()]
 
     def turns(self, machine, mode):
         return []
