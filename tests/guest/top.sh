@@ -3,13 +3,13 @@
 #
 # What the tests of pmu-top share.
 
-# What pmu-top --json --output /tmp/top has last said: top_value NAME [LABEL=VALUE]... [share], or
+# What pmu-top --json --output /tmp/top has last said: top_value NAME [LABEL=VALUE]... [share] [FILE], or
 # top_value "" KEY of the interval itself.
 top_value() {
 	python3 -c '
 import json, sys
-said = json.loads(open("/tmp/top").readlines()[-1])
 name, *words = sys.argv[1:]
+said = json.loads(open(words.pop() if words and words[-1][0] == "/" else "/tmp/top").readlines()[-1])
 what = words.pop() if words and "=" not in words[-1] else "value"
 wanted = dict(word.split("=") for word in words)
 if not name:

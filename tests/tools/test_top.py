@@ -18,7 +18,7 @@ from unittest import mock
 import tree
 from rich.console import Console, Group
 
-from pmutools import VERSION, sysfs
+from pmutools import VERSION, count, sysfs
 from pmutools.count import Reading
 from pmutools.errors import ToolError
 from pmutools.top import cmn, frames, intel_imc, main, output, power_imc, screen
@@ -269,9 +269,8 @@ class TestPower(unittest.TestCase):
         self.assertEqual(said, {"samples": 3, "top": [["heavy", "pmu-spin", 2], ["0xc000000000123450", "kworker/0:1-ev", 1]]})
 
 
-class TestWhatIsLost(unittest.TestCase):
-    """A sentence says what is lost, as long as it is; what is back is counted again."""
-    CHANNEL = "sys/bus/event_source/devices/uncore_imc_3/cpumask"
+class LiveCase(unittest.TestCase):
+    """Frames of counters whose time a test makes."""
 
     def setUp(self):
         self.kernel = tree.Kernel(self)
@@ -295,6 +294,11 @@ class TestWhatIsLost(unittest.TestCase):
         one = live.until(self.kernel.wait)
         return one.notes, {(row.labels[0][1], row.labels[1][1]) for row in live.view.rows(one).all
                            if row.name == "read" and row.value}
+
+
+class TestWhatIsLost(LiveCase):
+    """A sentence says what is lost, as long as it is; what is back is counted again."""
+    CHANNEL = "sys/bus/event_source/devices/uncore_imc_3/cpumask"
 
     def test_a_channel_that_is_unbound_and_bound_again(self):
         live, everything = self.xeon(), {(socket, channel) for socket in "01" for channel in "0123"}
@@ -361,6 +365,84 @@ class TestWhatIsLost(unittest.TestCase):
         self.frame(live)
         notes, there = self.frame(live)
         self.assertEqual((notes, len(there)), ([], 8))
+
+
+class TestBesideOthers(LiveCase):
+    """Others have counters, too: nothing is pinned, and what finds none free is told as that."""
+
+    def test_reads_do_not_take_turns_with_pairs(self):
+        """What is enabled at one time fits into a channel's four counters and its clock."""
+        live, most = self.xeon(), []
+
+        def wait(seconds):
+            on = [one for group in self.kernel.groups if group.on and group.place == ("uncore_imc_0", 0)
+                  for one in group.wants]
+            most.append((sum("0xff" not in one.name for one in on), sum("0xff" in one.name for one in on)))
+            self.kernel.wait(seconds)
+        one = live.until(wait)
+        self.assertEqual(set(most), {(4, 1)})
+        rows = live.view.rows(one)
+        self.assertEqual(rows.get("total_read").share, 1.0)
+        self.assertAlmostEqual(rows.get("power_down", socket="0", channel="0").share, 1 / 3)
+
+    def test_nothing_is_pinned(self):
+        machine, flags = tree.machine(self, "snbep"), set()
+        view = intel_imc.View.of(machine, options())
+        mock.patch.stopall()
+        with mock.patch.object(count, "_open", lambda packed, *_: flags.add(packed[40]) or os.open("/dev/null", 0)), \
+                mock.patch.object(count._libc, "ioctl", return_value=0):
+            live = frames.Live(view, machine, 1.0)
+            with mock.patch.object(live, "_read", lambda: ({}, 0)):
+                live.look_at("all")
+            live.close()
+        self.assertEqual(flags, {0, 1})         # disabled: leaders; and no other flag
+
+    def test_pinned_by_somebody(self):
+        live = self.xeon()
+        self.kernel.pinned = {"uncore_imc_2": 1}
+        notes, there = self.frame(live)
+        self.assertEqual(notes, ["uncore_imc_2: what has no number found no counter free; somebody has pinned them"])
+        self.assertEqual(len(there), 6)
+        self.kernel.pinned = {}
+        notes, there = self.frame(live)
+        self.assertEqual((notes, len(there)), ([], 8))
+
+    def test_links_of_a_turn_are_a_group(self):
+        """A mesh stops for each start of a group: once for a turn, and not for each link."""
+        machine = tree.machine(self, "cmn700")
+        live = self.live(machine, cmn.View.of(machine, options()))
+        self.kernel.enables = 0
+        live.until(self.kernel.wait)
+        self.assertEqual(self.kernel.enables, len(live.turns))
+        for turn in live.turns:
+            for group in turn.groups:
+                for domain in {dtc for one in group.wants if (dtc := self.domain(live, one)) is not None}:
+                    self.assertLessEqual(sum(self.domain(live, one) == domain for one in group.wants), 6)
+
+    @staticmethod
+    def domain(live, want):
+        links = live.view.info["links"]
+        return links[want.key.split("/", 1)[1]][2] if want.key.startswith("links/") else None
+
+    def test_links_of_which_some_find_no_counter(self):
+        """Somebody has pinned some of a domain's: a turn's group never counts, so each link counts by itself."""
+        machine = tree.machine(self, "cmn700")
+        live = self.live(machine, cmn.View.of(machine, options()))
+        self.kernel.pinned = {"arm_cmn_0": 3}
+        self.assertIn("arm_cmn_0: what has no number found no counter free", live.until(self.kernel.wait).notes[0])
+        one = live.until(self.kernel.wait)
+        self.assertEqual(one.notes, [])
+        self.assertTrue(all(row.value is not None for row in live.view.rows(one).all if row.name == "link"))
+
+    def test_a_link_that_the_driver_refuses(self):
+        machine = tree.machine(self, "cmn700")
+        self.kernel.bad = "mxp_p0_dat"
+        live = self.live(machine, cmn.View.of(machine, options()))
+        one = live.until(self.kernel.wait)
+        self.assertTrue(one.notes[0].startswith("not counted: "))
+        for row in live.view.rows(one).all:
+            if row.name == "link":
+                self.assertEqual(row.value is None, dict(row.labels)["to"] == "p0")
 
 
 class TestOutputs(unittest.TestCase):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the tests of tools/ share: machines that were recorded by record-tree."""
+import errno
 import json
 import sys
 import tempfile
@@ -39,7 +40,9 @@ class Kernel:
         self.stale = set()              # (PMU, CPU) where what is open reads as one whose device went
         self.stands = set()             # (PMU, CPU) where time stands still for what is open
         self.refuses = {}               # PMU: errno of an open
-        self.pinned = set()             # PMUs where nothing comes to its turn
+        self.pinned = {}                # PMU: of how many events no group comes to its turn
+        self.bad = ""                   # a part of names that the driver refuses
+        self.enables = 0
         for target, name, fake in ((count, "Group", lambda *args: Group(self, *args)),
                                    (count.time, "monotonic_ns", lambda: self.now)):
             patch = mock.patch.object(target, name, fake)
@@ -55,9 +58,12 @@ class Kernel:
 class Group:
     def __init__(self, kernel, wants, paranoid="unknown"):
         self.kernel, self.wants, self.gone, self.on, self.enabled, self.running = kernel, wants, False, False, 0, 0
-        self.pmu = wants[0].name.split("/")[0]
+        self.pmu = wants[0].pmu
+        self.loose = isinstance(wants, count.Loose) and len(wants) > 1
         self.place = self.pmu, wants[0].cpu
         self.lost = False
+        if kernel.bad and any(kernel.bad in one.name for one in wants):
+            raise errors.opening(wants[0].name, errno.EINVAL)
         if self.pmu in kernel.refuses:
             raise errors.opening(wants[0].name, kernel.refuses[self.pmu])
         kernel.groups.append(self)
@@ -66,10 +72,11 @@ class Group:
         self.lost |= self.place in self.kernel.stale
         if self.on and not self.lost and self.place not in self.kernel.stands:
             self.enabled += time
-            self.running += time if self.pmu not in self.kernel.pinned else 0
+            self.running += time if len(self.wants) < self.kernel.pinned.get(self.pmu, 99) else 0
 
     def enable(self):
         self.on = True
+        self.kernel.enables += 1
 
     def disable(self):
         self.on = False

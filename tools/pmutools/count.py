@@ -23,7 +23,7 @@ _SYSCALL = {"x86_64": 298, "aarch64": 241, "ppc64le": 319, "ppc64": 319}
 
 # linux/perf_event.h
 _TOTAL_TIME_ENABLED, _TOTAL_TIME_RUNNING, _GROUP = 1, 2, 8      # read_format
-_DISABLED, _PINNED = 1 << 0, 1 << 2
+_DISABLED = 1 << 0
 _FLAG_FD_CLOEXEC = 8
 _IOC_ENABLE, _IOC_DISABLE, _IOC_FLAG_GROUP = 0x2400, 0x2401, 1
 if platform.machine().startswith("ppc"):        # where _IOC_NONE is 1
@@ -61,6 +61,10 @@ class Want:
     cpu: int = -1
     pid: int = -1
 
+    @property
+    def pmu(self):
+        return self.name.split("/")[0]
+
 
 def want(key, pmu, text, cpu, **values):
     """A Want of a sysfs.Pmu's event, by name or by fields."""
@@ -84,8 +88,8 @@ class Reading:
         return self.running / self.enabled if self.enabled else None
 
 
-class Pinned(list):
-    """Wants of a group that counts all the time, while others take turns. If it cannot, it reads as one that is gone."""
+class Loose(list):
+    """Wants that are a group for its low cost alone: where that cannot be, or never counts, each is counted by itself."""
 
 
 class Group:
@@ -93,12 +97,12 @@ class Group:
 
     def __init__(self, wants, paranoid="unknown"):
         self.wants, self.fds, self.gone = list(wants), [], False
-        leads = _DISABLED | (_PINNED if isinstance(wants, Pinned) else 0)
+        self.loose = isinstance(wants, Loose) and len(self.wants) > 1
         try:
             for one in self.wants:
                 leader = self.fds[0] if self.fds else -1
                 # Members follow their leader.
-                packed = attr(one.type, flags=0 if self.fds else leads, **one.words)
+                packed = attr(one.type, flags=0 if self.fds else _DISABLED, **one.words)
                 try:
                     self.fds.append(_open(packed, one.pid, one.cpu, leader))
                 except OSError as error:
@@ -106,6 +110,10 @@ class Group:
         except BaseException:
             self.close()
             raise
+
+    @property
+    def pmu(self):
+        return self.wants[0].pmu
 
     def enable(self):
         self._ioctl(_IOC_ENABLE)
@@ -158,7 +166,18 @@ class Session:
             except ToolError as error:
                 if getattr(error, "errno", None) not in tolerate:
                     raise
-                self.refused.append((wants, error))
+                if isinstance(wants, Loose) and len(wants) > 1:
+                    self._open([[one] for one in wants], tolerate)
+                else:
+                    self.refused.append((wants, error))
+
+    def split(self, group):
+        """Count the events of a Loose group each by itself. Returns their Groups."""
+        group.close()
+        self.groups.remove(group)
+        before = len(self.groups)
+        self._open([[one] for one in group.wants], errno.errorcode)
+        return self.groups[before:]
 
     def renew(self, groups):
         """Open those of @groups that are not open, or are gone. Returns the Groups that were opened."""

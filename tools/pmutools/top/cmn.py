@@ -2,7 +2,8 @@
 """An Arm mesh: the SLC and memory in total; and, drawn as it is, what each link or each node does.
 
 A mesh has eight counters for a domain, and far more links than that. So these take turns, each for the same part
-of an interval: a number tells the rate in its turn, and no two of different turns are added up.
+of an interval: a number tells the rate in its turn, and no two of different turns are added up. A turn is one group,
+since a mesh stands still for a moment when a group starts.
 """
 import errno
 from pathlib import Path
@@ -17,7 +18,7 @@ from .rows import UNITS, Rows, ratio
 
 LINE = 64               # bytes of a request to memory
 FLIT = 32               # bytes of a DAT flit: as perf's metric rni_actual_read_bandwidth has it
-LETTERS, DTM_COUNTERS = 8, 4
+LETTERS, DTM_COUNTERS = 6, 4     # of a domain's eight counters two are left to others
 CELL = 7                # columns of an XP's cell that has all of its links: an arrow and "100.00"
 DIRECTIONS = {"e": (1, 0, "→"), "w": (-1, 0, "←"), "n": (0, 1, "↑"), "s": (0, -1, "↓")}
 LINK = "mxp_{}_dat_txflit_valid"
@@ -148,9 +149,9 @@ class View:
 
         def single(key):
             _, _, text, node = wanted[key]
-            return [count.want(f"{mode}/{key}", pmu, text, pmu.cpus[0], bynodeid=1, nodeid=node)]
+            return count.want(f"{mode}/{key}", pmu, text, pmu.cpus[0], bynodeid=1, nodeid=node)
 
-        turns = [[single(key) for key in turn]
+        turns = [[count.Loose(map(single, turn))]
                  for turn in pack([(key, dtc, xp) for key, (dtc, xp, *_) in wanted.items()])]
         return turns + [[group] for group in self._homes(pmu)] if self.info["homes"] else turns
 

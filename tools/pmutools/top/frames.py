@@ -18,6 +18,7 @@ VERSION = 1
 # What perf says of a device or a CPU that is not there; and of what somebody else has.
 LOST, BUSY = (errno.ENODEV, errno.ENXIO, errno.ENOENT), (errno.EBUSY, errno.EAGAIN)
 NOTES = 3               # of events that are refused, so many are named
+PATIENCE_S = 0.25       # in which perf, which takes turns by some ms, lets everybody count who is not kept from it
 LONGEST = 1e9           # seconds that a record may be of
 
 
@@ -109,11 +110,16 @@ class Live:
     def frame(self):
         """What was counted since the last one."""
         now, moment = self._read()
-        counts = {key: reading.since(self.last[key]) for key, reading in now.items() if key in self.last}
+        counts = {key: reading.since(self.last.get(key, Reading(0, 0, 0))) for key, reading in now.items()}
         for group in self.session.groups:
             # It is enabled all the time, unless its CPU is offline.
             if not group.gone and not counts[group.wants[0].key].enabled:
                 group.gone = True
+        groups = [group for session in self._sessions() for group in session.groups]
+        places = {(group.pmu, group.wants[0].cpu) for group in groups if group.gone}
+        for group in groups:
+            group.gone |= (group.pmu, group.wants[0].cpu) in places
+        raw = counts
         # Who has a turn is enabled for a part of the interval alone, which is what there is to tell.
         whole = moment - self.moment
         takes_turns = {one.key for session in self.turns for group in session.groups for one in group.wants}
@@ -122,8 +128,29 @@ class Live:
                       for key, one in counts.items()}
         frame = Frame((self.moment - self.begin) / 1e9, whole / 1e9, self.mode, counts, extra=self.view.extra(self.mode))
         self.last, self.moment = now, moment
-        frame.notes = self._renew(bool(counts))
+        frame.notes = self._renew(bool(counts)) + self._starved(raw, frame.seconds)
         return frame
+
+    def _starved(self, counts, seconds):
+        """A sentence about what was to count all the time and never did; [] if there is nothing."""
+        found = [(session, group) for session in self._sessions() for group in session.groups
+                 if not group.gone and (reading := counts.get(group.wants[0].key)) and reading.enabled and not reading.running]
+        for session, group in found:
+            if group.loose:     # for one of its events alone there may be room
+                for one in session.split(group):
+                    self._begins(session, one)
+        names = sorted({group.pmu for _, group in found}, key=natural)
+        if not names or seconds < PATIENCE_S:
+            return []
+        return [f"{', '.join(names[:NOTES])}{' and others' if names[NOTES:] else ''}: what has no number found no counter "
+                "free; somebody has pinned them"]
+
+    def _begins(self, session, group):
+        """What was opened anew counts from 0."""
+        for one in group.wants:
+            self.last.pop(one.key, None)
+        if session is self.session:
+            group.enable()
 
     def _refused(self, numbers):
         return [one for session in self._sessions() for one in session.refused if one[1].errno in numbers]
@@ -132,7 +159,7 @@ class Live:
         """Names of PMUs of which something is gone, or was not there to be opened."""
         wants = [one for session in self._sessions() for one in session.gone()]
         wants += [one for group, _ in self._refused(LOST) for one in group]
-        return {one.name.split("/")[0] for one in wants} | self.view.missing(self.machine)
+        return {one.pmu for one in wants} | self.view.missing(self.machine)
 
     def _renew(self, counted):
         """Look for what was lost, and open it where it is now. Sentences about what was, or is not there."""
@@ -144,9 +171,7 @@ class Live:
             turns = self.view.turns(self.machine, self.mode)
             for session, groups in zip(self._sessions(), [self.view.groups(self.machine, self.mode), *turns]):
                 for group in session.renew(list(groups)):
-                    if session is self.session:
-                        group.enable()
-                    self.last.update(group.read())
+                    self._begins(session, group)
         gone = sorted(self._lost() & lost, key=natural)
         if not counted and not self.waits:
             what = ", ".join(gone or sorted(lost, key=natural))

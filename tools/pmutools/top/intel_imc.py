@@ -2,7 +2,8 @@
 """Memory channels of Intel Xeons: bandwidth, pages, read latency, clock, power-down.
 
 Each channel has four general counters and one for its clock. Reads, writes and the clock are counted all the
-time. The other two counters look at one pair after the other, or at one alone if the user says so.
+time. The other two counters look at one pair after the other, or at one alone if the user says so. Nothing is
+pinned: others need these counters, too, and then all take turns.
 """
 import errno
 
@@ -84,23 +85,29 @@ class View:
         return {name for *_, name, cpu in self.info["boxes"] if cpu is None or name not in machine.pmus}
 
     def groups(self, machine, mode):
-        """Reads, writes and the clock are pinned: perf counts them all the time, whatever takes turns."""
+        """Who counts clocks alone takes the clock's only counter, which is to cost no reads: it is no member of theirs."""
+        for key, want in self._channels(machine):
+            yield [want("rd", "cas_count_read"), want("wr", "cas_count_write")]
+            yield [want("clk", CLOCK)]
+            if mode in self.info["pairs"]:
+                yield [want(what, text) for what, text in self.info["pairs"][mode].items()]
+
+    def turns(self, machine, mode):
+        """Pair by pair: were all open at once, perf would have reads and writes take turns with them."""
+        if mode != "all":
+            return []
+        return [[[want(what, text) for what, text in events.items()] for _, want in self._channels(machine)]
+                for events in self.info["pairs"].values()]
+
+    def _channels(self, machine):
+        """(key, a function that makes Wants) of each channel that is there."""
         for socket, channel, name, cpu in self.info["boxes"]:
             pmu = machine.pmus.get(name)
             if pmu is None or cpu is None:
                 continue
             key = f"{socket}/{channel}"
 
-            def want(what, text):
-                return count.want(f"{key}/{what}", pmu, text, cpu)
-
-            yield count.Pinned([want("rd", "cas_count_read"), want("wr", "cas_count_write"), want("clk", CLOCK)])
-            for pair, events in self.info["pairs"].items():
-                if mode in ("all", pair):
-                    yield [want(what, text) for what, text in events.items()]
-
-    def turns(self, machine, mode):
-        return []
+            yield key, lambda what, text, key=key, pmu=pmu, cpu=cpu: count.want(f"{key}/{what}", pmu, text, cpu)
 
     def begin(self, mode):
         pass
