@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -145,26 +146,26 @@ class TestCmn(unittest.TestCase):
 
     def test_turns_fit_the_counters(self):
         view = self.view()
-        turns = cmn.pack([(key, dtc, xp) for key, (xp, _, dtc) in view.info["links"].items()])
-        self.assertEqual(sorted(key for turn in turns for key in turn), sorted(view.info["links"]))
+        turns = cmn.pack([(key, dtc, xp) for key, (xp, _, dtc) in view.meshes[0].info["links"].items()])
+        self.assertEqual(sorted(key for turn in turns for key in turn), sorted(view.meshes[0].info["links"]))
         for turn in turns:
-            found = [view.info["links"][key] for key in turn]
+            found = [view.meshes[0].info["links"][key] for key in turn]
             for domain in {dtc for _, _, dtc in found}:
                 self.assertLessEqual(sum(dtc == domain for _, _, dtc in found), cmn.LETTERS)
             for xp in {xp for xp, *_ in found}:
                 self.assertLessEqual(sum(other == xp for other, *_ in found), cmn.DTM_COUNTERS)
 
     def test_links_lead_to_neighbours_and_ports(self):
-        links = self.view().info["links"]
+        links = self.view().meshes[0].info["links"]
         self.assertEqual({key for key in links if key.startswith("0x0/")}, {"0x0/e", "0x0/n", "0x0/p0", "0x0/p1"})
         self.assertEqual({key for key in links if key.startswith("0x48/")},
                          {"0x48/e", "0x48/w", "0x48/s", "0x48/p0", "0x48/p1", "0x48/p2", "0x48/p3"})
 
     def test_the_picture(self):
         view = self.view()
-        counts = {f"links/{key}": Reading(0, SECOND, SECOND // 5) for key in view.info["links"]}
-        counts["links/0x20/w"] = Reading(20_000_000, SECOND, SECOND // 5)
-        counts |= {what: Reading(number, SECOND, SECOND // 5) for what, number in
+        counts = {f"arm_cmn_0:links/{key}": Reading(0, SECOND, SECOND // 5) for key in view.meshes[0].info["links"]}
+        counts["arm_cmn_0:links/0x20/w"] = Reading(20_000_000, SECOND, SECOND // 5)
+        counts |= {f"arm_cmn_0:{what}": Reading(number, SECOND, SECOND // 5) for what, number in
                    (("access", 1000), ("miss", 250), ("reqs", 10_000_000), ("retries", 0))}
         for width in 80, 100, 200:
             with self.subTest(width):
@@ -182,10 +183,10 @@ class TestCmn(unittest.TestCase):
         small = self.view()
         mesh = {"title": "", "width": 12, "height": 12, "xps": xps}
         pmu = tree.machine(self, "cmn700").pmus["arm_cmn_0"]
-        view = cmn.View({**small.info, "mesh": mesh, "links": cmn.View._links(pmu, mesh)})
-        self.assertEqual(len(view.info["links"]), 4 * 12 * 11 + 144)
-        counts = {f"links/{key}": 31_250_000 for key in view.info["links"]}
-        counts["links/0x580/n"] = 390_625_000
+        view = cmn.View({**small.info, "meshes": [{**small.info["meshes"][0], "mesh": mesh, "links": cmn.Mesh._links(pmu, mesh)}]})
+        self.assertEqual(len(view.meshes[0].info["links"]), 4 * 12 * 11 + 144)
+        counts = {f"arm_cmn_0:links/{key}": 31_250_000 for key in view.meshes[0].info["links"]}
+        counts["arm_cmn_0:links/0x580/n"] = 390_625_000
         for width in 80, 132, 200:
             with self.subTest(width):
                 said = text(view, frame(counts, "links"), width)
@@ -199,8 +200,8 @@ class TestCmn(unittest.TestCase):
     def test_an_event_at_its_nodes(self):
         view = self.view(event="hnf_cache_miss")
         self.assertEqual(view.first, "hnf_cache_miss")
-        self.assertEqual(list(view.info["at"]), ["0x4", "0x5", "0x20", "0x22", "0x24", "0x25", "0x64"])
-        said = text(view, frame({f"hnf_cache_miss/{key}": 1_000_000 for key in view.info["at"]}, "hnf_cache_miss"))
+        self.assertEqual(list(view.meshes[0].info["at"]), ["0x4", "0x5", "0x20", "0x22", "0x24", "0x25", "0x64"])
+        said = text(view, frame({f"arm_cmn_0:hnf_cache_miss/{key}": 1_000_000 for key in view.meshes[0].info["at"]}, "hnf_cache_miss"))
         self.assertIn("HN-F#4", said)
 
     def test_home_nodes_of_cmn_s3(self):
@@ -210,13 +211,39 @@ class TestCmn(unittest.TestCase):
             view = self.view({f"{events}{name}": f"type=0x200,eventid={number:#x}\n" for number, name in enumerate(names, 1)} |
                              {f"{events}hnf_slc_sf_cache_access": None})
             with self.subTest(retries):
-                self.assertEqual((view.info["homes"] or {}).get("retries", ""), retries)
+                self.assertEqual((view.meshes[0].info["homes"] or {}).get("retries", ""), retries)
                 self.assertEqual("totals" in view.modes, bool(retries))
 
-    def test_another_mesh_is_named(self):
-        pmus = "sys/bus/event_source/devices/"
-        second = {f"{pmus}arm_cmn_1/type": "99\n", f"{pmus}arm_cmn_1/events/dtc_cycles": "type=0x3\n"}
-        self.assertIn("arm_cmn_0 4x2 (also, by --mesh: arm_cmn_1), 1.00 s", text(self.view(second), frame({}, "links")))
+    def two(self, **given):
+        """Two equal meshes."""
+        place = "sys/bus/event_source/devices/arm_cmn_"
+        files = json.loads((tree.HERE / "trees/cmn700.json").read_text())
+        second = {path.replace(f"{place}0", f"{place}1"): text for path, text in files.items() if f"{place}0" in path}
+        drawing = "sys/kernel/debug/cmn_pmu/arm_cmn_"
+        return self.view(second | {f"{drawing}1": files[f"{drawing}0"].replace("arm_cmn_0", "arm_cmn_1")}, **given)
+
+    def test_two_meshes(self):
+        """All are counted, each has its name in what programs read, and the screen shows one after the other."""
+        view = self.two()
+        counts = {f"{one.name}:links/{key}": Reading(1_000_000 * (1 + number), SECOND, SECOND // 5)
+                  for number, one in enumerate(view.meshes) for key in one.info["links"]}
+        counts |= {f"arm_cmn_{number}:{what}": 1000 for number in range(2) for what in ("access", "miss", "reqs", "retries")}
+        one = frame(counts, "links")
+        rows = view.rows(one)
+        self.assertEqual([rows.get("link", pmu=f"arm_cmn_{number}", xp="0x0", to="e").value for number in range(2)],
+                         [160e6, 320e6])
+        names = re.findall(r"^(pmu_top_\w+\{.*\}) ", output.as_prometheus(view, rows), re.M)
+        self.assertGreater(len(names), 100)
+        self.assertEqual(len(set(names)), len(names))
+        self.assertIn("arm_cmn_0 4x2 (1 of 2; m: the next)", text(view, one, height=60))
+        self.assertIn("0.16", text(view, one, height=60))
+        view.next()
+        self.assertIn("arm_cmn_1 4x2 (2 of 2; m: the next)", text(view, one, height=60))
+        self.assertNotIn("0.16", text(view, one, height=60))
+        said = text(view, one)
+        self.assertEqual((said.count("XP 020"), said.count("SLC: ")), (2, 2))
+        alone = self.two(mesh="arm_cmn_1")
+        self.assertEqual([one.name for one in alone.meshes], ["arm_cmn_1"])
 
     def test_a_user_without_debugfs(self):
         hidden = {path: None for path in ("sys/kernel/debug/cmn_pmu/arm_cmn_0", "sys/kernel/debug/arm-cmn/map")}
@@ -229,6 +256,8 @@ class TestCmn(unittest.TestCase):
             self.view(event="nonsense")
         with self.assertRaisesRegex(ToolError, "There is no mesh arm_cmn_1"):
             self.view(mesh="arm_cmn_1")
+        with self.assertRaisesRegex(ToolError, "There are several meshes. Say with --mesh"):
+            self.two(map="/nowhere")
 
 
 class TestPower(unittest.TestCase):
@@ -421,8 +450,8 @@ class TestBesideOthers(LiveCase):
 
     @staticmethod
     def domain(live, want):
-        links = live.view.info["links"]
-        return links[want.key.split("/", 1)[1]][2] if want.key.startswith("links/") else None
+        links = live.view.meshes[0].info["links"]
+        return links[want.key.split("/", 1)[1]][2] if ":links/" in want.key else None
 
     def test_links_of_which_some_find_no_counter(self):
         """Somebody has pinned some of a domain's: a turn's group never counts, so each link counts by itself."""
@@ -433,6 +462,27 @@ class TestBesideOthers(LiveCase):
         one = live.until(self.kernel.wait)
         self.assertEqual(one.notes, [])
         self.assertTrue(all(row.value is not None for row in live.view.rows(one).all if row.name == "link"))
+
+    def test_one_mesh_of_two_goes(self):
+        """The other one is counted on; it comes back."""
+        machine = tree.machine(self, "cmn700")
+        place = machine.root / "sys/bus/event_source/devices"
+        shutil.copytree(place / "arm_cmn_0", place / "arm_cmn_1")
+        machine = sysfs.Machine(machine.root, machine.arch)
+        live = self.live(machine, cmn.View.of(machine, options()))
+
+        def meshes():
+            one = live.until(self.kernel.wait)
+            return one.notes, [mesh.name for mesh in live.view.meshes if live.view.rows(one).get("slc_access", pmu=mesh.name).value]
+        self.assertEqual(meshes(), ([], ["arm_cmn_0", "arm_cmn_1"]))
+        self.kernel.stale = {("arm_cmn_0", 0)}
+        (place / "arm_cmn_0").rename(place.parent / "away")
+        for _ in range(2):
+            self.assertEqual(meshes(), (["arm_cmn_0 is gone: its numbers are missing"], ["arm_cmn_1"]))
+        self.kernel.stale = set()
+        (place.parent / "away").rename(place / "arm_cmn_0")
+        meshes()
+        self.assertEqual(meshes(), ([], ["arm_cmn_0", "arm_cmn_1"]))
 
     def test_a_link_that_the_driver_refuses(self):
         machine = tree.machine(self, "cmn700")
@@ -468,18 +518,18 @@ class TestOutputs(unittest.TestCase):
 
     def test_json(self):
         said = json.loads(output.as_json(self.view, self.frame, self.rows))
-        self.assertIn({"name": "read", "socket": "0", "channel": "0", "value": 3.2e9, "unit": "B/s", "share": 1.0},
+        self.assertIn({"name": "read", "socket": "0", "channel": "0", "pmu": "uncore_imc_0", "value": 3.2e9, "unit": "B/s", "share": 1.0},
                       said["rows"])
 
     def test_csv(self):
         lines = output.Csv().text(self.frame, self.rows).splitlines()
-        self.assertEqual(lines[0], "start,seconds,name,socket,channel,value,unit,share")
-        self.assertIn("0.000000,1.000000,read,0,0,3200000000.0,B/s,1.000000", lines)
+        self.assertEqual(lines[0], "start,seconds,name,socket,channel,pmu,value,unit,share")
+        self.assertIn("0.000000,1.000000,read,0,0,uncore_imc_0,3200000000.0,B/s,1.000000", lines)
 
     def test_prometheus(self):
         said = output.as_prometheus(self.view, self.rows)
-        self.assertIn('pmu_top_read_bytes_per_second{view="intel_imc",socket="0",channel="0"} 3200000000.0\n', said)
-        self.assertRegex(said, r'pmu_top_share\{metric="pmu_top_page_hit_ratio",view="intel_imc",socket="0",channel="0"\} 0\.33')
+        self.assertIn('pmu_top_read_bytes_per_second{view="intel_imc",socket="0",channel="0",pmu="uncore_imc_0"} 3200000000.0\n', said)
+        self.assertRegex(said, r'pmu_top_share\{metric="pmu_top_page_hit_ratio",view="intel_imc",socket="0",channel="0",pmu="uncore_imc_0"\} 0\.33')
         for line in said.splitlines():
             self.assertRegex(line, r'^(# (TYPE|HELP) pmu_top_|pmu_top_\w+\{(\w+="[^"]*",?)*\} [-+.e\d]+$)')
         names = [line.split()[2] for line in said.splitlines() if line.startswith("# TYPE")]

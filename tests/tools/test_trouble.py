@@ -157,9 +157,9 @@ class TestRecords(Case):
     def test_what_is_none(self):
         for content, sentence in (
                 ("", "is not a record"), ("{}", "is not a record"), ("what", "is damaged"), ("\0\0", "is damaged"),
-                ("[" * 100_000, "is damaged"), ('{"pmu-top": 99}', "another version"), ('{"pmu-top": 1, "info": []}\n', "has no"),
-                ('{"pmu-top": 1, "info": {}}', "has no frame"), ('{"pmu-top": 1, "info": {}}\n{"start":', "has no frame"),
-                ('{"pmu-top": 1, "info": {}}\n{"start":\n', "is damaged"), ('{"pmu-top": 1, "info": {}}\n[]\n', "is damaged")):
+                ("[" * 100_000, "is damaged"), ('{"pmu-top": 99}', "another version"), ('{"pmu-top": 2, "info": []}\n', "has no"),
+                ('{"pmu-top": 2, "info": {}}', "has no frame"), ('{"pmu-top": 2, "info": {}}\n{"start":', "has no frame"),
+                ('{"pmu-top": 2, "info": {}}\n{"start":\n', "is damaged"), ('{"pmu-top": 2, "info": {}}\n[]\n', "is damaged")):
             with self.subTest(content[:40]):
                 self.says(self.replay(content), 1, sentence)
         self.says(self.program("pmu-top", "--replay", self.directory), 1, "Cannot use .*: Is a directory")
@@ -170,8 +170,8 @@ class TestRecords(Case):
 
         def count_of(lines, *values):
             lines[-1]["counts"][next(iter(lines[-1]["counts"]))] = values
-        for change in (lambda lines: without(lines, "mesh"), lambda lines: without(lines, "view"),
-                       lambda lines: lines[0]["info"].update(view=[]), lambda lines: lines[0]["info"].update(links=3),
+        for change in (lambda lines: without(lines, "meshes"), lambda lines: without(lines, "view"),
+                       lambda lines: lines[0]["info"].update(view=[]), lambda lines: lines[0]["info"].update(meshes=3),
                        lambda lines: count_of(lines, "a", 1, 1), lambda lines: count_of(lines, None, 1, 1),
                        lambda lines: count_of(lines, 10**400, 1, 1), lambda lines: count_of(lines, float("inf"), 1, 1),
                        lambda lines: lines[-1].update(seconds=float("inf")), lambda lines: lines[-1].update(seconds=None),

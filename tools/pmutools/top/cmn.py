@@ -6,6 +6,7 @@ of an interval: a number tells the rate in its turn, and no two of different tur
 since a mesh stands still for a moment when a group starts.
 """
 import errno
+import itertools
 from pathlib import Path
 
 from rich.table import Table
@@ -48,41 +49,27 @@ def pack(events, used=()):
     return [[key for key, _, _ in turn] for turn in turns]
 
 
-class View:
-    name, family = "cmn", "cmn"
-    tolerate = (errno.EINVAL,)
+class Mesh:
+    """One of a machine's meshes; @info is what a record keeps of it."""
 
     def __init__(self, info):
-        self.info, self.mesh = info, info["mesh"]
-        self.title = info["pmu"] + (f" {self.mesh['width']}x{self.mesh['height']}" if self.mesh else "") + \
-            (f" (also, by --mesh: {', '.join(info['others'])})" if info.get("others") else "")
-        drawn = (["links"] if info["links"] else []) + ([info["event"]] if info["event"] else [])
-        self.modes = [*drawn, "totals"] if info["homes"] else drawn
-        self.first = info["event"] or self.modes[0]
+        self.info, self.name, self.mesh = info, info["pmu"], info["mesh"]
+        self.title = self.name + (f" {self.mesh['width']}x{self.mesh['height']}" if self.mesh else "")
 
     @classmethod
-    def of(cls, machine, options):
-        name = options.mesh or machine.of("cmn")[0].name
-        pmu = machine.pmus.get(name)
-        if pmu is None or pmu.family.name != "cmn":
-            raise ToolError(f"There is no mesh {name}.", f"There is: {', '.join(pmu.name for pmu in machine.of('cmn'))}.")
-        if not pmu.cpus:
-            raise ToolError(f"{pmu.name} has no CPU: its device is gone.", "Unload the driver, and load it again.")
+    def of(cls, machine, pmu, options):
+        """None if nothing of it is known that could be counted."""
         if options.map:
             mesh = meshes.parse(Path(options.map).read_text(encoding="utf-8", errors="replace"), options.map)
         else:
-            mesh = meshes.of(machine, name)
+            mesh = meshes.of(machine, pmu.name)
         homes = next((texts for texts in _HOMES if all(text in pmu.events for text in texts.values())), None)
-        event, at = options.event, {}
-        if event:
-            at = cls._nodes(pmu, mesh, event)
+        event = options.event if options.event in pmu.events else None
         links = cls._links(pmu, mesh) if mesh else {}
         if not homes and not links and not event:
-            raise ToolError(f"{name} has no event that pmu-top knows.", f"Choose one of {pmu.path}/events with --event.")
-        others = [pmu.name for pmu in machine.of("cmn") if pmu.name != name]
-        return cls({"view": cls.name, "pmu": name, "others": others, "machine": mesh and mesh["title"].partition(": ")[2] or machine.processor,
-                    "kernel": machine.kernel, "driver": str(pmu.driver), "cpu": pmu.cpus[0] if pmu.cpus else -1,
-                    "mesh": mesh, "homes": homes, "links": links, "event": event, "at": at})
+            return None
+        return cls({"pmu": pmu.name, "mesh": mesh, "homes": homes, "links": links, "event": event,
+                    "at": cls._nodes(pmu, mesh, event) if event else {}})
 
     @staticmethod
     def _links(pmu, mesh):
@@ -99,8 +86,6 @@ class View:
     @staticmethod
     def _nodes(pmu, mesh, event):
         """{"0x24": [node id, its name, XP's id, DTC], ...}: the nodes that count @event."""
-        if event not in pmu.events:
-            raise ToolError(f"{pmu.name} has no event '{event}'.", f"{pmu.path}/events has them, as 'perf list' shows.")
         if mesh is None:
             return {}
         words = dict(part.split("=") for part in pmu.events[event].text.split(",") if "=" in part)
@@ -113,91 +98,80 @@ class View:
         return {f"{node:#x}": [node, name, xp["id"], xp["dtc"]] for xp, node, name in nodes
                 if port is None or port in xp["ports"]}
 
-    def look(self, machine):
-        pass
-
-    def missing(self, machine):
-        return set() if self._pmu(machine) else {self.info["pmu"]}
-
-    def _pmu(self, machine):
+    def pmu(self, machine):
         """None while it is gone: a driver that lets a device go leaves the PMU without a CPU, or none."""
-        pmu = machine.pmus.get(self.info["pmu"])
+        pmu = machine.pmus.get(self.name)
         return pmu if pmu and pmu.cpus else None
 
     def _homes(self, pmu):
         for pair in ("access", "miss"), ("reqs", "retries"):
-            yield [count.want(what, pmu, self.info["homes"][what], pmu.cpus[0]) for what in pair]
+            yield [count.want(f"{self.name}:{what}", pmu, self.info["homes"][what], pmu.cpus[0]) for what in pair]
 
     def groups(self, machine, mode):
-        pmu = self._pmu(machine)
+        pmu = self.pmu(machine)
         if not pmu:
             return
-        if mode == "totals":
+        if self.info["homes"] and (mode == "totals" or not self.mesh):
             yield from self._homes(pmu)
-        elif not self.mesh:
-            yield [count.want("all", pmu, self.info["event"], pmu.cpus[0])]
+        if mode == self.info["event"] and not self.mesh:
+            yield [count.want(f"{self.name}:all", pmu, self.info["event"], pmu.cpus[0])]
 
     def turns(self, machine, mode):
         """The totals have turns of their own: where an XP has two home nodes they take all of its counters."""
-        pmu = self._pmu(machine)
+        pmu = self.pmu(machine)
         if not pmu or mode == "totals" or not self.mesh:
             return []
         if mode == "links":
             wanted = {key: (dtc, xp, text, xp) for key, (xp, text, dtc) in self.info["links"].items()}
-        else:
+        elif mode == self.info["event"]:
             wanted = {key: (dtc, xp, mode, node) for key, (node, _, xp, dtc) in self.info["at"].items()}
+        else:
+            wanted = {}
 
         def single(key):
             _, _, text, node = wanted[key]
-            return count.want(f"{mode}/{key}", pmu, text, pmu.cpus[0], bynodeid=1, nodeid=node)
+            return count.want(f"{self.name}:{mode}/{key}", pmu, text, pmu.cpus[0], bynodeid=1, nodeid=node)
 
         turns = [[count.Loose(map(single, turn))]
                  for turn in pack([(key, dtc, xp) for key, (dtc, xp, *_) in wanted.items()])]
         return turns + [[group] for group in self._homes(pmu)] if self.info["homes"] else turns
 
-    def begin(self, mode):
-        pass
+    def rows(self, frame, rows):
+        def rate(key):
+            return frame.rate(f"{self.name}:{key}")
 
-    def extra(self, mode):
-        return {}
-
-    def close(self):
-        pass
-
-    def rows(self, frame):
-        rows = Rows()
         if self.info["homes"]:
-            access, share = frame.rate("access")
-            miss = frame.rate("miss")[0]
-            rows.add("slc_access", access, "1/s", share)
-            rows.add("slc_miss_rate", ratio(miss or 0, access), "ratio", share)
-            reqs, share = frame.rate("reqs")
-            retries = frame.rate("retries")[0]
-            rows.add("memory", None if reqs is None else max(0.0, reqs - (retries or 0)) * LINE, "B/s", share)
-            rows.add("memory_retry_rate", ratio(retries or 0, reqs), "ratio", share)
+            access, share = rate("access")
+            miss = rate("miss")[0]
+            rows.add("slc_access", access, "1/s", share, pmu=self.name)
+            rows.add("slc_miss_rate", ratio(miss or 0, access), "ratio", share, pmu=self.name)
+            reqs, share = rate("reqs")
+            retries = rate("retries")[0]
+            rows.add("memory", None if reqs is None else max(0.0, reqs - (retries or 0)) * LINE, "B/s", share, pmu=self.name)
+            rows.add("memory_retry_rate", ratio(retries or 0, reqs), "ratio", share, pmu=self.name)
         if frame.mode == "links":
             for key in self.info["links"]:
-                value, share = frame.rate(f"links/{key}")
+                value, share = rate(f"links/{key}")
                 xp, way = key.split("/")
-                rows.add("link", None if value is None else value * FLIT, "B/s", share, xp=xp, to=way)
+                rows.add("link", None if value is None else value * FLIT, "B/s", share, pmu=self.name, xp=xp, to=way)
         elif frame.mode == self.info["event"]:
             for key, (_, name, xp, _) in self.info["at"].items():
-                value, share = frame.rate(f"{frame.mode}/{key}")
-                rows.add("event", value, "1/s", share, event=frame.mode, node=key, node_name=name, xp=f"{xp:#x}")
+                value, share = rate(f"{frame.mode}/{key}")
+                rows.add("event", value, "1/s", share, pmu=self.name, event=frame.mode, node=key, node_name=name,
+                         xp=f"{xp:#x}")
             if not self.mesh:
-                value, share = frame.rate("all")
-                rows.add("event", value, "1/s", share, event=frame.mode, node="all", node_name="all", xp="")
-        return rows
+                value, share = rate("all")
+                rows.add("event", value, "1/s", share, pmu=self.name, event=frame.mode, node="all", node_name="all",
+                         xp="")
 
-    def draw(self, frame, rows, width, height):
+    def draw(self, frame, rows, width):
         yield self._totals(rows)
         if self.mesh is None:
-            yield Text(f"The mesh cannot be drawn: root alone may read /{meshes.places(self.info['pmu'])[0]} "
-                       f"or /{meshes.places(self.info['pmu'])[1]}.\nHave root copy one of them to a file, and use --map.",
+            yield Text(f"The mesh cannot be drawn: root alone may read /{meshes.places(self.name)[0]} "
+                       f"or /{meshes.places(self.name)[1]}.\nHave root copy one of them to a file, and use --map.",
                        "yellow")
             if self.info["event"]:
-                yield Text(f"{self.info['event']}: {rows.get('event', event=frame.mode, node='all', node_name='all', xp='').text(3)}"
-                           " M/s at all nodes")
+                yield Text(f"{self.info['event']}: {rows.get('event', pmu=self.name, node='all').text(3)} M/s at all nodes")
         elif frame.mode != "totals":
             yield Text(f"GB/s of DAT flits ({FLIT} bytes) that leave each XP: to neighbours, and to ports"
                        if frame.mode == "links" else f"{frame.mode} at each node, millions a second", "dim")
@@ -207,9 +181,10 @@ class View:
     def _totals(self, rows):
         if not self.info["homes"]:
             return Text("")
-        return Text.assemble(("SLC: ", "bold"), f"{rows.get('slc_access').text(2)} M accesses/s, misses "
-                             f"{rows.get('slc_miss_rate').text(1)} %   ", ("memory: ", "bold"),
-                             f"{rows.get('memory').text(2)} GB/s, sent back {rows.get('memory_retry_rate').text(1)} %")
+        access, miss, memory, retries = (rows.get(name, pmu=self.name) for name in
+                                         ("slc_access", "slc_miss_rate", "memory", "memory_retry_rate"))
+        return Text.assemble(("SLC: ", "bold"), f"{access.text(2)} M accesses/s, misses {miss.text(1)} %   ",
+                             ("memory: ", "bold"), f"{memory.text(2)} GB/s, sent back {retries.text(1)} %")
 
     def _of_xp(self, frame, rows):
         """{XP's id: [(what, row), ...]}, and the row that is hottest"""
@@ -217,10 +192,10 @@ class View:
         if frame.mode == "links":
             for key, (xp, _, _) in self.info["links"].items():
                 way = key.split("/")[1]
-                found[xp].append((way, rows.get("link", xp=f"{xp:#x}", to=way)))
+                found[xp].append((way, rows.get("link", pmu=self.name, xp=f"{xp:#x}", to=way)))
         else:
             for key, (_, name, xp, _) in self.info["at"].items():
-                found[xp].append((name, rows.get("event", event=frame.mode, node=key, node_name=name, xp=f"{xp:#x}")))
+                found[xp].append((name, rows.get("event", pmu=self.name, node=key)))
         values = [row.value or 0 for parts in found.values() for _, row in parts]
         return found, max(values, default=0)
 
@@ -286,3 +261,86 @@ class View:
         names = [f"XP {xp:03x} {DIRECTIONS[name][2] if name in DIRECTIONS else name} {row.text(2)}"
                  for value, xp, name, row in all_of[:3] if value]
         return Text("hottest: " + ("; ".join(names) if names else "nothing happens"), "bold")
+
+
+class View:
+    name, family = "cmn", "cmn"
+    tolerate = (errno.EINVAL,)
+
+    def __init__(self, info):
+        self.info, self.meshes, self.shown = info, [Mesh(one) for one in info["meshes"]], 0
+        drawn = (["links"] if any(one.info["links"] for one in self.meshes) else []) + \
+            ([info["event"]] if info["event"] else [])
+        self.modes = [*drawn, "totals"] if any(one.info["homes"] for one in self.meshes) else drawn
+        self.first = info["event"] or self.modes[0]
+
+    @property
+    def title(self):
+        several = f" ({self.shown + 1} of {len(self.meshes)}; m: the next)" if len(self.meshes) > 1 else ""
+        return self.meshes[self.shown].title + several
+
+    def next(self):
+        """The screen shows the next mesh."""
+        self.shown = (self.shown + 1) % len(self.meshes)
+
+    @classmethod
+    def of(cls, machine, options):
+        pmus = machine.of("cmn")
+        if options.mesh:
+            pmus = [pmu for pmu in pmus if pmu.name == options.mesh]
+            if not pmus:
+                raise ToolError(f"There is no mesh {options.mesh}.",
+                                f"There is: {', '.join(pmu.name for pmu in machine.of('cmn'))}.")
+        if options.map and len(pmus) > 1:
+            raise ToolError("There are several meshes.", "Say with --mesh which one the map is of.")
+        there = [pmu for pmu in pmus if pmu.cpus]
+        if not there:
+            raise ToolError(f"{pmus[0].name} has no CPU: its device is gone.", "Unload the driver, and load it again.")
+        if options.event and not any(options.event in pmu.events for pmu in there):
+            raise ToolError(f"{there[0].name} has no event '{options.event}'.",
+                            f"{there[0].path}/events has them, as 'perf list' shows.")
+        found = [mesh for pmu in there if (mesh := Mesh.of(machine, pmu, options))]
+        if not found:
+            raise ToolError(f"{there[0].name} has no event that pmu-top knows.",
+                            f"Choose one of {there[0].path}/events with --event.")
+        titles = dict.fromkeys(mesh.mesh["title"].partition(": ")[2] for mesh in found if mesh.mesh)
+        return cls({"view": cls.name, "machine": "; ".join(filter(None, titles)) or machine.processor,
+                    "kernel": machine.kernel, "driver": str(there[0].driver), "event": options.event,
+                    "meshes": [mesh.info for mesh in found]})
+
+    def look(self, machine):
+        pass
+
+    def missing(self, machine):
+        return {one.name for one in self.meshes if not one.pmu(machine)}
+
+    def groups(self, machine, mode):
+        for one in self.meshes:
+            yield from one.groups(machine, mode)
+
+    def turns(self, machine, mode):
+        """Those of all meshes at the same time: they share no counters."""
+        together = itertools.zip_longest(*(one.turns(machine, mode) for one in self.meshes), fillvalue=[])
+        return [[group for groups in some for group in groups] for some in together]
+
+    def begin(self, mode):
+        pass
+
+    def extra(self, mode):
+        return {}
+
+    def close(self):
+        pass
+
+    def rows(self, frame):
+        rows = Rows()
+        for one in self.meshes:
+            one.rows(frame, rows)
+        return rows
+
+    def draw(self, frame, rows, width, height):
+        """One mesh on a screen; all where there is no end to the lines."""
+        for one in self.meshes if height is None else [self.meshes[self.shown]]:
+            if height is None and len(self.meshes) > 1:
+                yield Text(one.title, "bold")
+            yield from one.draw(frame, rows, width)

@@ -14,7 +14,7 @@ from ..errors import ToolError
 from ..files import printable
 from ..sysfs import Machine, natural
 
-VERSION = 1
+VERSION = 2
 # What perf says of a device or a CPU that is not there; and of what somebody else has.
 LOST, BUSY = (errno.ENODEV, errno.ENXIO, errno.ENOENT), (errno.EBUSY, errno.EAGAIN)
 NOTES = 3               # of events that are refused, so many are named

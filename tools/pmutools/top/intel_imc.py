@@ -129,7 +129,7 @@ class View:
         rows = Rows()
         for socket in self.sockets():
             for channel in self.channels(socket):
-                self._channel(rows, frame, socket, channel)
+                self._channel(rows, frame, {"socket": socket, "channel": channel, "pmu": f"uncore_imc_{channel}"})
             for name, unit in (("read", "B/s"), ("write", "B/s"), ("read_bytes", "B"), ("write_bytes", "B")):
                 rows.total(f"socket_{name}", [rows.get(name, socket=socket, channel=channel)
                                               for channel in self.channels(socket)], unit, socket=socket)
@@ -137,8 +137,8 @@ class View:
             rows.total(f"total_{name}", [rows.get(f"socket_{name}", socket=socket) for socket in self.sockets()], unit)
         return rows
 
-    def _channel(self, rows, frame, socket, channel):
-        labels = {"socket": socket, "channel": channel}
+    def _channel(self, rows, frame, labels):
+        socket, channel = labels["socket"], labels["channel"]
 
         def rate(what):
             return frame.rate(f"{socket}/{channel}/{what}")

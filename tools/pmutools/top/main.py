@@ -41,7 +41,7 @@ def parser():
     found.add_argument("--view", choices=sorted(VIEWS), help="what to look at, on a machine that has several")
     found.add_argument("--mode", metavar="MODE", help="what the counters look at first, of those that the screen's second "
                                                       "line has")
-    found.add_argument("--mesh", metavar="PMU", help="of several meshes, the one to look at, such as arm_cmn_1")
+    found.add_argument("--mesh", metavar="PMU", help="of several meshes, this one alone, such as arm_cmn_1")
     found.add_argument("--event", metavar="NAME", help="an event of the mesh, to be counted at each node by itself; "
                                                        "'perf list' has them")
     found.add_argument("--map", metavar="FILE", help="a copy of the mesh's drawing, for who may not read debugfs")

@@ -124,7 +124,7 @@ class View:
         for (chip, pmu, what), found in parts.items():
             # Members of a group: they were counted at the same time.
             missing = any(value is None for value, *_ in found)
-            labels = {"chip": chip, "controller": pmu.removeprefix("nest_").removesuffix("_imc")}
+            labels = {"chip": chip, "controller": pmu.removeprefix("nest_").removesuffix("_imc"), "pmu": pmu}
             rows.add(what, None if missing else sum(value for value, *_ in found), "B/s", min(one[3] for one in found), **labels)
             counted = None if any(one is None for _, one, *_ in found) else sum(one * size for _, one, size, _ in found)
             rows.add(f"{what}_bytes", counted, "B", 0 if counted is None else 1, **labels)
@@ -141,9 +141,10 @@ class View:
                 cycles, share = frame.rate(f"{key}/cycles")
                 inst = frame.rate(f"{key}/inst")[0]
                 scales = self.info["scales"]
-                rows.add("cycles", None if cycles is None else cycles * scales["cycles"], "Hz", share, chip=chip, core=core)
+                rows.add("cycles", None if cycles is None else cycles * scales["cycles"], "Hz", share, chip=chip, core=core,
+                         pmu="core_imc")
                 rows.add("ipc", ratio((inst or 0) * scales["inst"], (cycles or 0) * scales["cycles"]), "", share,
-                         chip=chip, core=core)
+                         chip=chip, core=core, pmu="core_imc")
         return rows
 
     def draw(self, frame, rows, width, height):

@@ -38,13 +38,15 @@ class Rows:
     def add(self, name, value, unit, share=1.0, **labels):
         row = Row(name, tuple((label, str(text)) for label, text in labels.items()), value, unit, share or 0.0)
         self.all.append(row)
-        self._index[name, row.labels] = row
+        self._index.setdefault(name, {})[row.labels] = row
         return row
 
     def get(self, name, **labels):
-        """The row; one without a value where there is none."""
+        """The row that has these labels, and maybe more; one without a value where there is none."""
         labels = tuple((label, str(text)) for label, text in labels.items())
-        return self._index.get((name, labels)) or Row(name, labels, None, "")
+        found = self._index.get(name, {})
+        return found.get(labels) or next((row for has, row in found.items() if set(labels) <= set(has)),
+                                         Row(name, labels, None, ""))
 
     def total(self, name, parts, unit, **labels):
         """The sum of rows; without a value if one is missing or took turns: those are of different times."""

@@ -23,6 +23,7 @@ HELP = """
 q            quit
 p, space     pause: the screen stays, counting goes on; again: go on
 left, right  what the counters look at, where they cannot look at all at once
+m            the next mesh, where there are several
 up, down     scroll, where the window is too low; also Page Up, Page Down
 ?            this text; again: back
 
@@ -134,6 +135,8 @@ class Screen:
             raise Quit
         if key == "p":
             self.paused = not self.paused
+        elif key == "m" and hasattr(self.view, "next"):
+            self.view.next()
         elif key == "?":
             self.help = not self.help
         elif key in ("up", "down", "page up", "page down"):
