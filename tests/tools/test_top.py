@@ -463,6 +463,19 @@ class TestBesideOthers(LiveCase):
         self.assertEqual(one.notes, [])
         self.assertTrue(all(row.value is not None for row in live.view.rows(one).all if row.name == "link"))
 
+    def test_the_nest_while_somebody_traces(self):
+        """Cores are the tracer's; the chips' bandwidth is nobody's. When the trace has ended they are counted, too."""
+        machine = tree.machine(self, "power9")
+        self.kernel.refuses = {"core_imc": errno.EBUSY}
+        live = self.live(machine, power_imc.View.of(machine, options()))
+        for refuses, there in (({"core_imc": errno.EBUSY}, False), ({}, False), ({}, True)):
+            self.kernel.refuses = refuses
+            one = live.until(self.kernel.wait)
+            rows = live.view.rows(one)
+            self.assertGreater(rows.get("total_read").value, 0)
+            self.assertEqual(rows.get("cycles", chip="0", core="0").value is not None, there)
+            self.assertEqual(any("core_imc/CPM_NON_IDLE_INST/: somebody else has" in note for note in one.notes), bool(refuses))
+
     def test_one_mesh_of_two_goes(self):
         """The other one is counted on; it comes back."""
         machine = tree.machine(self, "cmn700")

@@ -36,7 +36,7 @@ FREQUENCY, SAMPLES = 4000, 20_000       # samples a second of a CPU, which is pe
 
 class View:
     name, family, title = "power_imc", "power_imc", "in-memory collection"
-    tolerate = (errno.ENODEV, errno.ENXIO)
+    tolerate = (errno.ENODEV, errno.ENXIO, errno.EBUSY)     # cores, while somebody traces: the nest is free
 
     def __init__(self, info):
         self.info = info
