@@ -116,7 +116,7 @@ class TestSignals(Case):
         live, begun, popen = frames.Live(None, None, 1.0), [], subprocess.Popen
         live._take_turns = mock.Mock(side_effect=SystemExit)
         with mock.patch.object(subprocess, "Popen", lambda *words, **more: begun.append(popen(*words, **more)) or begun[0]):
-            self.assertRaises(SystemExit, live.run, ["sleep", "600"])
+            self.assertRaises(SystemExit, list, live.run(["sleep", "600"]))
         self.assertEqual(begun[0].wait(60), -signal.SIGTERM)
 
     def test_a_child_ends_with_its_parent_that_was_killed(self):
@@ -140,7 +140,7 @@ count.raise_file_limit()
 assert resource.getrlimit(resource.RLIMIT_NOFILE) == (most, most)
 live = frames.Live(None, None, 1.0)
 live._take_turns, live.frame = lambda seconds, wait: wait(seconds), lambda: None
-live.run(["sh", "-c", "ulimit -Sn"])
+list(live.run(["sh", "-c", "ulimit -Sn"]))
 """], cwd=TOOLS, capture_output=True, text=True)
         self.assertEqual((done.stdout, done.stderr), ("100\n", ""))
 

@@ -8,14 +8,16 @@ import sys
 
 FAILED = 1          # exit status: something is in the way, and the message says what to do
 USAGE = 2           # as argparse has it
+# Where a command is run, whose status is the program's: as env(1) and timeout(1) have it.
+OURS, NO_START, NO_COMMAND = 125, 126, 127
 
 
 class ToolError(Exception):
-    """@what went wrong, and what to @do; both are whole sentences."""
+    """@what went wrong, and what to @do; both are whole sentences. @status: the program's, if not as always."""
 
-    def __init__(self, what, do=""):
+    def __init__(self, what, do="", status=None):
         super().__init__(f"{what} {do}".strip())
-        self.what, self.do = what, do
+        self.what, self.do, self.status = what, do, status
 
 
 RIGHTS = ("Run this as root, or, for all users until the next boot: sysctl kernel.perf_event_paranoid=0. Or give the "
@@ -80,8 +82,8 @@ def _give_up_stdout():
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def main(function):
-    """Run a program's main function; what goes wrong becomes one message."""
+def main(function, failed=FAILED):
+    """Run a program's main function; what goes wrong becomes one message, and the status @failed."""
     name = os.path.basename(sys.argv[0])
     _prepare()
     try:
@@ -92,7 +94,7 @@ def main(function):
         print(f"{name}: {error.what}", file=sys.stderr)
         if error.do:
             print(error.do, file=sys.stderr)
-        sys.exit(FAILED)
+        sys.exit(error.status or failed)
     except KeyboardInterrupt:
         sys.exit(128 + 2)
     except BrokenPipeError:
@@ -102,4 +104,4 @@ def main(function):
         what = f"Cannot use {os.fsdecode(error.filename)}: " if error.filename is not None else ""
         print(f"{name}: {what}{error.strerror}.", file=sys.stderr)
         _give_up_stdout()
-        sys.exit(FAILED)
+        sys.exit(failed)

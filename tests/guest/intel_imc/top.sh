@@ -27,6 +27,22 @@ test_bytes() {
 	equal "all that was written" "$(top_value total_write_bytes)" 64000000
 }
 
+# By intervals, and then all of it: what a burst was is in one of them. The command's own words are not among the JSON.
+test_a_series() {
+	status=0
+	pmu-top --mode $steady --interval 0.5 --json -- \
+		sh -c 'echo hello; sleep 1; pmu-model add imc0 cas_rd 50000000; sleep 1; exit 3' > /tmp/top 2> /tmp/said || status=$?
+	equal "exit status" $status 3
+	equal "what the command says" "$(cat /tmp/said)" hello
+	equal "all that was read" "$(top_value read_bytes socket=0 channel=0)" 3200000000
+	python3 -c 'import json
+*series, last = map(json.loads, open("/tmp/top"))
+bytes = [row["value"] for one in series for row in one["rows"] if row["name"] == "read_bytes" and row["value"]]
+print(len(series) >= 3 and last["summary"]["intervals"] == len(series), *bytes)' > /tmp/series
+	equal "the series" "$(cat /tmp/series)" "True 3200000000"
+	equal "no such command" "$(pmu-top -- /nowhere/x > /tmp/said 2>&1 || echo $?)" 127
+}
+
 # The picture says so many GB/s, at any width, from a record.
 test_the_picture() {
 	pmu-top --mode $steady --record /tmp/record --output /tmp/text -- \

@@ -9,12 +9,10 @@ import errno
 import itertools
 from pathlib import Path
 
-from rich.table import Table
-from rich.text import Text
-
 from .. import count, mesh as meshes
 from ..errors import ToolError
 from . import draw
+from .pretty import Table, Text
 from .rows import UNITS, Rows, ratio
 
 LINE = 64               # bytes of a request to memory
@@ -266,6 +264,9 @@ class Mesh:
 class View:
     name, family = "cmn", "cmn"
     tolerate = (errno.EINVAL,)
+    help = {"slc_access": "accesses to the system cache", "slc_miss_rate": "part of these that missed",
+            "memory": "bytes of requests to memory, at most", "memory_retry_rate": "part of these that were sent back",
+            "link": "bytes of data that left a crosspoint, by neighbour or port", "event": "an event, by node"}
 
     def __init__(self, info):
         self.info, self.meshes, self.shown = info, [Mesh(one) for one in info["meshes"]], 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Pieces of pictures, and the frame around a view's."""
-from rich.text import Text
+from .pretty import Text
 
 AROUND = 9              # lines around what a view draws
 _EIGHTHS = " ▏▎▍▌▋▊▉"

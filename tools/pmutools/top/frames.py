@@ -3,14 +3,16 @@
 
 A record is lines of JSON: the first has what is known of the machine, each other one a frame.
 """
+import datetime
 import errno
 import json
+import os
 import subprocess
 import time
 from dataclasses import asdict, dataclass, field
 
 from ..count import Reading, Session, restore_file_limit
-from ..errors import ToolError
+from ..errors import NO_COMMAND, NO_START, ToolError
 from ..files import printable
 from ..sysfs import Machine, natural
 
@@ -30,6 +32,7 @@ class Frame:
     counts: dict                # {key: Reading}
     notes: list = field(default_factory=list)       # sentences: what is gone, what was refused
     extra: dict = field(default_factory=dict)       # what a view adds that is no count
+    time: str = ""              # RFC 3339: when it began
 
     def rate(self, key):
         """(events a second while it counted, the part of the time that this was); (None, 0.0) if it never did."""
@@ -57,10 +60,28 @@ class Frame:
                 raise ValueError("no count")
         if not all(type(one) in (int, float) and 0 <= one <= LONGEST for one in (found.start, found.seconds)):
             raise ValueError("no time")
-        if not isinstance(found.mode, str) or not all(isinstance(note, str) for note in found.notes) or \
+        if not isinstance(found.mode, str) or not isinstance(found.time, str) or not all(isinstance(note, str) for note in found.notes) or \
                 not isinstance(found.extra, dict):
             raise ValueError("no frame")
         return found
+
+
+def together(before, after):
+    """The frame of two that follow each other; @before may be None."""
+    if before is None:
+        return after
+    counts = dict(before.counts)
+    for key, one in after.counts.items():
+        sofar = counts.get(key, Reading(0, 0, 0))
+        counts[key] = Reading(sofar.value + one.value, sofar.enabled + one.enabled, sofar.running + one.running)
+    return Frame(before.start, before.seconds + after.seconds, after.mode, counts,
+                 list(dict.fromkeys([*before.notes, *after.notes])), after.extra, before.time)
+
+
+def now_text(seconds):
+    """RFC 3339"""
+    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).isoformat(timespec="milliseconds") \
+        .replace("+00:00", "Z")
 
 
 def damaged(path, why):
@@ -93,7 +114,7 @@ class Live:
             raise refused[0][1]
         self.session.enable()
         self.last, self.moment = self._read()
-        self.begin = self.begin or self.moment
+        self.begin, self.due, self.wall = self.begin or self.moment, self.moment, time.time()
 
     def _open(self, groups):
         return Session(groups, self.machine.paranoid, self.view.tolerate)
@@ -126,8 +147,9 @@ class Live:
         if len(self.turns) > 1:
             counts = {key: Reading(one.value, max(whole, one.running), one.running) if key in takes_turns else one
                       for key, one in counts.items()}
-        frame = Frame((self.moment - self.begin) / 1e9, whole / 1e9, self.mode, counts, extra=self.view.extra(self.mode))
-        self.last, self.moment = now, moment
+        frame = Frame((self.moment - self.begin) / 1e9, whole / 1e9, self.mode, counts, extra=self.view.extra(self.mode),
+                      time=now_text(self.wall))
+        self.last, self.moment, self.wall = now, moment, time.time()
         frame.notes = self._renew(bool(counts)) + self._starved(raw, frame.seconds)
         return frame
 
@@ -202,34 +224,44 @@ class Live:
                     turn.disable()
 
     def until(self, wait):
-        """The frame of an interval; wait(seconds) may end it earlier."""
-        self._take_turns(self.interval, wait)
+        """The frame of an interval; wait(seconds) may end it earlier. Its work is a part of it, so none is longer."""
+        self.due += int(self.interval * 1e9)
+        left = (self.due - time.monotonic_ns()) / 1e9
+        if left < self.interval / 10:       # the machine had no time for it: begin anew
+            self.due, left = time.monotonic_ns() + int(self.interval * 1e9), self.interval
+        self._take_turns(left, wait)
         return self.frame()
 
-    def run(self, command):
-        """The frame of a command's run, and its exit status."""
+    def run(self, command, series=False, **files):
+        """The frames of a command's run, one, or a @series of intervals. Then self.status is its exit status."""
         try:
-            process = subprocess.Popen(command, preexec_fn=restore_file_limit)
+            process = subprocess.Popen(command, preexec_fn=restore_file_limit, **files)
         except OSError as error:
-            raise ToolError(f"Cannot run {command[0]}: {error.strerror}.", "What comes behind -- is a command.") from error
+            raise ToolError(f"Cannot run {command[0]}: {error.strerror}.", "What comes behind -- is a command.",
+                            NO_COMMAND if error.errno == errno.ENOENT else NO_START) from error
 
         def wait(seconds):
             try:
-                process.wait(seconds if self.turns[1:] else None)
+                process.wait(seconds if series or self.turns[1:] else None)
             except subprocess.TimeoutExpired:
                 pass
 
         try:
             while process.poll() is None:
                 try:
-                    self._take_turns(self.interval, wait)
+                    if series:
+                        yield self.until(wait)
+                    else:
+                        self._take_turns(self.interval, wait)
                 except KeyboardInterrupt:       # the command got it as well
                     pass
         finally:
             if process.poll() is None:
                 process.terminate()
         status = process.returncode
-        return self.frame(), status if status >= 0 else 128 - status
+        self.status = status if status >= 0 else 128 - status
+        if not series:
+            yield self.frame()
 
     def close(self):
         for session in self._sessions():
@@ -304,9 +336,29 @@ class Replay:
 
 
 class Recorder:
+    """A record that is begun, or gone on with: what is there stays."""
+
     def __init__(self, path, info):
-        self.path, self.file = path, open(path, "w", encoding="utf-8")
-        self._line(json.dumps({"pmu-top": VERSION, "info": info}))
+        self.path, head = path, json.dumps({"pmu-top": VERSION, "info": info})
+        there = self._there(head) if os.path.isfile(path) else False
+        self.file = open(path, "a", encoding="utf-8")
+        if not there:
+            self._line(head)
+
+    def _there(self, head):
+        """Whether the file has a record of this machine already. A line without an end is cut off."""
+        with open(self.path, "r+b") as file:
+            first = file.readline()
+            if not first:
+                return False
+            if first != head.encode() + b"\n":
+                raise ToolError(f"{self.path} is there, and it is no record of this machine with this kernel and driver.",
+                                "Choose another file, or remove it.")
+            end = len(first)
+            for line in file:
+                end += len(line) if line.endswith(b"\n") else 0
+            file.truncate(end)
+        return True
 
     def _line(self, text):
         try:

@@ -7,12 +7,10 @@ pinned: others need these counters, too, and then all take turns.
 """
 import errno
 
-from rich.table import Table
-from rich.text import Text
-
 from .. import count
 from ..errors import ToolError
 from . import draw
+from .pretty import Table, Text
 from .rows import Rows, ratio
 
 LINE = 64               # bytes that a CAS command moves: Intel's uncore guides, CAS_COUNT
@@ -31,6 +29,10 @@ class View:
     name, family = "intel_imc", "intel_imc"
     title = "memory channels"
     tolerate = (errno.ENODEV, errno.ENXIO)
+    help = {"read": "bytes read from memory", "write": "bytes written to memory", "clock": "clocks of the memory",
+            "page_hit": "part of the commands that found their page open",
+            "read_latency": "time of a read in the controller's queue alone",
+            "power_down": "part of the clocks in power-down", "self_refresh": "part of the clocks in self-refresh"}
 
     def __init__(self, info):
         self.info = info

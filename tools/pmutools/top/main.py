@@ -4,32 +4,33 @@ import argparse
 import contextlib
 import sys
 
-from rich.console import Console, Group
-from rich.text import Text
-
 from .. import VERSION, Help, count, errors, files
 from ..errors import ToolError
 from ..sysfs import Machine
-from . import draw, frames, output, screen
+from . import draw, frames, output, pretty
 from .cmn import View as Cmn
 from .intel_imc import View as IntelImc
 from .power_imc import View as PowerImc
+from .pretty import Group, Text
+from .rows import UNITS
 
 VIEWS = {view.name: view for view in (IntelImc, Cmn, PowerImc)}
 EPILOG = """examples:
   pmu-top                              the screen, once a second; ? explains the keys
   pmu-top --once                       one interval, as text
   pmu-top --json -- ./benchmark        what the memory did while it ran
+  pmu-top --interval 1 -- ./benchmark  the same by seconds, with peak and percentiles at the end
   pmu-top --record run.jsonl           to be looked at elsewhere: pmu-top --replay run.jsonl
-  pmu-top --prometheus /var/lib/prometheus/node-exporter/pmu.prom > /dev/null
+  pmu-top --prometheus /var/lib/prometheus/node-exporter/pmu.prom
 
 Counting takes no root: CAP_PERFMON, or kernel.perf_event_paranoid at 0 or below. It works with the in-tree drivers
 as well; the second line of the screen says which driver serves the counters.
 
 A number with a ~ is of a part of the interval: its counters took turns with others. Such numbers are in no sum.
 
-The exit status is 0, that of COMMAND, 1 where something is in the way (a message says what, and what to do), or
-2 where the options are wrong."""
+The exit status is 0, 1 where something is in the way (a message says what, and what to do), or 2 where the options are
+wrong. With a COMMAND it is that of COMMAND, 127 where there is none of this name, 126 where it cannot be run, and 125 in
+place of 1 and 2. What COMMAND writes goes to stderr if stdout has --json or --csv."""
 
 
 def parser():
@@ -45,15 +46,20 @@ def parser():
     found.add_argument("--event", metavar="NAME", help="an event of the mesh, to be counted at each node by itself; "
                                                        "'perf list' has them")
     found.add_argument("--map", metavar="FILE", help="a copy of the mesh's drawing, for who may not read debugfs")
-    found.add_argument("--interval", type=float, default=1.0, metavar="S", help="seconds of an interval (default: 1)")
+    found.add_argument("--interval", type=float, metavar="S", help="seconds of an interval (default: 1; with a COMMAND all "
+                                                                   "of its time)")
     found.add_argument("--once", action="store_true", help="one interval, as text, and no screen")
+    found.add_argument("--count", type=int, metavar="N", help="so many intervals, as text, and no screen")
     found.add_argument("--json", action="store_true", help="each interval as a line of JSON, in units of SI")
     found.add_argument("--csv", action="store_true", help="each interval as lines of CSV, in units of SI")
+    found.add_argument("--wide", action="store_true", help="with --csv: an interval is one line, with a column for each "
+                                                           "number")
     found.add_argument("--output", metavar="FILE", help="write text, JSON or CSV to FILE")
     found.add_argument("--svg", metavar="FILE", help="write a picture of the last interval to FILE")
     found.add_argument("--prometheus", metavar="FILE", help="write each interval to FILE, in one go, for node_exporter's "
-                                                            "textfile collector")
-    found.add_argument("--record", metavar="FILE", help="keep what is seen in FILE")
+                                                            "textfile collector: counters since this began")
+    found.add_argument("--openmetrics", metavar="FILE", help="the same in the format of OpenMetrics")
+    found.add_argument("--record", metavar="FILE", help="keep what is seen in FILE, behind what it has already")
     found.add_argument("--replay", metavar="FILE", help="show what --record has kept, instead of this machine")
     found.add_argument("--width", type=int, metavar="N", help="columns of text and pictures where there is no terminal")
     found.add_argument("--no-color", action="store_true", help="no colours; NO_COLOR in the environment does the same")
@@ -71,6 +77,12 @@ def parse(argv):
     options.command = command
     if options.json and options.csv:
         parser().error("--json and --csv are two formats of the same output: choose one")
+    options.series = bool(command) and options.interval is not None
+    options.interval = 1.0 if options.interval is None else options.interval
+    if options.wide and not options.csv:
+        parser().error("--wide is a kind of --csv")
+    if options.count is not None and (options.count < 1 or options.once or command):
+        parser().error("--count is 1 or more, and not for --once or a command")
     if not 0.01 <= options.interval <= 3600:
         parser().error("--interval is 0.01 to 3600 seconds")
     if options.width is not None and options.width < 40:
@@ -98,12 +110,14 @@ class Outputs:
 
     def __init__(self, view, options, console):
         self.view, self.options, self.console = view, options, console
-        self.csv = output.Csv()
+        self.csv = output.Csv(options.wide)
+        self.metrics = output.Metrics(view)
         self.record = frames.Recorder(options.record, view.info) if options.record else None
         self.last = None
 
     def picture(self, frame, rows, width, height=None, paused=False, mode=None):
         """[head, what the view draws ..., foot]"""
+        from . import screen
         notes = [Text(note, "red") for note in frame.notes]
         if turns := draw.turns(rows):
             notes.append(turns)
@@ -117,17 +131,26 @@ class Outputs:
         self.last = frame, rows
         if self.record:
             self.record.write(frame)
-        if self.options.prometheus:
-            files.replace(self.options.prometheus, output.as_prometheus(self.view, rows))
+        self.metrics.add(frame, rows)
+        for path, strict in (self.options.prometheus, False), (self.options.openmetrics, True):
+            if path:
+                files.replace(path, self.metrics.text(strict))
 
-    def write(self, frame, rows):
-        """The frame as text, or as what programs read."""
+    def write(self, frame, rows, summary=None):
+        """The frame as text, or as what programs read; of a @summary its spread, too."""
+        write = self.console.file.write
         if self.options.json:
-            self.console.file.write(output.as_json(self.view, frame, rows) + "\n")
+            more = {"summary": {"intervals": summary.frames}} if summary else {}
+            write(output.as_json(self.view, frame, rows, **more) + "\n")
         elif self.options.csv:
-            self.console.file.write(self.csv.text(frame, rows))
+            if not summary:
+                write(self.csv.text(frame, rows))
+        elif pretty.missing():
+            write(output.as_text(self.view, frame, rows))
         else:
             self.console.print(Group(*self.picture(frame, rows, self.console.width)))
+        if summary and not self.options.json:
+            print(*summary.text(rows), sep="\n", file=sys.stderr if self.options.csv else self.console.file)
         self.console.file.flush()
 
     def close(self):
@@ -139,12 +162,14 @@ class Outputs:
         if self.options.svg and self.last:
             width = self.options.width or 100
             files.replace(self.options.svg, output.svg(Group(*self.picture(*self.last, width)), width,
-                                                       f"pmu-top: {self.view.title}"))
+                                                       f"pmu-top: {self.view.title}", self._description()))
 
-
-class _Console(Console):
-    def on_broken_pipe(self):
-        raise       # what it is: rich of Debian 13 would end the program, in a way of its own
+    def _description(self):
+        """What the picture says, in words: the sums, and what has none."""
+        frame, rows = self.last
+        said = [f"{row.identity} {row.text(2)} {UNITS[row.unit][0]}" for row in rows.all
+                if row.unit != "B" and (row.total or len(row.labels) <= 1)]
+        return f"{self.view.info['machine']}, {frame.seconds:.1f} seconds: {'; '.join(said)}."
 
 
 def _console(options):
@@ -153,8 +178,10 @@ def _console(options):
         file = open(options.output, "w", encoding="utf-8")
     else:
         file = sys.stderr if options.command and not (options.json or options.csv) else sys.stdout
-    return _Console(file=file, no_color=options.no_color or None, highlight=False, width=options.width,
-                   soft_wrap=False, legacy_windows=False)
+    if pretty.missing():
+        return pretty.Plain(file)
+    return pretty.Output(file=file, no_color=options.no_color or None, highlight=False, width=options.width,
+                         soft_wrap=False, legacy_windows=False)
 
 
 @contextlib.contextmanager
@@ -169,6 +196,8 @@ def _of_a_record(path):
 
 
 def run(options):
+    if options.svg and pretty.missing():
+        raise ToolError(f"No picture can be made. {pretty.missing()}", pretty.INSTALL)
     with _of_a_record(options.replay):
         if options.replay:
             source = frames.Replay(options.replay)
@@ -194,29 +223,58 @@ def _show(options, source, view):
         return _loop(options, source, view, mode, outputs)
 
 
-def _loop(options, source, view, mode, outputs):
-    if options.command:
-        frame, status = source.run(options.command)
+def _run_command(options, source, view, outputs):
+    """What @source counts while a command runs, and the command's exit status."""
+    # Programs read our stdout then, and nothing else is to be there.
+    mixed = (options.json or options.csv) and not options.output
+    summary = output.Summary(frames.together)
+    for frame in source.run(options.command, options.series, **({"stdout": sys.stderr} if mixed else {})):
         rows = view.rows(frame)
         outputs.keep(frame, rows)
         outputs.write(frame, rows)
-        return status
-    text = options.once or options.json or options.csv or options.output or options.svg and options.replay
+        summary.add(frame, rows)
+    if options.series and summary.frames:
+        outputs.write(summary.sum, summary.rows(view), summary)
+    return source.status
+
+
+def _loop(options, source, view, mode, outputs):
+    if options.command:
+        return _run_command(options, source, view, outputs)
+    text = options.once or options.count or options.json or options.csv or options.output or options.svg and options.replay
     # Not what rich takes for one: FORCE_COLOR makes a terminal of any pipe.
-    if not text and outputs.console.file.isatty() and not outputs.console.is_dumb_terminal:
+    terminal = outputs.console.file.isatty()
+    if not text and terminal and not outputs.console.is_dumb_terminal:
+        if pretty.missing():
+            raise ToolError(f"The screen cannot be drawn. {pretty.missing()}",
+                            f"{pretty.INSTALL} --once, --count and all that programs read do without.")
+        from . import screen
         screen.Screen(outputs.console, view, source, outputs.picture, outputs.keep).run(mode)
         return 0
+    silent = options.svg and options.replay and not (options.once or options.count or options.json or options.csv) or \
+        (options.prometheus or options.openmetrics) and not text and not terminal
     if options.once and options.replay:     # of a record the last frame, as a picture would have it
         source.to_the_last()
+    left = 1 if options.once or options.svg and not source.replayed and not options.count else options.count
     while True:
         frame = source.until(frames.sleep) if not source.replayed else source.frame()
         rows = view.rows(frame)
         outputs.keep(frame, rows)
-        if not (options.svg and options.replay and not (options.once or options.json or options.csv)):
+        if not silent:
             outputs.write(frame, rows)
-        if options.once or source.replayed and source.over or options.svg and not source.replayed:
+        left = left and left - 1
+        if left == 0 or source.replayed and source.over:
             return 0
 
 
 def main():
-    errors.main(lambda: run(parse(sys.argv[1:])))
+    argv = sys.argv[1:]
+    ours = errors.OURS if "--" in argv else errors.FAILED
+
+    def parsed():
+        try:
+            return parse(argv)
+        except SystemExit as error:
+            sys.exit(errors.OURS if error.code == errors.USAGE and ours == errors.OURS else error.code)
+
+    errors.main(lambda: run(parsed()), ours)

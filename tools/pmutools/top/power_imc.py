@@ -15,13 +15,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from rich.table import Table
-from rich.text import Text
-
 from .. import count
 from ..errors import RIGHTS, ToolError
 from ..files import printable
 from . import draw
+from .pretty import Table, Text
 from .rows import Rows, ratio
 
 # As perf's metric Memory-bandwidth-MCS for POWER9, which leaves reads of 64 bytes out; POWER10's names say the same
@@ -37,6 +35,8 @@ FREQUENCY, SAMPLES = 4000, 20_000       # samples a second of a CPU, which is pe
 class View:
     name, family, title = "power_imc", "power_imc", "in-memory collection"
     tolerate = (errno.ENODEV, errno.ENXIO, errno.EBUSY)     # cores, while somebody traces: the nest is free
+    help = {"read": "bytes read from memory", "write": "bytes written to memory",
+            "cycles": "cycles of a core's threads that were not idle", "ipc": "instructions for each of these cycles"}
 
     def __init__(self, info):
         self.info = info

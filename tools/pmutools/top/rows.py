@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The numbers of an interval: rows, of which each kind of output makes its own."""
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 # Where a group counts for less of the time it took turns. What is left is perf's own time between the reads.
 WHOLE = 0.999
@@ -17,10 +17,17 @@ class Row:
     value: float                # None: there is none
     unit: str                   # a key of UNITS; of SI, without a prefix
     share: float = 1.0          # the part of the interval that this is of
+    total: bool = False         # a sum of others
+    more: dict = field(default_factory=dict)    # of many intervals: peak and percentiles
 
     @property
     def whole(self):
         return self.value is not None and self.share >= WHOLE
+
+    @property
+    def identity(self):
+        """In one word: read{socket=0,channel=1}"""
+        return self.name + (f"{{{','.join('='.join(one) for one in self.labels)}}}" if self.labels else "")
 
     def text(self, digits=1):
         """For people: "3.2", "~3.2" where it is of a part of the interval, "-" where there is nothing."""
@@ -36,9 +43,11 @@ class Rows:
         self.all, self._index = [], {}
 
     def add(self, name, value, unit, share=1.0, **labels):
-        row = Row(name, tuple((label, str(text)) for label, text in labels.items()), value, unit, share or 0.0)
+        return self._add(Row(name, tuple((label, str(text)) for label, text in labels.items()), value, unit, share or 0.0))
+
+    def _add(self, row):
         self.all.append(row)
-        self._index.setdefault(name, {})[row.labels] = row
+        self._index.setdefault(row.name, {})[row.labels] = row
         return row
 
     def get(self, name, **labels):
@@ -52,8 +61,9 @@ class Rows:
         """The sum of rows; without a value if one is missing or took turns: those are of different times."""
         parts = list(parts)
         whole = parts and all(part.whole for part in parts)
-        return self.add(name, sum(part.value for part in parts) if whole else None, unit,
-                        min((part.share for part in parts), default=0.0), **labels)
+        return self._add(Row(name, tuple((label, str(text)) for label, text in labels.items()),
+                             sum(part.value for part in parts) if whole else None, unit,
+                             min((part.share for part in parts), default=0.0), total=True))
 
 
 def ratio(above, below):
