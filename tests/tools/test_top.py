@@ -95,11 +95,46 @@ class TestIntel(unittest.TestCase):
         self.assertIsNotNone(rows.get("socket_read", socket="1").value)
         self.assertIn("there is no sum", text(view, one))
 
+    def test_how_near_the_limit(self):
+        """A channel moves 16 bytes a clock: 19.2 GB/s at 1.2 GHz. A full bar is that, and not what another one has."""
+        view = xeon(self)
+        one = busy_xeon(view)
+        rows = view.rows(one)
+        self.assertAlmostEqual(rows.get("of_peak", socket="0", channel="0").value, (3.2e9 + 64e6) / 19.2e9)
+        self.assertAlmostEqual(rows.get("socket_of_peak", socket="0").value, (3.2e9 + 6 * 64e6) / 19.2e9 / 6)
+        self.assertIsNone(rows.get("of_peak", socket="0", channel="9").value)
+        said = text(view, one, 120)
+        self.assertRegex(said, r"channel 0 +3\.20 +█[^ ]* +0\.06 .* 17 ")
+        self.assertNotRegex(said, "█████")
+        one.counts["0/0/rd"] = Reading(250_000_000, SECOND, SECOND)
+        self.assertRegex(text(view, one, 120), r"channel 0 +16\.00 +█████.* 84! ")
+        one.counts["0/0/clk"] = Reading(0, SECOND, SECOND)
+        self.assertIsNone(view.rows(one).get("of_peak", socket="0", channel="0").value)
+        self.assertIsNone(view.rows(one).get("socket_of_peak", socket="0").value)
+
+    def test_history(self):
+        view = xeon(self)
+        outputs = main.Outputs(view, options(), None)
+        for number in 1, 2, 4, 3, 8, 2:
+            one = busy_xeon(view)
+            one.counts["0/0/rd"] = Reading(number * 15_625_000, SECOND, SECOND)     # GB/s
+            rows = view.rows(one)
+            outputs.keep(one, rows)
+        rows.get("total_read")
+        console = Console(width=180, file=io.StringIO(), legacy_windows=False)
+        console.print(Group(*outputs.picture(one, rows, 180)))
+        said = console.file.getvalue()
+        # Each of twelve channels is written to with 0.064 GB/s.
+        self.assertRegex(said, r"read 2\.00 GB/s   write 0\.77 GB/s   most 8\.77   ▂▃▅▄█▃")
+        self.assertRegex(said, r"channel 0 .* 8\.06 +▂▃▅▄█▃ *\n")
+        self.assertRegex(said, r"channel 1 .* 0\.06 +██████ *\n")
+        self.assertRegex(said.splitlines()[2], r"1\.00 s from 0\.0 s on, \d\d:\d\d:\d\d")
+
     def test_no_latency_where_no_event_tells_it(self):
         haswell = {"proc/cpuinfo": "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 63\nmodel name : E5\nstepping : 2\n"}
         view = intel_imc.View.of(tree.machine(self, "snbep", haswell), options())
         self.assertEqual(view.modes, ["all", "pages", "power"])
-        self.assertNotIn("read ns", text(view, busy_xeon(view)))
+        self.assertNotIn("queue ns", text(view, busy_xeon(view)))
 
     def test_an_unknown_processor_has_its_bandwidth(self):
         other = {"proc/cpuinfo": "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 106\nmodel name : X\nstepping : 6\n"}
@@ -118,9 +153,9 @@ class TestIntel(unittest.TestCase):
 
     def test_a_low_window_has_sockets(self):
         view = xeon(self)
+        """Their sums first; the channels are behind them, where the arrows lead to."""
         said = text(view, busy_xeon(view), 80, 20)
-        self.assertIn("socket 1", said)
-        self.assertNotIn("channel 5", said)
+        self.assertRegex(said, "(?s)socket 0.*socket 1.*channels: below.*socket 0.*channel 5.*socket 1.*channel 5")
 
     def test_eight_sockets(self):
         boxes = [[str(socket), str(channel), f"uncore_imc_{channel}", socket * 28] for socket in range(8) for channel in range(6)]
@@ -130,10 +165,11 @@ class TestIntel(unittest.TestCase):
             with self.subTest((width, height)):
                 said = text(view, busy_xeon(view), width, height)
                 self.assertLessEqual(max(map(len, said.splitlines())), width)
-                self.assertLessEqual(len(said.splitlines()), height)
-                self.assertEqual(said.count("socket "), 8)
+                above, _, below = said.partition("channels: below")
+                self.assertLessEqual(len(above.splitlines()), height)
+                self.assertEqual(above.count("socket "), 8)
                 self.assertEqual(bool(re.search("socket 0 .*socket 4 ", said)), side_by_side)
-                self.assertEqual(said.count("channel 5"), 0 if brief else 8)
+                self.assertEqual((above.count("channel 5"), below.count("channel 5")), (0, 8) if brief else (8, 0))
 
     def test_a_channel_that_is_gone(self):
         view = xeon(self)
@@ -201,6 +237,42 @@ class TestCmn(unittest.TestCase):
                 # No number lacks a digit.
                 self.assertEqual(set(re.findall(r"\d+\.\d+", grid.split("└")[0])) - {"1.0", "1.00", "12.50"}, set())
                 self.assertIn("hottest: XP 580 ↑ 12.50", said)
+
+    def test_the_largest_mesh_at_80x24(self):
+        """What is hottest is in the head, and all of the mesh on the screen; each number is below."""
+        xps = [{"x": x, "y": y, "id": x << 7 | y << 3, "dtc": x // 3, "ports": {"1": {"type": "HN-F", "devices": []}}}
+               for y in range(12) for x in range(12)]
+        small, mesh = self.view(), {"title": "", "width": 12, "height": 12, "xps": xps}
+        pmu = tree.machine(self, "cmn700").pmus["arm_cmn_0"]
+        view = cmn.View({**small.info, "meshes": [{**small.info["meshes"][0], "mesh": mesh,
+                                                   "links": cmn.Mesh._links(pmu, mesh)}]})
+        counts = {f"arm_cmn_0:links/{key}": 31_250_000 for key in view.meshes[0].info["links"]}
+        counts["arm_cmn_0:links/0x580/n"] = 390_625_000
+        lines = text(view, frame(counts, "links"), 80, 24).splitlines()
+        top = lines[:23]
+        self.assertTrue(any("hottest: XP 580 ↑ 12.50" in line for line in top[:6]))
+        overview = [line for line in top if re.match(r" ?\d+ ", line)]
+        self.assertEqual(len(overview), 12)
+        self.assertEqual([len(re.findall(r"[→←↑↓p]1\.0", line)) for line in overview], [12] * 11 + [11])
+        self.assertRegex(overview[-1], r"^ 0 .* ↑12 ?$")
+        self.assertTrue(any("┌" in line for line in lines[18:]))
+        self.assertLessEqual(max(map(len, lines)), 80)
+
+    def test_how_near_a_link_is_to_its_limit(self):
+        """A flit of 32 bytes a clock: at 1 GHz 32 GB/s."""
+        view = self.view()
+        counts = {f"arm_cmn_0:links/{key}": 10_000_000 for key in view.meshes[0].info["links"]}
+        for flits, said in ((300_000_000, r"XP 020 ← 9\.60 \(30%\);"), (900_000_000, r"XP 020 ← 28\.80 \(90% of the link!\);")):
+            counts |= {"arm_cmn_0:links/0x20/w": flits, "arm_cmn_0:clock": SECOND}
+            self.assertRegex(text(view, frame(counts, "links"), 120), "hottest: " + said)
+        view.meshes[0].info["clock"] = None
+        del counts["arm_cmn_0:clock"]
+        self.assertRegex(text(view, frame(counts, "links"), 120), r"hottest: XP 020 ← 28\.80;")
+
+    def test_the_clock_is_counted(self):
+        machine = tree.machine(self, "cmn700")
+        wants = [one.key for group in self.view().groups(machine, "links") for one in group]
+        self.assertEqual(wants, ["arm_cmn_0:clock"] if "dtc_cycles" in machine.pmus["arm_cmn_0"].events else [])
 
     def test_an_event_at_its_nodes(self):
         view = self.view(event="hnf_cache_miss")
@@ -944,8 +1016,12 @@ class TestTerminal(unittest.TestCase):
         self.ends(0)
 
     def test_another_size(self):
-        self.start(80, 20, "NO_COLOR=1")
-        self.shows("channels: in a higher window")
+        self.start(80, 14, "NO_COLOR=1")
+        self.shows("socket 1")
+        self.assertNotIn("channel 5", self.screen())
+        for _ in range(40):
+            self.tmux("send-keys", "Down")
+        self.shows("channel 5")
         self.tmux("resize-window", "-x", "200", "-y", "60")
         self.shows("self-refresh %")
         self.shows("channel 5")

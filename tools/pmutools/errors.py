@@ -38,7 +38,7 @@ _OPENING = {
     errno.ENOENT: ("the kernel no longer has this PMU.", "Load the driver's module again."),
     errno.EINVAL: ("the driver refuses it: this machine cannot count that.", "The kernel's log may say why."),
     errno.EOPNOTSUPP: ("the driver cannot count that.", "The kernel's log may say why."),
-    errno.EMFILE: ("this program may open no more files.", "Raise the limit: ulimit -n 65536."),
+    errno.EMFILE: ("this program may open no more files.", "It has raised its limit as far as it may. As root: ulimit -Hn 65536, or LimitNOFILE= of a service."),
     errno.ENFILE: ("the system may open no more files.", "Raise fs.file-max."),
     errno.EIO: ("the firmware or the hardware did not start the counter.", "Look at the kernel's log."),
     errno.ENOSYS: ("this kernel has no perf events, or this container forbids them.",
@@ -55,7 +55,7 @@ def opening(event, number, paranoid="unknown"):
 
 
 # For a terminal whose encoding lacks what pictures are made of.
-_PLAIN = {**dict.fromkeys("█▉▊▋▌", "#"), **dict.fromkeys("▍▎▏", "."), **dict(zip("←→↑↓…", "<>^v."))}
+_PLAIN = {**dict.fromkeys("█▉▊▋▌", "#"), **dict.fromkeys("▍▎▏▁▂▃", "."), **dict.fromkeys("▄▅▆▇", "-"), **dict(zip("←→↑↓…", "<>^v."))}
 
 
 def _plain(error):

@@ -18,6 +18,7 @@ from .rows import UNITS, Rows, ratio
 LINE = 64               # bytes of a request to memory
 FLIT = 32               # bytes of a DAT flit: as perf's metric rni_actual_read_bandwidth has it
 LETTERS, DTM_COUNTERS = 6, 4     # of a domain's eight counters two are left to others
+CLOCK = "dtc_cycles"    # which has a counter of its own
 CELL = 7                # columns of an XP's cell that has all of its links: an arrow and "100.00"
 DIRECTIONS = {"e": (1, 0, "→"), "w": (-1, 0, "←"), "n": (0, 1, "↑"), "s": (0, -1, "↓")}
 LINK = "mxp_{}_dat_txflit_valid"
@@ -64,10 +65,11 @@ class Mesh:
         homes = next((texts for texts in _HOMES if all(text in pmu.events for text in texts.values())), None)
         event = options.event if options.event in pmu.events else None
         links = cls._links(pmu, mesh) if mesh else {}
+        clock = CLOCK if CLOCK in pmu.events else None
         if not homes and not links and not event:
             return None
         return cls({"pmu": pmu.name, "mesh": mesh, "homes": homes, "links": links, "event": event,
-                    "at": cls._nodes(pmu, mesh, event) if event else {}})
+                    "clock": clock, "at": cls._nodes(pmu, mesh, event) if event else {}})
 
     @staticmethod
     def _links(pmu, mesh):
@@ -109,6 +111,8 @@ class Mesh:
         pmu = self.pmu(machine)
         if not pmu:
             return
+        if self.info["clock"]:
+            yield [count.want(f"{self.name}:clock", pmu, self.info["clock"], pmu.cpus[0])]
         if self.info["homes"] and (mode == "totals" or not self.mesh):
             yield from self._homes(pmu)
         if mode == self.info["event"] and not self.mesh:
@@ -138,6 +142,9 @@ class Mesh:
         def rate(key):
             return frame.rate(f"{self.name}:{key}")
 
+        if self.info["clock"]:
+            value, share = rate("clock")
+            rows.add("clock", value, "Hz", share, pmu=self.name)
         if self.info["homes"]:
             access, share = rate("access")
             miss = rate("miss")[0]
@@ -162,7 +169,7 @@ class Mesh:
                 rows.add("event", value, "1/s", share, pmu=self.name, event=frame.mode, node="all", node_name="all",
                          xp="")
 
-    def draw(self, frame, rows, width):
+    def draw(self, frame, rows, width, height):
         yield self._totals(rows)
         if self.mesh is None:
             yield Text(f"The mesh cannot be drawn: root alone may read /{meshes.places(self.name)[0]} "
@@ -173,8 +180,14 @@ class Mesh:
         elif frame.mode != "totals":
             yield Text(f"GB/s of DAT flits ({FLIT} bytes) that leave each XP: to neighbours, and to ports"
                        if frame.mode == "links" else f"{frame.mode} at each node, millions a second", "dim")
-            yield self._grid(frame, rows, width)
             yield self._hottest(frame, rows)
+            room = None if height is None else height - draw.AROUND
+            grid = self._grid(frame, rows, width)
+            if room is None or self._height(width) <= room:
+                yield grid
+            else:               # all of the mesh first; each number is below, where the arrows lead to
+                yield self._overview(frame, rows, width)
+                yield grid
 
     def _totals(self, rows):
         if not self.info["homes"]:
@@ -182,10 +195,11 @@ class Mesh:
         access, miss, memory, retries = (rows.get(name, pmu=self.name) for name in
                                          ("slc_access", "slc_miss_rate", "memory", "memory_retry_rate"))
         return Text.assemble(("SLC: ", "bold"), f"{access.text(2)} M accesses/s, misses {miss.text(1)} %   ",
-                             ("memory: ", "bold"), f"{memory.text(2)} GB/s, sent back {retries.text(1)} %")
+                             ("memory: ", "bold"), f"{memory.text(2)} GB/s, sent back {retries.text(1)} %",
+                             f"   most {rows.history.peak(memory)} {rows.history.text(memory, 20)}" if rows.history else "")
 
     def _of_xp(self, frame, rows):
-        """{XP's id: [(what, row), ...]}, and the row that is hottest"""
+        """{XP's id: [(what, row), ...]}, and what is the hottest: as hot as a link can be, or else the hottest there is"""
         found = {xp["id"]: [] for xp in self.mesh["xps"]}
         if frame.mode == "links":
             for key, (xp, _, _) in self.info["links"].items():
@@ -195,15 +209,51 @@ class Mesh:
             for key, (_, name, xp, _) in self.info["at"].items():
                 found[xp].append((name, rows.get("event", pmu=self.name, node=key)))
         values = [row.value or 0 for parts in found.values() for _, row in parts]
-        return found, max(values, default=0)
+        return found, self._most(frame, rows) or max(values, default=0)
 
-    def _grid(self, frame, rows, width):
-        found, most = self._of_xp(frame, rows)
+    def _most(self, frame, rows):
+        """What a link can carry with the mesh's clock; None if that is not known, or no such thing."""
+        clock = rows.get("clock", pmu=self.name).value
+        return clock * FLIT if clock and frame.mode == "links" else None
+
+    def _cells(self, width):
+        """(columns of a cell, and around it)"""
         for padding in 1, 0:
             # Borders, and a column with Y.
             cell = min(28, (width - 4 - 2 * padding) // self.mesh["width"] - 2 * padding - 1)
             if cell >= CELL:
                 break
+        return cell, padding
+
+    def _height(self, width):
+        """Lines of the grid."""
+        cell, _ = self._cells(width)
+        most = 2
+        if cell >= CELL:
+            pairs = 2 if cell >= 2 * CELL + 1 else 4
+            most = max(pairs + max(len(xp["ports"]), len(self.info["at"]) // len(self.mesh["xps"]) + 1)
+                       for xp in self.mesh["xps"])
+        return (most + 2) * self.mesh["height"] + 3
+
+    def _overview(self, frame, rows, width):
+        """A cell of one line for each XP: its hottest way, and how much."""
+        found, most = self._of_xp(frame, rows)
+        cell = max(4, min(12, (width - 3) // self.mesh["width"]))
+        by_place = {(xp["x"], xp["y"]): found[xp["id"]] for xp in self.mesh["xps"]}
+        text = Text(no_wrap=True, overflow="crop")
+        for y in reversed(range(self.mesh["height"])):
+            text.append(f"{y:2} ", "dim")
+            for x in range(self.mesh["width"]):
+                name, row = max(by_place[x, y], key=lambda one: one[1].value or 0, default=("", None))
+                mark = DIRECTIONS[name][2] if name in DIRECTIONS else "p" if name[:1] == "p" else ""
+                said = mark + self._number(row, short=True) if row else ""
+                text.append(f"{said:>{cell - 1}} ", draw.heat(row and row.value, most))
+            text.append("\n")
+        return text.append("   " + "".join(f"{x:>{cell - 1}} " for x in range(self.mesh["width"])), "dim")
+
+    def _grid(self, frame, rows, width):
+        found, most = self._of_xp(frame, rows)
+        cell, padding = self._cells(width)
         fill = self._cell if cell >= CELL else self._small_cell
         table = Table(show_header=False, show_lines=True, padding=(0, padding), border_style="dim")
         table.add_column(no_wrap=True, style="dim", width=2)
@@ -256,7 +306,12 @@ class Mesh:
         found, most = self._of_xp(frame, rows)
         all_of = sorted(((row.value or 0, xp, name, row) for xp, parts in found.items() for name, row in parts),
                         key=lambda one: -one[0])
-        names = [f"XP {xp:03x} {DIRECTIONS[name][2] if name in DIRECTIONS else name} {row.text(2)}"
+        limit = self._most(frame, rows)
+
+        def near(value):
+            return f" ({value / limit:.0%}{' of the link!' if value >= draw.NEAR * limit else ''})" if limit else ""
+
+        names = [f"XP {xp:03x} {DIRECTIONS[name][2] if name in DIRECTIONS else name} {row.text(2)}{near(value)}"
                  for value, xp, name, row in all_of[:3] if value]
         return Text("hottest: " + ("; ".join(names) if names else "nothing happens"), "bold")
 
@@ -264,7 +319,7 @@ class Mesh:
 class View:
     name, family = "cmn", "cmn"
     tolerate = (errno.EINVAL,)
-    help = {"slc_access": "accesses to the system cache", "slc_miss_rate": "part of these that missed",
+    help = {"clock": "clocks of the mesh", "slc_access": "accesses to the system cache", "slc_miss_rate": "part of these that missed",
             "memory": "bytes of requests to memory, at most", "memory_retry_rate": "part of these that were sent back",
             "link": "bytes of data that left a crosspoint, by neighbour or port", "event": "an event, by node"}
 
@@ -344,4 +399,4 @@ class View:
         for one in self.meshes if height is None else [self.meshes[self.shown]]:
             if height is None and len(self.meshes) > 1:
                 yield Text(one.title, "bold")
-            yield from one.draw(frame, rows, width)
+            yield from one.draw(frame, rows, width, height)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Pieces of pictures, and the frame around a view's."""
+import collections
+import datetime
+
 from .pretty import Text
 
 AROUND = 9              # lines around what a view draws
@@ -24,6 +27,58 @@ def heat(value, most):
     return HEAT[min(len(HEAT) - 1, 1 + int(value / most * (len(HEAT) - 1.001)))]
 
 
+NEAR = 0.8              # of what can be at most: from here on it is marked
+
+
+def near(row, digits=0):
+    """A part of the most that can be, in percent; with a mark where it is near to it."""
+    high = (row.value or 0) >= NEAR
+    return Text(row.text(digits) + ("!" if high else ""), "bold red" if high else "")
+
+
+class History:
+    """What bandwidths were: a line of the last intervals, and the most since this began."""
+    LENGTH = 600
+    _LEVELS = "▁▂▃▄▅▆▇█"
+
+    def __init__(self):
+        self.values, self.most = collections.defaultdict(lambda: collections.deque(maxlen=self.LENGTH)), {}
+
+    def add(self, rows):
+        """Rows that differ by read and write are one line."""
+        found = collections.defaultdict(list)
+        for row in rows.all:
+            if row.unit == "B/s":
+                found[self._key(row)].append(row.value)
+        for key, values in found.items():
+            value = None if None in values else sum(values)
+            self.values[key].append(value)
+            if value is not None:
+                self.most[key] = max(value, self.most.get(key, 0.0))
+
+    @staticmethod
+    def _key(row):
+        return row.name.replace("write", "read"), row.labels
+
+    def text(self, row, width):
+        """A line of the last intervals of @row and its counterpart; each sign is of one, the last of the last."""
+        values, most = list(self.values[self._key(row)])[-width:], self.most.get(self._key(row))
+        return "".join(" " if value is None or not most else self._LEVELS[min(7, int(value / most * 8))] for value in values)
+
+    def peak(self, row):
+        """GB/s"""
+        most = self.most.get(self._key(row))
+        return "-" if most is None else f"{most / 1e9:,.2f}"
+
+
+def clock(time):
+    """The time of day, here, of RFC 3339."""
+    try:
+        return datetime.datetime.fromisoformat(time.replace("Z", "+00:00")).astimezone().strftime(", %H:%M:%S")
+    except ValueError:
+        return ""
+
+
 def head(view, frame, replayed, paused, mode_of):
     """Where this is from, and of when."""
     info = view.info
@@ -33,7 +88,7 @@ def head(view, frame, replayed, paused, mode_of):
             text.append(f"{mark}  ", "bold yellow")
     text.append(f"{info['machine']}\n", "bold")
     text.append(f"Linux {info['kernel']}, driver {info['driver']}\n", "dim")
-    text.append(f"{view.title}, {frame.seconds:.2f} s from {frame.start:.1f} s on")
+    text.append(f"{view.title}, {frame.seconds:.2f} s from {frame.start:.1f} s on{clock(frame.time)}")
     if len(view.modes) > 1:
         text.append("   ")
         for mode in view.modes:

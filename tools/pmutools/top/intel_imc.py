@@ -13,9 +13,11 @@ from . import draw
 from .pretty import Table, Text
 from .rows import Rows, ratio
 
+WIDTH = 16              # bytes that a channel moves in a clock at most: 8 with each of its edges
 LINE = 64               # bytes that a CAS command moves: Intel's uncore guides, CAS_COUNT
 CLOCK = "event=0xff"    # the fixed counter: DCLK
 HALF = 80               # columns that a table needs beside another
+HISTORY = 20            # intervals of a channel that are shown
 
 # Of model numbers (family 6): the umask of all activations, and whether RPQ_OCCUPANCY is there. Haswell and
 # Broadwell have no event for it; see the event tables of Documentation/hardware/intel_imc.md.
@@ -30,6 +32,8 @@ class View:
     title = "memory channels"
     tolerate = (errno.ENODEV, errno.ENXIO)
     help = {"read": "bytes read from memory", "write": "bytes written to memory", "clock": "clocks of the memory",
+            "of_peak": "part of what a channel can move with its clock",
+            "socket_of_peak": "part of what a socket's channels can move with their clocks",
             "page_hit": "part of the commands that found their page open",
             "read_latency": "time of a read in the controller's queue alone",
             "power_down": "part of the clocks in power-down", "self_refresh": "part of the clocks in self-refresh"}
@@ -135,9 +139,19 @@ class View:
             for name, unit in (("read", "B/s"), ("write", "B/s"), ("read_bytes", "B"), ("write_bytes", "B")):
                 rows.total(f"socket_{name}", [rows.get(name, socket=socket, channel=channel)
                                               for channel in self.channels(socket)], unit, socket=socket)
+            self._of_peak(rows, socket)
         for name, unit in (("read", "B/s"), ("write", "B/s"), ("read_bytes", "B"), ("write_bytes", "B")):
             rows.total(f"total_{name}", [rows.get(f"socket_{name}", socket=socket) for socket in self.sockets()], unit)
         return rows
+
+    def _of_peak(self, rows, socket):
+        """A channel without a number is in no sum."""
+        channels = [{"socket": socket, "channel": channel} for channel in self.channels(socket)]
+        clocks = [rows.get("clock", **labels).value for labels in channels]
+        moved = [rows.get(f"socket_{name}", socket=socket) for name in ("read", "write")]
+        known = all(clocks) and all(row.whole for row in moved)
+        rows.add("socket_of_peak", sum(row.value for row in moved) / (WIDTH * sum(clocks)) if known else None, "ratio",
+                 socket=socket)
 
     def _channel(self, rows, frame, labels):
         socket, channel = labels["socket"], labels["channel"]
@@ -152,6 +166,10 @@ class View:
             rows.add(f"{name}_bytes", None if value is None else value * LINE, "B", 0 if value is None else 1, **labels)
         clock, share = rate("clk")
         rows.add("clock", clock, "Hz", share, **labels)
+        moved = [rows.get(name, **labels) for name in ("read", "write")]
+        known = clock and None not in (moved[0].value, moved[1].value)
+        rows.add("of_peak", sum(row.value for row in moved) / (WIDTH * clock) if known else None, "ratio",
+                 min(share, *(row.share for row in moved)), **labels)
         if frame.mode in ("all", "pages"):
             activations, share = rate("act")
             found = ratio(activations or 0, rate("cas")[0])
@@ -167,7 +185,8 @@ class View:
                 rows.add(name, None if value is None else ratio(value, clock), "ratio", share, **labels)
 
     # Columns behind the bandwidth: row, heading, the same where there is little room, digits.
-    _COLUMNS = (("page_hit", "page hit %", "hit %", 1), ("read_latency", "read ns", "read ns", 0),
+    _COLUMNS = (("of_peak", "of peak %", "peak %", 0), ("page_hit", "page hit %", "hit %", 1),
+                ("read_latency", "read queue ns", "queue ns", 0),
                 ("clock", "clock MHz", "MHz", 0), ("power_down", "power-down %", "down %", 1),
                 ("self_refresh", "self-refresh %", "refr. %", 1))
 
@@ -182,27 +201,37 @@ class View:
         brief = room is not None and max(map(self._lines, parts)) > room
         if brief:
             parts = [sockets]
-        total = [rows.get(f"total_{name}") for name in ("read", "write")]
-        yield Text(f"read {total[0].text(2)} GB/s   write {total[1].text(2)} GB/s"
-                   + ("" if all(row.whole for row in total) else
-                      "   (some counters took turns or are missing: there is no sum)"), "bold")
+        yield self._totals(rows, width)
         beside = Table.grid()
         beside.add_row(*(self._table(rows, part, width // len(parts), brief) for part in parts))
         yield beside
-        if brief:
-            yield Text("channels: in a higher window", "dim")
+        if brief:       # below the sums, where the arrows lead to
+            yield Text("channels: below, by the arrows", "dim")
+            yield self._table(rows, sockets, width, False)
+
+    @staticmethod
+    def _totals(rows, width):
+        total = [rows.get(f"total_{name}") for name in ("read", "write")]
+        text = Text(f"read {total[0].text(2)} GB/s   write {total[1].text(2)} GB/s"
+                    + ("" if all(row.whole for row in total) else
+                       "   (some counters took turns or are missing: there is no sum)"), "bold", no_wrap=True)
+        if rows.history and all(row.whole for row in total):
+            said = f"   most {rows.history.peak(total[0])}   "
+            text.append(said + rows.history.text(total[0], max(0, min(60, width - len(text) - len(said)))), "dim")
+        return text
 
     def _lines(self, sockets):
         return sum(1 + len(self.channels(socket)) for socket in sockets)
 
     def _table(self, rows, sockets, width, brief):
-        columns = [(name, long if width >= 104 else short, digits) for name, long, short, digits in self._COLUMNS
+        columns = [(name, long if width >= 140 else short, digits) for name, long, short, digits in self._COLUMNS
                    if any(row.name == name for row in rows.all)]
+        if width < 88:          # what is seldom looked at gives its room to the rest
+            columns = [column for column in columns if column[0] != "self_refresh"]
+        history = rows.history if width >= 150 else None
         # The columns of numbers take what they take; bars have the rest.
-        taken = 13 + 2 * 12 + sum(max(len(heading), 6) + 2 for _, heading, _ in columns)
+        taken = 13 + 2 * 12 + sum(max(len(heading), 6) + 2 for _, heading, _ in columns) + (HISTORY + 12 if history else 0)
         bars = max(0, min(40, (width - taken) // 2 - 2))
-        most, top = (max((row.value or 0 for row in rows.all if row.name in names), default=0)
-                     for names in (("read", "write"), ("socket_read", "socket_write")))
         table = Table(box=None, padding=(0, 1), header_style="bold", collapse_padding=True)
         table.add_column("", min_width=11, no_wrap=True)
         for heading in ("read GB/s", "write GB/s"):
@@ -211,21 +240,29 @@ class View:
                 table.add_column("", width=bars, no_wrap=True)
         for _, heading, _ in columns:
             table.add_column(heading, justify="right", no_wrap=True)
+        if history:
+            table.add_column("most GB/s", justify="right", no_wrap=True)
+            table.add_column("", width=HISTORY, no_wrap=True)
+
+        def line(name, pair, get, style=""):
+            cells, use = [Text(name, style)], get("of_peak").value
+            # A full bar is what the clock lets through.
+            most = sum(row.value or 0 for row in pair) / use if use else 0
+            for row, colour in zip(pair, ("green", "magenta")):
+                cells.append(Text(row.text(2), style))
+                if bars >= 4:
+                    cells.append(draw.bar(row.value, most, bars, "red" if use and use >= draw.NEAR else colour))
+            cells += [draw.near(get(column)) if column == "of_peak" else Text(get(column).text(digits) if get(column).unit else "")
+                      for column, _, digits in columns]
+            if history:
+                cells += [history.peak(pair[0]), Text(history.text(pair[0], HISTORY), "dim")]
+            table.add_row(*cells)
+
         for socket in sockets:
-            total = [rows.get(f"socket_{name}", socket=socket) for name in ("read", "write")]
-            self._line(table, Text(f"socket {socket}", "bold"), total, top, bars, columns, None)
+            line(f"socket {socket}", [rows.get(f"socket_{name}", socket=socket) for name in ("read", "write")],
+                 lambda name, socket=socket: rows.get(f"socket_{name}", socket=socket), "bold")
             for channel in self.channels(socket) if not brief else ():
                 labels = {"socket": socket, "channel": channel}
-                self._line(table, Text(f"  channel {channel}"), [rows.get(name, **labels) for name in ("read", "write")],
-                           most, bars, columns, lambda name, labels=labels: rows.get(name, **labels))
+                line(f"  channel {channel}", [rows.get(name, **labels) for name in ("read", "write")],
+                     lambda name, labels=labels: rows.get(name, **labels))
         return table
-
-    def _line(self, table, name, pair, most, bars, columns, get):
-        cells = [name]
-        for row, style in zip(pair, ("green", "magenta")):
-            cells.append(Text(row.text(2), "bold" if get is None else ""))
-            if bars >= 4:
-                cells.append(draw.bar(row.value, most, bars, style))
-        for column, _, digits in columns:
-            cells.append(Text(get(column).text(digits) if get else ""))
-        table.add_row(*cells)

@@ -40,8 +40,8 @@ def parser():
         description="Show what memory controllers, meshes and nests do: bandwidth, misses, latency, by perf events alone.")
     found.add_argument("--version", action="version", version=f"pmu-top {VERSION}")
     found.add_argument("--view", choices=sorted(VIEWS), help="what to look at, on a machine that has several")
-    found.add_argument("--mode", metavar="MODE", help="what the counters look at first, of those that the screen's second "
-                                                      "line has")
+    found.add_argument("--mode", metavar="MODE", help="what the counters look at first: all, pages, latency, power (memory "
+                                                      "channels); links, totals (a mesh); cores, functions (POWER)")
     found.add_argument("--mesh", metavar="PMU", help="of several meshes, this one alone, such as arm_cmn_1")
     found.add_argument("--event", metavar="NAME", help="an event of the mesh, to be counted at each node by itself; "
                                                        "'perf list' has them")
@@ -113,7 +113,7 @@ class Outputs:
         self.csv = output.Csv(options.wide)
         self.metrics = output.Metrics(view)
         self.record = frames.Recorder(options.record, view.info) if options.record else None
-        self.last = None
+        self.last, self.history = None, draw.History()
 
     def picture(self, frame, rows, width, height=None, paused=False, mode=None):
         """[head, what the view draws ..., foot]"""
@@ -129,6 +129,8 @@ class Outputs:
     def keep(self, frame, rows):
         """What is made of each frame beside the text."""
         self.last = frame, rows
+        self.history.add(rows)
+        rows.history = self.history
         if self.record:
             self.record.write(frame)
         self.metrics.add(frame, rows)

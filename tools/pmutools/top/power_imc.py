@@ -149,7 +149,11 @@ class View:
 
     def draw(self, frame, rows, width, height):
         total = [rows.get(f"total_{name}") for name in ("read", "write")]
-        yield Text(f"memory: read {total[0].text(2)} GB/s   write {total[1].text(2)} GB/s", "bold")
+        text = Text(f"memory: read {total[0].text(2)} GB/s   write {total[1].text(2)} GB/s", "bold", no_wrap=True)
+        if rows.history:
+            said = f"   most {rows.history.peak(total[0])}   "
+            text.append(said + rows.history.text(total[0], max(0, min(60, width - len(text) - len(said)))), "dim")
+        yield text
         yield self._nests(rows, width)
         if frame.mode == "cores":
             yield self._cores(rows, width)

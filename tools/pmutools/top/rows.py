@@ -41,6 +41,7 @@ class Rows:
 
     def __init__(self):
         self.all, self._index = [], {}
+        self.history = None         # a draw.History, where there is one
 
     def add(self, name, value, unit, share=1.0, **labels):
         return self._add(Row(name, tuple((label, str(text)) for label, text in labels.items()), value, unit, share or 0.0))
