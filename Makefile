@@ -81,6 +81,7 @@ uninstall-driver:
 
 # The programs of tools/, which stand alone, with their pages.
 tools_dir = $(DESTDIR)$(PREFIX)/share/pmu-suite
+tools_unit = $(DESTDIR)$(PREFIX)/lib/systemd/system/pmu-top.service
 programs := $(notdir $(wildcard tools/pmu-*[a-z]))
 library := $(wildcard $(addprefix tools/pmutools/,*.py */*.py */*.c))
 
@@ -91,9 +92,12 @@ install-tools:
 	@for file in $(library); do install -D -m 644 $$file $(tools_dir)/$${file#tools/} || exit; done
 	@for program in $(programs); do install tools/$$program $(tools_dir)/ && \
 		ln -sf ../share/pmu-suite/$$program $(DESTDIR)$(PREFIX)/bin/ || exit; done
+	@install -d $(dir $(tools_unit))
+	@sed 's,@PREFIX@,$(PREFIX),' $(packaging)/pmu-top.service > $(tools_unit)
+	@chmod 644 $(tools_unit)
 
 uninstall-tools:
-	@rm -rf $(tools_dir) $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(programs)) \
+	@rm -rf $(tools_dir) $(tools_unit) $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(programs)) \
 		$(patsubst %,$(DESTDIR)$(PREFIX)/share/man/man1/%.1,$(programs))
 
 # What DKMS needs to build, and no more.

@@ -86,7 +86,8 @@ def models():
 
 
 def tools():
-    yield python("tools", "tests/tools", sources=("tools", "tests/tools", "Makefile", "include/pmu/version.h", "Documentation/tools"),
+    yield python("tools", "tests/tools", sources=("tools", "tests/tools", "Makefile", "include/pmu/version.h", "Documentation/tools",
+                                                  "scripts/apt", "scripts/packaging", "scripts/pmusuite"),
                  interpreter=host.DEBIAN_PYTHON)
 
 
