@@ -60,7 +60,7 @@ static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_des
 	struct pmu_dev *pd;
 	int err;
 
-	if (pmu_name_taken(name))
+	if (pmu_name_taken(name, THIS_MODULE))
 		return dev_err_ptr_probe(dev, -EEXIST,
 			"another driver has a PMU named %s: unload that driver or unbind its device first\n",
 			name);

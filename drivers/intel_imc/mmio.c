@@ -13,7 +13,8 @@
 #include <linux/ioport.h>
 #include <linux/module.h>
 #include <linux/pci.h>
-#include <linux/perf_event.h>
+
+#include <pmu/loans.h>
 
 #include "intel_imc.h"
 
@@ -114,31 +115,6 @@ int intel_imc_mmio_setup(struct intel_imc_channel *ch, unsigned int controller,
 	return 0;
 }
 
-/*
- * Is there a PMU of this name that is not ours? All PMUs are on perf's bus, also those of perf
- * itself.
- */
-static bool intel_imc_name_is_taken(const char *name)
-{
-	struct perf_event *event = pmu_software_event(PERF_COUNT_SW_DUMMY, raw_smp_processor_id());
-	struct device *found = NULL;
-	const struct pmu *pmu;
-	bool taken = false;
-
-	if (IS_ERR(event))
-		return false;
-	/* At boot the bus may not be up yet. */
-	if (event->pmu->dev)
-		found = bus_find_device_by_name(event->pmu->dev->bus, NULL, name);
-	if (found) {
-		pmu = dev_get_drvdata(found);
-		taken = pmu->module != THIS_MODULE;
-	}
-	put_device(found);
-	perf_event_release_kernel(event);
-	return taken;
-}
-
 /**
  * intel_imc_mmio_check_owner() - may this driver have the channels behind a function?
  * @pdev: the function
@@ -151,7 +127,7 @@ static bool intel_imc_name_is_taken(const char *name)
  */
 int intel_imc_mmio_check_owner(struct pci_dev *pdev)
 {
-	if (!intel_imc_name_is_taken("uncore_imc_0"))
+	if (!pmu_name_taken("uncore_imc_0", THIS_MODULE))
 		return 0;
 	return dev_err_probe(&pdev->dev, -EBUSY,
 		"another driver has PMUs of these memory channels: to use intel_imc_pmu unload that driver (intel_uncore)\n");

@@ -46,6 +46,7 @@ static inline struct perf_event *pmu_software_event(u64 config, int cpu)
 /**
  * pmu_name_taken() - does another driver have a PMU of this name?
  * @name: the PMU's name
+ * @except: a module whose PMU does not count
  *
  * perf_pmu_register() would fail as well, but with a stack dump that says nothing to the person who
  * has to act. perf's bus has all PMUs, also perf's own, and an event knows its PMU. sysfs need not
@@ -53,10 +54,12 @@ static inline struct perf_event *pmu_software_event(u64 config, int cpu)
  *
  * Context: may sleep.
  */
-static inline bool pmu_name_taken(const char *name)
+static inline bool pmu_name_taken(const char *name, const struct module *except)
 {
 	struct perf_event *event = pmu_software_event(PERF_COUNT_SW_DUMMY, raw_smp_processor_id());
 	struct device *bus_device, *found = NULL;
+	const struct pmu *pmu;
+	bool taken = false;
 
 	if (IS_ERR(event))
 		return false;
@@ -64,9 +67,13 @@ static inline bool pmu_name_taken(const char *name)
 	bus_device = event->pmu->dev;
 	if (bus_device)
 		found = bus_find_device_by_name(bus_device->bus, NULL, name);
+	if (found) {
+		pmu = dev_get_drvdata(found);
+		taken = !except || pmu->module != except;
+	}
 	put_device(found);
 	perf_event_release_kernel(event);
-	return found;
+	return taken;
 }
 
 #ifndef pmu_allow_cpu
