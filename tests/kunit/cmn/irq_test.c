@@ -16,6 +16,7 @@
 
 #define PMOVSR		0x2118
 #define SERVING_MS	50
+#define BUSY_MS		200
 
 static const struct cmn_bus *fast_bus;
 static bool serving;
@@ -80,47 +81,109 @@ static struct platform_device *with_interrupt(struct kunit *test, struct cmn_reg
 	return pdev;
 }
 
+/* A mesh whose registers are slow, with an interrupt, and two CPUs to own it. */
+struct irq_test {
+	struct cmn_regfile *file;
+	struct device *dev;
+	struct platform_device *pdev;
+	int irq, from, to;
+};
+
+static void begin(struct kunit *test, struct irq_test *on)
+{
+	on->from = cpumask_first(cpu_online_mask);
+	on->to = cpumask_next(on->from, cpu_online_mask);
+	if (on->to >= nr_cpu_ids)
+		kunit_skip(test, "a move takes two CPUs");
+	on->file = cmn_regfile_ready(test, &cmn_fake_600);
+	on->dev = on->file->cmn.dev;
+	on->pdev = with_interrupt(test, on->file, &on->irq);
+	fast_bus = cmn_kunit_bus;
+	cmn_kunit_bus = &slow_bus;
+	served_by = -1;
+}
+
+static void end(struct irq_test *on)
+{
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+	cmn_kunit_bus = fast_bus;
+	on->file->cmn.dev = on->dev;
+	platform_device_unregister(on->pdev);
+	irq_free_desc(on->irq);
+}
+
 /*
  * When the new owner begins, the old one is done: an interrupt that it serves stops the mesh, and
  * lets it run, under whatever the new owner does with it.
  */
 static void a_move_waits_for_what_is_served(struct kunit *test)
 {
-	int from = cpumask_first(cpu_online_mask), to = cpumask_next(from, cpu_online_mask), irq;
-	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
-	struct device *dev = file->cmn.dev;
-	struct platform_device *pdev;
+	struct irq_test on;
+	struct cmn *cmn;
 
-	if (to >= nr_cpu_ids)
-		kunit_skip(test, "a move takes two CPUs");
-	pdev = with_interrupt(test, file, &irq);
-	fast_bus = cmn_kunit_bus;
-	cmn_kunit_bus = &slow_bus;
-	cmn_irq_move(&file->cmn, from);
-	cmn_irq_enable(&file->cmn);
-	KUNIT_EXPECT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(to)), 0);
+	begin(test, &on);
+	cmn = &on.file->cmn;
+	cmn_irq_move(cmn, on.from);
+	cmn_irq_enable(cmn);
+	KUNIT_EXPECT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(on.to)), 0);
 
-	KUNIT_ASSERT_EQ(test, smp_call_function_single(from, fire, &irq, 0), 0);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(on.from, fire, &on.irq, 0), 0);
 	while (!READ_ONCE(serving))
 		cpu_relax();
-	cmn_irq_move(&file->cmn, to);
+	cmn_irq_move(cmn, on.to);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(serving));
-	KUNIT_EXPECT_EQ(test, served_by, from);
+	KUNIT_EXPECT_EQ(test, served_by, on.from);
 	/* One that comes to the old owner all the same is served by the new one. */
-	KUNIT_ASSERT_EQ(test, smp_call_function_single(from, fire, &irq, 1), 0);
-	cmn_irq_disable(&file->cmn);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(on.from, fire, &on.irq, 1), 0);
+	cmn_irq_disable(cmn);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(serving));
-	KUNIT_EXPECT_EQ(test, served_by, to);
+	KUNIT_EXPECT_EQ(test, served_by, on.to);
+	end(&on);
+}
 
-	set_cpus_allowed_ptr(current, cpu_possible_mask);
-	cmn_kunit_bus = fast_bus;
-	file->cmn.dev = dev;
-	platform_device_unregister(pdev);
-	irq_free_desc(irq);
+static bool busy;
+
+static void be_busy(void *data)
+{
+	WRITE_ONCE(busy, true);
+	mdelay(BUSY_MS);
+}
+
+/*
+ * Nor has a move ended while the old owner has yet to serve what was forwarded to it. It is called
+ * when it gets round to it, and touches the mesh then.
+ */
+static void a_move_waits_for_what_was_forwarded(struct kunit *test)
+{
+	struct irq_test on;
+	struct cmn *cmn;
+
+	begin(test, &on);
+	cmn = &on.file->cmn;
+	cmn_irq_move(cmn, on.to);
+	cmn_irq_enable(cmn);
+	KUNIT_EXPECT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(on.from)), 0);
+
+	WRITE_ONCE(busy, false);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(on.to, be_busy, NULL, 0), 0);
+	while (!READ_ONCE(busy))
+		cpu_relax();
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(on.from, fire, &on.irq, 1), 0);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(served_by), -1);
+	cmn_irq_move(cmn, on.from);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(served_by), on.to);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(serving));
+	/* The line is as it was: the next one is served. From afar, since it is then an interrupt. */
+	KUNIT_EXPECT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(on.to)), 0);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(on.from, fire, &on.irq, 1), 0);
+	KUNIT_EXPECT_EQ(test, served_by, on.from);
+	cmn_irq_disable(cmn);
+	end(&on);
 }
 
 static struct kunit_case cmn_irq_cases[] = {
 	KUNIT_CASE(a_move_waits_for_what_is_served),
+	KUNIT_CASE(a_move_waits_for_what_was_forwarded),
 	{ }
 };
 
