@@ -239,9 +239,24 @@ static int cmn_find_ports(struct cmn *cmn, struct cmn_xp *xp)
  * Graviton5's S3 of 10x14 has zeros where others have domains: there each quarter of the mesh is
  * one, west before east and south before north. An id has 4 bits for each of X and Y.
  */
+#define CMN_QUARTERED_WIDTH	10
+#define CMN_QUARTERED_HEIGHT	14
+
 static unsigned int cmn_quarter(const struct cmn_xp *xp)
 {
-	return (xp->id >> 7 & 0xf) / 5 + (xp->id >> 3 & 0xf) / 7 * 2;
+	return (xp->id >> 7 & 0xf) / (CMN_QUARTERED_WIDTH / 2) +
+	       (xp->id >> 3 & 0xf) / (CMN_QUARTERED_HEIGHT / 2) * 2;
+}
+
+/* Of another size nobody knows the domains, and carries into a wrong DTC would be lost. */
+static int cmn_check_quarters(const struct cmn *cmn)
+{
+	if (!cmn->quartered || (cmn->width == CMN_QUARTERED_WIDTH &&
+				cmn->height == CMN_QUARTERED_HEIGHT))
+		return 0;
+	return dev_err_probe(cmn->dev, -ENODEV,
+		"firmware says that this is Graviton5, and the mesh has %ux%u XPs: which XP is in which domain is known of 10x14 alone\n",
+		cmn->width, cmn->height);
 }
 
 /*
@@ -472,7 +487,8 @@ static int cmn_survey(struct cmn *cmn, struct cmn_survey *survey)
 	if (err)
 		return err;
 	cmn_find_grid(cmn);
-	err = cmn_find_dtms(cmn);
+	err = cmn_check_quarters(cmn);
+	err = err ?: cmn_find_dtms(cmn);
 	err = err ?: cmn_find_nodes(cmn, survey);
 	return err ?: cmn_check_domains(cmn);
 }

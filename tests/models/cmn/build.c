@@ -53,7 +53,7 @@ static uint32_t block_address(const CmnMesh *mesh, const CmnXp *xp)
 static unsigned xp_domain(const CmnMesh *mesh, const CmnXp *xp)
 {
     if (mesh->quartered) {
-        return xp->x / 5 + xp->y / 7 * 2;
+        return xp->x * 2 / mesh->columns + xp->y * 2 / mesh->rows * 2;
     }
     return mesh->columns >= mesh->ndtcs ?
            xp->x * mesh->ndtcs / mesh->columns :
@@ -369,11 +369,14 @@ static bool make_children(CmnMesh *mesh, CmnXp *xp, Error **errp)
     return true;
 }
 
-/* A DTC's logical id is its domain; RN-SAMs have none. */
-static void number_nodes(CmnMesh *mesh)
+/*
+ * A DTC's logical id is its domain; Graviton5's are where their domains are.
+ * RN-SAMs have none.
+ */
+static bool number_nodes(CmnMesh *mesh, Error **errp)
 {
     g_autofree uint16_t *next = g_new0(uint16_t, UINT16_MAX + 1);
-    unsigned domain = 1;
+    unsigned domain = 1, there = 0;
     CmnNode *node;
 
     for (node = cmn_mesh_next(mesh, NULL); node;
@@ -383,14 +386,21 @@ static void number_nodes(CmnMesh *mesh)
         case CMN_NODE_RNSAM:
             break;
         case CMN_NODE_DTC:
-            node->logical = node->xp->port[node->port].kind == CMN_DEV_HND ?
+            node->logical = mesh->quartered ? node->xp->domain :
+                            node->xp->port[node->port].kind == CMN_DEV_HND ?
                             0 : domain++;
             node->dtc = &mesh->dtc[node->logical];
+            there |= 1u << node->logical;
             break;
         default:
             node->logical = next[node->type]++;
         }
     }
+    if (ctpop32(there) != mesh->ndtcs) {
+        error_setg(errp, "graviton5=on: each quarter has a DTC of its own");
+        return false;
+    }
+    return true;
 }
 
 static void make_dtms(CmnMesh *mesh, CmnXp *xp)
@@ -465,8 +475,9 @@ static bool build(CmnMesh *mesh, const CmnDescription *d, Error **errp)
     make_xps(mesh);
     mesh->ndtcs = d->ndtcs ?: 1;
     if (mesh->quartered &&
-        (mesh->columns != 10 || mesh->rows != 14 || mesh->ndtcs != 4)) {
-        error_setg(errp, "graviton5=on goes with mesh=10x14 and dtc=4");
+        (mesh->columns < 2 || mesh->rows < 2 || mesh->ndtcs != 4)) {
+        error_setg(errp, "graviton5=on goes with mesh=10x14, or at least "
+                   "2x2, and dtc=4");
         return false;
     }
     if (mesh->ndtcs > MIN(mesh->nxps, CMN_MAX_DTCS)) {
@@ -487,8 +498,8 @@ static bool build(CmnMesh *mesh, const CmnDescription *d, Error **errp)
         }
         make_dtms(mesh, &mesh->xps[i]);
     }
-    number_nodes(mesh);
-    return !d->isolated || isolate(mesh, d->isolated, errp);
+    return number_nodes(mesh, errp) &&
+           (!d->isolated || isolate(mesh, d->isolated, errp));
 }
 
 /* The text's field of a description that its key names */

@@ -314,6 +314,10 @@ class Refusals(MeshTest):
         self.refused("cmn600,mesh=2x2,hnd=2", "hnd: there is 1")
         self.refused("cmn600,dtc=3,mesh=4x2,hnt=1", "hnt: there are 2")
         self.refused("cmn600,mesh=2x1,dtc=3", "too many")
+        self.refused("cmns3,graviton5=on,mesh=10x14,dtc=3", "dtc=4")
+        self.refused("cmns3,graviton5=on,mesh=4x4,dtc=4,hnd=0.0.0,"
+                     "hnt=1.1.0+0.2.0+2.2.0", "a DTC of its own")
+        self.refused("cmn700,graviton5=on,mesh=10x14,dtc=4", "is of cmns3")
         self.refused("cmn600,mtsx=1", "no mtsx")
         self.refused("cmn600,ccg=1", "no ccg")
         self.refused("ci700,cxg=1", "no cxg")
@@ -401,6 +405,21 @@ class XpInfo(MeshTest):
                 self.assertEqual(xp.read32(first), domain)
                 self.assertEqual(xp.read32(first + 8), domain)
                 self.assertEqual(xp.read32(first + 16), 0)
+
+    def test_graviton5_of_section_1_10_1(self):
+        """Zeros for domains; and a carry comes into the DTC of a quarter."""
+        mesh = self.discovered("cmns3,graviton5=on,mesh=10x14,ports=2,dtc=4,"
+                               "rev=3,hnd=9.0.0,hnt=4.6.0+0.13.0+5.7.0")
+        self.assertEqual(len(mesh.xps), 140)
+        self.assertEqual({xp.read32(0x960) for xp in mesh.xps.values()}, {0})
+        dtcs = mesh.of_type(DTC)
+        self.assertEqual({node.id & ~7 for node in dtcs},
+                         {9 << 7, 4 << 7 | 6 << 3, 13 << 3, 5 << 7 | 7 << 3})
+        self.assertEqual({node.read(0) >> 32 & 0xffff for node in dtcs}, {0})
+        listed = mesh.machine.control("list", "cmn0")
+        for x, y, domain in ((4, 6, 0), (5, 6, 1), (4, 7, 2), (5, 7, 3)):
+            self.assertRegex(listed, rf"node mxp {x << 7 | y << 3:#x} "
+                                     rf".*dtc={domain} ")
 
     def test_types_of_processors_differ(self):
         for product, rnf, snf in (("cmn600", 0x05, 0x0c),
