@@ -100,8 +100,8 @@ static void all_sizes(struct kunit *test)
 }
 
 /*
- * Graviton5 says of no XP and of no DTC in which domain it is. That is by place, of the DTCs as well,
- * which are listed in another order here; and it is known of 10x14 alone.
+ * Graviton5 says of no XP and of no DTC in which domain it is. That is by place, of the DTCs as
+ * well, which are listed in another order here; and it is known of 10x14 alone.
  */
 static void graviton5_has_quarters(struct kunit *test)
 {

@@ -173,7 +173,7 @@ static void a_move_waits_for_what_was_forwarded(struct kunit *test)
 	cmn_irq_move(cmn, on.from);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(served_by), on.to);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(serving));
-	/* The line is as it was: the next one is served. From afar, since it is then an interrupt. */
+	/* The line is as it was: the next one is served. Fired from afar it is an interrupt. */
 	KUNIT_EXPECT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(on.to)), 0);
 	KUNIT_ASSERT_EQ(test, smp_call_function_single(on.from, fire, &on.irq, 1), 0);
 	KUNIT_EXPECT_EQ(test, served_by, on.from);
