@@ -9,6 +9,9 @@ Commands are in blocks of "console", behind "$ "; what follows is their output. 
     <!-- run: COMMAND... -->                 the same, between blocks
     <!-- exact: PATTERN -->                   of the next block, the lines in which numbers must be as on the page
 
+A command "scripts/vm OPTIONS --shell", the first of a block, says the same as a comment "guest:", for the reader as well:
+what comes after it is run in that guest.
+
 Of other lines the words must be the same, numbers may differ.
 """
 import re
@@ -19,6 +22,7 @@ from . import guest, options
 from .cache import TREE, Error
 
 PROMPT = "$ "
+BOOTS = re.compile(r"scripts/vm (.*) --shell", re.S)
 MARK = "--- pmu-pages"
 _PIECE = re.compile(r"^<!-- (guest|run|exact): *(.*?)\s*-->$|^```console\n(.*?)^```$", re.M | re.S)
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d[\d,.]*")
@@ -32,6 +36,12 @@ class Command:
     block: int = -1             # of the page; -1: not shown
     got: str = ""
     status: int = 0
+
+    @property
+    def boots(self):
+        """Options of scripts/vm, if this is how the reader starts the guest that the next commands run in; else None."""
+        found = BOOTS.fullmatch(self.text)
+        return found and shlex.split(found[1].replace("\\\n", " "))
 
 
 @dataclass
@@ -47,7 +57,7 @@ class Machine:
         """All commands in one shell, so that one can use what another has set."""
         lines = ["export COLUMNS=100 PAGER=cat"]
         for number, command in enumerate(self.commands):
-            lines += [f"printf '\\n%s %s\\n' '{MARK}' {number}", f"{{ {command.text}\n}} 2>&1",
+            lines += [f"printf '\\n%s %s\\n' '{MARK}' {number}", f"{{ {':' if command.boots else command.text}\n}} 2>&1",
                       f"printf '\\n%s end %s\\n' '{MARK}' $?"]
         return "\n".join(lines)
 
@@ -89,14 +99,19 @@ def machines(page):
         elif kind == "exact":
             exact = text
             continue
-        elif not kind:
+        shows = [] if kind else [Command(*pair, exact, block + 1) for pair in _commands(shown)]
+        if shows:
             block += 1
+            if shows[0].boots:
+                found.append(Machine(shows[0].boots))
+            if late := next((one for one in shows[1:] if one.boots), None):
+                raise Error(f"'{late.text}' is not the first command of its block")
         if not found:
-            raise Error("no '<!-- guest: -->' before the first command")
+            raise Error("neither '<!-- guest: -->' nor '$ scripts/vm ... --shell' before the first command")
         if kind and text.strip():
             found[-1].commands.append(Command(text))
         if not kind:
-            found[-1].commands += [Command(*pair, exact, block) for pair in _commands(shown)]
+            found[-1].commands += shows
             exact = ""
     return found
 
@@ -154,4 +169,4 @@ def updated(page, commands):
 def names():
     """The pages with such commands, relative to the tree."""
     return [str(path.relative_to(TREE)) for path in sorted([*TREE.glob("*.md"), *TREE.glob("Documentation/**/*.md")])
-            if re.search("^<!-- guest:", path.read_text(), re.M)]
+            if re.search(r"^(<!-- guest:|\$ scripts/vm )", path.read_text(), re.M)]

@@ -49,8 +49,20 @@ class Pages(unittest.TestCase):
         self.assertEqual([command.exact for command in self.machines[0].commands], ["", "MiB", "MiB", "", ""])
 
     def test_a_block_without_a_guest(self):
-        with self.assertRaisesRegex(cache.Error, "no '<!-- guest"):
+        with self.assertRaisesRegex(cache.Error, "neither '<!-- guest"):
             pages.machines("```console\n$ true\n```\n")
+
+    def test_a_guest_that_the_reader_starts(self):
+        page = "```console\n$ scripts/vm --arch arm64 \\\n      --model cmn700 --shell\n$ uname\nLinux\n```\n"
+        machine, = pages.machines(page)
+        self.assertEqual(machine.words, ["--arch", "arm64", "--model", "cmn700"])
+        self.assertNotIn("scripts/vm", machine.script())
+        machine.take("".join(f"\n{pages.MARK} {number}\n{said}\n{pages.MARK} end 0\n"
+                             for number, said in ((0, ""), (1, "Linux\n"))))
+        self.assertEqual([pages.differences(command) for command in machine.commands], [[], []])
+        self.assertEqual(pages.updated(page, machine.commands), page)
+        with self.assertRaisesRegex(cache.Error, "is not the first command of its block"):
+            pages.machines("```console\n$ scripts/vm --shell\n$ true\n$ scripts/vm --arch arm64 --shell\n```\n")
 
     def test_output_goes_to_its_command(self):
         self.machines[1].take(f"noise\n\n{pages.MARK} 0\nLinux\n\n{pages.MARK} end 0\n")
