@@ -24,6 +24,7 @@
  * A command is for the shell, or one of these, for the events:
  *
  *   @enable, @disable	a group by its leader; with --disabled the events start disabled
+ *   @disable N		the Nth event alone, from 0
  *   @refresh N		N samples more, and then no other
  *   @read		with --manual the counts are read and printed here, and nowhere else
  *   @time N		read the counts N times and print how many ns one time took, the lower quartile
@@ -290,11 +291,17 @@ static void time_reads(const struct events *events, int n)
 	free(took);
 }
 
+static void control_one(const struct events *events, int i, unsigned long request, int argument)
+{
+	if (i < 0 || i >= events->n || ioctl(events->fd[i], request, argument))
+		die("cannot control an event:", strerror(errno));
+}
+
 static void control(const struct events *events, unsigned long request, int argument)
 {
 	for (int i = 0; i < events->n; i++)
-		if (!is_sibling(events, i) && ioctl(events->fd[i], request, argument))
-			die("cannot control an event:", strerror(errno));
+		if (!is_sibling(events, i))
+			control_one(events, i, request, argument);
 }
 
 enum verdict { FINE, WENT_DOWN, NOT_READ };
@@ -406,6 +413,8 @@ static void run(const struct events *events, const char *command)
 		control(events, PERF_EVENT_IOC_ENABLE, 0);
 	else if (!strcmp(command, "@disable"))
 		control(events, PERF_EVENT_IOC_DISABLE, 0);
+	else if (!strncmp(command, "@disable ", 9))
+		control_one(events, atoi(command + 9), PERF_EVENT_IOC_DISABLE, 0);
 	else if (!strncmp(command, "@refresh ", 9))
 		control(events, PERF_EVENT_IOC_REFRESH, atoi(command + 9));
 	else if (!strncmp(command, "@time ", 6))
@@ -483,7 +492,48 @@ static int run_lines(struct events *events, const struct options *options)
 	return 0;
 }
 
-int main(int argc, char **argv)
+/* What the command line asks for. */
+struct request {
+	struct options how;
+	struct events events;
+	struct readers readers;
+	const char *command[MAX_COMMANDS];
+	int commands, lines, user, perfmon;
+};
+
+static void add_command(struct request *request, const char *command)
+{
+	if (request->commands == MAX_COMMANDS)
+		die("too many commands:", command);
+	request->command[request->commands++] = command;
+}
+
+static int take_option(struct request *request, int option)
+{
+	switch (option) {
+	case 'c': request->how.cpu = atoi(optarg); break;
+	case 'p': request->how.pid = atoi(optarg); break;
+	case 's': request->how.period = strtoull(optarg, NULL, 0); break;
+	case 'g': request->events.group = MAX_EVENTS; break;
+	case 'o': request->events.group = atoi(optarg); break;
+	case 'r': request->readers.n = atoi(optarg); break;
+	case 'e': request->readers.toggle = 1; break;
+	case 'i': request->how.pinned = 1; break;
+	case 'd': request->how.disabled = 1; break;
+	case 'm': request->events.manual = 1; break;
+	case 'h': request->how.inherit = 1; break;
+	case 't': request->how.sigtrap = 1; break;
+	case 'u': request->user = atoi(optarg); break;
+	case 'f': request->perfmon = 1; break;
+	case 'k': request->how.exclude_kernel = 1; break;
+	case 'l': request->lines = 1; break;
+	case 'x': add_command(request, optarg); break;
+	default: return 0;
+	}
+	return 1;
+}
+
+static int take_options(struct request *request, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "cpu", required_argument, NULL, 'c' }, { "pid", required_argument, NULL, 'p' },
@@ -497,50 +547,40 @@ int main(int argc, char **argv)
 		{ "readers", required_argument, NULL, 'r' }, { "toggle", no_argument, NULL, 'e' },
 		{ 0 },
 	};
-	struct options how = { .pid = -1 };
-	const char *command[MAX_COMMANDS];
-	int commands = 0, lines = 0, user = -1, perfmon = 0, c;
-	struct readers readers = { 0 };
-	struct events events = { 0 };
+	int option;
 
-	while ((c = getopt_long(argc, argv, "x:", options, NULL)) != -1) {
-		switch (c) {
-		case 'c': how.cpu = atoi(optarg); break;
-		case 'p': how.pid = atoi(optarg); break;
-		case 's': how.period = strtoull(optarg, NULL, 0); break;
-		case 'g': events.group = MAX_EVENTS; break;
-		case 'o': events.group = atoi(optarg); break;
-		case 'r': readers.n = atoi(optarg); break;
-		case 'e': readers.toggle = 1; break;
-		case 'i': how.pinned = 1; break;
-		case 'd': how.disabled = 1; break;
-		case 'm': events.manual = 1; break;
-		case 'h': how.inherit = 1; break;
-		case 't': how.sigtrap = 1; break;
-		case 'u': user = atoi(optarg); break;
-		case 'f': perfmon = 1; break;
-		case 'k': how.exclude_kernel = 1; break;
-		case 'l': lines = 1; break;
-		case 'x':
-			if (commands == MAX_COMMANDS)
-				die("too many commands:", optarg);
-			command[commands++] = optarg;
-			break;
-		default: return 2;
-		}
-	}
-	if (user >= 0)
-		become(user, perfmon);
-	if (lines)
-		return run_lines(&events, &how);
-	for (; optind < argc; optind++)
-		if (!open_event(&events, argv[optind], &how))
-			return 1;
-	if (readers.n || readers.toggle)
-		start_readers(&events, &readers);
-	for (int i = 0; i < commands; i++)
-		run(&events, command[i]);
-	if (readers.n || readers.toggle)
-		stop_readers(&readers);
+	while ((option = getopt_long(argc, argv, "x:", options, NULL)) != -1)
+		if (!take_option(request, option))
+			return 0;
+	return 1;
+}
+
+static int run_commands(struct request *request)
+{
+	struct readers *readers = &request->readers;
+	bool reading = readers->n || readers->toggle;
+
+	if (reading)
+		start_readers(&request->events, readers);
+	for (int i = 0; i < request->commands; i++)
+		run(&request->events, request->command[i]);
+	if (reading)
+		stop_readers(readers);
 	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct request request = { .how.pid = -1, .user = -1 };
+
+	if (!take_options(&request, argc, argv))
+		return 2;
+	if (request.user >= 0)
+		become(request.user, request.perfmon);
+	if (request.lines)
+		return run_lines(&request.events, &request.how);
+	for (; optind < argc; optind++)
+		if (!open_event(&request.events, argv[optind], &request.how))
+			return 1;
+	return run_commands(&request);
 }
