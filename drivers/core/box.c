@@ -143,8 +143,6 @@ static int pmu_box_add(struct pmu_dev *pd, struct pmu_box *box, const struct pmu
 		dev_warn(box->dev, "%s: no CPU of %s %d is online, so nothing can be counted there until one is\n",
 			 pd->name, pmu_scope_name(desc->scope), box->scope_id);
 	list_add_tail(&box->node, &pd->boxes);
-	/* Where that fails, the box says -ENODEV to the tasks that come to its CPU. */
-	pmu_box_power(box, pmu_box_wanted(box));
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <linux/export.h>
 #include <linux/sched/isolation.h>
 #include <linux/smp.h>
+#include <linux/xarray.h>
 
 #include <pmu/loans.h>
 
@@ -67,6 +68,8 @@ void pmu_box_own(struct pmu_box *box, int cpu)
 	cpumask_set_cpu(cpu, &pd->owners);
 	if (pd->desc->ops->owner_changed)
 		pd->desc->ops->owner_changed(box, cpu);
+	/* First, or an event that comes to it is refused. If this fails, tasks get -ENODEV there. */
+	pmu_box_power(box, pmu_box_wanted(box));
 	smp_call_function_single(cpu, pmu_box_arrive, box, 1);
 }
 
@@ -118,58 +121,55 @@ int pmu_box_pick_cpu(const struct pmu_box *box, int leaving)
  * When perf moves an event it switches it on (__perf_pmu_install_event()), unless the event is in
  * error state. So an event that is off is put into error state while it moves. If somebody
  * enables it meanwhile, perf ends that state first, and nothing is put back. An event that has
- * failed stays in error state.
+ * failed stays in error state. @off has the events that were off.
  */
-static void pmu_event_off_to_error(struct pmu_event *ev)
+static void pmu_event_off_to_error(struct perf_event *event, struct xarray *off)
 {
-	struct perf_event *event = ev->event, *leader = READ_ONCE(event->group_leader);
+	if (pmu_swap_state(event, PERF_EVENT_STATE_OFF, PERF_EVENT_STATE_ERROR) &&
+	    xa_is_err(xa_store(off, (unsigned long)event, event, GFP_KERNEL)))
+		pmu_swap_state(event, PERF_EVENT_STATE_ERROR, PERF_EVENT_STATE_OFF);
+}
+
+static void pmu_event_error_to_off(struct perf_event *event, struct xarray *off)
+{
+	if (xa_erase(off, (unsigned long)event))
+		pmu_swap_state(event, PERF_EVENT_STATE_ERROR, PERF_EVENT_STATE_OFF);
+}
+
+/* The event, and those of other PMUs in its group, which move with it. */
+static void pmu_event_call_group(struct pmu_event *ev, struct xarray *off,
+				 void (*function)(struct perf_event *event, struct xarray *off))
+{
+	struct perf_event *event = ev->event, *leader = event->group_leader, *sibling;
 
 	if (!ev->failed)
-		ev->off |= pmu_swap_state(event, PERF_EVENT_STATE_OFF, PERF_EVENT_STATE_ERROR);
-	/* A leader of this PMU is in the list itself. */
+		function(event, off);
 	if (leader->pmu != event->pmu)
-		ev->leader_off |= pmu_swap_state(leader, PERF_EVENT_STATE_OFF,
-						 PERF_EVENT_STATE_ERROR);
-}
-
-static void pmu_event_error_to_off(struct pmu_event *ev)
-{
-	struct perf_event *event = ev->event;
-
-	if (ev->off)
-		pmu_swap_state(event, PERF_EVENT_STATE_ERROR, PERF_EVENT_STATE_OFF);
-	if (ev->leader_off)
-		pmu_swap_state(READ_ONCE(event->group_leader), PERF_EVENT_STATE_ERROR,
-			       PERF_EVENT_STATE_OFF);
-	ev->off = false;
-	ev->leader_off = false;
-}
-
-static void pmu_box_call_events(struct pmu_box *box, void (*function)(struct pmu_event *ev))
-{
-	struct pmu_event *ev;
-
-	mutex_lock(&pmu_boxes_mutex);
-	/* An event's leader may be closed meanwhile; perf frees it behind a grace period. */
-	rcu_read_lock();
-	list_for_each_entry(ev, &box->events, node)
-		function(ev);
-	rcu_read_unlock();
-	mutex_unlock(&pmu_boxes_mutex);
+		function(leader, off);
+	for_each_sibling_event(sibling, leader)
+		if (sibling->pmu != event->pmu)
+			function(sibling, off);
 }
 
 /*
  * perf holds the context's mutex from where it sees that an event is off until it has enabled it.
- * In between, the event must not go to error state: perf would not enable it then.
+ * In between, the event must not go to error state: perf would not enable it then. The mutex also
+ * keeps groups as they are.
  */
-static void pmu_box_keep_off(struct pmu_box *box, int cpu)
+static void pmu_box_call_groups(struct pmu_box *box, int cpu, struct xarray *off,
+				void (*function)(struct perf_event *event, struct xarray *off))
 {
 	struct perf_event_context *ctx = pmu_context(&box->pd->pmu, cpu);
+	struct pmu_event *ev;
 
 	if (!ctx)
 		return;
 	mutex_lock(&ctx->mutex);
-	pmu_box_call_events(box, pmu_event_off_to_error);
+	mutex_lock(&pmu_boxes_mutex);
+	list_for_each_entry(ev, &box->events, node)
+		if (pmu_is_in_context(ev->event, ctx))
+			pmu_event_call_group(ev, off, function);
+	mutex_unlock(&pmu_boxes_mutex);
 	mutex_unlock(&ctx->mutex);
 }
 
@@ -177,9 +177,11 @@ static void pmu_box_move_events(struct pmu_box *box, int from, int to)
 {
 	struct pmu *pmu = &box->pd->pmu;
 	int most = pmu_context_events(pmu, from);
+	struct xarray off;
 
 	if (!most)
 		return;
+	xa_init(&off);
 	/*
 	 * Since 6.2 ("perf: Rewrite core context handling") until that was mended a call moves
 	 * one group: the next is looked for from the one that was just taken out of the tree.
@@ -187,12 +189,15 @@ static void pmu_box_move_events(struct pmu_box *box, int from, int to)
 	 * ask how many there are, which those of a box that died before are among.
 	 */
 	for (; most > 0; most--) {
-		pmu_box_keep_off(box, from);
+		pmu_box_call_groups(box, from, &off, pmu_event_off_to_error);
 		perf_pmu_migrate_context(pmu, from, to);
 		if (!pmu_context_events(pmu, from))
 			break;
 	}
-	pmu_box_call_events(box, pmu_event_error_to_off);
+	pmu_box_call_groups(box, to, &off, pmu_event_error_to_off);
+	/* An event may have been opened meanwhile, and another not have moved. */
+	pmu_box_call_groups(box, from, &off, pmu_event_error_to_off);
+	xa_destroy(&off);
 }
 
 /* On the new owner, at the end of a migration. */
@@ -294,7 +299,6 @@ static void pmu_box_adopt(struct pmu_box *box, int cpu)
 {
 	mutex_lock(&pmu_boxes_mutex);
 	pmu_box_own(box, cpu);
-	pmu_box_power(box, pmu_box_wanted(box));
 	smp_call_function_single(cpu, pmu_box_admit, box, 1);
 	mutex_unlock(&pmu_boxes_mutex);
 }

@@ -132,7 +132,6 @@ struct pmu_event {
 	u64 poll_ns;
 	int last_idx;			/* the counter it had, to get the same again */
 	enum pmu_transit transit;
-	bool off, leader_off;		/* switched off, which perf forgets in a move */
 	bool failed;			/* the device was gone: counts no more */
 	struct irq_work fail_irq;
 	struct work_struct fail_work;

@@ -126,6 +126,19 @@ static inline bool pmu_swap_state(struct perf_event *event, enum perf_event_stat
 }
 
 /**
+ * pmu_is_in_context() - is an event in a context? Then its group is, too.
+ * @event: the event
+ * @ctx: the context
+ *
+ * Context: ctx->mutex is held.
+ */
+static inline bool pmu_is_in_context(const struct perf_event *event,
+				     const struct perf_event_context *ctx)
+{
+	return READ_ONCE(event->ctx) == ctx && event->attach_state & PERF_ATTACH_CONTEXT;
+}
+
+/**
  * pmu_context_events() - how many events of a PMU are open on a CPU, for all of the CPU?
  * @pmu: the PMU
  * @cpu: the CPU

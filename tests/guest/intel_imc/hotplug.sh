@@ -223,6 +223,10 @@ test_what_is_off_stays_off() {
 		--group uncore_imc_0:0xc04 uncore_imc_0:0x304
 		--group software:0 uncore_imc_0:0x304
 	EOT
+	# A clock in the group that is off by itself stands still.
+	got=$(pmu-event --cpu "$(last_owner)" --group uncore_imc_0:0x304 software:0 -x '@disable 1' \
+		-x 'sh /tmp/moves' -x true | cut -d ' ' -f 2 | uniq | wc -l)
+	equal "values of a clock that is off" "$got" 1
 	got=$(pmu-event --cpu "$(last_owner)" --disabled uncore_imc_0:0x304 -x 'sh /tmp/moves' \
 		-x 'pmu-model add imc0@1 cas_rd 30')
 	equal "an event that never was on" "$got" "0
