@@ -146,7 +146,7 @@ static int pmu_box_add(struct pmu_dev *pd, struct pmu_box *box, const struct pmu
 	return 0;
 }
 
-/* Of a box that is dead. Its last owner may still have to run these; both refer to its device. */
+/* The box is dead, but its last owner may still have to run these. Both refer to the device. */
 static void pmu_box_end_counting(struct pmu_box *box)
 {
 	irq_work_sync(&box->left);

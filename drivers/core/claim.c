@@ -18,7 +18,7 @@ static int pmu_pick_counter(u64 used, u64 usable, int hint)
 	return hint >= 0 && usable & BIT_ULL(hint) ? hint : __ffs64(usable);
 }
 
-/* Take what the event needs; its counter's number goes to hw.idx. */
+/* Reserve what the event needs. The number of its counter goes to hw.idx. */
 int pmu_event_claim(struct pmu_box *box, struct pmu_event *ev)
 {
 	const struct pmu_box_ops *ops = box_ops(box);
@@ -62,7 +62,7 @@ static bool pmu_trial_take(struct pmu_trial *trial, struct pmu_box *box,
 	struct pmu_event *ev;
 	int idx;
 
-	/* Members of other PMUs take nothing here. One that is switched off may be switched on. */
+	/* Events of other PMUs take nothing here. Those that are off may be switched on. */
 	if (event->pmu != &box->pd->pmu)
 		return true;
 	ev = pmu_event_of(event);
@@ -103,8 +103,8 @@ int pmu_group_check(struct pmu_box *box, struct perf_event *event)
 	bool fits;
 
 	/*
-	 * Where nothing is claimed every group fits. perf does not lock the list of siblings for
-	 * the PMUs of tasks, which are of this kind.
+	 * If nothing is claimed, every group fits. The PMUs of tasks are of this kind, and perf
+	 * does not lock their lists of siblings.
 	 */
 	if (!ops->claim && !ops->counters)
 		return 0;

@@ -26,9 +26,9 @@ static void pmu_event_fail_irq(struct irq_work *work)
 }
 
 /*
- * As perf does for a pinned event that cannot be scheduled: read() returns end of file. Where
- * somebody enables the event in between, or the CPU's events move, add refuses it and this
- * comes again.
+ * The event then reads as end of file, like a pinned event that perf cannot schedule. If somebody
+ * enables it in between, or it moves with its CPU's events, add refuses it and queues this work
+ * again.
  */
 static void pmu_event_fail_work(struct work_struct *work)
 {
@@ -38,7 +38,6 @@ static void pmu_event_fail_work(struct work_struct *work)
 	pmu_swap_state(event, PERF_EVENT_STATE_OFF, PERF_EVENT_STATE_ERROR);
 }
 
-/* An event fails in a work item, by an irq_work. */
 void pmu_event_init_failing(struct pmu_event *ev)
 {
 	init_irq_work(&ev->fail_irq, pmu_event_fail_irq);

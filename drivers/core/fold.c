@@ -2,7 +2,7 @@
 /*
  * Folding: from raw values that wrap to 64-bit counts that do not.
  *
- * The arithmetic comes first. Behind it: how an event's count is brought up to date, which
+ * The arithmetic comes first. Then: how an event's count is brought up to date, which
  * differences are impossible and not counted, and the timer that folds before a counter wraps.
  */
 #include <linux/device.h>
@@ -14,8 +14,9 @@
 #include "core.h"
 
 /*
- * As if so much more time had passed: a count may come to its counter late, as where hardware
- * writes counts to memory, and the clock is not read in the same moment as the counter.
+ * This is added to the time that has passed. A count may reach its counter late, for example where
+ * hardware writes counts to memory. Also, the clock and the counter are not read in the same
+ * moment.
  */
 #define PMU_LATE_NS	BIT_ULL(27)
 
@@ -88,8 +89,8 @@ static void pmu_box_complain(struct irq_work *work)
 }
 
 /*
- * The log says it once, and not again until the box has counted without. perf may hold the
- * scheduler's locks here, and printk wakes up tasks.
+ * The log says this once, and not again before the box has counted without it. An irq_work writes
+ * it: perf may hold the scheduler's locks here, and printk wakes up tasks.
  */
 static void pmu_event_doubt(const struct pmu_event *ev, u64 delta)
 {
@@ -103,7 +104,7 @@ static void pmu_event_doubt(const struct pmu_event *ev, u64 delta)
 	box->odd = true;
 }
 
-/* For the bound of an event: a clock that can be read in an NMI. */
+/* The time for the bound of an event, by a clock that an NMI may read. */
 static u64 pmu_event_clock(const struct pmu_event *ev)
 {
 	return ev->bounded ? ktime_get_mono_fast_ns() : 0;
@@ -147,15 +148,15 @@ void pmu_event_update(struct pmu_event *ev)
 	local64_add(delta, &ev->event->count);
 }
 
-/* The raw value that counting goes on from. */
+/* The raw value from which the event counts on. */
 u64 pmu_event_start_value(struct pmu_box *box, struct pmu_event *ev)
 {
 	u64 value = 0;
 
-	/* When it wakes up, see pmu_box_restart(). */
+	/* pmu_box_restart() does this when the device wakes up. */
 	if (box->asleep)
 		return 0;
-	/* If nothing ran, it is long ago that the box was frozen. */
+	/* If nothing counted, the pass that began when the box was frozen is old. */
 	if (pmu_box_is_idle(box))
 		pmu_box_begin_read(box);
 	WRITE_ONCE(ev->folded_ns, pmu_event_clock(ev));

@@ -22,14 +22,14 @@ void pmu_box_end_read(struct pmu_box *box)
 		box_ops(box)->end_read(box);
 }
 
-/* Several events are read as a group: one by itself is not worth a stop. */
+/* For a group of several events. It is not worth it to stop the box for one. */
 void pmu_box_hold(struct pmu_box *box)
 {
 	if (!pmu_box_absent(box) && !box->frozen && box_ops(box)->hold)
 		box_ops(box)->hold(box);
 }
 
-/* What is read while the box is frozen is of one moment: one pass. */
+/* All reads of a frozen box are of one moment, so they are one pass. */
 void pmu_box_freeze(struct pmu_box *box)
 {
 	if (box->frozen)
@@ -45,10 +45,10 @@ void pmu_box_thaw(struct pmu_box *box)
 	if (box->disabled)
 		return;
 	if (pmu_box_is_idle(box)) {
-		/* Nothing counts until perf comes again: no reason to wake this CPU. */
+		/* Nothing counts until perf comes again, so do not wake this CPU. */
 		if (box->poll_ns && hrtimer_try_to_cancel(&box->timer) >= 0)
 			box->poll_ns = 0;
-		/* perf holds locks here under which a verb may not write to the log. */
+		/* perf holds locks here under which a verb must not write to the log. */
 		if (box->leaving)
 			irq_work_queue(&box->left);
 		return;

@@ -22,22 +22,22 @@
 static enum cpuhp_state pmu_hotplug_state;
 
 /*
- * On the owner, which is so no more: owned is written here alone, with interrupts off, so what
- * perf does on this CPU sees one owner from its begin to its end. Counts are brought up to date;
- * events that perf still has here keep them until they are where the box is.
+ * The owner gives up the box. Only this CPU writes owned, with interrupts off, so everything that
+ * perf does on this CPU sees one owner from begin to end. Counts are brought up to date. Events
+ * that perf still has here keep them until they are where the box is.
  */
 static void pmu_box_leave(void *data)
 {
 	struct pmu_box *box = data;
 
-	/* Of a box that is off registers may hold anything. */
+	/* The registers of a box that is off may hold anything. */
 	if (!pmu_box_is_idle(box) && !box->dead)
 		pmu_box_fold(box);
 	hrtimer_try_to_cancel(&box->timer);
 	*this_cpu_ptr(box->pd->owned) = NULL;
 }
 
-/* On the new owner; or if the old one stays online after all, on that, which it may not have left. */
+/* On the new owner; or on the old one, if that stays online and the box may not even have left. */
 static void pmu_box_arrive(void *data)
 {
 	struct pmu_box *box = data;
@@ -51,8 +51,8 @@ static void pmu_box_arrive(void *data)
 }
 
 /*
- * Make @cpu, or none if -1, the owner of a box. It has left the owner before; or if that is the last
- * CPU of the scope, leaves it once nothing counts there. Called with cpu_hotplug_lock and
+ * Make @cpu, or none if -1, the owner of a box. The box has left the owner before; or if that is
+ * the last CPU of the scope, it leaves once nothing counts there. Called with cpu_hotplug_lock and
  * pmu_boxes_mutex.
  */
 void pmu_box_own(struct pmu_box *box, int cpu)
@@ -68,7 +68,7 @@ void pmu_box_own(struct pmu_box *box, int cpu)
 	cpumask_set_cpu(cpu, &pd->owners);
 	if (pd->desc->ops->owner_changed)
 		pd->desc->ops->owner_changed(box, cpu);
-	/* First, or an event that comes to it is refused. If this fails, tasks get -ENODEV there. */
+	/* Power comes first, or an event that comes to the box would be refused. */
 	pmu_box_power(box, pmu_box_wanted(box));
 	smp_call_function_single(cpu, pmu_box_arrive, box, 1);
 }
@@ -81,15 +81,15 @@ void pmu_box_own(struct pmu_box *box, int cpu)
  */
 bool pmu_cpu_is_isolated(int cpu)
 {
-	/* That knows the partitions of cpusets, but not in each kernel CPUs without a tick. */
+	/* cpu_is_isolated() knows partitions of cpusets, but not everywhere CPUs without a tick. */
 	return cpu_is_isolated(cpu) || !housekeeping_test_cpu(cpu, HK_TYPE_DOMAIN) ||
 	       !housekeeping_test_cpu(cpu, HK_TYPE_TICK);
 }
 EXPORT_SYMBOL_PMU_CORE(pmu_cpu_is_isolated);
 
 /*
- * What is lost if @cpu owns the box: the quiet of an isolated CPU, which somebody has asked for,
- * and only then time, which is the way to the device.
+ * What it costs if @cpu owns the box. The quiet of an isolated CPU, which somebody has asked for,
+ * matters most. Then comes time: the way to the device.
  */
 static unsigned int pmu_box_cost(const struct pmu_box *box, int cpu)
 {
@@ -207,13 +207,13 @@ static void pmu_box_settle(void *data)
 	struct pmu_event *ev, *next;
 
 	WRITE_ONCE(box->migrating, false);
-	/* What perf did not schedule again, since something else took its turn, has to stop. */
+	/* Events that perf did not schedule again, since another took their turn, have to stop. */
 	list_for_each_entry_safe(ev, next, &box->active, active) {
 		if (ev->transit == PMU_TRANSIT_PARKED) {
 			/* To see whether it is alone would take the context's lock. */
 			pmu_box_freeze(box);
 			pmu_event_remove(ev);
-			/* Who sees this sees all of the above; perf may be closing the event. */
+			/* perf may be closing the event: with this it sees all of the above. */
 			smp_store_release(&ev->transit, PMU_TRANSIT_NONE);
 		}
 	}
@@ -232,7 +232,7 @@ static void pmu_box_migrate(struct pmu_box *box, int from, int to)
 	mutex_unlock(&pmu_boxes_mutex);
 	pmu_box_move_events(box, from, to);
 	smp_call_function_single(to, pmu_box_settle, box, 1);
-	/* Pinned events that came to the old CPU when all others had gone from it. */
+	/* Move pinned events that came to the old CPU after the others had left it. */
 	pmu_box_move_events(box, from, to);
 }
 
@@ -255,7 +255,7 @@ void pmu_box_init_moving(struct pmu_box *box)
 
 /*
  * On the last CPU of the scope, when it begins to go offline. A later state of hotplug may refuse
- * that, so events count on until perf takes its context down, and the box leaves behind the last.
+ * that, so events count on until perf takes the CPU's context down. The box leaves after the last.
  */
 static void pmu_box_retire(void *data)
 {
@@ -274,7 +274,7 @@ static void pmu_box_abandon(struct pmu_box *box)
 	mutex_unlock(&pmu_boxes_mutex);
 }
 
-/* On the owner of a box that had none: the events that perf put there meanwhile start. */
+/* On the owner of a box that had none. Events that perf put on this CPU meanwhile start. */
 static void pmu_box_admit(void *data)
 {
 	struct pmu_box *box = data;
@@ -308,7 +308,7 @@ static void pmu_box_kill_local(void *data)
 	struct pmu_box *box = data;
 	struct pmu_event *ev;
 
-	/* What the hardware still tells is counted; if it has gone, this says so. */
+	/* Count what the hardware still tells. If the device has gone, this says so. */
 	if (!pmu_box_is_idle(box) && !box->asleep)
 		pmu_box_fold(box);
 	pmu_box_power_off(box);
@@ -323,8 +323,8 @@ static void pmu_box_kill_local(void *data)
 }
 
 /*
- * The device goes: after this no verb is called, and the events are on their way to
- * error state once they are to count. Called with cpu_hotplug_lock and pmu_boxes_mutex.
+ * The device goes. After this no verb is called, and events go to error state when they would next
+ * count. Called with cpu_hotplug_lock and pmu_boxes_mutex.
  */
 void pmu_box_kill(struct pmu_box *box)
 {

@@ -32,8 +32,8 @@ int pmu_scope_id(enum pmu_scope scope, int cpu)
 }
 
 /*
- * Is there any box? If not, the PMU may be about to go: an event must not be taken. Where there
- * is one, the event's reference on the module is seen by who removes it.
+ * Is there any box? If not, the PMU may be about to go, and no event must be taken. If there is
+ * one, whoever removes it sees the event's reference on the module.
  */
 bool pmu_dev_has_box(struct pmu_dev *pd)
 {
@@ -69,8 +69,8 @@ static void pmu_box_free(struct rcu_head *rcu)
 }
 
 /*
- * The last may be a task's event that perf takes from its CPU: with raw locks held and interrupts
- * off, where a PREEMPT_RT kernel cannot free memory.
+ * The last reference may be that of a task's event, which perf takes from its CPU with raw locks
+ * held and interrupts off. A PREEMPT_RT kernel cannot free memory there.
  */
 static void pmu_box_release(struct kref *kref)
 {

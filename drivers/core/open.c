@@ -40,19 +40,19 @@ static void pmu_event_destroy(struct perf_event *event)
 	struct pmu_event *ev = pmu_event_of(event);
 
 	/*
-	 * Parked is what an event is in the course of a migration only: wait for its end, or see
-	 * all that it has done to the event.
+	 * An event is parked only during a move. Wait for the end of the move, or see all that it
+	 * has done to the event.
 	 */
 	if (smp_load_acquire(&ev->transit) == PMU_TRANSIT_PARKED) {
 		mutex_lock(&pmu_core_mutex);
 		mutex_unlock(&pmu_core_mutex);
 	}
-	/* perf may free a task's with its context's lock held: there is nobody to wait for. */
+	/* A task's event has no work item to wait for: perf may hold its context's lock here. */
 	if (ev->failed && !pmu_event_is_task(event)) {
 		irq_work_sync(&ev->fail_irq);
 		cancel_work_sync(&ev->fail_work);
 	}
-	/* An inherited event goes before the one it was made from, which uses the box for both. */
+	/* An inherited event goes before its parent, which uses the box for both. */
 	if (!event->parent)
 		pmu_power_unuse(ev->pd, ev->box);
 	pmu_event_release(ev);
@@ -68,8 +68,8 @@ static int pmu_refuse(const struct pmu_dev *pd, const char *why)
 }
 
 /*
- * May the event switch boxes on? perf asks who opens it only when event_init is over; but who will
- * not get the event must not switch on anything for a moment, nor be in the way of who may.
+ * May the event switch boxes on? perf checks the user only after event_init. But a user who will be
+ * refused must not switch anything on, even for a moment, nor be in the way of a user who may.
  */
 static int pmu_event_check_power(const struct pmu_desc *desc, struct perf_event *event)
 {
@@ -77,10 +77,10 @@ static int pmu_event_check_power(const struct pmu_desc *desc, struct perf_event 
 
 	if (!desc->ops->power_on)
 		return 0;
-	/* All boxes, that is. */
+	/* This would switch on all boxes. */
 	if (pmu_event_is_task(event))
 		return perfmon_capable() ? 0 : -EACCES;
-	/* For a sibling perf holds its leader's context. Who has a leader was trusted with it. */
+	/* For a sibling perf holds the leader's context. The user could open the leader. */
 	if (leader != event)
 		return pmu_event_is_task(leader) ? -EINVAL : 0;
 	return pmu_allow_cpu();
@@ -93,12 +93,15 @@ static int pmu_event_check(const struct pmu_dev *pd, struct perf_event *event)
 
 	if (attr->type != pd->pmu.type)
 		return -ENOENT;
-	/* An inherited one is as that which was opened, by who had the right to; not who forks. */
+	/*
+	 * An inherited event has the rights of the user who opened the first one, not of the task
+	 * that forks.
+	 */
 	if (event->parent)
 		return 0;
 	if (desc->privileged && !perfmon_capable())
 		return -EACCES;
-	/* perf would say so, too, but only once the event was taken. */
+	/* perf would refuse it, too, but only after event_init. */
 	if (!desc->excludes && event_has_any_exclude_flag(event))
 		return -EINVAL;
 	if (desc->sampling && !is_sampling_event(event))
@@ -178,7 +181,7 @@ static int pmu_event_settle(struct pmu_event *ev)
 	err = event->parent ? 0 : pmu_power_use(ev->pd, ev->box, event);
 	if (err || !ev->box)
 		return err;
-	/* While it waited for power the box may have moved. */
+	/* The box may have moved while the event waited for power. */
 	event->cpu = READ_ONCE(ev->box->cpu);
 	if (event->cpu >= 0)
 		return 0;
@@ -196,7 +199,7 @@ int pmu_event_init(struct perf_event *event)
 	err = pmu_event_check(pd, event);
 	if (err)
 		return err;
-	/* What was closed just now may still be powered, and in the way of this. */
+	/* Boxes whose events were closed just now may still be on, and in the way. */
 	if (ops->power_on && !event->parent)
 		pmu_power_flush();
 	ev = pmu_event_create(pd, event);

@@ -26,9 +26,9 @@ static bool pmu_event_is_beside(const struct perf_event *event, const struct per
 }
 
 /*
- * Does another event of the group count in the same box, or if @least is INACTIVE, may it? What
- * counts is of this CPU, so one of the same PMU does. Events of other PMUs may lead the group, or
- * be in it.
+ * Does another event of the group count in the same box, or if @least is INACTIVE, may it? It does
+ * if it is of the same PMU, since all events that count here are of this CPU. The group may have
+ * events of other PMUs, even as its leader.
  */
 static bool pmu_event_has_company(const struct perf_event *event, enum perf_event_state least)
 {
@@ -43,8 +43,8 @@ static bool pmu_event_has_company(const struct perf_event *event, enum perf_even
 }
 
 /*
- * May the event start or stop while the others of its box count on? Not with its group, since what
- * belongs to a group starts and stops in one moment, nor if the box is frozen already.
+ * May the event start or stop while the other events of its box count on? Not if it is in a group,
+ * since all members start and stop in one moment; nor if the box is frozen already.
  */
 static bool pmu_event_is_alone(const struct pmu_event *ev)
 {
@@ -58,8 +58,8 @@ void pmu_event_start(struct perf_event *event, int flags)
 	struct pmu_box *box = ev->box;
 
 	/*
-	 * To end the throttling of a group 6.16 starts all of it, also what is not on the CPU: that
-	 * has no counter, and if it is a task's no box.
+	 * To end the throttling of a group, 6.16 starts all its events, even those that are not on
+	 * the CPU. They have no counter, and an event of a task has no box.
 	 */
 	if (event->state != PERF_EVENT_STATE_ACTIVE)
 		return;
@@ -93,12 +93,12 @@ static void pmu_event_stop(struct perf_event *event, int flags)
 	struct pmu_box *box = ev->box;
 
 	/*
-	 * Without this flag perf throttles a group, or has an event at the limit of its samples:
-	 * from an NMI, or from within the event's own sample. Both end by other ways.
+	 * Without this flag perf throttles a group, or an event has reached the limit of its
+	 * samples. This may be in an NMI, or in the event's own sample. Both end in other ways.
 	 */
 	if (!(flags & PERF_EF_UPDATE) || event->hw.state & PERF_HES_STOPPED)
 		return;
-	/* If nothing else counts, to freeze is enough, and the counter need not be set up again. */
+	/* If nothing else counts, it is enough to freeze the box. The counter stays set up. */
 	if (!list_is_singular(&box->active) && pmu_event_is_alone(ev)) {
 		pmu_event_stop_counter(ev);
 		pmu_box_begin_read(box);
@@ -138,8 +138,8 @@ bool pmu_box_usable(const struct pmu_box *box)
 }
 
 /*
- * Has another CPU the box for good? An event that was opened while the box moved may have come
- * to its context too late to move with it; it would never count, and nobody would know.
+ * Does another CPU own the box for good? An event that was opened while the box moved may have come
+ * to its context too late to move, too. It would never count, and nobody would know.
  */
 static bool pmu_box_elsewhere(const struct pmu_box *box)
 {
@@ -150,7 +150,7 @@ static bool pmu_box_elsewhere(const struct pmu_box *box)
 
 /*
  * May perf put the event on a CPU that the box has left? It counts once both are on one CPU again.
- * A pinned event would go to error state if it were refused. perf tries any other again.
+ * If a pinned event were refused, it would go to error state. perf tries all others again.
  */
 static bool pmu_event_may_wait(const struct pmu_event *ev)
 {
@@ -170,10 +170,10 @@ void pmu_event_remove(struct pmu_event *ev)
 }
 
 /*
- * To put an event beside others, perf takes these out and puts back what still fits, all between
- * pmu_disable and pmu_enable. So what it takes out counts on until pmu_enable, or until another
- * one finds no counter. One that samples does not: who reads its samples expects none of an event
- * that is off.
+ * To put an event beside others, perf takes the others out and puts back those that still fit, all
+ * between pmu_disable and pmu_enable. So an event that is taken out counts on until pmu_enable, or
+ * until another event finds no counter. An event that samples does not: its reader expects no
+ * samples of an event that is off.
  */
 static bool pmu_event_may_come_back(const struct pmu_event *ev)
 {
@@ -181,7 +181,7 @@ static bool pmu_event_may_come_back(const struct pmu_event *ev)
 	       !(ev->event->hw.state & PERF_HES_STOPPED) && !is_sampling_event(ev->event);
 }
 
-/* What has not come back. */
+/* Stop the events that perf has not put back. */
 static void pmu_box_remove_out(struct pmu_box *box)
 {
 	struct pmu_event *ev, *next;
@@ -212,7 +212,7 @@ static int pmu_event_add(struct perf_event *event, int flags)
 	if (ev->failed || (ev->box && (ev->box->dead || pmu_box_elsewhere(ev->box)))) {
 		pmu_event_fail(ev);
 	} else if (ev->transit == PMU_TRANSIT_PARKED) {
-		/* Where the box is, or once more where it was. */
+		/* On the new CPU, or once more on the old one. */
 		ev->transit = PMU_TRANSIT_NONE;
 		return 0;
 	} else if (pmu_box_usable(ev->box)) {
@@ -255,9 +255,9 @@ static void pmu_event_del(struct perf_event *event, int flags)
 }
 
 /*
- * perf reads in an NMI, too, as for a BPF program that runs there. What the NMI has interrupted may
- * be in the middle of a pass, or hold the lock of a bus: only a look at memory is safe then. The
- * event's count is that of the last read.
+ * perf also reads in an NMI, for a BPF program that runs there. The NMI may have interrupted a
+ * pass, or code that holds the lock of a bus, so only memory may be read. For other events the
+ * count stays that of the last read.
  */
 static bool pmu_box_readable(const struct pmu_box *box)
 {
@@ -283,9 +283,9 @@ static void pmu_event_read(struct perf_event *event)
 }
 
 /*
- * A group that is read is read in one pass, so that its counts are of one moment, or as close
- * together as the bus allows. Adding a group needs nothing here: perf disables the PMU around
- * it, so it is thawed as one.
+ * A group is read in one pass, so that its counts are of one moment, or as close together as the
+ * bus allows. Adding a group needs nothing here: perf disables the PMU around it, so it is thawed
+ * as one.
  */
 static void pmu_start_txn(struct pmu *pmu, unsigned int flags)
 {
@@ -332,7 +332,7 @@ static void pmu_enable(struct pmu *pmu)
 	pmu_box_thaw(box);
 }
 
-/* The driver was told the period by event_init, and thins out by it. */
+/* The driver learnt the period in event_init, and thins out samples by it. */
 static int pmu_event_check_period(struct perf_event *event, u64 period)
 {
 	return -EINVAL;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Power: what has to be set going for a box before anything can count, and stopped when
- * nobody counts any more. A box is powered while it is used and has an owner.
+ * Power: what has to be set going for a box before an event can count, and is stopped after the
+ * last one. A box is powered while it is used and has an owner.
  *
  * It is used by its open events, and by those of tasks, which use every box of their
  * PMU since they may come to run on any CPU. A box that cannot be powered costs a task's
  * event that CPU alone, and is tried again when the next event is opened.
  *
- * The last user's power_off is made by a work item: perf may hold locks when it frees an
- * event, and who opens and closes events in a loop does not toggle an engine each time.
+ * A work item calls power_off after the last user: perf may hold locks when it frees an event,
+ * and a user who opens and closes events in a loop does not toggle an engine each time.
  */
 #include <linux/smp.h>
 #include <linux/workqueue.h>
@@ -46,7 +46,7 @@ int pmu_box_power(struct pmu_box *box, bool on)
 	/* Without an owner it is off, or will be once it has left the last. */
 	if (!box->pd->desc->ops->power_on || box->powered == on || box->dead || box->cpu < 0)
 		return 0;
-	/* What sleeps is off, and is switched on when it wakes up, if it is to be. */
+	/* A box that sleeps is off. pmu_box_resume() switches it on, if it is to be on then. */
 	if (!box->asleep)
 		call.err = smp_call_function_single(box->cpu, pmu_box_power_local, &call, 1) ?:
 			   call.err;
@@ -77,7 +77,7 @@ static void pmu_power_down(struct work_struct *work)
 
 static DECLARE_WORK(pmu_power_work, pmu_power_down);
 
-/* What was closed before has been powered off when this returns. May sleep. */
+/* When this returns, boxes whose events were closed before are off. May sleep. */
 void pmu_power_flush(void)
 {
 	flush_work(&pmu_power_work);

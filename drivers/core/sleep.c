@@ -3,8 +3,8 @@
  * Sleep: a device whose machine suspends or hibernates, and comes back with its registers
  * as after reset.
  *
- * Events stay where they are: what they have counted is folded before the machine sleeps,
- * no verb is called while it does, and behind it they go on as if they were started then.
+ * Events stay where they are. Their counts are folded before the machine sleeps, no verb is
+ * called while it sleeps, and afterwards they go on as if they were started then.
  * CPUs other than the first go offline in between. perf takes the events of one that leaves
  * no other in its scope out of its context for good, as it does with a CPU's own counters:
  * they keep what they have counted, and count no more.
@@ -27,7 +27,7 @@ static void pmu_box_suspend(void *data)
 	box->asleep = true;
 }
 
-/* Nothing is known of the hardware, but that it does not count: all events start anew. */
+/* Nothing is known of the hardware except that it does not count. All events start anew. */
 static void pmu_box_restart(struct pmu_box *box)
 {
 	struct pmu_event *ev;

@@ -45,8 +45,8 @@ enum pmu_config_word { PMU_CONFIG, PMU_CONFIG1, PMU_CONFIG2, PMU_CONFIG_WORDS };
  * @alias: another name for bits of other fields; written in an event's text if that has it in
  *	@shown, and then instead of those
  *
- * A bit of config, config1 or config2 that no format claims is reserved, as are all of the words
- * behind: events that set one are refused with -EINVAL.
+ * A bit of config, config1 or config2 that no format claims is reserved, as are all bits of the
+ * words after these: events that set one are refused with -EINVAL.
  */
 struct pmu_format {
 	const char *name;
@@ -90,6 +90,9 @@ enum pmu_scope {
 /**
  * enum pmu_tasks - may an event belong to a task? Then it counts in the box of whichever
  * CPU the task runs on, so the scope has to be PMU_SCOPE_CPU.
+ * @PMU_TASKS_NEVER: no; all events are for the system
+ * @PMU_TASKS_TOO: events may be for the system or for a task
+ * @PMU_TASKS_ONLY: all events are for tasks
  */
 enum pmu_tasks { PMU_TASKS_NEVER, PMU_TASKS_TOO, PMU_TASKS_ONLY };
 
@@ -146,8 +149,8 @@ static inline struct pmu_event *pmu_event_of(const struct perf_event *event)
 /**
  * pmu_may_log() - does the log say why an event is refused?
  *
- * To who may profile the system. Others only get the errno, or anybody could fill the log; nor
- * does a system's audit hear of the question.
+ * Yes for users who may profile the system. Others only get the errno, or anybody could fill the
+ * log. The system's audit does not hear of the question.
  *
  * Context: event_init.
  */
@@ -271,8 +274,8 @@ struct pmu_box_ops {
  *	one are refused
  * @live: start and stop are also called while the box counts, for an event that starts or stops by
  *	itself: then start lets it count at once, and the event is read for the last time after stop
- * @privileged: events are only for who has CAP_PERFMON, others get -EACCES. Those of tasks
- *	are so anyway if boxes have a power_on, since they switch on all of them
+ * @privileged: events are only for users with CAP_PERFMON; others get -EACCES. If boxes have a
+ *	power_on, this holds for events of tasks anyway, since they switch on all boxes
  * @width: width of the counters in bits, 1 to 64
  * @state_size: for pmu_box_ops.claim, in bytes
  * @event_size: of pmu_event.priv, in bytes: one allocation for each event, which forks make
