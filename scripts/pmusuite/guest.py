@@ -27,6 +27,10 @@ LOST = (DIED, TIMEOUT, UNSOUND)
 STOP = threading.Event()    # somebody has had enough: guests that run are killed
 PMU_DRIVER = "scripts/packaging/pmu-driver"
 
+# For an installed Debian: its systemd runs a command at the end of the boot, and then ends the machine.
+INSTALLED = ("root=/dev/vda rw systemd.run_success_action=poweroff-force systemd.run_failure_action=poweroff-force "
+             "systemd.run=\"/bin/sh -c 'udevadm settle; cd /dev/virtio-ports || exit; {} > out 2> err; echo $? > status'\"")
+
 # What a kernel that works does not say; but up to 6.1 it warns of workqueues when it is told to make nodes up.
 COMPLAINTS = re.compile(
     r"WARNING: (?!workqueue cpumask: online)|BUG: |Oops: |Kernel panic|general protection fault|"
@@ -56,6 +60,7 @@ class Guest:
     udev: bool = False                  # what finds drivers at boot is there, in initrd.UDEV_ROOT
     secure_boot: bool = False           # it starts nothing that is not signed
     enrolled: tuple = ()                # files of certificates that it trusts as its owner's
+    installed: tuple = ()               # (image, initramfs): the Debian on this image boots, and runs the command
     parameters: tuple = ()              # of our modules, "MODULE.NAME=VALUE"
     command: tuple = ()
     gdb: object = None                  # a debugger.Session: the guest stops for it before anything runs
@@ -65,7 +70,7 @@ class Guest:
         built_in = self.arch.twin_initcall and self.driver == "in-tree"
         return (self.arch.name, self.kernel, self.models or (self.arch.default_model,), self.cpus, self.nodes, self.append,
                 self.allow_warn, built_in, self.has_suites(), self.tools, self.udev, self.ours, self.secure_boot,
-                self.enrolled)
+                self.enrolled, self.installed)
 
     def has_suites(self):
         """A KUnit suite needs all of our modules built for it."""
@@ -150,6 +155,11 @@ def _kernel_arguments(guest, kernel, models):
         arguments.append("panic_on_warn=1")
     if guest.arch.twin_initcall and guest.driver != "in-tree":
         arguments.append(f"initcall_blacklist={guest.arch.twin_initcall}")
+    if guest.installed:
+        command = " ".join(guest.command)
+        if not re.fullmatch(r"[\w ./=-]+", command):
+            raise Error(f"the command of what is installed has to be plain words, not: {command}")
+        arguments.append(INSTALLED.format(command))
     return " ".join([*arguments, *(want.append for want in models if want.append), guest.append]).strip()
 
 
@@ -191,6 +201,9 @@ def _qemu(guest, kernel, initramfs):
                "-smp", _smp(guest, models), *_numa(guest, models, memory), "-accel", "tcg,thread=multi", *boot,
                "-nographic" if guest.shell else "-display", *([] if guest.shell else ["none"]),
                "-device", f"virtio-serial-pci,bus={guest.arch.serial_bus}"]
+    if guest.installed:
+        command += ["-drive", f"if=none,id=disk,format=raw,snapshot=on,file={guest.installed[0]}",
+                    "-device", f"virtio-blk-pci,bus={guest.arch.serial_bus},drive=disk"]
     if first.cpu:
         command += ["-cpu", first.cpu]
     for spec in guest.models:
@@ -282,11 +295,14 @@ def _start(guests, sinks, time_left, token=None):
     if any(one.driver == "in-tree" for one in guests) and not kernel.modules:
         raise Error("the debug kernel has no in-tree drivers; use --kernel 6.1 or 6.12")
     preload = build.models(guest.arch)
-    parts = [initrd.base(guest.arch, kernel), *([initrd.python(guest.arch)] if guest.tools else [])]
     log = bytearray()
     with tempfile.TemporaryDirectory(prefix="pmu-vm.") as scratch:
-        initramfs = Path(scratch) / "initramfs.cpio"
-        initrd.with_overlay(parts, _overlay(guests, kernel, token), initramfs)
+        if guest.installed:
+            initramfs = guest.installed[1]
+        else:
+            initramfs = Path(scratch) / "initramfs.cpio"
+            parts = [initrd.base(guest.arch, kernel), *([initrd.python(guest.arch)] if guest.tools else [])]
+            initrd.with_overlay(parts, _overlay(guests, kernel, token), initramfs)
         for last in (False, True):
             begin = time.monotonic()
             code, timed_out = _run(_qemu(guest, kernel, initramfs), preload, lambda: time_left(begin),

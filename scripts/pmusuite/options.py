@@ -43,6 +43,8 @@ def parser():
                        help="boot by firmware with Secure Boot on, Debian's shim and GRUB (x86_64)")
     found.add_argument("--mok", action="append", default=[], type=Path, metavar="CERT",
                        help="with --secure-boot: the certificate, in DER, of a key that the machine's owner has enrolled")
+    found.add_argument("--installed", nargs=2, default=(), type=Path, metavar=("IMAGE", "INITRAMFS"),
+                       help="boot the Debian on IMAGE, which stays as it is, by its own INITRAMFS; CMD is one of its programs")
     found.add_argument("--param", action="append", default=[], metavar="MODULE.NAME=VALUE",
                        help="parameter of one of our modules")
     found.add_argument("--append", action="append", default=[], metavar="ARGS", help="add to the kernel command line")
@@ -59,9 +61,11 @@ def guest(options, command):
     for path in options.mok:
         if not path.is_file() or path.read_bytes()[:1] != b"\x30":
             raise Error(f"--mok {path}: this is no certificate in DER; openssl x509 -outform DER makes one of PEM")
+    if options.installed and options.driver != "none":
+        raise Error("--installed needs --driver none: what is installed decides")
     return Guest(
         arch=arch.get(options.arch), kernel=options.kernel, driver=options.driver, models=tuple(options.model),
         cpus=options.cpus, nodes=options.nodes, timeout=options.timeout, shell=options.shell, allow_warn=options.allow_warn,
         append=" ".join(options.append), copies=tuple(options.copy), tools=options.tools, modules=tuple(options.load),
         udev=options.udev, ours=options.modules, secure_boot=options.secure_boot, enrolled=tuple(options.mok),
-        parameters=tuple(options.param), command=tuple(command))
+        installed=tuple(options.installed), parameters=tuple(options.param), command=tuple(command))

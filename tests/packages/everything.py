@@ -8,7 +8,7 @@ from pathlib import Path
 import inroot
 import test_packages
 from inroot import NEXT, VERSION
-from pmusuite import cache, kernel as kernels, roots, unittests
+from pmusuite import cache, kernel as kernels, unittests
 
 
 class Guests(inroot.InRoot):
@@ -142,19 +142,39 @@ class SecureBoot(Guests):
 class Dracut(Guests):
     """What RHEL and Fedora make an initramfs with, on Debian: their initramfs is for one machine and has what that loads."""
 
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        release = cls.kernel.release
-        cls.root = roots.get(cls.suite, f"linux-headers-{release}", f"linux-image-{release}", "systemd", "udev", "dracut")
+    packages = ("linux-headers-{}", "linux-image-{}", "systemd", "udev", "dracut")
 
     def initramfs(self):
-        """What of the suite a new initramfs has."""
-        self.inside(f"dracut -q --force --hostonly /boot/initramfs {self.kernel.release} 2> /tmp/said || {{ cat /tmp/said; false; }}")
+        """What of the suite a new initramfs has, which is for a machine with a disk."""
+        self.inside("dracut -q --force --hostonly --nostrip --no-compress --add rootfs-block --filesystems ext4 "
+                    f"--add-drivers 'virtio_pci virtio_blk' /boot/initramfs {self.kernel.release} 2> /tmp/said || {{ cat /tmp/said; false; }}")
         files = re.findall(r"(?m)\S+$", self.inside("lsinitrd /boot/initramfs"))
         self.assertIn("usr/lib/systemd/systemd-modules-load", files)
         return {Path(name).name.removesuffix(".xz") for name in files
                 if re.search(r"pmu.*\.(ko|conf)", Path(name).name)}
+
+    def boot(self):
+        """Which driver has the memory channels after a boot of what is installed, by the initramfs; versions of our modules."""
+        # Not with what no boot reads.
+        self.inside("mkdir -p /tmp/root; mount --bind / /tmp/root; cd /tmp/root; "
+                    "for name in tmp boot var/cache usr/include usr/lib/gcc usr/share usr/src; do mount -t tmpfs none $name; done; "
+                    "mke2fs -q -t ext4 -d . /mnt/disk 4G")
+        done = unittests.vm(self, "--kernel", self.series, "--driver", "none", "--timeout", "900",
+                            "--installed", self.work / "disk", self.over / "upper/boot/initramfs", "--", "what-drives")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout.splitlines()
+
+    def test_a_boot_by_an_initramfs_of_before(self):
+        """What is installed and chosen now is what drives, without a new initramfs."""
+        # The functions of channel 0, of each socket.
+        self.program("what-drives", 'for device in $(grep -lx 0x3cb0 /sys/bus/pci/devices/*/device); do '
+                     'basename $(readlink ${device%/*}/driver); done; cd /sys/module; cat pmu_core/version intel_imc_pmu/version || :')
+        self.inside(f"dpkg -i {self.deb()}; pmu-driver ours")
+        self.initramfs()
+        for change, found in ((f"dpkg -i {self.deb(NEXT)}", ["intel_imc_pmu", NEXT, NEXT]), ("pmu-driver in-tree", ["snbep_uncore"]),
+                              ("pmu-driver ours; dpkg --remove pmu-suite-dkms", ["snbep_uncore"])):
+            self.inside(change)
+            self.assertEqual(self.boot(), found, change)
 
     def test_an_initramfs_has_nothing_of_the_suite(self):
         """Or it would load a module that is installed no more, whatever pmu-driver says."""
@@ -229,7 +249,6 @@ class Make(inroot.InRoot):
         names = {str(path.relative_to(upper)) for path in upper.rglob("*") if path.is_file()}
         self.assertEqual(names - set(cache.tree_files(".")), set())
 
-
     def test_without_what_it_needs_it_says_so(self):
         self.inside("rm /usr/bin/help2man /usr/bin/dh_dkms; rm -r /lib/modules/*/build; cp -r " + self.tree() + " /tmp/tree")
         before = self.left()
@@ -247,10 +266,7 @@ class Make(inroot.InRoot):
 class Autopkgtest(inroot.InRoot):
     """Debian's runner of the tests that the source package declares; one needs a network, and boots a guest from nothing."""
 
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.root = roots.get(cls.suite, "linux-headers-amd64", "autopkgtest", "dctrl-tools")
+    packages = ("linux-headers-amd64", "autopkgtest", "dctrl-tools")
 
     def test_what_is_declared_passes(self):
         # 2: one was skipped.

@@ -43,13 +43,14 @@ def scratch():
 @unittest.skipIf(os.geteuid(), "a root of Debian needs root")
 class InRoot(unittest.TestCase):
     suite, series = "bookworm", "6.1"
+    packages = ("linux-headers-{}",)        # {}: the kernel's release
 
     @classmethod
     def setUpClass(cls):
         cls.kernel = kernels.get(ARCH, cls.series)
         # The kernel itself is not there, nor a list of its modules.
         cls.dkms = f"/lib/modules/{cls.kernel.release}/updates/dkms"
-        cls.root = roots.get(cls.suite, f"linux-headers-{cls.kernel.release}")
+        cls.root = roots.get(cls.suite, *(name.format(cls.kernel.release) for name in cls.packages))
         cls.work = scratch() / "work"
 
     def setUp(self):
@@ -94,6 +95,10 @@ chmod 755 $tree/DEBIAN/postinst
 dpkg-deb -b $tree > /dev/null
 dpkg -i $tree.deb
 """
+
+    def program(self, name, script):
+        """What takes the place of a program: a @script of the shell."""
+        self.inside(f"cat > /usr/local/sbin/{name} <<'EOT'\n#!/bin/sh\n{script}\nEOT\nchmod 755 /usr/local/sbin/{name}")
 
     def make(self, goals, version=VERSION, status=0):
         """By make alone, of a copy of the tree."""

@@ -164,10 +164,6 @@ class Driver(InRoot):
         for command, status in ("pmu-driver ours", 0), ("pmu-driver", 3):
             self.assertIn("intel_imc_pmu is not installed for the kernel", self.inside(command, status))
 
-    def program(self, name, line):
-        """What takes the place of a program: a @line of the shell."""
-        self.inside(f"cat > /usr/local/sbin/{name} <<'EOT'\n#!/bin/sh\n{line}\nEOT\nchmod 755 /usr/local/sbin/{name}")
-
     def loaded(self, installed, sources=None):
         """Version 1 of our driver has the PMU, of sources 1; what is @installed has this version."""
         self.inside("mkdir -p /sys/module/pmu_core /sys/module/intel_imc_pmu /sys/bus/pci/drivers/intel_imc_pmu/0/driver; "

@@ -98,6 +98,13 @@ class Command(unittest.TestCase):
                 line = self.after(self.command(name, *of_debug), "-append").split()
                 self.assertEqual("no_timer_check" in line, name == "x86_64", name)
 
+    def test_what_is_installed_runs_the_command_and_keeps_its_disk(self):
+        command = self.command("x86_64", installed=(Path("disk"), Path("own")), command=("pmu-driver", "status"))
+        self.assertIn("; pmu-driver status > out", self.after(command, "-append"))
+        self.assertIn("snapshot=on", self.after(command, "-drive"))
+        with self.assertRaisesRegex(cache.Error, "plain words, not: echo 'a'"):
+            self.command("x86_64", installed=(Path("disk"), Path("own")), command=("echo", "'a'"))
+
     def test_every_architecture_has_a_default_model_and_its_own_bus_for_ports(self):
         for name in arch.ARCHES:
             command = self.command(name)
