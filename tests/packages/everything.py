@@ -224,8 +224,12 @@ class Make(inroot.InRoot):
 
     def test_a_package_is_not_touched(self):
         self.inside(f"dpkg -i {self.deb()}")
-        self.assertIn("is of a package (pmu-suite-dkms)", self.make("dkms-install", status=2))
-        self.inside("dpkg --verify pmu-suite-dkms")
+        for goal in "dkms-install", "dkms-uninstall":
+            self.assertIn("is of a package (pmu-suite-dkms)", self.make(goal, status=2))
+        self.inside("pmu-driver ours")
+        before = self.left()
+        self.make("uninstall PREFIX=/usr")
+        self.assertEqual((self.left(), self.inside("dpkg --verify pmu-suite-dkms")), (before, ""))
 
     def test_sign(self):
         """By a key of one's own: signed is what was built, and the certificate says that it is genuine."""
