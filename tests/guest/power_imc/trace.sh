@@ -68,7 +68,7 @@ test_nothing_is_lost() {
 
 # Three times round the ring, which has 4096. Whoever made a burst ends, and there is a drain.
 test_nothing_is_lost_where_the_ring_wraps() {
-	trace_every $NEVER
+	trace_every $NEVER 1
 	laps=$(trace_sum laps)
 	# shellcheck disable=SC2016 # for the inner shell
 	all_is_there 15000 -a -- taskset 1 sh -c 'for _ in $(seq 10); do pmu-model set thread0 burst 1500; done'
@@ -124,7 +124,7 @@ test_whose_end() {
 # compared. Its time is that timebase's, by any clock: 512 ticks are 1000 ns. The clocks are compared once for
 # each drain, of which a burst needs no more than 3: each of them takes all that is left, or 256.
 test_raw_records_and_when() {
-	trace_every $NEVER
+	trace_every $NEVER 1
 	for clock in '' '-k CLOCK_MONOTONIC' '-k CLOCK_MONOTONIC_RAW'; do
 		# shellcheck disable=SC2086 # none or two
 		trace_record $clock -R -- taskset 1 sh -c 'for _ in 1 2; do pmu-model set thread0 burst 300; done'
@@ -185,7 +185,7 @@ test_bpf_program() {
 # LDBAR is written while it traces, as the kernel does after deep sleep: the writer begins at slot 0 again. Each time it
 # stays behind where the reader is: coming up to it is a lap, as far as can be seen.
 test_the_writer_goes_back() {
-	trace_every $NEVER
+	trace_every $NEVER 1
 	# shellcheck disable=SC2016 # for the inner shell
 	all_is_there 650 -C 0 -- taskset 1 sh -c 'for n in 300 200 100 50; do
 		pmu-model set thread0 burst $n; pmu-model set thread0 ldbar "$(pmu-model get thread0 ldbar)"; done'
@@ -257,7 +257,7 @@ test_thinning_of_short_lives() {
 
 # The writer laps the reader: what it overwrote is told to the user, by the records' times, which are even.
 test_laps_are_reported() {
-	trace_every $NEVER
+	trace_every $NEVER 1
 	before=$(trace_made) taken=$(trace_sum taken) laps=$(trace_sum laps) lost=$(trace_sum lost)
 	trace_record -C 0 -- taskset 1 sh -c 'pmu-model set thread0 burst 10; sleep 0.3; pmu-model set thread0 burst 6000'
 	equal "records" $(($(trace_made) - before)) 6010
@@ -279,7 +279,7 @@ test_corrupt_records() {
 # What a record costs up to perf's buffer, and what a switch costs where there is none: instructions. scripts/bench
 # has the numbers, beside the in-tree driver's.
 test_what_it_costs() {
-	trace_every $NEVER
+	trace_every $NEVER 1
 	# shellcheck disable=SC2086 # several
 	measure $DRAINS
 	taskset 2 perf record -q -o $DATA -m 512 -e $EVENT -c 1 -- taskset 1 sh -c \

@@ -102,6 +102,16 @@ void power_imc_core_checkstop(PowerImcCore *core, const char *why)
                 core->model.name, why);
 }
 
+void power_imc_core_untraced(PowerImcCore *core, const char *thread)
+{
+    if (core->running) {
+        core->untraced++;
+        warn_report("%s: LDBAR of %s ends a trace while the engine is on: "
+                    "a real machine may stop with a checkstop",
+                    core->model.name, thread);
+    }
+}
+
 void power_imc_core_check(PowerImcCore *core)
 {
     unsigned modes = 0;
@@ -293,7 +303,7 @@ static bool core_add(PmuModel *model, const char *event, uint64_t n,
 }
 
 enum {
-    KEY_RUNNING, KEY_CHECKSTOP, KEY_FLUSH, KEY_LINGER, KEY_REFUSE, KEY_DEEP,
+    KEY_RUNNING, KEY_CHECKSTOP, KEY_UNTRACED, KEY_FLUSH, KEY_LINGER, KEY_REFUSE, KEY_DEEP,
     KEY_LOST, KEY_UNANSWERED, KEY_MUTE, KEY_FENCE, KEY_FENCE_BASE, KEY_FENCE_SIZE, KEY_STRAY,
     KEY_WROTE, KEY_NOW
 };
@@ -312,6 +322,8 @@ static uint64_t get_core(PmuModel *model, unsigned key)
         return core->running;
     case KEY_CHECKSTOP:
         return core->checkstop;
+    case KEY_UNTRACED:
+        return core->untraced;
     case KEY_LINGER:
         return core->linger;
     case KEY_REFUSE:
@@ -397,6 +409,9 @@ static const PmuKey core_keys[] = {
       NULL },
     { "checkstop", "times that accumulation and trace met, which may stop a "
       "real machine", 0, KEY_CHECKSTOP, get_core, NULL },
+    { "untraced", "times that LDBAR ended a thread's trace while the engine "
+      "was on, which may stop a real machine", 0, KEY_UNTRACED, get_core,
+      NULL },
     { "flush", "post now", 1, KEY_FLUSH, get_core, set_core },
     { "linger", "ns for which a stopped engine goes on", INT64_MAX / 2,
       KEY_LINGER, get_core, set_core },
@@ -439,6 +454,7 @@ void power_imc_core_reset(PowerImcCore *core)
     core->running = false;
     core->mixed = false;
     core->checkstop = 0;
+    core->untraced = 0;
     core->lost = 0;
     core->unanswered = 0;
     memset(core->scom, 0, sizeof(core->scom));

@@ -153,6 +153,8 @@ typedef struct PowerImcTrace {
     uint64_t every;         /* instructions to a record; 0: by the clock */
     uint64_t corrupt;
     uint64_t burst;
+    bool spread;            /* its records are of the time since the last one */
+    uint64_t asked;         /* timebase when a burst was asked for */
     uint64_t order;         /* of a record's doublewords, a digit each */
     uint64_t hold;          /* stop the next record after so many of them */
     unsigned begun;         /* doublewords of a record under way; 0: none */
@@ -247,6 +249,7 @@ struct PowerImcCore {
     int64_t wrote;          /* virtual time of the last write */
     bool mixed;             /* accumulating and tracing threads, right now */
     uint64_t checkstop;     /* times that this, or a switch, has happened */
+    uint64_t untraced;      /* times that a thread ceased to trace, while on */
     PowerImcPage page;
     unsigned nthreads;
     PowerImcThread *threads;
@@ -265,6 +268,8 @@ void power_imc_core_slept(PowerImcCore *core);
 /* Notice threads that accumulate and threads that trace on one core. */
 void power_imc_core_check(PowerImcCore *core);
 void power_imc_core_checkstop(PowerImcCore *core, const char *why);
+/* LDBAR of a thread traced, and does no more. */
+void power_imc_core_untraced(PowerImcCore *core, const char *thread);
 
 /* Nest (nest.c) */
 

@@ -680,6 +680,24 @@ class Hazards(PowerTest):
         self.htm(HTM_ON)
         self.assertEqual(self.checkstops(), 0)
 
+    def test_a_trace_that_ends_while_the_engine_is_on(self):
+        self.start()
+        self.ldbar(TRACE | THREAD_PAGE)
+        self.ldbar(TRACE | THREAD_PAGE)     # the same
+        self.ldbar(TRACE | THREAD_PAGE + 0x40000)
+        self.assertEqual(self.vm.get("core0", "untraced"), 0)
+        self.ldbar(0)
+        self.assertEqual(self.vm.get("core0", "untraced"), 1)
+        self.assertIn("core0@0: LDBAR of thread0@0 ends a trace",
+                      self.vm.log())
+        self.ldbar(ACCUMULATE | THREAD_PAGE)
+        self.ldbar(0)
+        self.assertEqual(self.vm.get("core0", "untraced"), 1)
+        self.ldbar(TRACE | THREAD_PAGE)
+        self.htm(HTM_OFF)
+        self.ldbar(0)
+        self.assertEqual(self.vm.get("core0", "untraced"), 1)
+
     def test_other_cores_do_not_matter(self):
         self.start()
         self.vm.scom_write(0x10012300, HTM_ON)

@@ -318,10 +318,23 @@ class Switches(TraceTest):
         self.vm.step(MS)
         self.assertEqual(self.get("total"), 5)
 
+    def test_records_of_a_burst_are_of_now(self):
+        self.vm.step(MS)
+        self.trace()
+        self.set("every", NEVER)
+        self.vm.step(MS)
+        self.set("burst", 10)
+        self.vm.step(MS)
+        self.set("burst", 1000)
+        times = [record.tb1 for record in self.records(1010)]
+        self.assertTrue(all(one < two for one, two in zip(times, times[1:])))
+        self.assertEqual(times[10] - times[9], TICKS * 1000 - 999)
+
     def test_records_of_a_burst_are_spread_over_the_time_since_the_last(self):
         self.vm.step(MS)
         self.trace()
         self.set("every", NEVER)
+        self.set("spread", 1)
         self.vm.step(MS)
         self.set("burst", 1000)
         self.vm.step(MS)

@@ -184,6 +184,9 @@ static void thread_check(PowerImcThread *thread, PowerImcMode before)
         power_imc_core_checkstop(thread->core, "LDBAR switches between "
                                  "accumulation and trace");
     }
+    if (before == MODE_TRACE && now != MODE_TRACE) {
+        power_imc_core_untraced(thread->core, thread->model.name);
+    }
     power_imc_core_check(thread->core);
 }
 
@@ -278,7 +281,7 @@ enum {
     KEY_MEASURE, KEY_MEASURED, KEY_MEASURED_CALLS, KEY_MEASURED_MOST,
     KEY_MEASURED_QUARTILE,
     KEY_TOTAL, KEY_HEAD, KEY_DIV, KEY_EVERY, KEY_CORRUPT, KEY_BURST,
-    KEY_ORDER, KEY_HOLD, KEY_LOSSY, KEY_LINGER, KEY_DEAF
+    KEY_SPREAD, KEY_ORDER, KEY_HOLD, KEY_LOSSY, KEY_LINGER, KEY_DEAF
 };
 
 static uint64_t get_trace(PmuModel *model, unsigned key)
@@ -296,6 +299,8 @@ static uint64_t get_trace(PmuModel *model, unsigned key)
         return trace->every;
     case KEY_CORRUPT:
         return trace->corrupt;
+    case KEY_SPREAD:
+        return trace->spread;
     case KEY_ORDER:
         return trace->order;
     case KEY_HOLD:
@@ -375,6 +380,9 @@ static bool set_trace(PmuModel *model, unsigned key, uint64_t value,
         return true;
     case KEY_CORRUPT:
         thread->trace.corrupt = value;
+        return true;
+    case KEY_SPREAD:
+        thread->trace.spread = value;
         return true;
     default:
         return set_burst(thread, value, errp);
@@ -493,6 +501,9 @@ static const PmuKey thread_keys[] = {
       UINT64_MAX, KEY_CORRUPT, get_trace, set_trace },
     { "burst", "write this many records at once; reads as those still to come",
       1 << 20, KEY_BURST, get_trace, set_trace },
+    { "spread", "1: records of a burst have come evenly since the last one; "
+      "0: since the burst was asked for", 1, KEY_SPREAD, get_trace,
+      set_trace },
     { "order", "in which a record's doublewords are written, a digit each",
       0x76543210, KEY_ORDER, get_trace, set_trace },
     { "hold", "the next record stops after this many doublewords, and with it "

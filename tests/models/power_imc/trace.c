@@ -240,13 +240,18 @@ static void trace_sample(CPUState *cs, run_on_cpu_data data)
     trace_arm(thread);
 }
 
-/* As if they had come evenly since the last record, while nobody looked. */
+/*
+ * As if they had come evenly, while nobody looked: since the last record, of
+ * which a driver may have seen an event end and begin, or since it was asked.
+ */
 static void trace_sample_burst(CPUState *cs, run_on_cpu_data data)
 {
     PowerImcThread *thread = data.host_ptr;
     PowerImcTrace *trace = &thread->trace;
     uint64_t now = timebase(thread);
-    uint64_t step = MAX((now - trace->last_tb) / MAX(trace->burst, 1), 1);
+    uint64_t from = trace->spread ? trace->last_tb :
+                                    MAX(trace->last_tb, trace->asked);
+    uint64_t step = MAX((now - from) / MAX(trace->burst, 1), 1);
 
     while (trace->burst) {
         trace->burst--;
@@ -275,6 +280,7 @@ void power_imc_trace_burst(PowerImcThread *thread, uint64_t records)
     bool under_way = thread->trace.burst;
 
     thread->trace.burst = records;
+    thread->trace.asked = timebase(thread);
     if (!under_way) {
         trace_run(thread, trace_sample_burst);
     }
