@@ -28,7 +28,7 @@ static int power_imc_core_power_on(struct pmu_box *box)
 
 static void power_imc_core_power_off(struct pmu_box *box)
 {
-	power_imc_engine_put(pmu_box_priv(box));
+	power_imc_engine_put(pmu_box_priv(box), false);
 }
 
 static int power_imc_core_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)

@@ -4,9 +4,13 @@
  * while another traces can stop a machine for good (checkstop), so the whole system is
  * given to one of the three at a time: to the one that has events open or an engine on.
  * All threads of a core share TRACE_IMC, so those that trace have to agree on it, too.
+ *
+ * LDBAR of a thread may act late. So the next kind begins a little after the one before.
  */
+#include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/export.h>
+#include <linux/ktime.h>
 
 #include "power_imc.h"
 
@@ -14,6 +18,8 @@ static DEFINE_RAW_SPINLOCK(power_imc_domain_lock);	/* taken in IPIs */
 static enum power_imc_type power_imc_domain_type;
 static u64 power_imc_domain_trace;
 static unsigned int power_imc_domain_users;	/* open events, and users of engines */
+static u64 power_imc_domain_left;		/* when the last of them left, in ns */
+static u64 power_imc_domain_ready;		/* and when LDBAR has acted, for another kind */
 
 /**
  * power_imc_domain_get() - use the engines for a type of unit.
@@ -34,6 +40,9 @@ int power_imc_domain_get(enum power_imc_type type, u64 scom)
 	    (power_imc_domain_type != type || (trace && power_imc_domain_trace != scom))) {
 		err = -EBUSY;
 	} else {
+		if (power_imc_domain_type != type)
+			WRITE_ONCE(power_imc_domain_ready, power_imc_domain_left +
+				   POWER_IMC_SETTLE_MS * NSEC_PER_MSEC);
 		power_imc_domain_type = type;
 		/* Who does not trace leaves it alone: a box may just be on its way to it. */
 		if (trace)
@@ -44,6 +53,14 @@ int power_imc_domain_get(enum power_imc_type type, u64 scom)
 	return err;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_domain_get);
+
+static void power_imc_domain_settle(void)
+{
+	u64 ready = READ_ONCE(power_imc_domain_ready), now = ktime_get_ns();
+
+	if (now < ready)
+		msleep(DIV_ROUND_UP_ULL(ready - now, NSEC_PER_MSEC));
+}
 
 /**
  * power_imc_domain_open() - an event of a type of unit is opened: use the engines.
@@ -58,10 +75,13 @@ int power_imc_domain_open(struct power_imc *imc, enum power_imc_type type, u64 s
 {
 	int err = power_imc_domain_get(type, scom);
 
-	if (!err)
-		power_imc_idle_hold(imc);
-	return err;
+	if (err)
+		return err;
+	power_imc_domain_settle();
+	power_imc_idle_hold(imc);
+	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(power_imc_domain_open);
 
 /* The opposite, in any context. */
 void power_imc_domain_close(enum power_imc_type type)
@@ -69,6 +89,7 @@ void power_imc_domain_close(enum power_imc_type type)
 	power_imc_idle_release();
 	power_imc_domain_put(type);
 }
+EXPORT_SYMBOL_IF_KUNIT(power_imc_domain_close);
 
 /* What TRACE_IMC is to have, for who traces, as long as the domain is used. Any context. */
 u64 power_imc_domain_scom(void)
@@ -88,8 +109,9 @@ void power_imc_domain_put(enum power_imc_type type)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&power_imc_domain_lock, flags);
-	if (!WARN_ON_ONCE(!power_imc_domain_users || power_imc_domain_type != type))
-		power_imc_domain_users--;
+	if (!WARN_ON_ONCE(!power_imc_domain_users || power_imc_domain_type != type) &&
+	    !--power_imc_domain_users)
+		power_imc_domain_left = ktime_get_ns();
 	raw_spin_unlock_irqrestore(&power_imc_domain_lock, flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_domain_put);

@@ -94,12 +94,21 @@ static void power_imc_drain_rest(struct power_imc_trace *trace, struct power_imc
 		power_imc_sample_end(te);
 }
 
+/* No record that is made now is of a later time. Returns now. */
+static u64 power_imc_drain_limit(struct power_imc_trace *trace)
+{
+	u64 now = get_tb();
+
+	trace->ring.limit = now + tb_ticks_per_sec / MSEC_PER_SEC * POWER_IMC_DRAIN_AHEAD_MS;
+	return now;
+}
+
 /* Look at up to @budget slots; how many is left of that, 0 if there may be more records. */
 static u32 power_imc_drain_some(struct power_imc_trace *trace, u32 budget)
 {
 	struct power_imc_sample sample;
 
-	trace->ring.limit = get_tb() + tb_ticks_per_sec / MSEC_PER_SEC * POWER_IMC_DRAIN_AHEAD_MS;
+	power_imc_drain_limit(trace);
 	trace->drains++;
 	if (power_imc_drain_take(trace, &sample.raw.record, &budget))
 		power_imc_drain_rest(trace, &sample, &budget);
@@ -194,6 +203,14 @@ static enum hrtimer_restart power_imc_drain_timer(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
+/* What has been written up to now is of no event. With interrupts off. */
+void power_imc_drain_pass(struct power_imc_trace *trace)
+{
+	u64 now = power_imc_drain_limit(trace);
+
+	power_imc_ring_pass(&trace->ring, now);
+}
+
 /**
  * power_imc_drain_start() - the first event starts.
  * @trace: of this CPU
@@ -208,9 +225,13 @@ void power_imc_drain_start(struct power_imc_trace *trace)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_drain_start);
 
-/* No event will start. On the timer's own CPU with interrupts off, so it is not running. */
+/*
+ * No event will start. On the timer's own CPU with interrupts off, so it is not running. Nobody has
+ * looked at the last records, and the writer may go on behind them.
+ */
 void power_imc_drain_end(struct power_imc_trace *trace)
 {
+	power_imc_drain_pass(trace);
 	hrtimer_try_to_cancel(&trace->timer);
 	trace->interval_ns = 0;
 }

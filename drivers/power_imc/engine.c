@@ -85,6 +85,32 @@ static int power_imc_engine_start(struct power_imc_core *core)
 	return 0;
 }
 
+/**
+ * power_imc_engine_kept() - keep the module while an engine that could not be stopped may write.
+ * @core: the core
+ * @kept: what this returned the last time
+ * @err: what the firmware said when the engine was stopped now, or 0
+ *
+ * Context: any.
+ * Return: whether the module is kept.
+ */
+bool power_imc_engine_kept(struct power_imc_core *core, bool kept, int err)
+{
+	if (!err) {
+		if (kept)
+			module_put(THIS_MODULE);
+		return false;
+	}
+	if (kept)
+		return true;
+	/* A module that goes cannot be kept: what becomes of the memory its end says. */
+	if (!try_module_get(THIS_MODULE))
+		return false;
+	dev_warn(core->imc->dev, "the engine of CPU %d's core could not be stopped (%pe): the module stays, and no other kind of unit, nor another trace configuration, can be used, until an event of this kind is closed and it can\n",
+		 core->first_cpu, ERR_PTR(err));
+	return true;
+}
+
 /*
  * An engine that does not stop may go on writing to the core's page: that, the module that
  * knows of it, and the domain are kept, until it could be stopped. Called with core->lock;
@@ -94,18 +120,8 @@ static unsigned int power_imc_engine_stopped(struct power_imc_core *core, int er
 {
 	bool was_stuck = core->stuck;
 
-	/* A module that goes cannot be kept: what becomes of the memory its end says. */
-	core->stuck = err && (was_stuck || try_module_get(THIS_MODULE));
-	if (!core->stuck) {
-		if (was_stuck)
-			module_put(THIS_MODULE);
-		return 1 + was_stuck;
-	}
-	if (was_stuck)
-		return 1;
-	dev_warn(core->imc->dev, "the engine of CPU %d's core could not be stopped (%pe): the module stays, and no other kind of unit, nor another trace configuration, can be used, until an event of this kind is closed and it can\n",
-		 core->first_cpu, ERR_PTR(err));
-	return 0;
+	core->stuck = power_imc_engine_kept(core, was_stuck, err);
+	return 1 + was_stuck - core->stuck;
 }
 
 static void power_imc_domain_put_all(enum power_imc_type type, unsigned int users)
@@ -186,29 +202,6 @@ int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, 
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_get);
 
-/**
- * power_imc_engine_put() - one user of a core's engine less.
- * @core: the core; this runs on one of its CPUs
- *
- * An engine that does not stop stays a user of its domain until it does: it may still be on.
- *
- * Context: interrupts off.
- */
-void power_imc_engine_put(struct power_imc_core *core)
-{
-	enum power_imc_type type = core->type;
-	unsigned int puts = 1;
-
-	raw_spin_lock(&core->lock);
-	if (!--core->users) {
-		core->failed = false;
-		puts = power_imc_engine_stopped(core, power_imc_engine_stop(core));
-	}
-	raw_spin_unlock(&core->lock);
-	power_imc_domain_put_all(type, puts);
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_put);
-
 /* Called with core->lock. It may be tried again and again, and is told once. */
 static void power_imc_engine_restart(struct power_imc_core *core)
 {
@@ -220,6 +213,51 @@ static void power_imc_engine_restart(struct power_imc_core *core)
 	dev_warn(core->imc->dev, "the engine of CPU %d's core could not be started again (%pe): events do not count there\n",
 		 core->first_cpu, ERR_PTR(err));
 }
+
+/* Called with core->lock. @traces: LDBAR of this CPU has been taken back, so the engine is off. */
+static unsigned int power_imc_engine_put_one(struct power_imc_core *core, bool traces)
+{
+	if (--core->users) {
+		if (traces && !core->paused)
+			power_imc_engine_restart(core);
+		return 1;
+	}
+	core->failed = false;
+	return power_imc_engine_stopped(core, traces ? 0 : power_imc_engine_stop(core));
+}
+
+/**
+ * power_imc_engine_put() - one user of a core's engine less.
+ * @core: the core; this runs on one of its CPUs
+ * @traces: LDBAR of this CPU traces, and is to be cleared
+ *
+ * To clear it while the engine is on may stop a machine, so the engine is off meanwhile, whoever
+ * else uses it. If it does not stop, LDBAR stays, and so does the user.
+ *
+ * Else an engine that does not stop stays a user of its domain until it does: it may still be on.
+ *
+ * Context: interrupts off.
+ * Return: 0; if @traces, what the firmware says: then this is to be called again.
+ */
+int power_imc_engine_put(struct power_imc_core *core, bool traces)
+{
+	enum power_imc_type type = core->type;
+	unsigned int puts = 0;
+	int err = 0;
+
+	raw_spin_lock(&core->lock);
+	if (traces)
+		err = power_imc_engine_stop(core);
+	if (!err) {
+		if (traces)
+			power_imc_ldbar_clear_here();
+		puts = power_imc_engine_put_one(core, traces);
+	}
+	raw_spin_unlock(&core->lock);
+	power_imc_domain_put_all(type, puts);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_put);
 
 static void power_imc_engine_pause_here(void *data)
 {

@@ -42,10 +42,16 @@ void power_imc_ldbar_write(const struct power_imc *imc, u64 value)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_write);
 
-static void power_imc_ldbar_clear_local(void *unused)
+/* This CPU points to no memory. The engine of its core is off, unless that could not be had. */
+void power_imc_ldbar_clear_here(void)
 {
 	mtspr(SPRN_LDBAR, 0);
 	cpumask_set_cpu(smp_processor_id(), &power_imc_ldbar_clean);
+}
+
+static void power_imc_ldbar_clear_local(void *unused)
+{
+	power_imc_ldbar_clear_here();
 }
 
 /**
@@ -77,7 +83,7 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_clear);
 void power_imc_ldbar_clean_up(void)
 {
 	if (!cpumask_test_cpu(smp_processor_id(), &power_imc_ldbar_clean))
-		power_imc_ldbar_clear_local(NULL);
+		power_imc_ldbar_clear_here();
 }
 
 /* On another CPU, before @cpu executes anything. */

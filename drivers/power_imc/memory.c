@@ -17,9 +17,6 @@ struct power_imc_memory {
 	void *address;
 };
 
-/* How long a write may be under way behind a STOP: no source tells, so by far too long. */
-#define POWER_IMC_SETTLE_MS	50
-
 /**
  * power_imc_memory_settle() - wait until what the engines had begun to write is written.
  *
@@ -79,12 +76,12 @@ static void power_imc_memory_release(void *data)
 	int err = power_imc_engines_quiesce(imc);
 
 	power_imc_memory_settle();
-	/* Under an engine that runs a thread had better trace on, into what is kept. */
-	if (err)
+	if (err || imc->written)
 		dev_err(imc->dev, "memory that an engine may still write is kept for good\n");
-	else
+	/* Under an engine that runs a thread had better trace on, into what is kept. */
+	if (!err)
 		power_imc_ldbar_clear();
-	power_imc_memory_free(imc, err);
+	power_imc_memory_free(imc, err || imc->written);
 }
 
 /**

@@ -35,6 +35,9 @@
 
 #include "regs.h"
 
+/* How long STOP, or a write of LDBAR, may take to act: no source tells, so by far too long. */
+#define POWER_IMC_SETTLE_MS	50
+
 struct device_node;
 struct power_imc;
 struct power_imc_trace;
@@ -158,6 +161,7 @@ struct power_imc {
 	struct mutex memory_lock;
 	struct list_head memory;	/* that the hardware may write; under memory_lock */
 	bool halted;			/* nothing is started any more */
+	bool written;			/* the memory may be, when the module has gone */
 };
 
 static inline struct power_imc_unit *to_imc_unit(const struct pmu_desc *desc)
@@ -184,7 +188,8 @@ void power_imc_domain_put(enum power_imc_type type);
 
 /* engine.c */
 int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, u64 scom);
-void power_imc_engine_put(struct power_imc_core *core);
+int power_imc_engine_put(struct power_imc_core *core, bool traces);
+bool power_imc_engine_kept(struct power_imc_core *core, bool kept, int err);
 int power_imc_engine_pause(struct power_imc_core *core);
 void power_imc_engine_resume(struct power_imc_core *core);
 void power_imc_engine_look(struct power_imc_core *core);
@@ -219,6 +224,7 @@ void power_imc_idle_exit(void);
 u64 power_imc_ldbar(u64 address, u64 mode);
 void power_imc_ldbar_write(const struct power_imc *imc, u64 value);
 void power_imc_ldbar_clear(void);
+void power_imc_ldbar_clear_here(void);
 void power_imc_ldbar_clean_up(void);
 bool power_imc_ldbar_is_ours(void);
 int power_imc_ldbar_watch(struct power_imc *imc);

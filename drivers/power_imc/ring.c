@@ -13,6 +13,8 @@
  *
  * The writer goes back to slot 0 when LDBAR is written, which the kernel does after a deep sleep
  * of POWER9: then slot 0 is new while the next one is not.
+ *
+ * The writer goes on while no event wants records. They are passed over when the next event starts.
  */
 #include <linux/export.h>
 #include <linux/kernel.h>
@@ -76,9 +78,9 @@ void power_imc_ring_restart(struct power_imc_ring *ring, u64 now)
 	ring->behind = 0;
 	ring->mark = 0;
 	ring->newest = now;
+	ring->restarted = now;
 	ring->fresh = true;
 	ring->gap = false;
-	ring->stopped = false;
 	power_imc_ring_slot(ring, ring->left_off - 1)->tb = 0;
 	power_imc_ring_slot(ring, ring->next - 1)->tb = 0;
 }
@@ -163,9 +165,9 @@ static bool power_imc_ring_find_start(struct power_imc_ring *ring)
 	/* A writer that began at slot 0 wrote that before it came to the other one. */
 	dma_rmb();
 	first = power_imc_ring_tb(ring, 0);
-	if (first <= ring->newest && other <= ring->newest)
+	if (first <= ring->restarted && other <= ring->restarted)
 		return false;
-	if (first <= ring->newest || (other > ring->newest && other < first))
+	if (first <= ring->restarted || (other > ring->restarted && other < first))
 		ring->next = ring->left_off;
 	ring->fresh = false;
 	return true;
@@ -186,6 +188,67 @@ static void power_imc_ring_go_back(struct power_imc_ring *ring)
 	ring->mark = READ_ONCE(power_imc_ring_slot(ring, ring->slots - 1)->tb);
 	ring->next = 0;
 }
+
+/*
+ * Go behind all records that are newer than @last, and a few that are no good among them. If the
+ * writer has come round, the newest one may be anywhere. Records ahead of the clock are cleared, or
+ * they would be found a lap later. Returns the newest timebase, or @last if none is newer.
+ */
+static u64 power_imc_ring_skip(struct power_imc_ring *ring, u64 last)
+{
+	bool round = ring->behind || power_imc_ring_lapped(ring);
+	u32 start = ring->next, bad = 0;
+
+	for (u32 i = 0; i < ring->slots && (round || bad <= POWER_IMC_RING_LOOKAHEAD); i++) {
+		u64 tb = power_imc_ring_tb(ring, start + i);
+
+		if (tb > ring->limit) {
+			power_imc_ring_slot(ring, start + i)->tb = 0;
+			/* Where all slots are records this one may be older than the newest. */
+			if (round)
+				continue;
+		} else if (tb > last) {
+			last = tb;
+		} else {
+			bad++;
+			continue;
+		}
+		ring->next = (start + i + 1) & (ring->slots - 1);
+		bad = 0;
+	}
+	return last;
+}
+
+/**
+ * power_imc_ring_pass() - take nothing of what has been written up to now.
+ * @ring: the ring, with its limit set
+ * @now: the timebase: what is written later is taken
+ *
+ * One that is stamped earlier, but written only after this, is passed over as well when its turn
+ * comes. Looks at the slots that have been written since, and a few; at all if those are more.
+ *
+ * Context: as power_imc_ring_take().
+ */
+void power_imc_ring_pass(struct power_imc_ring *ring, u64 now)
+{
+	u64 first, last = ring->newest;
+
+	if (!power_imc_ring_is_quiet(ring) && (!ring->fresh || power_imc_ring_find_start(ring))) {
+		last = power_imc_ring_skip(ring, last);
+		first = power_imc_ring_tb(ring, 0);
+		/* The writer may have gone back to slot 0 since. */
+		if (first > last && first <= ring->limit) {
+			ring->next = 0;
+			ring->behind = 0;
+			last = power_imc_ring_skip(ring, last);
+		}
+		ring->mark = READ_ONCE(power_imc_ring_slot(ring, ring->next - 1)->tb);
+		ring->behind = 0;
+	}
+	ring->gap = false;
+	ring->newest = max(now, last);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_pass);
 
 /* What the slot that is to be read next has. */
 enum power_imc_slot {
@@ -224,7 +287,10 @@ static enum power_imc_slot power_imc_ring_look(struct power_imc_ring *ring,
 		if (whole && tb > ring->newest)
 			return power_imc_ring_judge(ring, tb);
 	}
-	if (on || (tb > ring->newest && (again || ring->stopped)))
+	/* Stamped before the event started, and written after that. */
+	if (on && whole && tb > be64_to_cpu(ring->mark))
+		return POWER_IMC_SLOT_STALE;
+	if (on || (tb > ring->newest && again))
 		return POWER_IMC_SLOT_CORRUPT;
 	if (!again)
 		return POWER_IMC_SLOT_EMPTY;
@@ -318,22 +384,16 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_take);
  * power_imc_ring_is_quiet() - is there nothing to be taken, as far as can be seen at a glance?
  * @ring: the ring
  *
- * Loads of timebases and no barrier: of the slot that is written next; of those behind it, in case
- * that it is corrupt, as many as power_imc_ring_take() looks at if nobody writes any more, else
- * one, since there will be another look; and of slot 0, to which the writer may have gone back.
+ * Loads of timebases and no barrier: of the slot that is written next; of the one behind it, in
+ * case that it is corrupt; and of slot 0, to which the writer may have gone back.
  *
  * Context: as power_imc_ring_take().
  */
 bool power_imc_ring_is_quiet(const struct power_imc_ring *ring)
 {
-	u32 ahead = ring->stopped ? POWER_IMC_RING_LOOKAHEAD : 1;
-
-	if (ring->behind ||
-	    power_imc_ring_tb(ring, ring->fresh ? ring->left_off : 0) > ring->newest)
-		return false;
-	for (u32 i = 0; i <= ahead; i++)
-		if (power_imc_ring_tb(ring, ring->next + i) > ring->newest)
-			return false;
-	return true;
+	return !ring->behind &&
+	       power_imc_ring_tb(ring, ring->fresh ? ring->left_off : 0) <= ring->newest &&
+	       power_imc_ring_tb(ring, ring->next) <= ring->newest &&
+	       power_imc_ring_tb(ring, ring->next + 1) <= ring->newest;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_is_quiet);

@@ -23,7 +23,6 @@ struct power_imc_record {
  * struct power_imc_ring - where reading a ring has come to.
  * @base: slot 0
  * @slots: number of slots, a power of two
- * @stopped: nobody writes: what is not whole now never will be
  * @limit: no record's timebase can be beyond this one; set before records are taken
  * @taken: records taken so far
  * @lost: records that could not be had: overwritten before they were taken, by their
@@ -36,15 +35,15 @@ struct power_imc_record {
 struct power_imc_ring {
 	struct power_imc_record *base;
 	u32 slots;
-	bool stopped;
 	u64 limit;
 	u64 taken, lost, corrupt, laps;
 	/* private: */
 	u32 next;			/* the slot to be read */
 	u32 left_off;			/* where the writer was before the restart, if fresh */
+	u64 restarted;			/* timebase of that */
 	u32 behind;			/* slots that are left of a lap, or 0 */
 	__be64 mark;			/* raw timebase of the slot before next, unless lapped */
-	u64 newest;			/* timebase of the last record taken */
+	u64 newest;			/* timebase: what is wanted is later than this */
 	u64 horizon;			/* timebase of the lap's newest record */
 	u64 interval;			/* between records, in timebase ticks, in the lap */
 	bool fresh;			/* where the writer began is not known yet */
@@ -52,6 +51,7 @@ struct power_imc_ring {
 };
 
 void power_imc_ring_restart(struct power_imc_ring *ring, u64 now);
+void power_imc_ring_pass(struct power_imc_ring *ring, u64 now);
 bool power_imc_ring_take(struct power_imc_ring *ring, struct power_imc_record *record, u64 *lost,
 			 u32 *budget);
 bool power_imc_ring_is_quiet(const struct power_imc_ring *ring);

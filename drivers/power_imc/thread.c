@@ -34,7 +34,7 @@ static void power_imc_thread_power_off(struct pmu_box *box)
 {
 	const struct power_imc_thread *thread = pmu_box_priv(box);
 
-	power_imc_engine_put(thread->core);
+	power_imc_engine_put(thread->core, false);
 }
 
 static int power_imc_thread_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)

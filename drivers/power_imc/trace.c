@@ -242,6 +242,15 @@ static void power_imc_trace_event_free(const struct pmu_desc *desc, struct pmu_e
 	}
 }
 
+/*
+ * Does LDBAR have this CPU's records written, once its engine is on? It may have been lost in deep
+ * sleep. Where the threads of a core share it, another one may have written it.
+ */
+static bool power_imc_trace_is_on(const struct power_imc_trace *trace)
+{
+	return mfspr(SPRN_LDBAR) == trace->ldbar;
+}
+
 static int power_imc_trace_power_on(struct pmu_box *box)
 {
 	struct power_imc_trace *trace = pmu_box_priv(box);
@@ -249,6 +258,8 @@ static int power_imc_trace_power_on(struct pmu_box *box)
 	/* With who allocates: the ring is there. */
 	if (!smp_load_acquire(&trace->ldbar))
 		return -ENOMEM;
+	if (trace->kept)
+		return 0;
 	/* The events that it is powered for have the domain. */
 	return power_imc_engine_get(trace->core, POWER_IMC_TYPE_TRACE, power_imc_domain_scom());
 }
@@ -256,9 +267,13 @@ static int power_imc_trace_power_on(struct pmu_box *box)
 static void power_imc_trace_power_off(struct pmu_box *box)
 {
 	struct power_imc_trace *trace = pmu_box_priv(box);
+	int err = power_imc_engine_put(trace->core, power_imc_trace_is_on(trace));
 
 	power_imc_drain_end(trace);
-	power_imc_engine_put(trace->core);
+	trace->kept = power_imc_engine_kept(trace->core, trace->kept, err);
+	/* When the module goes, this CPU may be offline, and LDBAR as it is. */
+	if (err && !trace->kept)
+		trace->core->imc->written = true;
 }
 
 static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int idx)
@@ -268,8 +283,12 @@ static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int 
 
 	te->over = false;
 	if (list_empty(&trace->events)) {
-		power_imc_ring_restart(&trace->ring, get_tb());
-		power_imc_ldbar_write(trace->core->imc, trace->ldbar);
+		if (power_imc_trace_is_on(trace)) {
+			power_imc_drain_pass(trace);
+		} else {
+			power_imc_ring_restart(&trace->ring, get_tb());
+			power_imc_ldbar_write(trace->core->imc, trace->ldbar);
+		}
 		power_imc_drain_start(trace);
 	} else {
 		/* What was written before this event started is none of its own. */
@@ -279,15 +298,15 @@ static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int 
 	return 0;
 }
 
+/*
+ * LDBAR stays, and records are still written: to take it back from an engine that is on may stop a
+ * machine.
+ */
 static void power_imc_trace_stop(struct pmu_box *box, struct pmu_event *ev, int idx)
 {
 	struct power_imc_trace *trace = pmu_box_priv(box);
 	struct power_imc_trace_event *te = ev->priv;
 
-	if (list_is_singular(&trace->events)) {
-		mtspr(SPRN_LDBAR, 0);
-		trace->ring.stopped = true;
-	}
 	power_imc_drain(trace);
 	list_del_init(&te->node);
 }

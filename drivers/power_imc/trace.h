@@ -15,6 +15,7 @@ struct power_imc_trace {
 	struct power_imc_core *core;
 	int cpu;
 	u64 ldbar;			/* 0: there is no ring yet */
+	bool kept;			/* its engine could not be stopped: it is a user */
 	struct power_imc_ring ring;
 	struct list_head events;	/* power_imc_trace_event.node */
 	struct hrtimer timer;
@@ -26,6 +27,7 @@ struct power_imc_trace {
 void power_imc_drain_start(struct power_imc_trace *trace);
 void power_imc_drain_end(struct power_imc_trace *trace);
 void power_imc_drain(struct power_imc_trace *trace);
+void power_imc_drain_pass(struct power_imc_trace *trace);
 void power_imc_drain_switched(struct power_imc_trace *trace);
 void power_imc_drain_init(struct power_imc_trace *trace);
 #if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)

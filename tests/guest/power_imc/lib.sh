@@ -96,6 +96,19 @@ trace_sum() {
 	awk -v field="$1" '{ for (i = 1; i < NF; i++) if ($i == field) sum += $(i + 1) } END { print sum }' $DEBUG/trace
 }
 
+# What the driver took perf has, and nothing was lost: all_is_taken LEAST OPTION... for perf record. The hardware makes
+# other records as well, while no event is on. Sets "taken".
+all_is_taken() {
+	least=$1
+	shift
+	made=$(trace_made) taken=$(trace_sum taken) lost=$(trace_sum lost)
+	trace_record "$@"
+	made=$(($(trace_made) - made)) taken=$(($(trace_sum taken) - taken))
+	within "records taken" $taken "$least" $made
+	equal "samples" "$(trace_samples '')" $taken
+	equal "lost" $(($(trace_sum lost) - lost)) 0
+}
+
 # trace_record OPTION...: perf record of trace_imc, into DATA
 trace_record() {
 	perf record -q -o $DATA -e $EVENT -c 1 --sample-cpu "$@" > /tmp/said 2>&1 || { cat /tmp/said; return 1; }

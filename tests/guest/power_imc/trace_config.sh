@@ -15,10 +15,10 @@ load firmware=scom trace_config=1
 
 # profile EVENT: the register while it traces, and the periods of its samples; all of them are there
 profile() {
-	before=$(trace_made)
+	taken=$(trace_sum taken)
 	perf record -q -o $DATA -c 1 -d -P -e "$1" -- taskset 1 sh -c "pmu-model get core0 trace > /tmp/scom; $SPIN" \
 		> /tmp/said 2>&1 || { cat /tmp/said; return 1; }
-	records=$(($(trace_made) - before))
+	records=$(($(trace_sum taken) - taken))
 	within "records" $records 1000 10000
 	equal "samples" "$(trace_samples)" "$records"
 	perf script -i $DATA -F period 2> /dev/null | awk '{ print $1 }' | sort -u > /tmp/periods

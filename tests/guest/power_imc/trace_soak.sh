@@ -14,12 +14,17 @@ pmu-model set 'thread*' trace-div 31
 
 [ -e $DEBUG ] && driver=ours || driver=in-tree
 
-# run OPTIONS...: records that were made and samples that perf has. Ours has all of them, or tells; here, all. The
-# in-tree driver reads what is left of the ring when the event stops.
+# Records: ours says how many it took of those that the hardware made while events were on.
+made_or_taken() {
+	if [ $driver = ours ]; then trace_sum taken; else trace_made; fi
+}
+
+# run OPTIONS...: records and samples that perf has. Ours has all of them, or tells; here, all. The in-tree driver
+# reads what is left of the ring when the event stops.
 run() {
-	before=$(trace_made)
+	before=$(made_or_taken)
 	trace_record "$@"
-	records=$(($(trace_made) - before)) samples=$(trace_samples) lost=$(trace_lost)
+	records=$(($(made_or_taken) - before)) samples=$(trace_samples) lost=$(trace_lost)
 	show "$driver, $*: $records records, $samples samples, $lost lost"
 	within "records" $records 300 1000000
 	if [ $driver = ours ]; then

@@ -5,14 +5,19 @@
  * with nothing in use, or the next one would find it.
  */
 #include <kunit/test.h>
+#include <linux/ktime.h>
 #include <linux/smp.h>
 #include <asm/io.h>
+#include <asm/reg.h>
 
 #include "suites.h"
 
 /* What TRACE_IMC is set to: as POWER9's firmware does it, and otherwise. */
 #define SCOM		0x7fffffc142020000ULL
 #define OTHER_SCOM	0x7fffe0bfc2020000ULL
+
+/* Of a thread that traces; nothing does so for it here. */
+#define LDBAR		0x4000000012340000ULL
 
 /* What engines are used for; no two at a time. */
 struct use {
@@ -105,8 +110,22 @@ static int get(unsigned int core, struct use use)
 static void put(unsigned int core)
 {
 	local_irq_disable();
-	power_imc_engine_put(&imc->cores[core]);
+	power_imc_engine_put(&imc->cores[core], false);
 	local_irq_enable();
+}
+
+/* Of a thread whose LDBAR is this; set to what it is then. */
+static int put_traced(unsigned int core, u64 *ldbar)
+{
+	int err;
+
+	local_irq_disable();
+	mtspr(SPRN_LDBAR, *ldbar);
+	err = power_imc_engine_put(&imc->cores[core], true);
+	*ldbar = mfspr(SPRN_LDBAR);
+	mtspr(SPRN_LDBAR, 0);
+	local_irq_enable();
+	return err;
 }
 
 /* Whichever kind comes first keeps the others out, until its last user is gone. */
@@ -148,6 +167,25 @@ static void refusal_takes_nothing(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, domain_get(core_use), -EBUSY);
 	power_imc_domain_put(POWER_IMC_TYPE_TRACE);
 	expect_all_free(test);
+}
+
+/* LDBAR may act late, so another kind waits for 50 ms after the last user of the one before. */
+static void the_next_kind_waits_for_ldbar(struct kunit *test)
+{
+	for (int i = 0; i < ARRAY_SIZE(uses); i++) {
+		for (int j = 0; j < ARRAY_SIZE(uses); j++) {
+			u64 start = ktime_get_ns();
+
+			if (uses[i].type == uses[j].type)
+				continue;
+			KUNIT_ASSERT_EQ(test, domain_get(uses[i]), 0);
+			power_imc_domain_put(uses[i].type);
+			KUNIT_ASSERT_EQ(test, power_imc_domain_open(imc, uses[j].type, uses[j].scom), 0);
+			KUNIT_EXPECT_GE(test, ktime_get_ns() - start, 50ULL * NSEC_PER_MSEC);
+			power_imc_domain_close(uses[j].type);
+		}
+	}
+	power_imc_idle_exit();
 }
 
 /* The first user of a core sets its page up and starts it, and the last stops it. */
@@ -199,7 +237,7 @@ static void get_locally(void *err)
 
 static void put_locally(void *unused)
 {
-	power_imc_engine_put(&imc->cores[2]);
+	power_imc_engine_put(&imc->cores[2], false);
 }
 
 /* The first calls since the last firmware_forget(). */
@@ -541,10 +579,73 @@ static void failure_to_start_and_to_stop(struct kunit *test)
 	}
 }
 
+/* An LDBAR that traces is taken back while the engine is off, and that is on again while anybody uses it. */
+static void ldbar_is_taken_back_from_an_engine_that_is_off(struct kunit *test)
+{
+	for (int others = 3; others >= 0; others--) {
+		u64 ldbar = LDBAR;
+
+		firmware_forget();
+		for (int i = 0; i <= others; i++)
+			KUNIT_EXPECT_EQ(test, get(0, trace_use), 0);
+		KUNIT_EXPECT_EQ(test, put_traced(0, &ldbar), 0);
+		KUNIT_EXPECT_EQ(test, ldbar, 0ULL);
+		KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_TRACE_OFF], 1U);
+		KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_TRACE_ON], others ? 2U : 1U);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, others ? 1U : 0U);
+		for (int i = 0; i < others; i++)
+			put(0);
+		expect_all_free(test);
+	}
+}
+
+/* While the engine is paused it is off, and stays so. */
+static void ldbar_is_taken_back_from_an_engine_that_is_paused(struct kunit *test)
+{
+	u64 ldbar = LDBAR;
+
+	KUNIT_EXPECT_EQ(test, get(0, trace_use), 0);
+	KUNIT_EXPECT_EQ(test, get(0, trace_use), 0);
+	KUNIT_EXPECT_EQ(test, power_imc_engine_pause(&imc->cores[0]), 0);
+	KUNIT_EXPECT_EQ(test, put_traced(0, &ldbar), 0);
+	KUNIT_EXPECT_EQ(test, ldbar, 0ULL);
+	KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
+	power_imc_engine_resume(&imc->cores[0]);
+	KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
+	put(0);
+}
+
+/* From one that cannot be stopped it is not taken: it traces on, as a user, until the engine can be stopped. */
+static void ldbar_stays_where_the_engine_does_not_stop(struct kunit *test)
+{
+	for (int others = 1; others >= 0; others--) {
+		u64 ldbar = LDBAR;
+
+		firmware_forget();
+		for (int i = 0; i <= others; i++)
+			KUNIT_EXPECT_EQ(test, get(0, trace_use), 0);
+		firmware_log.error[CALL_TRACE_OFF] = -EIO;
+		for (int tries = 0; tries < 2; tries++) {
+			KUNIT_EXPECT_EQ(test, put_traced(0, &ldbar), -EIO);
+			KUNIT_EXPECT_EQ(test, ldbar, LDBAR);
+			KUNIT_EXPECT_EQ(test, imc->cores[0].users, others + 1U);
+			expect_only(test, trace_use);
+		}
+		firmware_log.error[CALL_TRACE_OFF] = 0;
+		KUNIT_EXPECT_EQ(test, put_traced(0, &ldbar), 0);
+		KUNIT_EXPECT_EQ(test, ldbar, 0ULL);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, others ? 1U : 0U);
+		for (int i = 0; i < others; i++)
+			put(0);
+		expect_all_free(test);
+	}
+}
+
 static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(one_kind_at_a_time),
 	KUNIT_CASE(who_traces_is_told_how),
 	KUNIT_CASE(refusal_takes_nothing),
+	KUNIT_CASE(the_next_kind_waits_for_ldbar),
 	KUNIT_CASE(first_starts_last_stops),
 	KUNIT_CASE(threads_use_the_core),
 	KUNIT_CASE(trace_has_its_own_calls),
@@ -563,6 +664,9 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(failure_spares_the_others),
 	KUNIT_CASE(failure_to_stop_keeps_the_others_out),
 	KUNIT_CASE(failure_to_start_and_to_stop),
+	KUNIT_CASE(ldbar_is_taken_back_from_an_engine_that_is_off),
+	KUNIT_CASE(ldbar_is_taken_back_from_an_engine_that_is_paused),
+	KUNIT_CASE(ldbar_stays_where_the_engine_does_not_stop),
 	{ }
 };
 
