@@ -136,8 +136,20 @@ class TestIntel(unittest.TestCase):
         self.assertEqual(view.modes, ["all", "pages", "power"])
         self.assertNotIn("queue ns", text(view, busy_xeon(view)))
 
-    def test_an_unknown_processor_has_its_bandwidth(self):
+    def test_ice_lake_counts_half_clocks_and_has_phantoms(self):
         other = {"proc/cpuinfo": "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 106\nmodel name : X\nstepping : 6\n"}
+        view = intel_imc.View.of(tree.machine(self, "skx", other), options())
+        self.assertEqual(view.channels("0"), ["0", "1", "3", "4"])
+        self.assertEqual(view.modes, ["all", "pages", "latency", "power"])
+        rows = view.rows(busy_xeon(view))
+        one = {"socket": "0", "channel": "0"}
+        self.assertEqual(rows.get("clock", **one).value, 2.4e9)
+        self.assertAlmostEqual(rows.get("read_latency", **one).value, 96 / 2.4e9)
+        self.assertAlmostEqual(rows.get("power_down", **one).value, 0.125, places=6)
+        self.assertEqual(rows.get("total_write").value, 8 * 64e6)
+
+    def test_an_unknown_processor_has_its_bandwidth(self):
+        other = {"proc/cpuinfo": "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 143\nmodel name : X\nstepping : 6\n"}
         view = intel_imc.View.of(tree.machine(self, "snbep", other), options())
         self.assertEqual(view.modes, ["all"])
         self.assertIn("read 3.20 GB/s", text(view, busy_xeon(view)))

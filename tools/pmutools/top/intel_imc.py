@@ -9,13 +9,13 @@ import errno
 
 from .. import count
 from ..errors import ToolError
-from . import draw
+from . import draw, icelake
 from .pretty import Table, Text
 from .rows import Rows, ratio
 
 WIDTH = 16              # bytes that a channel moves in a clock at most: 8 with each of its edges
 LINE = 64               # bytes that a CAS command moves: Intel's uncore guides, CAS_COUNT
-CLOCK = "event=0xff"    # the fixed counter: DCLK
+CLOCK = "event=0xff"    # the fixed counter: DCLK, or a part of it
 HALF = 80               # columns that a table needs beside another
 HISTORY = 20            # intervals of a channel that are shown
 
@@ -24,7 +24,7 @@ HISTORY = 20            # intervals of a channel that are shown
 _GENERATIONS = {45: (0x00, True), 62: (0x0b, False), 63: (0x0b, False), 79: (0x0b, False), 86: (0x0b, False),
                 85: (0x0b, True)}
 NAMES = {45: "Sandy Bridge", 62: "Ivy Bridge", 63: "Haswell", 79: "Broadwell", 86: "Broadwell-DE",
-         85: "Skylake or Cascade Lake"}
+         85: "Skylake or Cascade Lake", icelake.MODEL: icelake.NAME}
 
 
 class View:
@@ -62,13 +62,16 @@ class View:
                 pairs["latency"] = {"occupancy": "event=0x80", "inserts": "event=0x10"}
             # As Intel's metrics: POWER_CHANNEL_PPD and POWER_SELF_REFRESH by clockticks.
             pairs["power"] = {"ppd": "event=0x85", "refresh": "event=0x43"}
+        clocks = 1
+        if icelake.is_one(model):
+            pairs, clocks = icelake.PAIRS, icelake.CLOCKS
         dies = len({(cpu.package, cpu.die) for cpu in machine.cpus.values()}) > \
             len({cpu.package for cpu in machine.cpus.values()})
         boxes = cls._boxes(machine, dies)
         if not boxes:
             raise ToolError("No CPU of a socket with memory channels is online.", "Bring one online.")
         return cls({"view": cls.name, "machine": machine.processor, "kernel": machine.kernel,
-                    "driver": str(pmus[0].driver), "boxes": boxes, "dies": dies, "pairs": pairs,
+                    "driver": str(pmus[0].driver), "boxes": boxes, "dies": dies, "pairs": pairs, "clocks": clocks,
                     "generation": NAMES.get(model[1], "") if model else ""})
 
     @staticmethod
@@ -78,8 +81,10 @@ class View:
             cpu = machine.cpus.get(number)
             return "?" if cpu is None else f"{cpu.package}.{cpu.die}" if dies else str(cpu.package)
 
-        return [[socket(cpu), pmu.name.rsplit("_", 1)[1], pmu.name, cpu]
-                for pmu in machine.of("intel_imc") for cpu in pmu.cpus]
+        pmus = machine.of("intel_imc")
+        if icelake.is_one(machine.intel_model()):
+            pmus = [pmu for pmu in pmus if not icelake.is_phantom(pmu.name)]
+        return [[socket(cpu), pmu.name.rsplit("_", 1)[1], pmu.name, cpu] for pmu in pmus for cpu in pmu.cpus]
 
     def look(self, machine):
         """The channels are where @machine has them now, on other CPUs perhaps; or nowhere."""
@@ -165,6 +170,8 @@ class View:
             value = frame.count(f"{socket}/{channel}/{what}")
             rows.add(f"{name}_bytes", None if value is None else value * LINE, "B", 0 if value is None else 1, **labels)
         clock, share = rate("clk")
+        # A record of before has no such number.
+        clock = None if clock is None else clock * self.info.get("clocks", 1)
         rows.add("clock", clock, "Hz", share, **labels)
         moved = [rows.get(name, **labels) for name in ("read", "write")]
         known = clock and None not in (moved[0].value, moved[1].value)
