@@ -7,7 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 import tree
-from pmutools.check import checks, cmn, common, intel_imc, load, look, main, power_imc, probe
+from pmutools.check import checks, cmn, common, icelake, intel_imc, load, look, main, power_imc, probe
 from pmutools.check.checks import FAIL, NOTE, OK, SKIP
 from pmutools import count, errors, sysfs
 from pmutools.count import Reading
@@ -133,6 +133,38 @@ class TestIntel(Case):
         bench.windows = 0
         bench.says = lambda want, seconds: good(want, seconds) * (1 + bench.windows / 4)
         self.check("clock", bench, FAIL, "was 1 GHz, 1.2 GHz, 1.4 GHz")
+
+    def ice_lake(self, bad=None):
+        """Of channels 0 to 3 number 2 is a phantom, which counts nothing unless @bad says so."""
+        counts = {"event=0xff": HZ, "event=0x00": 2 * HZ, "event=0x04,umask=0x3f": 50e6, "event=0x04,umask=0x0f": 40e6,
+                  "event=0x04,umask=0x30": 10e6, "event=0x04,umask=0x05": 39e6, "event=0x04,umask=0x0a": 1e6,
+                  "event=0x04,umask=0x10": 10e6}
+
+        def says(want, seconds):
+            channel, cpu, text = want.key
+            value = (bad or {}).get((channel, text), 0 if channel == "uncore_imc_2" else counts.get(text, 0))
+            return int(value * seconds)
+        machine = tree.machine(self, "snbep")
+        machine.intel_model = lambda: (6, 106, 6)
+        return Bench(machine, "intel_imc", says)
+
+    def test_ice_lake_has_its_own_checks(self):
+        machine = self.ice_lake().machine
+        self.assertEqual([one for _, one in main.checks(machine, ["parts", "clocks", "two-clocks"])], list(icelake.CHECKS))
+        self.assertIn("two-clocks", [one.name for _, one in main.checks(self.bench().machine, [])])
+
+    def test_ice_lake_clocks(self):
+        def judge(bad, verdict, said):
+            self.judge(icelake.CHECKS, "clocks", self.ice_lake(bad), verdict, said)
+        judge({}, NOTE, "uncore_imc_2 on CPU 0: a channel that does not exist")
+        judge({("uncore_imc_2", "event=0x00"): HZ}, NOTE, "this third one counts 800 MHz")
+        judge({("uncore_imc_1", "event=0xff"): 2 * HZ}, FAIL, "400000000 half clocks, a general one 400000000 clocks")
+        judge({("uncore_imc_1", "event=0x00"): 4 * HZ}, FAIL, "uncore_imc_1 on CPU 0: the DRAM clock is 3.2 GHz")
+
+    def test_ice_lake_parts(self):
+        self.judge(icelake.CHECKS, "parts", self.ice_lake(), OK, "uncore_imc_0 on CPU 0, all")
+        self.judge(icelake.CHECKS, "parts", self.ice_lake({("uncore_imc_1", "event=0x04,umask=0x30"): 20e6}), FAIL,
+                   "its parts 10000000 [+] 5000000 = 15000000")
 
     def test_two_clocks(self):
         self.check("two-clocks", self.bench(), OK, "by both")

@@ -9,7 +9,9 @@ from .. import VERSION, Help, count
 from ..errors import FAILED, ToolError
 from ..sysfs import Machine
 
-from . import beside, cmn, common, intel_imc, load, look, power_imc, probe, report
+from ..top import icelake as processor
+
+from . import beside, cmn, common, icelake, intel_imc, load, look, power_imc, probe, report
 from .checks import DENIED, FAIL, NOTE, OK, SKIP, Bench, Check, Result, judge
 
 TABLES = {"intel_imc": intel_imc.CHECKS, "cmn": cmn.CHECKS, "power_imc": power_imc.CHECKS}
@@ -53,7 +55,7 @@ def width():
 
 
 def show_list():
-    tables = {"every PMU": common.CHECKS} | {family: TABLES[family] + load.TABLES[family] for family in TABLES}
+    tables = {"every PMU": common.CHECKS, "intel_imc, Ice Lake-SP": icelake.CHECKS} | {family: TABLES[family] + load.TABLES[family] for family in TABLES}
     for family, checks in tables.items():
         print(f"{family}:")
         for one in checks:
@@ -83,14 +85,21 @@ def kernel_log(looked):
                   "Drivers warn about what they found out themselves. It is told: it may be long ago, and mended.")
 
 
+def table_of(machine, family):
+    """The checks of a family; a processor may have its own."""
+    if family == "intel_imc" and processor.is_one(machine.intel_model()):
+        return icelake.CHECKS
+    return TABLES[family]
+
+
 def checks(machine, wanted):
     """(family, Check) of those that are wanted."""
-    known = {one.name for one in (*common.CHECKS, *(one for table in TABLES.values() for one in table))} | {"devices",
-                                                                                                            "log"}
+    tables = (common.CHECKS, icelake.CHECKS, *TABLES.values())
+    known = {one.name for table in tables for one in table} | {"devices", "log"}
     for name in wanted:
         if name not in known:
             raise ToolError(f"There is no check '{name}'.", f"There is: {', '.join(sorted(known))}.")
-    return [(family, one) for family in machine.families() for one in (*common.CHECKS, *TABLES[family])
+    return [(family, one) for family in machine.families() for one in (*common.CHECKS, *table_of(machine, family))
             if not wanted or one.name in wanted]
 
 

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Checks of Ice Lake-SP's memory channels. Facts: Documentation/hardware/intel_imc.md, 14."""
+from ..top import icelake
+
+from .checks import Check, fail, note, ok, place, plain, skip, troubles
+from .intel_imc import FASTEST_HZ, FIXED, GENERAL, SLOWEST_HZ, near, window
+
+READ, WRITE, ALL = "event=0x04,umask=0x0f", "event=0x04,umask=0x30", "event=0x04,umask=0x3f"
+PARTS = {"all": (ALL, READ, WRITE),
+         "reads": (READ, "event=0x04,umask=0x05", "event=0x04,umask=0x0a"),
+         "writes": (WRITE, "event=0x04,umask=0x10", "event=0x04,umask=0x20")}
+
+
+def clocks(bench):
+    found = window(bench, FIXED, GENERAL)
+    yield from troubles(found)
+    for pmu, cpu in bench.boxes():
+        where, keys = place(pmu, cpu), [(pmu.name, cpu, text) for text in (FIXED, GENERAL)]
+        half, clock = (found.value(key) for key in keys)
+        if half is None or clock is None:
+            continue
+        rate = found.rate(keys[1])
+        if icelake.is_phantom(pmu.name):
+            yield note(f"{where}: a channel that does not exist: a controller has two, and the in-tree driver three." if
+                       not clock and not half else
+                       f"{where}: a controller has two channels, and this third one counts {plain(rate)}Hz.")
+        elif not half and not clock:
+            yield skip(f"{where}: no clock.")
+        elif not SLOWEST_HZ <= rate <= FASTEST_HZ:
+            yield fail(f"{where}: the DRAM clock is {plain(rate)}Hz; memory has {SLOWEST_HZ / 1e6:.0f} to "
+                       f"{FASTEST_HZ / 1e6:.0f} MHz.")
+        elif near(clock, icelake.CLOCKS * half):
+            yield ok(f"{where}: {plain(rate)}Hz, DDR-{2 * rate / 1e6:.0f}, and half of it on the fixed counter")
+        else:
+            yield fail(f"{where}: the fixed counter has {half} half clocks, a general one {clock} clocks.")
+
+
+def parts(bench):
+    for name, texts in PARTS.items():
+        found = window(bench, *texts)
+        yield from troubles(found)
+        for pmu, cpu in bench.boxes():
+            keys = [(pmu.name, cpu, text) for text in texts]
+            if icelake.is_phantom(pmu.name) or not found.whole(*keys):
+                continue
+            whole, one, other = (found.value(key) for key in keys)
+            said = f"{place(pmu, cpu)}, {name}: {whole} lines, its parts {one} + {other}"
+            yield ok(said) if near(one + other, whole) else fail(f"{said} = {one + other}.")
+
+
+CHECKS = (
+    Check("clocks", "Has each channel a clock that memory has, and its fixed counter half of it?",
+          "Intel's list calls the fixed counter HCLOCKTICKS. They start and stop in one clock; 64 counts and 0.1 % are "
+          "for a driver that starts one after the other. Channels 2, 5, 8 and 11 do not exist, which is told, no fault.",
+          clocks),
+    Check("parts", "Are reads + writes all lines, and are kinds of reads all reads?",
+          "A clock has one CAS command at most, so bits of a umask never meet and counts of one window add up.", parts),
+)
