@@ -450,7 +450,8 @@ static bool intel_imc_low_half_is_enough(const struct intel_imc_channel *ch, uns
 static int intel_imc_read_both_halves(struct intel_imc_channel *ch, unsigned int idx, u64 begin,
 				      u32 low, u64 *value)
 {
-	u32 high = intel_imc_read(ch, intel_imc_ctr(ch, idx) + INTEL_IMC_CTR_HIGH);
+	unsigned int high_reg = intel_imc_ctr(ch, idx) + INTEL_IMC_CTR_HIGH;
+	u32 high = intel_imc_read(ch, high_reg);
 	u64 moved;
 
 	if (!ch->frozen && ch->active & BIT(idx)) {
@@ -459,7 +460,7 @@ static int intel_imc_read_both_halves(struct intel_imc_channel *ch, unsigned int
 			u32 again = intel_imc_read(ch, intel_imc_ctr(ch, idx));
 
 			if (again < low)
-				high = intel_imc_read(ch, intel_imc_ctr(ch, idx) + INTEL_IMC_CTR_HIGH);
+				high = intel_imc_read(ch, high_reg);
 			low = again;
 		}
 	}

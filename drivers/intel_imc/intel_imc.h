@@ -149,6 +149,10 @@ u64 intel_imc_config_max_rate(const struct intel_imc_kind *kind, u64 config);
 extern struct intel_imc_kind intel_imc_snbep_kind, intel_imc_ivbep_kind, intel_imc_hswep_kind,
 	intel_imc_skx_kind, intel_imc_clx_kind, intel_imc_icx_kind;
 
+/* free.c */
+void intel_imc_free_init(void);
+void intel_imc_free_setup(struct pci_dev *pdev, unsigned int controller, int socket);
+
 /* io.c */
 int intel_imc_io_check_parameter(void);
 int intel_imc_io_setup(struct intel_imc_channel *ch);
@@ -158,8 +162,8 @@ void intel_imc_io_resume(struct intel_imc_channel *ch);
 /* mmio.c */
 extern const struct intel_imc_blocks intel_imc_icx_blocks;
 extern const struct intel_imc_io intel_imc_mmio_io;
-phys_addr_t intel_imc_block_address(const struct intel_imc_blocks *blocks, u32 base, u32 mem,
-				    unsigned int channel);
+phys_addr_t intel_imc_controller_address(u32 base, u32 mem);
+phys_addr_t intel_imc_mmio_find(struct pci_dev *pdev, unsigned int controller, u32 *base, u32 *mem);
 int intel_imc_mmio_setup(struct intel_imc_channel *ch, unsigned int controller,
 			 unsigned int channel);
 int intel_imc_mmio_check_owner(struct pci_dev *pdev);

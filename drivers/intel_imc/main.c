@@ -104,7 +104,7 @@ static const struct pci_device_id intel_imc_ids[] = {
 	/* The function tells the channel, the processor's stepping the generation. */
 	INTEL_IMC_ID(0x2042, INTEL_IMC_SKX, 0), INTEL_IMC_ID(0x2046, INTEL_IMC_SKX, 0),
 	INTEL_IMC_ID(0x204a, INTEL_IMC_SKX, 0),
-	/* This function leads to the channels, of other processors as well: the CPU's model tells. */
+	/* This one leads to channels, of other processors as well: the CPU's model tells. */
 	INTEL_IMC_ID(0x3451, INTEL_IMC_ICX, 0),
 	{ }
 };
@@ -321,7 +321,11 @@ static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		      intel_imc_add_channel(&fn->channels[i]);
 		added += !err;
 	}
-	return added ? 0 : err;
+	if (!added)
+		return err;
+	for (unsigned int i = 0; part->blocks && i < part->blocks->controllers; i++)
+		intel_imc_free_setup(pdev, i, socket);
+	return 0;
 }
 
 static void intel_imc_remove(struct pci_dev *pdev)
@@ -472,6 +476,7 @@ static int __init intel_imc_init(void)
 	for (int i = 0; i < ARRAY_SIZE(intel_imc_parts); i++)
 		intel_imc_parts[i].kind->desc.scope = intel_imc_sockets_are_dies() ?
 						      PMU_SCOPE_DIE : PMU_SCOPE_PACKAGE;
+	intel_imc_free_init();
 	err = pci_register_driver(&intel_imc_driver);
 	if (err)
 		return err;

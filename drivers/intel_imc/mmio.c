@@ -50,28 +50,43 @@ const struct intel_imc_io intel_imc_mmio_io = {
 };
 
 /**
- * intel_imc_block_address() - where a channel's registers are.
- * @blocks: those of the processor
+ * intel_imc_controller_address() - where a memory controller's registers are.
  * @base: register of the socket's base address
  * @mem: register of the controller's offset
- * @channel: of the controller
  *
  * Context: any.
  * Return: the physical address; 0 if a register holds 0, as that of a controller that is switched
  * off may, or all ones, as that of a function that does not answer.
  */
-phys_addr_t intel_imc_block_address(const struct intel_imc_blocks *blocks, u32 base, u32 mem,
-				    unsigned int channel)
+phys_addr_t intel_imc_controller_address(u32 base, u32 mem)
 {
 	u64 address = FIELD_GET(INTEL_IMC_MMIO_BASE_ADDRESS, base);
 	u64 offset = FIELD_GET(INTEL_IMC_MMIO_MEM_OFFSET, mem);
 
 	if (!address || !offset || PCI_POSSIBLE_ERROR(base) || PCI_POSSIBLE_ERROR(mem))
 		return 0;
-	return (address << INTEL_IMC_MMIO_BASE_SHIFT | offset << INTEL_IMC_MMIO_MEM_SHIFT) +
-	       blocks->offset + channel * blocks->stride;
+	return address << INTEL_IMC_MMIO_BASE_SHIFT | offset << INTEL_IMC_MMIO_MEM_SHIFT;
 }
-EXPORT_SYMBOL_IF_KUNIT(intel_imc_block_address);
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_controller_address);
+
+/**
+ * intel_imc_mmio_find() - where the registers of a controller behind a function are.
+ * @pdev: the function
+ * @controller: of the socket
+ * @base: set to what the register of the base address holds
+ * @mem: set to what that of the controller's offset holds
+ *
+ * Context: may sleep.
+ * Return: the physical address, or 0.
+ */
+phys_addr_t intel_imc_mmio_find(struct pci_dev *pdev, unsigned int controller, u32 *base, u32 *mem)
+{
+	if (pci_read_config_dword(pdev, INTEL_IMC_MMIO_BASE, base))
+		*base = ~0U;
+	if (pci_read_config_dword(pdev, INTEL_IMC_MMIO_MEM(controller), mem))
+		*mem = ~0U;
+	return intel_imc_controller_address(*base, *mem);
+}
 
 /**
  * intel_imc_mmio_setup() - map a channel's registers.
@@ -88,19 +103,17 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_block_address);
 int intel_imc_mmio_setup(struct intel_imc_channel *ch, unsigned int controller,
 			 unsigned int channel)
 {
-	unsigned int reg = INTEL_IMC_MMIO_MEM0 + controller * INTEL_IMC_MMIO_MEM_STRIDE;
+	const struct intel_imc_blocks *blocks = ch->part->blocks;
 	struct device *dev = &ch->pdev->dev;
 	u32 base, mem;
 
-	if (pci_read_config_dword(ch->pdev, INTEL_IMC_MMIO_BASE, &base) ||
-	    pci_read_config_dword(ch->pdev, reg, &mem))
-		return -ENODEV;
 	ch->io = &intel_imc_mmio_io;
-	ch->block = intel_imc_block_address(ch->part->blocks, base, mem, channel);
+	ch->block = intel_imc_mmio_find(ch->pdev, controller, &base, &mem);
 	if (!ch->block)
 		return dev_err_probe(dev, -ENODEV,
 			"uncore_imc_%d: registers %02x and %02x hold %08x and %08x, which is no address: no PMU for this channel\n",
-			ch->number, INTEL_IMC_MMIO_BASE, reg, base, mem);
+			ch->number, INTEL_IMC_MMIO_BASE, INTEL_IMC_MMIO_MEM(controller), base, mem);
+	ch->block += blocks->offset + channel * blocks->stride;
 	if (!devm_request_mem_region(dev, ch->block, INTEL_IMC_BLOCK_SIZE, "intel_imc_pmu"))
 		return dev_err_probe(dev, -EBUSY,
 			"uncore_imc_%d: its registers should be at %pa, where there is something else: no PMU for this channel\n",

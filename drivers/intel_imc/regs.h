@@ -59,8 +59,7 @@
 #define INTEL_IMC_MMIO_BASE	0xd0
 #define INTEL_IMC_MMIO_BASE_ADDRESS	GENMASK(28, 0)	/* bits 51:23 */
 #define INTEL_IMC_MMIO_BASE_SHIFT	23
-#define INTEL_IMC_MMIO_MEM0	0xd8			/* one for each controller */
-#define INTEL_IMC_MMIO_MEM_STRIDE	4
+#define INTEL_IMC_MMIO_MEM(controller)	(0xd8 + 4 * (controller))
 #define INTEL_IMC_MMIO_MEM_OFFSET	GENMASK(10, 0)	/* bits 22:12 */
 #define INTEL_IMC_MMIO_MEM_SHIFT	12
 

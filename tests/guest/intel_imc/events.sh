@@ -5,9 +5,17 @@
 # counts what its name says and nothing else.
 #
 # vm: --kernel '6.1 6.12' --driver ours --model snbep,sockets=2 --cpus 4
+# vm: --kernel 6.12 --driver ours --model icx,sockets=2
 . ./intel_imc/lib.sh
 
 PMU=$PMUS/uncore_imc_0
+
+# Ice Lake's channels have other numbers for most events.
+if grep -q '^model[[:space:]]*: 106$' /proc/cpuinfo; then
+	CLOCKTICKS=event=0x00,umask=0x00 READS=0x0f WRITES=0x30 PRECHARGES='pre_rd pre_pgt' SECOND_WRITE=cas_wr_pre
+else
+	CLOCKTICKS=event=0xff,umask=0x00 READS=0x03 WRITES=0x0c PRECHARGES='pre_miss pre_close' SECOND_WRITE=cas_wr_rmm
+fi
 
 test_formats() {
 	for format in event=config:0-7 umask=config:8-15 edge=config:18 inv=config:23 \
@@ -19,9 +27,9 @@ test_formats() {
 
 # perf's tools and libraries know these.
 test_in_tree_aliases() {
-	equal clockticks "$(cat "$PMU/events/clockticks")" event=0xff,umask=0x00
-	equal cas_count_read "$(cat "$PMU/events/cas_count_read")" event=0x04,umask=0x03
-	equal cas_count_write "$(cat "$PMU/events/cas_count_write")" event=0x04,umask=0x0c
+	equal clockticks "$(cat "$PMU/events/clockticks")" $CLOCKTICKS
+	equal cas_count_read "$(cat "$PMU/events/cas_count_read")" event=0x04,umask=$READS
+	equal cas_count_write "$(cat "$PMU/events/cas_count_write")" event=0x04,umask=$WRITES
 	for event in cas_count_read cas_count_write; do
 		equal "$event.scale" "$(cat "$PMU/events/$event.scale")" 6.103515625e-5
 		equal "$event.unit" "$(cat "$PMU/events/$event.unit")" MiB
@@ -65,10 +73,10 @@ test_every_name_counts_its_own() {
 # A name without a suffix is the sum of its sub-events.
 test_names_of_whole_events() {
 	equal "reads and writes" "$(pmu-event uncore_imc_0:"$(config uncore_imc_0 cas_count)" \
-		-x 'pmu-model add imc0 cas_rd 1; pmu-model add imc0 cas_rd_underfill 10
-		    pmu-model add imc0 cas_wr 100; pmu-model add imc0 cas_wr_rmm 1000')" 1111
+		-x "pmu-model add imc0 cas_rd 1; pmu-model add imc0 cas_rd_underfill 10
+		    pmu-model add imc0 cas_wr 100; pmu-model add imc0 $SECOND_WRITE 1000")" 1111
 	equal "precharges" "$(pmu-event uncore_imc_0:"$(config uncore_imc_0 pre_count)" \
-		-x 'pmu-model add imc0 pre_miss 1; pmu-model add imc0 pre_close 10')" 11
+		-x "pmu-model add imc0 ${PRECHARGES% *} 1; pmu-model add imc0 ${PRECHARGES#* } 10")" 11
 }
 
 # perf resolves every name that sysfs offers.

@@ -121,34 +121,32 @@ static void expect_log(struct kunit *test, struct block *block, const struct acc
 }
 
 /* 14.2: d0 has bits 51:23, d8 and so on 22:12, and what else they hold does not matter. */
-static void address_of_a_block(struct kunit *test)
+static void address_of_a_controller(struct kunit *test)
 {
-	const struct intel_imc_blocks *icx = &intel_imc_icx_blocks;
-
-	KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, 0x1a0, 0x40, 0), 0xd0062800ULL);
-	KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, 0x1a0, 0x40, 1), 0xd0066800ULL);
-	KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, 0x200001a0, 0x00200040, 0), 0xd0062800ULL);
-	KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, 0xe00001a0, 0xfffff840, 0), 0xd0062800ULL);
-	KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, 1, 0x7ff, 0), 0x1021800ULL);
-	KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, 0x1ffffffe, 1, 0), 0xfffffff023800ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_controller_address(0x1a0, 0x40), 0xd0040000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_controller_address(0x200001a0, 0x00200040), 0xd0040000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_controller_address(0xe00001a0, 0xfffff840), 0xd0040000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_controller_address(1, 0x7ff), 0x0fff000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_controller_address(0x1ffffffe, 1), 0xfffffff001000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_icx_blocks.offset, 0x22800U);
+	KUNIT_EXPECT_EQ(test, intel_imc_icx_blocks.stride, 0x4000U);
 }
 
 /* Nothing that a register holds leads to an address outside of 52 bits, and 0 and all ones to none. */
 static void addresses_that_are_none(struct kunit *test)
 {
 	static const u32 none[] = { 0, ~0U };
-	const struct intel_imc_blocks *icx = &intel_imc_icx_blocks;
 
 	for (int i = 0; i < ARRAY_SIZE(none); i++) {
-		KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, none[i], 0x40, 0), 0ULL);
-		KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, 0x1a0, none[i], 0), 0ULL);
+		KUNIT_EXPECT_EQ(test, intel_imc_controller_address(none[i], 0x40), 0ULL);
+		KUNIT_EXPECT_EQ(test, intel_imc_controller_address(0x1a0, none[i]), 0ULL);
 	}
 	/* Only bits that are no part of the address */
-	KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, 0x20000000, 0x40, 0), 0ULL);
-	KUNIT_EXPECT_EQ(test, intel_imc_block_address(icx, 0x1a0, 0xfffff800, 0), 0ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_controller_address(0x20000000, 0x40), 0ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_controller_address(0x1a0, 0xfffff800), 0ULL);
 	for (u32 base = 1; base; base <<= 1) {
 		for (u32 mem = 1; mem; mem <<= 1) {
-			u64 address = intel_imc_block_address(icx, base, mem, 1);
+			u64 address = intel_imc_controller_address(base, mem);
 
 			KUNIT_EXPECT_EQ(test, !address, !(base & 0x1fffffff) || !(mem & 0x7ff));
 			KUNIT_EXPECT_EQ(test, address >> 52, 0ULL);
@@ -290,7 +288,7 @@ static void rates(struct kunit *test)
 }
 
 static struct kunit_case intel_imc_mmio_cases[] = {
-	KUNIT_CASE(address_of_a_block),
+	KUNIT_CASE(address_of_a_controller),
 	KUNIT_CASE(addresses_that_are_none),
 	KUNIT_CASE(channels_of_a_socket),
 	KUNIT_CASE(takes_over),
