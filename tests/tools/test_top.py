@@ -447,6 +447,8 @@ class TestWhatIsLost(LiveCase):
         self.assertEqual((len(notes), there), (4, set()))
         self.assertIn("uncore_imc_2 is gone: its numbers are missing", notes)
         self.frame(live)
+        live.look_at("pages")           # a key that was pressed meanwhile
+        live.look_at("all")
         devices.with_name("away").rename(devices)
         self.kernel.stale = set()
         self.frame(live)
@@ -619,10 +621,15 @@ class TestBesideOthers(LiveCase):
         (place / "arm_cmn_0").rename(place.parent / "away")
         for _ in range(2):
             self.assertEqual(meshes(), (["arm_cmn_0 is gone: its numbers are missing"], ["arm_cmn_1"]))
+        live.look_at("totals")
+        live.look_at("links")           # without turns for the links of what is gone
+        self.assertEqual(live.turns, [])
         self.kernel.stale = set()
         (place.parent / "away").rename(place / "arm_cmn_0")
         meshes()
         self.assertEqual(meshes(), ([], ["arm_cmn_0", "arm_cmn_1"]))
+        one = live.until(self.kernel.wait)
+        self.assertTrue(all(row.value for row in live.view.rows(one).all if row.name == "link"))
 
     def test_a_link_that_the_driver_refuses(self):
         machine = tree.machine(self, "cmn700")

@@ -110,8 +110,9 @@ class Live:
         self.session = self._open(self.view.groups(self.machine, mode))
         self.turns = [self._open(groups) for groups in self.view.turns(self.machine, mode)]
         refused = [one for session in self._sessions() for one in session.refused]
-        if not any(session.groups for session in self._sessions()):
-            raise refused[0][1]
+        if not any(session.groups for session in self._sessions()) and not (self.waits and self.begin):
+            raise refused[0][1] if refused else ToolError("There is nothing to count: all PMUs are gone.",
+                                                          "The kernel's log says why; start this again when they are back.")
         self.session.enable()
         self.last, self.moment = self._read()
         self.begin, self.due, self.wall = self.begin or self.moment, self.moment, time.time()
@@ -155,6 +156,8 @@ class Live:
 
     def _starved(self, counts, seconds):
         """A sentence about what was to count all the time and never did; [] if there is nothing."""
+        if seconds < PATIENCE_S:
+            return []
         found = [(session, group) for session in self._sessions() for group in session.groups
                  if not group.gone and (reading := counts.get(group.wants[0].key)) and reading.enabled and not reading.running]
         for session, group in found:
@@ -162,7 +165,7 @@ class Live:
                 for one in session.split(group):
                     self._begins(session, one)
         names = sorted({group.pmu for _, group in found}, key=natural)
-        if not names or seconds < PATIENCE_S:
+        if not names:
             return []
         return [f"{', '.join(names[:NOTES])}{' and others' if names[NOTES:] else ''}: what has no number found no counter "
                 "free; somebody has pinned them"]
@@ -190,7 +193,9 @@ class Live:
             self.machine = self._look()
             self.view.look(self.machine)
         if lost or self._refused(BUSY):
-            turns = self.view.turns(self.machine, self.mode)
+            turns = list(self.view.turns(self.machine, self.mode))
+            if len(turns) > len(self.turns):        # these were opened while something was gone
+                self.look_at(self.mode)
             for session, groups in zip(self._sessions(), [self.view.groups(self.machine, self.mode), *turns]):
                 for group in session.renew(list(groups)):
                     self._begins(session, group)
