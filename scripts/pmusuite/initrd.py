@@ -19,8 +19,8 @@ from .kernel import STOCK
 
 # Debian's programs that guests have beside perf: PAPI, which finds events through libpfm4.
 CLIENTS = {"papi-tools": ("usr/bin/papi_command_line",)}
-# What single tests want in guests, and of which architecture: see pin_of_program().
-PROGRAMS = (("ppc64le", "kexec-tools"),)
+# What single tests want, in guests or on the host, and of which architecture: see pin_of_program().
+PROGRAMS = (("ppc64le", "kexec-tools"), ("x86_64", "prometheus"))
 
 # Debian's Python with what our tools import, and of its library what no program of ours would.
 PYTHON, PYTHON_PACKAGES = "usr/bin/python3", ("python3-minimal", "python3", "python3-rich")
@@ -112,7 +112,7 @@ def pin(arch, series):
 
 @functools.cache
 def pin_of_program(arch, package):
-    """A @package whose libraries the clients have brought, for a test of its own."""
+    """A @package whose libraries the clients have brought, or that needs none, for a test of its own."""
     return pins.Pin(f"{package}-{arch.name}", lambda: [f"{package}={debian.newest(arch.debian, '', package)['Version']}"],
                     lambda found: {arch.debian: found})
 

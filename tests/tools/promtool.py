@@ -6,12 +6,13 @@ import tree
 
 sys.path.insert(0, str(tree.HERE.parents[1] / "scripts"))
 
-from pmusuite import cache, debian  # noqa: E402: the path comes first
+from pmusuite import cache, debian, initrd  # noqa: E402: the path comes first
+from pmusuite.arch import ARCHES  # noqa: E402
 
 
 def promtool():
-    arch = debian.host_arch()
-    package = f"prometheus={debian.newest(arch, '', 'prometheus')['Version']}"
-    unpacked = cache.entry("promtool", cache.key_of(package),
-                           lambda target: debian.unpack(debian.download(arch, [package]), target))
+    arch = ARCHES["x86_64"]         # the host's
+    packages = initrd.pin_of_program(arch, "prometheus").get()
+    unpacked = cache.entry("promtool", cache.key_of(*packages),
+                           lambda target: debian.unpack(debian.download(arch.debian, packages), target))
     return unpacked / "usr/bin/promtool"
