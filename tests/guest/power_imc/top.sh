@@ -45,6 +45,15 @@ test_cores() {
 	[ "$(top_int "1e6 * $(top_value ipc chip=0 core=0)")" -gt 0 ]
 }
 
+# A tracer has the cores' engines, and nobody has the chips' counters.
+test_while_somebody_traces() {
+	perf record -q -a -e trace_imc/trace_cycles/ -o /tmp/perf.data -- \
+		pmu-top --json --output /tmp/top -- sh -c "$(imc_add nest@0 $reads 1000)"
+	equal "read" "$(top_value read_bytes chip=0 controller=mcs01)" "$((1000 * read_size)).0"
+	equal "cores" "$(top_value cycles | tr ' ' '\n' | sort -u)" None
+	contains "notes" "$(top_value "" notes)" 'not counted: Cannot count core_imc/.*somebody else has what it needs'
+}
+
 # The functions in which a program was, by trace_imc: heavy() has three quarters of what light() and heavy() have.
 test_functions() {
 	# The model makes so many records that 4000 a second are a fraction of them, as of the hardware's.
