@@ -9,16 +9,21 @@ try:
     from rich.console import Console, Group
     from rich.table import Table
     from rich.text import Text
-    VERSION = importlib.metadata.version("rich")
 except ImportError:
     Console, Group, Table, Text, VERSION = object, None, None, None, ""
+else:
+    try:
+        VERSION = importlib.metadata.version("rich")
+    except ImportError:         # a copy of rich alone
+        VERSION = "unknown"
 
 
 def missing():
     """Why nothing can be drawn: a sentence; "" if it can be."""
     if not VERSION:
         return "Python's library rich is not installed."
-    if tuple(int(word) for word in VERSION.split(".")[:2] if word.isdigit()) < OLDEST:
+    numbers = tuple(int(word) for word in VERSION.split(".")[:2] if word.isdigit())
+    if numbers and numbers < OLDEST:
         return f"Python's library rich is version {VERSION} here, and {'.'.join(map(str, OLDEST))} or newer is needed."
     return ""
 
