@@ -38,6 +38,9 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 done
 # shellcheck disable=SC2086 # lists
 pmu-event --manual "$PMU/dtc_cycles/" -x "
+	pmu-event --disabled --manual $PMU/hnf_cache_miss,bynodeid=1,nodeid=$node/ -x 'sh /tmp/stands' \
+		-x @enable -x 'sh /tmp/stands start-node' \
+		$ten -x 'sh /tmp/stands read-node' -x @disable -x 'sh /tmp/stands stop-node'
 	pmu-event --disabled --manual $PMU/hnf_cache_miss/ -x 'sh /tmp/stands' -x @enable -x 'sh /tmp/stands start-all' \
 		$ten -x 'sh /tmp/stands read-all' -x @disable -x 'sh /tmp/stands stop-all'
 	pmu-event --group --disabled --manual $group -x 'sh /tmp/stands' -x @enable -x 'sh /tmp/stands start-group' \
