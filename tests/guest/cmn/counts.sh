@@ -14,8 +14,10 @@ connect_info() {
 	case $PART$1 in
 	*0) echo 0x8 ;;
 	*1) echo 0x10 ;;
+	0x34?|0x38?) ;; # two ports at most
 	0x36?|0x3a?) echo $((0x28 + 8 * ($1 - 2))) ;;
 	0x3c?|0x3e?) echo $((0x18 + 8 * ($1 - 2))) ;;
+	*) echo "part $PART: say in connect_info() where an XP has the connect info of port $1" >&2 && exit 1 ;;
 	esac
 }
 
@@ -40,10 +42,8 @@ setup() {
 	root=$(sed -n 's/^node cfg .*frame=\(0x[0-9a-f]*\).*/\1/p' "$LIST")
 	PART=$(printf '%#x' $(($(word $((${root:-0} + 8))) & 0xff)))
 	# The home nodes of this product, and two of their events. Some of an HN-S tell kinds of requests apart.
-	case $PART in
-	0x3e) HN=hns MISS=hns_cache_miss_all REQS=hns_mc_reqs_local_all ;;
-	*) HN=hnf MISS=hnf_cache_miss REQS=hnf_mc_reqs ;;
-	esac
+	HN=hnf MISS=hnf_cache_miss REQS=hnf_mc_reqs
+	[ -e "$MESH/events/$MISS" ] || HN=hns MISS=hns_cache_miss_all REQS=hns_mc_reqs_local_all
 	# From r2p0 on S3 counts snoops by virtual channel.
 	SNOOPS=${HN}_snp_sent
 	[ ! -e "$MESH/events/${SNOOPS}_vc0" ] || SNOOPS=${SNOOPS}_vc0
