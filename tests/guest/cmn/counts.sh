@@ -87,7 +87,7 @@ test_every_name() {
 			alike="${name%%_*} $prefix"
 			sources "$name" > /tmp/sources
 			number=$(wc -l < /tmp/sources)
-			[ "$number" -gt 0 ]
+			[ "$number" -gt 0 ] || { echo "$name: no node counts it, as far as sources() knows" && exit 1; }
 		fi
 		happens="add $MODEL $name $n"
 		case $name in
