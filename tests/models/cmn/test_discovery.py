@@ -407,7 +407,7 @@ class XpInfo(MeshTest):
                 self.assertEqual(xp.read32(first + 16), 0)
 
     def test_graviton5_of_section_1_10_1(self):
-        """Zeros for domains; and a carry comes into the DTC of a quarter."""
+        """Zeros for domains, and DTCs where they were put."""
         mesh = self.discovered("cmns3,graviton5=on,mesh=10x14,ports=2,dtc=4,"
                                "rev=3,hnd=9.0.0,hnt=4.6.0+0.13.0+5.7.0")
         self.assertEqual(len(mesh.xps), 140)
