@@ -83,7 +83,7 @@ uninstall-driver:
 tools_dir = $(DESTDIR)$(PREFIX)/share/pmu-suite
 tools_unit = $(DESTDIR)$(PREFIX)/lib/systemd/system/pmu-top.service
 programs := $(notdir $(wildcard tools/pmu-*[a-z]))
-library := $(wildcard $(addprefix tools/pmutools/,*.py */*.py */*.c))
+library := $(wildcard $(addprefix tools/pmutools/,*.py */*.py */*.c */*.json))
 
 install-tools:
 	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1

@@ -252,20 +252,26 @@ class TestCmn(unittest.TestCase):
 
     def test_the_largest_mesh_at_80x24(self):
         """What is hottest is in the head, and all of the mesh on the screen; each number is below."""
+        for width, height in (12, 12), (10, 14):
+            with self.subTest(f"{width}x{height}"):
+                self.at_80x24(width, height)
+
+    def at_80x24(self, width, height):
         xps = [{"x": x, "y": y, "id": x << 7 | y << 3, "dtc": x // 3, "ports": {"1": {"type": "HN-F", "devices": []}}}
-               for y in range(12) for x in range(12)]
-        small, mesh = self.view(), {"title": "", "width": 12, "height": 12, "xps": xps}
+               for y in range(height) for x in range(width)]
+        small, mesh = self.view(), {"title": "", "width": width, "height": height, "xps": xps}
         pmu = tree.machine(self, "cmn700").pmus["arm_cmn_0"]
         view = cmn.View({**small.info, "meshes": [{**small.info["meshes"][0], "mesh": mesh,
                                                    "links": cmn.Mesh._links(pmu, mesh)}]})
         counts = {f"arm_cmn_0:links/{key}": 31_250_000 for key in view.meshes[0].info["links"]}
-        counts["arm_cmn_0:links/0x580/n"] = 390_625_000
+        last = xps[width - 1]["id"]
+        counts[f"arm_cmn_0:links/{last:#x}/n"] = 390_625_000
         lines = text(view, frame(counts, "links"), 80, 24).splitlines()
         top = lines[:23]
-        self.assertTrue(any("hottest: XP 580 ↑ 12.50" in line for line in top[:6]))
+        self.assertTrue(any(f"hottest: XP {last:03x} ↑ 12.50" in line for line in top[:6]))
         overview = [line for line in top if re.match(r" ?\d+ ", line)]
-        self.assertEqual(len(overview), 12)
-        self.assertEqual([len(re.findall(r"[→←↑↓p]1\.0", line)) for line in overview], [12] * 11 + [11])
+        self.assertEqual(len(overview), height)
+        self.assertEqual([len(re.findall(r"[→←↑↓p]1\.0", line)) for line in overview], [width] * (height - 1) + [width - 1])
         self.assertRegex(overview[-1], r"^ 0 .* ↑12 ?$")
         self.assertTrue(any("┌" in line for line in lines[18:]))
         self.assertLessEqual(max(map(len, lines)), 80)
@@ -302,6 +308,104 @@ class TestCmn(unittest.TestCase):
             with self.subTest(retries):
                 self.assertEqual((view.meshes[0].info["homes"] or {}).get("retries", ""), retries)
                 self.assertEqual("totals" in view.modes, bool(retries))
+
+    # A mesh with HN-S: names before CMN S3 r2, and from then on.
+    METRICS = {
+        "hns_slc_miss_rate": ({"hns_cache_miss_all": 250, "hns_slc_sf_cache_access_all": 1000}, 0.25, "25.00 +% "),
+        "hns_sf_hit_rate": ({"hns_sf_hit_all": 30, "hns_slc_sf_cache_access_all": 1000}, 0.03, "3.00 +% "),
+        "hns_sf_eviction_rate": ({"hns_sf_evictions_all": 70, "hns_slc_sf_cache_access_all": 1000}, 0.07, "7.00 +% "),
+        "hns_message_retry_rate": ({"hns_pocq_retry_all": 1, "hns_pocq_reqs_recvd_all": 8}, 0.125, "12.50 +% "),
+        "hns_mc_retry_rate": ({"hns_mc_retries_local": 20, "hns_mc_reqs_local_all": 100}, 0.2, "20.00 +% "),
+        "hns_mc_bandwidth": ({"hns_mc_retries_local": 20_000_000, "hns_mc_reqs_local_all": 100_000_000}, 80e6 * 64,
+                             "5.12 +GB/s "),
+        "hns_pocq_residency": ({"hns_qos_pocq_occupancy_all": 4200, "hns_pocq_reqs_recvd_all": 100}, 42.0, "42.00 +clocks "),
+    }
+
+    def machine_with_home_nodes(self, rename=lambda name: name, changes=None):
+        events = {rename(event) for counts, *_ in self.METRICS.values() for event in counts}
+        return tree.machine(self, "cmn700", {f"sys/bus/event_source/devices/arm_cmn_0/events/{name}":
+                                             f"type=0x200,eventid={number:#x}\n"
+                                             for number, name in enumerate(sorted(events), 1)} | (changes or {}))
+
+    def with_home_nodes(self, *given):
+        return cmn.View.of(self.machine_with_home_nodes(*given), options())
+
+    def test_metrics(self):
+        later = {"hns_sf_evictions_all": "hns_sf_evictions_all_all", "hns_mc_retries_local": "hns_mc_retries_local_all"}
+        for rename in (lambda name: name), (lambda name: later.get(name, name)):
+            view = self.with_home_nodes(rename)
+            self.assertEqual(view.modes, ["links", "totals", "metrics"])
+            counts = {f"arm_cmn_0:{name}/{rename(event)}": Reading(number, SECOND, SECOND // 2)
+                      for name, (of, *_) in self.METRICS.items() for event, number in of.items()}
+            # In half of the second: so rates are twice as high.
+            rows = view.rows(frame(counts, "metrics"))
+            self.assertEqual({row.name for row in rows.all} - {"clock"}, set(self.METRICS))
+            for name, (_, value, _) in self.METRICS.items():
+                row = rows.get(name, pmu="arm_cmn_0")
+                self.assertAlmostEqual(row.value, value * (2 if row.unit == "B/s" else 1))
+                self.assertEqual(row.share, 0.5)
+            said = text(view, frame({key: one.value for key, one in counts.items()}, "metrics"), 80)
+            for name, (*_, shown) in self.METRICS.items():
+                self.assertRegex(said, f"(?m)^ {name} +{shown}")
+
+    def test_metrics_fit_the_counters(self):
+        """The two events of a metric are a group and a turn, and nothing else wants counters of home nodes."""
+        hidden = {path: None for path in ("sys/kernel/debug/cmn_pmu/arm_cmn_0", "sys/kernel/debug/arm-cmn/map")}
+        for changes in {}, hidden:
+            machine = self.machine_with_home_nodes(changes=changes)
+            view = cmn.View.of(machine, options())
+            self.assertLessEqual({one.key for group in view.groups(machine, "metrics") for one in group}, {"arm_cmn_0:clock"})
+            turns = view.turns(machine, "metrics")
+            self.assertEqual(len(turns), len(self.METRICS))
+            for turn in turns:
+                self.assertEqual(len(turn), 1)
+                group = turn[0]
+                name = group[0].key.partition(":")[2].partition("/")[0]
+                self.assertEqual({one.key for one in group}, {f"arm_cmn_0:{name}/{event}" for event in self.METRICS[name][0]})
+
+    def test_metrics_for_prometheus(self):
+        view = self.with_home_nodes()
+        one = frame({f"arm_cmn_0:{name}/{event}": Reading(number, SECOND, SECOND // 7)
+                     for name, (of, *_) in self.METRICS.items() for event, number in of.items()}, "metrics")
+        metrics = output.Metrics(view)
+        metrics.add(one, view.rows(one))
+        said = metrics.text()
+        self.assertRegex(said, r'(?m)^pmu_top_hns_slc_miss_rate_ratio\{view="cmn",pmu="arm_cmn_0"\} 0\.25$')
+        self.assertIn("# HELP pmu_top_hns_sf_hit_rate_ratio Accesses that hit the snoop filter\n", said)
+        self.assertIn("pmu_top_hns_mc_bandwidth_bytes_total", said)
+
+    def test_metrics_of_meshes_that_differ(self):
+        """A mesh of HN-F beside one of HN-S: the mode is there, and says on which screen it has nothing."""
+        view = self.with_home_nodes()
+        other = {**self.view().meshes[0].info, "pmu": "arm_cmn_1"}
+        view = cmn.View({**view.info, "meshes": [other, *view.info["meshes"]]})
+        self.assertIn("metrics", view.modes)
+        one = frame({"arm_cmn_0:hns_sf_hit_rate/hns_sf_hit_all": 30,
+                     "arm_cmn_0:hns_sf_hit_rate/hns_slc_sf_cache_access_all": 1000}, "metrics")
+        self.assertIn("no events of HN-S", text(view, one, height=40))
+        view.next()
+        self.assertRegex(text(view, one, height=40), r"hns_sf_hit_rate +3\.00")
+
+    def test_metrics_of_nothing(self):
+        view = self.with_home_nodes()
+        self.assertEqual({row.value for row in view.rows(frame({}, "metrics")).all}, {None})
+        idle = frame({f"arm_cmn_0:{name}/{event}": 0 for name, (of, *_) in self.METRICS.items() for event in of}, "metrics")
+        self.assertEqual({row.value for row in view.rows(idle).all}, {None, 0.0})
+        self.assertEqual(view.rows(idle).get("hns_mc_bandwidth", pmu="arm_cmn_0").value, 0)
+        # A mesh of HN-F has those of perf.
+        self.assertNotIn("metrics", self.view().modes)
+
+    def test_metrics_as_perf_wants_them(self):
+        """Each revision has each metric once, by the part and the revision that its name's events are of."""
+        table = json.loads(cmn.METRICS.read_text())
+        keys = {"MetricName", "MetricGroup", "BriefDescription", "PublicDescription", "MetricExpr", "ScaleUnit", "Unit",
+                "Compat"}
+        for identifier in ("43c03", "43e00", "43e02", "43e03", "43e06"):
+            names = [row["MetricName"] for row in table if re.fullmatch(row["Compat"], identifier)]
+            self.assertEqual(sorted(names), sorted(self.METRICS), identifier)
+        for row in table:
+            self.assertEqual((set(row), row["Unit"]), (keys, "arm_cmn"))
+            self.assertFalse(any(re.fullmatch(row["Compat"], other) for other in ("43403", "43601", "43a02")))
 
     def two(self, **given):
         """Two equal meshes."""

@@ -93,6 +93,27 @@ test_s3() {
 	pictures "^$PMU 2x2" 'XP 000 .*XP 020' '→ +3\.[0-4]' 'p. HN-S +3\.[0-4]'
 }
 
+# What happens all the time, in these proportions: each metric has a turn in which it sees some of it.
+test_metrics() {
+	use_mesh cmn1
+	while :; do
+		printf 'add cmn1 %s\n' 'hns_slc_sf_cache_access_all 2000' 'hns_cache_miss_all 500' 'hns_sf_hit_all 200' \
+			'hns_sf_evictions_all 100' 'hns_pocq_reqs_recvd_all 2000' 'hns_pocq_retry_all 1000' \
+			'hns_mc_reqs_local_all 2000' 'hns_mc_retries_local 1500' 'hns_qos_pocq_occupancy_all 60000' | pmu-model -
+		sleep 0.01
+	done &
+	pmu-top --mesh "$PMU" --mode metrics --interval 7 --once --json --record /tmp/record --output /tmp/top
+	kill $!
+	for pair in slc_miss_rate=250 sf_hit_rate=100 sf_eviction_rate=50 message_retry_rate=500 mc_retry_rate=750; do
+		got=$(top_int "1000 * $(top_value "hns_${pair%=*}" "pmu=$PMU")")
+		within "${pair%=*} of 1000" "$got" $((${pair#*=} * 95 / 100)) $((${pair#*=} * 105 / 100))
+	done
+	within "clocks" "$(top_int "$(top_value hns_pocq_residency)")" 29 31
+	[ "$(top_int "$(top_value hns_mc_bandwidth)")" -gt 1000 ]
+	pmu-top --replay /tmp/record --once --output /tmp/text
+	contains "the picture" "$(cat /tmp/text)" '^ hns_slc_miss_rate +~2[3-7]\.[0-9]+ +%'
+}
+
 test_what_there_is_not() {
 	refused 1 "$PMU has no event 'hnf_nonsense'" --mesh "$PMU" --event hnf_nonsense --once
 	refused 1 'There is no mesh arm_cmn_7' --mesh arm_cmn_7 --once

@@ -9,7 +9,7 @@ import errno
 import itertools
 from pathlib import Path
 
-from .. import count, mesh as meshes
+from .. import count, mesh as meshes, metrics
 from ..errors import ToolError
 from . import draw
 from .pretty import Table, Text
@@ -18,6 +18,7 @@ from .rows import UNITS, Rows, ratio
 LINE = 64               # bytes of a request to memory
 FLIT = 32               # bytes of a DAT flit: as perf's metric rni_actual_read_bandwidth has it
 LETTERS, DTM_COUNTERS = 6, 4     # of a domain's eight counters two are left to others
+METRICS = Path(__file__).with_name("cmn.json")
 CLOCK = "dtc_cycles"    # which has a counter of its own
 CELL = 7                # columns of an XP's cell that has all of its links: an arrow and "100.00"
 DIRECTIONS = {"e": (1, 0, "→"), "w": (-1, 0, "←"), "n": (0, 1, "↑"), "s": (0, -1, "↓")}
@@ -53,6 +54,7 @@ class Mesh:
 
     def __init__(self, info):
         self.info, self.name, self.mesh = info, info["pmu"], info["mesh"]
+        self.metrics = metrics.load(METRICS, info.get("metrics", ()))
         self.title = self.name + (f" {self.mesh['width']}x{self.mesh['height']}" if self.mesh else "")
 
     @classmethod
@@ -66,10 +68,11 @@ class Mesh:
         event = options.event if options.event in pmu.events else None
         links = cls._links(pmu, mesh) if mesh else {}
         clock = CLOCK if CLOCK in pmu.events else None
-        if not homes and not links and not event:
+        derived = sorted({text for metric in metrics.load(METRICS, pmu.events).values() for text in metric.events})
+        if not homes and not links and not event and not derived:
             return None
         return cls({"pmu": pmu.name, "mesh": mesh, "homes": homes, "links": links, "event": event,
-                    "clock": clock, "at": cls._nodes(pmu, mesh, event) if event else {}})
+                    "metrics": derived, "clock": clock, "at": cls._nodes(pmu, mesh, event) if event else {}})
 
     @staticmethod
     def _links(pmu, mesh):
@@ -113,7 +116,7 @@ class Mesh:
             return
         if self.info["clock"]:
             yield [count.want(f"{self.name}:clock", pmu, self.info["clock"], pmu.cpus[0])]
-        if self.info["homes"] and (mode == "totals" or not self.mesh):
+        if self.info["homes"] and (mode == "totals" or not self.mesh and mode != "metrics"):
             yield from self._homes(pmu)
         if mode == self.info["event"] and not self.mesh:
             yield [count.want(f"{self.name}:all", pmu, self.info["event"], pmu.cpus[0])]
@@ -121,6 +124,9 @@ class Mesh:
     def turns(self, machine, mode):
         """The totals have turns of their own: where an XP has two home nodes they take all of its counters."""
         pmu = self.pmu(machine)
+        if pmu and mode == "metrics":
+            return [[[count.want(f"{self.name}:{name}/{text}", pmu, text, pmu.cpus[0]) for text in metric.events]]
+                    for name, metric in self.metrics.items()]
         if not pmu or mode == "totals" or not self.mesh:
             return []
         if mode == "links":
@@ -145,7 +151,12 @@ class Mesh:
         if self.info["clock"]:
             value, share = rate("clock")
             rows.add("clock", value, "Hz", share, pmu=self.name)
-        if self.info["homes"]:
+        if frame.mode == "metrics":
+            for name, metric in self.metrics.items():
+                rates = {text: rate(f"{name}/{text}") for text in metric.events}
+                rows.add(name, metric.value({text: value for text, (value, _) in rates.items()}), metric.unit,
+                         min(share for _, share in rates.values()), pmu=self.name)
+        elif self.info["homes"]:
             access, share = rate("access")
             miss = rate("miss")[0]
             rows.add("slc_access", access, "1/s", share, pmu=self.name)
@@ -170,6 +181,9 @@ class Mesh:
                          xp="")
 
     def draw(self, frame, rows, width, height):
+        if frame.mode == "metrics":
+            yield self._metrics(rows)
+            return
         yield self._totals(rows)
         if self.mesh is None:
             yield Text(f"The mesh cannot be drawn: root alone may read /{meshes.places(self.name)[0]} "
@@ -188,6 +202,16 @@ class Mesh:
             else:               # all of the mesh first; each number is below, where the arrows lead to
                 yield self._overview(frame, rows, width)
                 yield grid
+
+    def _metrics(self, rows):
+        if not self.metrics:
+            return Text("This mesh has no events of HN-S. perf has metrics of HN-F.", "dim")
+        table = Table("metric", "value", "unit", "of all home nodes", box=None, header_style="bold")
+        table.columns[1].justify = "right"
+        for name, metric in self.metrics.items():
+            row = rows.get(name, pmu=self.name)
+            table.add_row(name, row.text(2), UNITS[metric.unit][0] or "clocks", Text(metric.text, "dim"))
+        return table
 
     def _totals(self, rows):
         if not self.info["homes"]:
@@ -319,7 +343,7 @@ class Mesh:
 class View:
     name, family = "cmn", "cmn"
     tolerate = (errno.EINVAL,)
-    help = {"clock": "clocks of the mesh", "slc_access": "accesses to the system cache", "slc_miss_rate": "part of these that missed",
+    HELP = {"clock": "clocks of the mesh", "slc_access": "accesses to the system cache", "slc_miss_rate": "part of these that missed",
             "memory": "bytes of requests to memory, at most", "memory_retry_rate": "part of these that were sent back",
             "link": "bytes of data that left a crosspoint, by neighbour or port", "event": "an event, by node"}
 
@@ -327,8 +351,10 @@ class View:
         self.info, self.meshes, self.shown = info, [Mesh(one) for one in info["meshes"]], 0
         drawn = (["links"] if any(one.info["links"] for one in self.meshes) else []) + \
             ([info["event"]] if info["event"] else [])
-        self.modes = [*drawn, "totals"] if any(one.info["homes"] for one in self.meshes) else drawn
+        self.modes = drawn + (["totals"] if any(one.info["homes"] for one in self.meshes) else []) + \
+            (["metrics"] if any(one.metrics for one in self.meshes) else [])
         self.first = info["event"] or self.modes[0]
+        self.help = self.HELP | {name: metric.text for one in self.meshes for name, metric in one.metrics.items()}
 
     @property
     def title(self):
