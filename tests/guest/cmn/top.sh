@@ -10,9 +10,15 @@ trap 'echo 1 > /proc/sys/kernel/perf_event_paranoid; pmu-model set "cmn*" traffi
 find_meshes
 use_mesh cmn0
 
+# pmu-top's numbers in /tmp/top and /tmp/record, which begins anew: a record is of the same meshes and event throughout.
+recorded() {
+	rm -f /tmp/record
+	pmu-top --json --record /tmp/record --output /tmp/top "$@"
+}
+
 # Of 3 * 1000 accesses 3 * 250 miss; of 3 * 50 requests to memory 3 * 5 come back.
 test_totals() {
-	pmu-top --mesh "$PMU" --mode totals --json --record /tmp/record --output /tmp/top -- sh -c "pmu-model add cmn0 hnf_slc_sf_cache_access 1000
+	recorded --mesh "$PMU" --mode totals -- sh -c "pmu-model add cmn0 hnf_slc_sf_cache_access 1000
 		pmu-model add cmn0 hnf_cache_miss 250; pmu-model add cmn0 hnf_mc_reqs 50; pmu-model add cmn0 hnf_mc_retries 5"
 	equal "misses of 1000" "$(top_int "1000 * $(top_value slc_miss_rate)")" 250
 	equal "took no turns" "$(top_value slc_miss_rate share)" 1.0
@@ -23,7 +29,7 @@ test_totals() {
 # Without a name all meshes are counted, at the same time, each under its own.
 test_all_meshes() {
 	[ -e /sys/bus/platform/drivers/cmn_pmu ] || skip "the in-tree driver's home nodes of CMN S3 have other events"
-	pmu-top --mode totals --json --record /tmp/record --output /tmp/top -- sh -c "pmu-model add cmn0 hnf_mc_reqs 50
+	recorded --mode totals -- sh -c "pmu-model add cmn0 hnf_mc_reqs 50
 		pmu-model add cmn1 hns_mc_reqs_local_all 70"
 	first=$PMU
 	equal "$first" "$(top_int "$(top_value memory "pmu=$first") * $(top_seconds "$first:reqs")")" $((150 * 64))
@@ -35,7 +41,7 @@ test_all_meshes() {
 # 100 million flits a second of 32 bytes on every link: 3.2 GB/s, on each of them and in the picture.
 test_links() {
 	pmu-model set cmn0 traffic 100000000
-	pmu-top --mesh "$PMU" --interval 2 --once --json --record /tmp/record --output /tmp/top
+	recorded --mesh "$PMU" --interval 2 --once
 	pmu-model set cmn0 traffic 0
 	# Between neighbours 14; to ports: three home nodes, RN-I, RN-F and HN-D.
 	equal "links" "$(top_value link | wc -w)" 20
@@ -56,7 +62,7 @@ test_nothing() {
 # An event at each of its nodes: 100 million a second at all three, then at one alone, which is named as the hottest.
 test_an_event() {
 	pmu-model set cmn0 traffic 100000000
-	pmu-top --mesh "$PMU" --event hnf_cache_miss --interval 2 --once --json --record /tmp/record --output /tmp/top
+	recorded --mesh "$PMU" --event hnf_cache_miss --interval 2 --once
 	pmu-model set cmn0 traffic 0
 	equal "nodes" "$(top_value event node | wc -w)" 3
 	for rate in $(top_value event); do
@@ -68,7 +74,7 @@ test_an_event() {
 		pmu-model add cmn0 "hnf_cache_miss@$node" 100000
 		sleep 0.02
 	done &
-	pmu-top --mesh "$PMU" --event hnf_cache_miss --interval 2 --once --record /tmp/record --json --output /tmp/top
+	recorded --mesh "$PMU" --event hnf_cache_miss --interval 2 --once
 	kill $!
 	contains "the hottest node" "$(top_value event "node=$node")" '^[1-9][0-9]+\.'
 	equal "nodes where nothing was" "$(top_value event | tr ' ' '\n' | grep -cx 0.0)" 2
@@ -79,13 +85,13 @@ test_an_event() {
 test_s3() {
 	[ -e /sys/bus/platform/drivers/cmn_pmu ] || skip "with the in-tree driver these events take turns, and miss a moment"
 	use_mesh cmn1
-	pmu-top --mesh "$PMU" --mode totals --json --record /tmp/record --output /tmp/top -- sh -c "
+	recorded --mesh "$PMU" --mode totals -- sh -c "
 		pmu-model add cmn1 hns_slc_sf_cache_access_all 1000; pmu-model add cmn1 hns_cache_miss_all 250
 		pmu-model add cmn1 hns_mc_reqs_local_all 50; pmu-model add cmn1 hns_mc_retries_local 5"
 	equal "misses of 1000" "$(top_int "1000 * $(top_value slc_miss_rate)")" 250
 	equal "bytes to memory" "$(top_int "$(top_value memory) * $(top_seconds "$PMU:reqs")")" $((90 * 64))
 	pmu-model set cmn1 traffic 100000000
-	pmu-top --mesh "$PMU" --interval 2 --once --json --record /tmp/record --output /tmp/top
+	recorded --mesh "$PMU" --interval 2 --once
 	pmu-model set cmn1 traffic 0
 	for link in $(top_value link); do
 		within "MB/s" "$(top_int "$link / 1e6")" 3000 3400
@@ -102,7 +108,7 @@ test_metrics() {
 			'hns_mc_reqs_local_all 2000' 'hns_mc_retries_local 1500' 'hns_qos_pocq_occupancy_all 60000' | pmu-model -
 		sleep 0.01
 	done &
-	pmu-top --mesh "$PMU" --mode metrics --interval 7 --once --json --record /tmp/record --output /tmp/top
+	recorded --mesh "$PMU" --mode metrics --interval 7 --once
 	kill $!
 	for pair in slc_miss_rate=250 sf_hit_rate=100 sf_eviction_rate=50 message_retry_rate=500 mc_retry_rate=750; do
 		got=$(top_int "1000 * $(top_value "hns_${pair%=*}" "pmu=$PMU")")
