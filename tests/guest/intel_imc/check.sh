@@ -87,7 +87,7 @@ test_load() {
 	EOT
 	export share=100
 	loaded 0 '^ok    load-memory'
-	contains "all of it" "$(cat /tmp/said)" 'read on socket 0: 1.074 GB counted of 1.074 GB'
+	contains "all of it" "$(cat /tmp/said)" 'read on socket 0, at the channels of all sockets: 1.074 GB counted of 1.074 GB'
 	for share in 50 150; do
 		loaded 1 '^FAIL  load-memory'
 	done

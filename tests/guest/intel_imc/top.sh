@@ -59,6 +59,7 @@ test_the_picture() {
 # begins where nothing takes turns, and goes to all and back.
 test_the_screen() {
 	[ -e /dev/pts/ptmx ] || { mkdir -p /dev/pts; mount -t devpts devpts /dev/pts; }
+	rm -f /tmp/record
 	python3 screen.py 80x24 'see:^read 0.00 GB/s' 'run:pmu-model add imc0 cas_rd 50000000' 'see:^read [0-9.]*[1-9]' \
 		'see:^read 0.00 GB/s' key:p 'see:^PAUSED' key:p key:left size:200x60 'see:self-refresh %' key:right \
 		'see:page hit % +clock MHz' key:? 'see:Page Down' key:q \

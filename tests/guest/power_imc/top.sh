@@ -58,6 +58,7 @@ test_while_somebody_traces() {
 test_functions() {
 	# The model makes so many records that 4000 a second are a fraction of them, as of the hardware's.
 	trace_every $((INSTRUCTIONS / 4))
+	rm -f /tmp/record
 	pmu-top --mode functions --json --output /tmp/top --record /tmp/record -- taskset 1 sh -c "for _ in \$(seq 20); do $SPIN; done"
 	python3 -c 'import json, sys
 said = json.load(open("/tmp/top"))["functions"]
