@@ -96,9 +96,12 @@ class TestGivingBack(unittest.TestCase):
                       mock.patch.object(beside, "measure", lambda checks, say: ({}, {}))):
             patch.start()
             self.addCleanup(patch.stop)
-        for number in signal.SIGTERM, signal.SIGHUP:        # as errors.main() has it
+        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
             self.addCleanup(signal.signal, number, signal.getsignal(number))
+        for number in signal.SIGTERM, signal.SIGHUP:        # as errors.main() has it
             signal.signal(number, lambda number, _: sys.exit(128 + number))
+        # Whoever runs the tests in the background may have it ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def beside(self, kind=sysfs.IN_TREE, **at):
         """What ends a run, with @at the call of this number, such as _2="kill -TERM $PPID"; and what it says."""

@@ -1144,6 +1144,10 @@ class TestTerminal(unittest.TestCase):
         self.assertNotIn("channel 5", self.screen())
         for _ in range(40):
             self.tmux("send-keys", "Down")
+        # Keys are worked off in their order: when this one has been, none of those is left.
+        self.tmux("send-keys", "?")
+        self.shows("Page Down")
+        self.tmux("send-keys", "?")
         self.shows("channel 5")
         self.tmux("resize-window", "-x", "200", "-y", "60")
         self.shows("self-refresh %")
