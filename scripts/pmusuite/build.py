@@ -107,7 +107,7 @@ def modules(arch, kernel, suites=False, debug=False):
             if debug:
                 shutil.copy(module, directory)
             else:
-                run([f"{compiler(arch)}strip", "--strip-debug", "-o", directory / module.name, module], "stripping a module")
+                run([f"{compiler(arch)}strip", "--strip-debug", "-o", directory / module.name, module], "stripping")
         shutil.rmtree(work)
 
     return cache.entry("modules", f"{arch.name}-{kernel.series}-{key}", build)

@@ -116,7 +116,8 @@ DIFFERENCES = (
         PERF, (r"(struct perf_cpu_pmu_context )(__percpu \*cpu_pmu_context;)", r"\1* \2")), "pmu_context_events"),
     Difference("HAVE_CPU_PMU_CONTEXT missing", "ppc64le", substituted(
         PERF, (r"struct perf_cpu_pmu_context __percpu \*cpu_pmu_context;",
-               "struct perf_cpu_context __percpu *pmu_cpu_context;")), ("pmu_context_events",),
+               "struct perf_cpu_context __percpu *pmu_cpu_context;"),
+        (r"(struct perf_cpu_context \{)", r"\1\n\tstruct hrtimer hrtimer;")), ("pmu_context_events",),
         {"HAVE_CPU_PMU_CONTEXT": False, "HAVE_CPU_PMU_CONTEXT_POINTER": False}),
     flip("HAVE_TOPOLOGY_MAX_DIES", False, "x86_64", substituted(
         "arch/x86/include/asm/topology.h", (r"\btopology_max_dies_per_package\b", "topology_max_die_per_package")),
