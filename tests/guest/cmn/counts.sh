@@ -43,7 +43,10 @@ setup() {
 	PART=$(printf '%#x' $(($(word $((${root:-0} + 8))) & 0xff)))
 	# The home nodes of this product, and two of their events. Some of an HN-S tell kinds of requests apart.
 	HN=hnf MISS=hnf_cache_miss REQS=hnf_mc_reqs
-	[ -e "$MESH/events/$MISS" ] || HN=hns MISS=hns_cache_miss_all REQS=hns_mc_reqs_local_all
+	# The events of S3 are those of HN-S, also where there are HN-Fs beside.
+	if [ "$PART" = 0x3e ] || [ ! -e "$MESH/events/$MISS" ]; then
+		HN=hns MISS=hns_cache_miss_all REQS=hns_mc_reqs_local_all
+	fi
 	# From r2p0 on S3 counts snoops by virtual channel.
 	SNOOPS=${HN}_snp_sent
 	[ ! -e "$MESH/events/${SNOOPS}_vc0" ] || SNOOPS=${SNOOPS}_vc0
