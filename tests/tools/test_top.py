@@ -1068,10 +1068,10 @@ class TestTerminal(unittest.TestCase):
     def screen(self):
         return self.tmux("capture-pane", "-p").stdout
 
-    def shows(self, wanted, seconds=120):     # a busy host draws slowly
+    def shows(self, wanted, there=True, seconds=120):     # a busy host draws slowly
         end = time.monotonic() + seconds
-        while wanted not in self.screen():
-            self.assertLess(time.monotonic(), end, f"no '{wanted}' in:\n{self.screen()}")
+        while (wanted in self.screen()) != there:
+            self.assertLess(time.monotonic(), end, f"{'no ' if there else ''}'{wanted}' in:\n{self.screen()}")
             time.sleep(0.1)
 
     def ends(self, status):
@@ -1144,14 +1144,15 @@ class TestTerminal(unittest.TestCase):
         self.assertNotIn("channel 5", self.screen())
         for _ in range(40):
             self.tmux("send-keys", "Down")
+        self.shows("channel 5")
+        self.tmux("resize-window", "-x", "200", "-y", "60")
+        self.shows("self-refresh %")
         # Keys are worked off in their order: when this one has been, none of those is left.
         self.tmux("send-keys", "?")
         self.shows("Page Down")
         self.tmux("send-keys", "?")
         self.shows("channel 5")
-        self.tmux("resize-window", "-x", "200", "-y", "60")
-        self.shows("self-refresh %")
-        self.shows("channel 5")
+        # Where all of it was seen, nothing is scrolled.
         self.tmux("resize-window", "-x", "60", "-y", "12")
+        self.shows("channel 5", False)
         self.shows("q quit")
-        self.assertNotIn("channel 5", self.screen())
