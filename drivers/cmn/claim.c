@@ -3,6 +3,7 @@
  * What an event takes: a local counter, and maybe a watchpoint or a filter, in every DTM that
  * it counts in, and a letter of every DTC in whose domain one of these is.
  */
+#include <linux/bitmap.h>
 #include <linux/bitops.h>
 #include <linux/export.h>
 #include <linux/overflow.h>
@@ -102,17 +103,24 @@ static void cmn_unclaim_member(const struct cmn *cmn, struct cmn_claims *claims,
 }
 
 /*
- * A free letter of DTC @i. Where domains are not known it has to be free in all of them,
- * since any DTM may turn out to be in any.
+ * A free letter of DTC @i. Where domains are not known it has to be free in all of them, since any
+ * DTM may turn out to be in any. A letter that DTMs carry into for nobody costs a write of each of
+ * them, so an event of fewer DTMs rather has another. Low ones are next to each other, so that one
+ * read has two.
  */
 static unsigned int cmn_free_letter(const struct cmn *cmn, const struct cmn_claims *claims,
-				    unsigned int i)
+				    const struct cmn_event *ce, unsigned int i)
 {
-	unsigned int taken = claims->letters[i];
+	unsigned int taken = claims->letters[i], stale = cmn->dtc[i].stale;
 
 	if (!cmn->part->unit_info)
-		for (unsigned int other = 0; other < cmn->nr_dtcs; other++)
+		for (unsigned int other = 0; other < cmn->nr_dtcs; other++) {
 			taken |= claims->letters[other];
+			stale |= cmn->dtc[other].stale;
+		}
+	if (ce->nr < bitmap_weight(cmn->stale_dtms, cmn->nr_dtms) &&
+	    ffz(taken | stale) < CMN_DTC_COUNTERS)
+		return ffz(taken | stale);
 	return ffz(taken);
 }
 
@@ -123,7 +131,7 @@ static const char *cmn_claim_letters(const struct cmn *cmn, struct cmn_claims *c
 		letter[i] = CMN_NONE;
 		if (!(ce->dtcs & BIT(i)))
 			continue;
-		letter[i] = cmn_free_letter(cmn, claims, i);
+		letter[i] = cmn_free_letter(cmn, claims, ce, i);
 		if (letter[i] >= CMN_DTC_COUNTERS)
 			return "the eight counters of a DTC are not enough";
 	}

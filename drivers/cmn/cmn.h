@@ -177,6 +177,8 @@ struct cmn_dtc {
 	u64 cycles_last, cycles_total;
 	u32 pass[CMN_DTC_COUNTERS / 2];	/* in which pairs were read */
 	u64 pair[CMN_DTC_COUNTERS / 2];
+	u8 started;			/* letters of events that were, and are not flushed */
+	u8 stale;			/* letters that DTMs may carry into for nobody */
 };
 
 struct cmn;
@@ -216,7 +218,6 @@ struct cmn {
 
 	/* Only on the owner CPU with interrupts off: */
 	bool stopped;			/* by DTC 0 */
-	bool started;			/* an event was, or half a pair stopped; not flushed */
 	bool loses_carries;		/* of DTMs, when it is stopped */
 	bool withheld;			/* by firmware, since the machine slept */
 	u32 carry_ns;			/* how long they take at most */
@@ -225,6 +226,7 @@ struct cmn {
 	u32 pass;			/* of reads; see pmu_box_ops.begin_read */
 	unsigned long *stale_dtms;	/* registers differ from the image */
 	unsigned long *stale_nodes;
+	unsigned long *started_xps;	/* an event was there, or half a pair stopped; not flushed */
 
 	struct pmu_box *box;
 	int cpu;			/* its owner */

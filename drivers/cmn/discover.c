@@ -498,6 +498,7 @@ void cmn_undiscover(struct cmn *cmn)
 {
 	bitmap_free(cmn->stale_dtms);
 	bitmap_free(cmn->stale_nodes);
+	bitmap_free(cmn->started_xps);
 	kvfree(cmn->nodes);
 	kfree(cmn->dtms);
 	kfree(cmn->xps);
@@ -529,6 +530,7 @@ int cmn_discover(struct cmn *cmn)
 	cmn->pass = 1;		/* nothing was read in it */
 	cmn->stale_dtms = bitmap_zalloc(cmn->nr_dtms, GFP_KERNEL);
 	cmn->stale_nodes = bitmap_zalloc(cmn->nr_nodes, GFP_KERNEL);
-	return cmn->stale_dtms && cmn->stale_nodes ? 0 : -ENOMEM;
+	cmn->started_xps = bitmap_zalloc(cmn->nr_xps, GFP_KERNEL);
+	return cmn->stale_dtms && cmn->stale_nodes && cmn->started_xps ? 0 : -ENOMEM;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_discover);

@@ -2,10 +2,11 @@
 /*
  * DTMs and the selectors of nodes: what counts where, and the counters' 16 bits.
  *
- * Starting and stopping changes images alone. What differs from the hardware is written
- * once before something that was started counts: a register for all events that it is shared by.
- * What was stopped counts on until then, into letters that are nobody's; but half a pair of
- * watchpoints is written at once, since the other half would count on as well.
+ * Starting and stopping changes images alone. A register that differs from its image is stale. It
+ * is written before the mesh runs again if something was started at its XP, once for all events
+ * that share it. Elsewhere what was stopped counts on, into letters that are nobody's. Such a DTM
+ * is written when somebody starts to use the letter. Half a pair of watchpoints is written at
+ * once, since the other half would count on as well.
  */
 #include <linux/bitmap.h>
 #include <linux/export.h>
@@ -161,6 +162,8 @@ void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct 
 		       (u64)ce->letter[dtm->dtc] << CMN_PMU_CONFIG_GLOBAL_SHIFT(k) |
 		       (u64)cmn_input(cmn, ce, m) << CMN_PMU_CONFIG_INPUT_SHIFT(k);
 	__set_bit(m->dtm, cmn->stale_dtms);
+	__set_bit(dtm->xp, cmn->started_xps);
+	cmn->dtc[dtm->dtc].started |= BIT(ce->letter[dtm->dtc]);
 	if (ce->type == CMN_TYPE_WP) {
 		/* The second of a pair is ANDed to the first, which the first one's bit says. */
 		bool combine = ce->wp.tag && m->wp % 2 == 0;
@@ -187,7 +190,7 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_member_start);
  * @ce: the event
  * @m: where it counts
  *
- * From then on the counter does not carry into a DTC's any more, which is somebody else's now.
+ * From then on the counter does not carry into the DTC's once that is somebody else's.
  *
  * Context: the owner CPU, interrupts off. No access.
  */
@@ -197,6 +200,10 @@ void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct c
 
 	dtm->config &= ~CMN_PMU_CONFIG_PAIRED(m->counter);
 	__set_bit(m->dtm, cmn->stale_dtms);
+	cmn->dtc[dtm->dtc].stale |= BIT(ce->letter[dtm->dtc]);
+	/* The other half of a pair would count on, as if this one were there. */
+	if (ce->wp.tag)
+		__set_bit(dtm->xp, cmn->started_xps);
 	if (ce->type == CMN_TYPE_WP) {
 		struct cmn_watch watch = cmn_wp_idle;
 
@@ -264,17 +271,32 @@ static void cmn_flush_node(struct cmn_node *node)
 	node->filters = filters;
 }
 
+/* Letters that the hardware lets a DTM carry into, for events that were stopped since. */
+static u8 cmn_stale_letters(const struct cmn_dtm *dtm)
+{
+	u8 letters = 0;
+
+	for (unsigned int k = 0; k < CMN_DTM_COUNTERS; k++)
+		if (dtm->written & ~dtm->config & CMN_PMU_CONFIG_PAIRED(k))
+			letters |= BIT(cmn_field(dtm->written, CMN_PMU_CONFIG_GLOBAL(k)));
+	return letters;
+}
+
 /* All registers are as they are to be. */
 void cmn_flush_none(struct cmn *cmn)
 {
 	bitmap_zero(cmn->stale_nodes, cmn->nr_nodes);
 	bitmap_zero(cmn->stale_dtms, cmn->nr_dtms);
-	cmn->started = false;
+	bitmap_zero(cmn->started_xps, cmn->nr_xps);
+	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
+		cmn->dtc[i].stale = cmn->dtc[i].started = 0;
 }
 
 /**
- * cmn_flush() - write what starts and stops have changed.
+ * cmn_flush() - write what has to be written before the mesh runs.
  * @cmn: the mesh, stopped
+ *
+ * That is nothing unless something was started, or half a pair of watchpoints stopped.
  *
  * Context: the owner CPU, interrupts off. 1 write for each selector and each DTM that is
  * concerned, and 2 or 3 for a watchpoint.
@@ -283,10 +305,30 @@ void cmn_flush(struct cmn *cmn)
 {
 	unsigned int i;
 
-	for_each_set_bit(i, cmn->stale_nodes, cmn->nr_nodes)
+	if (bitmap_empty(cmn->started_xps, cmn->nr_xps))
+		return;
+	for_each_set_bit(i, cmn->stale_nodes, cmn->nr_nodes) {
+		if (!test_bit(cmn->nodes[i].xp, cmn->started_xps))
+			continue;
 		cmn_flush_node(&cmn->nodes[i]);
-	for_each_set_bit(i, cmn->stale_dtms, cmn->nr_dtms)
-		cmn_flush_dtm(&cmn->dtms[i]);
-	cmn_flush_none(cmn);
+		__clear_bit(i, cmn->stale_nodes);
+	}
+	for (i = 0; i < cmn->nr_dtcs; i++)
+		cmn->dtc[i].stale = 0;
+	for_each_set_bit(i, cmn->stale_dtms, cmn->nr_dtms) {
+		struct cmn_dtm *dtm = &cmn->dtms[i];
+		struct cmn_dtc *dtc = &cmn->dtc[dtm->dtc];
+		u8 letters = cmn_stale_letters(dtm);
+
+		if (!test_bit(dtm->xp, cmn->started_xps) && !(letters & dtc->started)) {
+			dtc->stale |= letters;
+			continue;
+		}
+		cmn_flush_dtm(dtm);
+		__clear_bit(i, cmn->stale_dtms);
+	}
+	for (i = 0; i < cmn->nr_dtcs; i++)
+		cmn->dtc[i].started = 0;
+	bitmap_zero(cmn->started_xps, cmn->nr_xps);
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_flush);

@@ -257,7 +257,6 @@ void cmn_event_start(struct cmn *cmn, struct cmn_event *ce)
 		ce->member[i].last = 0;
 		cmn_member_start(cmn, ce, &ce->member[i]);
 	}
-	cmn->started = true;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_event_start);
 
@@ -268,9 +267,6 @@ void cmn_event_stop(struct cmn *cmn, const struct cmn_event *ce)
 	else
 		for (unsigned int i = 0; i < ce->nr; i++)
 			cmn_member_stop(cmn, ce, &ce->member[i]);
-	/* The other half of a pair would count on, as if this one were there. */
-	if (ce->wp.tag)
-		cmn->started = true;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_event_stop);
 
@@ -366,9 +362,7 @@ static void cmn_op_thaw(struct pmu_box *box)
 {
 	struct cmn *cmn = pmu_box_priv(box);
 
-	/* What was stopped need not be written yet, but for half a pair. */
-	if (cmn->started)
-		cmn_flush(cmn);
+	cmn_flush(cmn);
 	cmn_mesh_run(cmn, true);
 }
 

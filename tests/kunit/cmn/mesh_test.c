@@ -325,6 +325,14 @@ static void watchpoint_images(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cmn_wp_config(&file->cmn, &all, true), 0x77U);
 }
 
+/* With which also what was stopped at the same XP is written. */
+static void start_again(struct cmn_regfile *file, struct cmn_event *ce)
+{
+	cmn_event_stop(&file->cmn, ce);
+	cmn_event_start(&file->cmn, ce);
+	cmn_flush(&file->cmn);
+}
+
 /* PMU_CONFIG event by event, as in Documentation/hardware/cmn.md, 9.3: one write at the end. */
 static void dtm_images(struct kunit *test)
 {
@@ -353,7 +361,7 @@ static void dtm_images(struct kunit *test)
 
 	cmn_event_stop(&file->cmn, three);
 	cmn_event_stop(&file->cmn, two);
-	cmn_flush(&file->cmn);
+	start_again(file, one);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + PMU_CONFIG) & 0xff, 0x11ULL);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + SEL), 0ULL);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + WP0_CONFIG + 8), ~0ULL);
@@ -483,10 +491,10 @@ static void filters_go_with_the_last_user(struct kunit *test)
 	struct cmn_event *plain = cmn_regfile_start(test, file, claims, 0x2080010005, 0, 0);
 
 	cmn_event_stop(&file->cmn, one);
-	cmn_flush(&file->cmn);
+	start_again(file, plain);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL), 6ULL << 42 | 0x012a00);
 	cmn_event_stop(&file->cmn, two);
-	cmn_flush(&file->cmn);
+	start_again(file, plain);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL), 0x010000ULL);
 	kvfree(one);
 	kvfree(two);
@@ -594,13 +602,15 @@ static void filters_of_s3_r2(struct kunit *test)
 		struct cmn_claims *claims = cmn_regfile_claims(test, file);
 		u32 sel = file->node[1] + 0xd900;
 		struct cmn_event *ce = cmn_regfile_start(test, file, claims, cases[i].config, 0, 0);
+		struct cmn_event *watch = cmn_regfile_start(test, file, claims, 0x7770, 0, 0);
 
 		cmn_flush(&file->cmn);
 		KUNIT_EXPECT_EQ_MSG(test, cmn_regfile_get(file, sel), cases[i].image, "row %d", i);
 		cmn_event_stop(&file->cmn, ce);
-		cmn_flush(&file->cmn);
+		start_again(file, watch);
 		KUNIT_EXPECT_EQ_MSG(test, cmn_regfile_get(file, sel), 2ULL << 46, "row %d", i);
 		kvfree(ce);
+		kvfree(watch);
 	}
 }
 
@@ -652,7 +662,6 @@ static void taken_over_again(struct kunit *test)
 	cmn_regfile_set(file, xp + WP0_CONFIG + 8, 0);
 	KUNIT_ASSERT_EQ(test, cmn_reset(&file->cmn), 0);
 	KUNIT_EXPECT_TRUE(test, file->cmn.stopped);
-	KUNIT_EXPECT_FALSE(test, file->cmn.started);
 	cmn_regfile_forget(file);
 	cmn_flush(&file->cmn);
 	KUNIT_EXPECT_EQ(test, file->writes, 0U);
@@ -670,8 +679,7 @@ static void taken_over_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, filtered) - before, 0x1234ULL);
 	cmn_mesh_run(&file->cmn, false);
 	cmn_event_stop(&file->cmn, filtered);
-	cmn_event_stop(&file->cmn, watch);
-	cmn_flush(&file->cmn);
+	start_again(file, watch);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL), 0ULL);
 	kvfree(filtered);
 	kvfree(watch);
@@ -773,7 +781,7 @@ static struct kunit_suite cmn_suite = {
 };
 
 kunit_test_suites(&cmn_suite, &cmn_count_suite, &cmn_discover_suite, &cmn_claim_suite,
-		  &cmn_group_suite, &cmn_irq_suite);
+		  &cmn_flush_suite, &cmn_group_suite, &cmn_irq_suite);
 
 MODULE_DESCRIPTION("KUnit suites of cmn_pmu");
 MODULE_LICENSE("GPL");

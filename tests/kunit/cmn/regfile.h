@@ -74,6 +74,7 @@ extern const struct cmn_fake_mesh cmn_fake_600, cmn_fake_700;
 extern struct kunit_suite cmn_count_suite;
 extern struct kunit_suite cmn_discover_suite;
 extern struct kunit_suite cmn_claim_suite;
+extern struct kunit_suite cmn_flush_suite;
 extern struct kunit_suite cmn_group_suite;
 extern struct kunit_suite cmn_irq_suite;
 
