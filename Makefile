@@ -85,7 +85,12 @@ tools_unit = $(DESTDIR)$(PREFIX)/lib/systemd/system/pmu-top.service
 programs := $(notdir $(wildcard tools/pmu-*[a-z]))
 library := $(wildcard $(addprefix tools/pmutools/,*.py */*.py */*.c */*.json))
 
+# A package's programs are its own, whatever PREFIX says.
+tools_are_packaged = $(if $(DESTDIR),,@! $(call is_packaged,$(tools_dir)/pmu-top) || { \
+	echo "$(tools_dir) is of a package: remove pmu-suite-tools first, or name another PREFIX=" >&2; exit 1; })
+
 install-tools:
+	$(tools_are_packaged)
 	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
 	@umask 022; $(MAKE) --no-print-directory man MANDIR=$(DESTDIR)$(PREFIX)/share/man/man1
 	@rm -rf $(tools_dir)
@@ -97,6 +102,7 @@ install-tools:
 	@chmod 644 $(tools_unit)
 
 uninstall-tools:
+	$(tools_are_packaged)
 	@rm -rf $(tools_dir) $(tools_unit) $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(programs)) \
 		$(patsubst %,$(DESTDIR)$(PREFIX)/share/man/man1/%.1,$(programs))
 

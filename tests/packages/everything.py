@@ -231,6 +231,16 @@ class Make(inroot.InRoot):
         self.make("uninstall PREFIX=/usr")
         self.assertEqual((self.left(), self.inside("dpkg --verify pmu-suite-dkms")), (before, ""))
 
+    def test_a_package_of_programs_is_not_touched(self):
+        """Beside it, below another PREFIX, make installs and removes its own."""
+        self.inside(f"dpkg -i {self.deb(name='pmu-suite-tools')}")
+        before = self.left()
+        for goal in "install-tools", "uninstall-tools":
+            self.assertIn("/usr/share/pmu-suite is of a package: remove pmu-suite-tools first",
+                          self.make(f"{goal} PREFIX=/usr", status=2))
+            self.make(goal)
+        self.assertEqual((self.left(), self.inside("dpkg --verify pmu-suite-tools")), (before, ""))
+
     def test_sign(self):
         """By a key of one's own: signed is what was built, and the certificate says that it is genuine."""
         self.inside("cd /tmp; openssl req -new -x509 -newkey rsa:2048 -nodes -keyout key -outform DER -out cert -subj /CN=mine/")
