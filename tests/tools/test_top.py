@@ -440,6 +440,64 @@ class TestCmn(unittest.TestCase):
         alone = self.two(mesh="arm_cmn_1")
         self.assertEqual([one.name for one in alone.meshes], ["arm_cmn_1"])
 
+    def altra(self, masks=True):
+        """A mesh, and two DMC-620s as the kernel's arm_dmc620_pmu shows them. No model counts them: written by hand."""
+        found = {}
+        for number, address in enumerate(("10008c", "1000cc")):
+            pmu = f"sys/bus/event_source/devices/arm_dmc620_{address}"
+            found |= {f"{pmu}/type": f"{20 + number}\n", f"{pmu}/cpumask": "0\n" if masks else None,
+                      f"{pmu}/events/clkdiv2_rdwr": "event=0x12,clkdiv2=0x1\n",
+                      f"{pmu}/events/clk_cycle_count": "event=0x0,clkdiv2=0x0\n",
+                      f"{pmu}/format/event": "config2:3-8\n", f"{pmu}/format/clkdiv2": "config2:9\n"}
+        return tree.machine(self, "cmn700", found)
+
+    def test_memory_controllers_beside_the_mesh(self):
+        machine = self.altra()
+        view = cmn.View.of(machine, options())
+        # 1.6 GHz is DDR4-3200: 25.6 GB/s.
+        counts = {"arm_dmc620_10008c:rdwr": 50_000_000, "arm_dmc620_10008c:clock": 1_600_000_000,
+                  "arm_dmc620_1000cc:rdwr": 350_000_000, "arm_dmc620_1000cc:clock": 1_600_000_000}
+        one = frame(counts, "totals")
+        rows = view.rows(one)
+        self.assertEqual(rows.get("dmc", pmu="arm_dmc620_10008c").value, 3.2e9)
+        self.assertEqual(rows.get("total_dmc").value, 25.6e9)
+        self.assertEqual(rows.get("dmc_of_peak", pmu="arm_dmc620_10008c").value, 0.125)
+        self.assertEqual(rows.get("dmc_clock", pmu="arm_dmc620_1000cc").text(0), "1,600")
+        for width, height in (100, None), (80, 24), (40, 24):
+            said = text(view, one, width, height)
+            self.assertRegex(said, r"DMC-620: 25\.60 GB/s read and written")
+            self.assertRegex(said, r"10008c +3\.20 GB/s 12%")
+            self.assertRegex(said, r"1000cc +22\.40 GB/s 88!%")
+            self.assertLessEqual(max(map(len, said.splitlines())), width)
+        metrics = output.Metrics(view)
+        metrics.add(one, rows)
+        said = metrics.text()
+        self.assertIn('pmu_top_dmc_bytes_total{view="cmn",pmu="arm_dmc620_1000cc"} 22400000000', said)
+        self.assertIn('pmu_top_dmc_clock_cycles_total{view="cmn",pmu="arm_dmc620_10008c"} 1600000000.0', said)
+        # A record of before has none.
+        info = {name: what for name, what in view.info.items() if name != "dmc620"}
+        self.assertEqual(cmn.View(info).controllers.info, [])
+
+    def test_memory_controllers_are_counted_event_by_event(self):
+        """The driver refuses groups; an older one shows no mask, and counts on its own CPU whichever is asked for."""
+        for masks in True, False:
+            machine = self.altra(masks)
+            self.assertEqual((machine.families(), [pmu.name for pmu in machine.of("cmn")]), (["cmn"], ["arm_cmn_0"]))
+            view = cmn.View.of(machine, options())
+            for mode in view.modes:
+                groups = [list(group) for group in view.groups(machine, mode) if group[0].pmu.startswith("arm_dmc620")]
+                self.assertEqual([(one.name, one.words, one.cpu) for group in groups for one in group],
+                                 [(f"arm_dmc620_{address}/{event}/", {"config2": word}, 0) for address in ("10008c", "1000cc")
+                                  for event, word in (("clkdiv2_rdwr", 0x290), ("clk_cycle_count", 0))])
+                self.assertEqual({len(group) for group in groups}, {1})
+
+    def test_a_memory_controller_that_is_gone(self):
+        view = cmn.View.of(self.altra(), options())
+        self.assertEqual(view.missing(tree.machine(self, "cmn700")), {"arm_dmc620_10008c", "arm_dmc620_1000cc"})
+        one = frame({"arm_dmc620_10008c:rdwr": 1, "arm_dmc620_10008c:clock": 1}, "totals")
+        self.assertIsNone(view.rows(one).get("total_dmc").value)
+        self.assertIn("DMC-620: - GB/s", text(view, one))
+
     def test_a_user_without_debugfs(self):
         hidden = {path: None for path in ("sys/kernel/debug/cmn_pmu/arm_cmn_0", "sys/kernel/debug/arm-cmn/map")}
         view = self.view(hidden)

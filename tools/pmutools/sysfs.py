@@ -34,6 +34,9 @@ FAMILIES = (
     Family("power_imc", r"nest_\w+_imc|core_imc|thread_imc|trace_imc", "power_imc_pmu", "", "",
            "POWER's in-memory collection", "modprobe power_imc_pmu; the in-tree driver is part of the kernel"),
 )
+# Counted beside a mesh, where it is; a kernel's driver alone knows it, and nothing is checked of it.
+DMC620 = Family("dmc620", r"arm_dmc620_[0-9a-f]+", "", "arm_dmc620_pmu", "", "Arm's memory controllers DMC-620",
+                "modprobe arm_dmc620_pmu")
 _BY_NAME = {family.name: family for family in FAMILIES}
 
 
@@ -142,11 +145,13 @@ class Machine:
     def __init__(self, root="/", arch=None):
         self.root = Path(root)
         self.arch = arch or platform.machine()
-        self.pmus = {}
+        self.pmus, self.others = {}, {}
         for path in sorted((self.root / DEVICES).glob("*"), key=lambda path: natural(path.name)):
             for family in FAMILIES:
                 if re.fullmatch(family.pattern, path.name):
-                    self._add(path, family)
+                    self._add(self.pmus, path, family)
+            if re.fullmatch(DMC620.pattern, path.name):
+                self._add(self.others, path, DMC620)
         self.cpus = {cpu.number: cpu for cpu in self._cpus()}
 
     def read(self, name, default=""):
@@ -156,18 +161,17 @@ class Machine:
         except OSError:
             return default
 
-    def _add(self, path, family):
+    def _add(self, pmus, path, family):
         try:
             mask = self.read(path.relative_to(self.root) / "cpumask")
-            self.pmus[path.name] = Pmu(path.name, int((path / "type").read_text()), family,
-                                       self._driver(path, family), numbers(mask), _events(path / "events"),
-                                       _formats(path / "format"), path)
+            pmus[path.name] = Pmu(path.name, int((path / "type").read_text()), family, self._driver(path, family),
+                                  numbers(mask), _events(path / "events"), _formats(path / "format"), path)
         except (OSError, ValueError):       # it went while we looked: a file is not there, or gives an error or nothing
             pass
 
     def _driver(self, path, family):
         """Our module may be loaded beside the in-tree one, which has other PMUs then, so it alone says nothing."""
-        if (self.root / "sys/module" / family.module).exists() and (not family.mark or (path / family.mark).exists()):
+        if family.module and (self.root / "sys/module" / family.module).exists() and (not family.mark or (path / family.mark).exists()):
             return Driver(OURS, family.module)
         loaded = family.twin and (self.root / "sys/module" / family.twin / "initstate").exists()
         return Driver(IN_TREE, family.twin if loaded else "")

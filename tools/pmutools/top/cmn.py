@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .. import count, mesh as meshes, metrics
 from ..errors import ToolError
-from . import draw
+from . import dmc620, draw
 from .pretty import Table, Text
 from .rows import UNITS, Rows, ratio
 
@@ -349,12 +349,13 @@ class View:
 
     def __init__(self, info):
         self.info, self.meshes, self.shown = info, [Mesh(one) for one in info["meshes"]], 0
+        self.controllers = dmc620.Controllers(info.get("dmc620", []))
         drawn = (["links"] if any(one.info["links"] for one in self.meshes) else []) + \
             ([info["event"]] if info["event"] else [])
         self.modes = drawn + (["totals"] if any(one.info["homes"] for one in self.meshes) else []) + \
             (["metrics"] if any(one.metrics for one in self.meshes) else [])
         self.first = info["event"] or self.modes[0]
-        self.help = self.HELP | {name: metric.text for one in self.meshes for name, metric in one.metrics.items()}
+        self.help = self.HELP | dmc620.HELP | {name: metric.text for one in self.meshes for name, metric in one.metrics.items()}
 
     @property
     def title(self):
@@ -388,17 +389,18 @@ class View:
         titles = dict.fromkeys(mesh.mesh["title"].partition(": ")[2] for mesh in found if mesh.mesh)
         return cls({"view": cls.name, "machine": "; ".join(filter(None, titles)) or machine.processor,
                     "kernel": machine.kernel, "driver": str(there[0].driver), "event": options.event,
-                    "meshes": [mesh.info for mesh in found]})
+                    "meshes": [mesh.info for mesh in found], "dmc620": dmc620.Controllers.of(machine).info})
 
     def look(self, machine):
         pass
 
     def missing(self, machine):
-        return {one.name for one in self.meshes if not one.pmu(machine)}
+        return {one.name for one in self.meshes if not one.pmu(machine)} | self.controllers.missing(machine)
 
     def groups(self, machine, mode):
         for one in self.meshes:
             yield from one.groups(machine, mode)
+        yield from self.controllers.groups(machine)
 
     def turns(self, machine, mode):
         """Those of all meshes at the same time: they share no counters."""
@@ -418,11 +420,17 @@ class View:
         rows = Rows()
         for one in self.meshes:
             one.rows(frame, rows)
+        self.controllers.rows(frame, rows)
         return rows
 
     def draw(self, frame, rows, width, height):
         """One mesh on a screen; all where there is no end to the lines."""
+        if self.controllers.info:
+            yield self.controllers.summary(rows)
+            height = height and height - 1
         for one in self.meshes if height is None else [self.meshes[self.shown]]:
             if height is None and len(self.meshes) > 1:
                 yield Text(one.title, "bold")
             yield from one.draw(frame, rows, width, height)
+        if self.controllers.info:
+            yield self.controllers.draw(rows, width)
