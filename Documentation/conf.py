@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Sphinx: the pages as HTML. They are written to be read as text, so there is no markup for Sphinx alone but index.md's.
-
-Graphs are text as well; Graphviz draws them."""
+"""Sphinx: the pages as HTML. They are written to be read as text, so there is no markup for Sphinx alone but index.md's."""
 project = "pmu-suite"
 copyright = "the pmu-suite developers"
-extensions = ["myst_parser", "sphinx.ext.graphviz"]
+extensions = ["myst_parser"]
 
 # The source is the whole tree, since README.md links into this folder and the pages link back.
 include_patterns = ["*.md", "Documentation/**.md"]
 root_doc = "Documentation/index"
-
-graphviz_output_format = "svg"
 
 # A link may name a heading: cmn.md#what-is-refused
 myst_heading_anchors = 3
