@@ -83,7 +83,7 @@ uninstall-driver:
 tools_dir = $(DESTDIR)$(PREFIX)/share/pmu-suite
 tools_unit = $(DESTDIR)$(PREFIX)/lib/systemd/system/pmu-top.service
 programs := $(notdir $(wildcard tools/pmu-*[a-z]))
-library := $(wildcard $(addprefix tools/pmutools/,*.py */*.py */*.c */*.json))
+library := $(wildcard $(addprefix tools/pmutools/,*.py */*.py */*.c */*.json) tools/prometheus/*)
 
 # A package's programs are its own, whatever PREFIX says.
 tools_are_packaged = $(if $(DESTDIR),,@! $(call is_packaged,$(tools_dir)/pmu-top) || { \
