@@ -124,7 +124,7 @@ class Tree(unittest.TestCase):
         self.assertEqual(set(matrix.CHECKS), {*kernel.STOCK, *kernel.OTHERS, matrix.DEBUG})
 
     def test_the_readme_has_a_row_for_each(self):
-        table = (cache.TREE / "README.md").read_text().split(matrix.BEGIN)[1].split(matrix.END)[0].splitlines()
+        table = (cache.TREE / "Documentation/kernels.md").read_text().split(matrix.BEGIN)[1].split(matrix.END)[0].splitlines()
         with unittest.mock.patch.object(matrix, "version", lambda machine, series: ""):
             today = matrix.table()
         self.assertEqual(table[:2], list(matrix.HEAD))
