@@ -10,7 +10,7 @@ from .pretty import Text
 from .rows import ratio
 
 COMMANDS, CLOCK = "clkdiv2_rdwr", "clk_cycle_count"
-# Both by the script of AmpereComputing/ampere-lts-kernel, issue 9; that a transfer is of 8 bytes, as DDR4's channels have it.
+# Both by the script of AmpereComputing/ampere-lts-kernel, issue 9. A transfer is of 8 bytes, as a DDR4 channel has it.
 LINE = 64               # bytes of a read or write
 PER_CLOCK = 16          # bytes: two transfers
 ENTRY = 28              # columns of a controller's numbers
@@ -57,7 +57,9 @@ class Controllers:
     def summary(self, rows):
         clocks = sorted(row.value * 1e-6 for name in self.info if (row := rows.get("dmc_clock", pmu=name)).value)
         said = f"{clocks[0]:,.0f}" + (f" to {clocks[-1]:,.0f}" if clocks[-1] - clocks[0] > 1 else "") if clocks else "-"
-        return Text.assemble(("DMC-620: ", "bold"), f"{rows.get('total_dmc').text(2)} GB/s read and written, clock {said} MHz",
+        total = rows.get("total_dmc")
+        return Text.assemble(("DMC-620: ", "bold"), f"{total.text(2)} GB/s read and written, clock {said} MHz",
+                             f"   most {rows.history.peak(total)} {rows.history.text(total, 20)}" if rows.history else "",
                              no_wrap=True, overflow="ellipsis")
 
     def draw(self, rows, width):

@@ -15,6 +15,7 @@ from ..count import Reading, Session, restore_file_limit
 from ..errors import NO_COMMAND, NO_START, ToolError
 from ..files import printable
 from ..sysfs import Machine, natural
+from . import resctrl
 
 VERSION = 2
 # What perf says of a device or a CPU that is not there; and of what somebody else has.
@@ -114,6 +115,7 @@ class Live:
             raise refused[0][1] if refused else ToolError("There is nothing to count: all PMUs are gone.",
                                                           "The kernel's log says why; start this again when they are back.")
         self.session.enable()
+        self.groups = resctrl.Groups(self.machine)
         self.last, self.moment = self._read()
         self.begin, self.due, self.wall = self.begin or self.moment, self.moment, time.time()
 
@@ -148,8 +150,8 @@ class Live:
         if len(self.turns) > 1:
             counts = {key: Reading(one.value, max(whole, one.running), one.running) if key in takes_turns else one
                       for key, one in counts.items()}
-        frame = Frame((self.moment - self.begin) / 1e9, whole / 1e9, self.mode, counts, extra=self.view.extra(self.mode),
-                      time=now_text(self.wall))
+        frame = Frame((self.moment - self.begin) / 1e9, whole / 1e9, self.mode, counts | self.groups.since_last(),
+                      extra=self.view.extra(self.mode), time=now_text(self.wall))
         self.last, self.moment, self.wall = now, moment, time.time()
         frame.notes = self._renew(bool(counts)) + self._starved(raw, frame.seconds)
         return frame

@@ -9,7 +9,7 @@ import errno
 
 from .. import count
 from ..errors import ToolError
-from . import draw, icelake
+from . import draw, icelake, resctrl
 from .pretty import Table, Text
 from .rows import Rows, ratio
 
@@ -32,6 +32,7 @@ class View:
     title = "memory channels"
     tolerate = (errno.ENODEV, errno.ENXIO)
     help = {"read": "bytes read from memory", "write": "bytes written to memory", "clock": "clocks of the memory",
+            "group": "bytes that a group of resctrl moved beyond an L3 cache",
             "of_peak": "part of what a channel can move with its clock",
             "socket_of_peak": "part of what a socket's channels can move with their clocks",
             "page_hit": "part of the commands that found their page open",
@@ -147,6 +148,7 @@ class View:
             self._of_peak(rows, socket)
         for name, unit in (("read", "B/s"), ("write", "B/s"), ("read_bytes", "B"), ("write_bytes", "B")):
             rows.total(f"total_{name}", [rows.get(f"socket_{name}", socket=socket) for socket in self.sockets()], unit)
+        resctrl.rows(frame, rows)
         return rows
 
     def _of_peak(self, rows, socket):
@@ -199,8 +201,8 @@ class View:
 
     def draw(self, frame, rows, width, height):
         """A line for each channel; side by side where these do not fit in the height; or else for each socket."""
-        sockets = self.sockets()
-        room = None if height is None else height - draw.AROUND
+        sockets, groups = self.sockets(), resctrl.line(rows)
+        room = None if height is None else height - draw.AROUND - bool(groups)
         parts = [sockets]
         if room is not None and self._lines(sockets) > room and width >= 2 * HALF and len(sockets) > 1:
             middle = (len(sockets) + 1) // 2
@@ -209,6 +211,8 @@ class View:
         if brief:
             parts = [sockets]
         yield self._totals(rows, width)
+        if groups:
+            yield Text(groups, no_wrap=True, overflow="ellipsis")
         beside = Table.grid()
         beside.add_row(*(self._table(rows, part, width // len(parts), brief) for part in parts))
         yield beside

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Who moves the bytes: memory bandwidth monitoring by resctrl's groups, where somebody has mounted it and made groups.
+
+Linux' Documentation/filesystems/resctrl.rst has the files. A control group's numbers include those of the monitor groups
+in it, so these are taken away from it: each task is in one number.
+"""
+import time
+from pathlib import Path
+
+from ..count import Reading
+
+KEY = "resctrl/"
+ROOT, FILE = "sys/fs/resctrl", "mbm_total_bytes"
+NOT_GROUPS = ("info", "mon_data", "mon_groups")
+REST = "(the rest)"         # what is in no group that somebody has made
+SHOWN = 6
+
+
+def _directories(path):
+    try:
+        return sorted(one for one in path.iterdir() if one.is_dir())
+    except OSError:
+        return []
+
+
+def _bytes(group):
+    """{L3 cache: bytes since the group is there} of a group's directory; without those that say "Unavailable"."""
+    found = {}
+    for domain in _directories(group / "mon_data"):
+        try:
+            found[domain.name.rpartition("_")[2]] = int((domain / FILE).read_text())
+        except (OSError, ValueError):
+            pass
+    return found
+
+
+class Groups:
+    def __init__(self, machine):
+        self.root = Path(machine.root) / ROOT
+        self.last, self.moment = {}, 0
+        self.since_last()
+
+    def read(self):
+        """{(group, L3 cache): bytes}"""
+        found = {}
+        for control in [self.root, *(one for one in _directories(self.root) if one.name not in NOT_GROUPS)]:
+            name = REST if control == self.root else control.name
+            own = _bytes(control)
+            for monitor in _directories(control / "mon_groups"):
+                parts = _bytes(monitor)
+                label = monitor.name if control == self.root else f"{name}/{monitor.name}"
+                found |= {(label, cache): value for cache, value in parts.items()}
+                # Without one part the rest is not known.
+                own = {cache: value - parts[cache] for cache, value in own.items() if cache in parts}
+            found |= {(name, cache): value for cache, value in own.items()}
+        return found
+
+    def since_last(self):
+        """{key of a frame: Reading}; a group that is new, or was made anew, has none."""
+        if not self.root.is_dir():
+            return {}
+        now, moment = self.read(), time.monotonic_ns()
+        passed = moment - self.moment
+        counts = {f"{KEY}{cache}/{group}": Reading(value - self.last[group, cache], passed, passed)
+                  for (group, cache), value in now.items() if value >= self.last.get((group, cache), value + 1)}
+        self.last, self.moment = now, moment
+        return counts
+
+
+def rows(frame, rows):
+    for key in frame.counts:
+        if key.startswith(KEY):
+            cache, _, group = key.removeprefix(KEY).partition("/")
+            value, share = frame.rate(key)
+            rows.add("group", value, "B/s", share, group=group, cache=cache)
+            rows.add("group_bytes", frame.count(key), "B", group=group, cache=cache)
+
+
+def line(rows):
+    """The groups that move most, for people; "" if nobody has made one."""
+    found = {}
+    for row in rows.all:
+        if row.name == "group" and row.value is not None:
+            group = dict(row.labels)["group"]
+            found[group] = found.get(group, 0.0) + row.value
+    if not set(found) - {REST}:
+        return ""
+    most = sorted(found.items(), key=lambda one: -one[1])
+    said = ", ".join(f"{name} {value / 1e9:,.2f}" for name, value in most[:SHOWN])
+    return f"by resctrl's groups: {said}{' ...' if most[SHOWN:] else ''} GB/s"
