@@ -9,7 +9,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from . import cache, debian
+from . import cache, debian, kernel as kernels
+from .arch import ARCHES
 from .cache import TREE, Error, run, tree_files
 
 DRIVER_SOURCES = ("Kbuild", "Makefile", "drivers", "include", "scripts/conftest.sh")
@@ -67,27 +68,41 @@ def _make_modules(arch, kernel, work, arguments):
                                              f"CROSS_COMPILE={cross}", "modules"))
 
 
-def copy_sources(directory):
-    for name in tree_files(*DRIVER_SOURCES, *SUITE_SOURCES):
+def sources(arch, suites):
+    """The files that our modules, and their @suites, are built from: no driver of another architecture."""
+    others = {other.pmu for other in ARCHES.values()} - {arch.pmu}
+    return [name for name in tree_files(*DRIVER_SOURCES, *(SUITE_SOURCES if suites else ()))
+            if others.isdisjoint(Path(name).parts)]
+
+
+def copy_sources(arch, directory, suites):
+    for name in sources(arch, suites):
         target = directory / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(TREE / name, target)
 
 
-def sources_key(suites):
+def sources_key(arch, suites):
     """A key of what our modules, and their @suites, are built from."""
-    return cache.key_of_tree(*DRIVER_SOURCES, *(SUITE_SOURCES if suites else ()))
+    return cache.key_of_tree(*sources(arch, suites))
 
 
-def modules(arch, kernel, suites=False, debug=False):
+def is_sparse_asked(kernel, suites):
+    """Does sparse look at this build every day? It takes as long as the compiler, and what it looks for is the same in all
+    builds of a file: so one of them that users have, and the one with the suites."""
+    return suites if kernel.series == "kunit" else kernel.series == kernels.STOCK[-1]
+
+
+def modules(arch, kernel, suites=False, debug=False, ask_sparse=False):
     """The directory of our .ko files for @kernel: as users build them, or with the KUnit @suites, or for gdb to @debug.
 
     BUILD_LOG beside them is what the build said, with all that the compiler can warn of, and sparse, where it is
-    installed: scripts/check reads it, so nothing is compiled for that alone.
+    installed and asked: scripts/check reads it, so nothing is compiled for that alone.
     """
     flags = ["-g", arch.debug_flags] if debug else []
-    sparse = None if debug or kernel.root else shutil.which("sparse")
-    key = cache.key_of(RECIPE, sources_key(suites), kernel.release, kernel.version, str(suites),
+    ask_sparse = ask_sparse or is_sparse_asked(kernel, suites)
+    sparse = None if debug or kernel.root or not ask_sparse else shutil.which("sparse")
+    key = cache.key_of(RECIPE, sources_key(arch, suites), kernel.release, kernel.version, str(suites),
                        str(kernel.kdir), str(kernel.root),
                        compiler_version(compiler(arch) + "gcc"), SPARSE, compiler_version(sparse) if sparse else "",
                        *flags)
@@ -95,7 +110,7 @@ def modules(arch, kernel, suites=False, debug=False):
     def build(directory):
         cache.say(f"building the modules for {kernel.release}")
         work = directory / "build"
-        copy_sources(work)
+        copy_sources(arch, work, suites)
         extra = ["C=1", f"CHECK={SPARSE}", "CF=-D__CHECK_ENDIAN__"] if sparse else []
         # gdb is to find the sources in the tree.
         extra += [f"KCFLAGS={' '.join(flags)} -fdebug-prefix-map={work}/="] if debug else []

@@ -45,11 +45,11 @@ def build_log(arch):
     def make(directory):
         cache.say(f"building the modules for {arch.name} with clang")
         work = directory / "build"
-        build.copy_sources(work)
+        build.copy_sources(arch, work, suites=True)
         said = run(build.make("-C", work, f"KDIR={kdir}", "KUNIT=1", "W=1", f"ARCH={arch.kernel}", *FLAGS, "modules"),
                    f"building the modules for {arch.name} with clang")
         (directory / build.BUILD_LOG).write_text(said.replace(f"{work}/", ""))
         shutil.rmtree(work)
 
-    key = cache.key_of(build.sources_key(suites=True), str(kdir), Path(__file__))
+    key = cache.key_of(build.sources_key(arch, suites=True), str(kdir), Path(__file__))
     return (cache.entry("clang-modules", f"{arch.name}-{key}", make) / build.BUILD_LOG).read_text()
