@@ -31,7 +31,7 @@ KUNIT_MACHINES = {"x86_64": {"models": ("snbep,sockets=2",), "cpus": 4, "nodes":
                   "ppc64le": {"cpus": 4}}
 CORE_ARCH = "x86_64"    # where all cases of the core's run, and fastest
 LOG_LINES = 25
-TURNS = 6               # at most in one guest
+TURNS = 16              # at most in one guest
 # Files that run on both stock kernels every day, since what they are about changed between the two: perf's core, hotplug,
 # rights, events of tasks that end, samples and task switches. Of other files test-kernels has the older kernel's guests.
 ON_BOTH = ("counts", "ends", "hotplug", "lifecycle", "rights", "trace", "under_way")

@@ -16,7 +16,7 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from pmusuite import arch, cache, guest, jobs, kernel, ktap, turns, unittests
+from pmusuite import arch, cache, guest, jobs, kept, kernel, ktap, turns, unittests
 
 GOOD = "KTAP version 1\n1..2\nok 1 a\nok 2 b\n"
 COMMAND = jobs.Job("job", ("true",))
@@ -125,7 +125,18 @@ class Guests(unittest.TestCase):
 
     def test_a_guest_is_not_shared_by_too_many(self):
         found = self.jobs(*(f"--param m.p={number}" for number in range(jobs.TURNS + 1)))
-        self.assertEqual([len(group) for group in jobs.together(found)], [4, 3])
+        self.assertEqual([len(group) for group in jobs.together(found)], [jobs.TURNS // 2 + 1, jobs.TURNS // 2])
+
+
+class Order(unittest.TestCase):
+    def test_debug_kernels_begin_and_then_what_takes_long(self):
+        def group(name, **of_guest):
+            return [jobs.Job(name, guest=of_guest and guest.Guest(arch.get("arm64"), **of_guest))]
+
+        groups = [group("unknown"), group("short"), group("stock", kernel="6.12"), group("debug", kernel="kunit"), group("long")]
+        with unittest.mock.patch.object(kept, "seconds", return_value={"short": 1, "debug": 2, "stock": 70, "long": 100}):
+            found = script("test").longest_first(groups)
+        self.assertEqual([job.name for job, in found], ["debug", "long", "stock", "unknown", "short"])
 
 
 class Selection(unittest.TestCase):
