@@ -164,6 +164,10 @@ soak:
 	@scripts/setup test
 	@scripts/test $(TESTFLAGS) soak
 
+hostile:
+	@scripts/setup test
+	@scripts/test $(TESTFLAGS) 'hostile/*'
+
 check:
 	@scripts/setup test
 	@scripts/check
@@ -210,6 +214,7 @@ help:
 	@echo 'make test            static checks, models, KUnit, end-to-end tests (TESTFLAGS= for scripts/test)'
 	@echo 'make test-kernels    the same guests on the oldest and the newest kernel that Debian has, and on PREEMPT_RT'
 	@echo 'make soak            long runs, and tests that watch the clock: for a host with nothing else to do'
+	@echo 'make hostile         allocations that fail, and long random programs, on the debug kernel'
 	@echo 'make check           static checks alone: warnings, sparse, checkpatch'
 	@echo 'make docs            the documentation as HTML, in Documentation/html'
 	@echo 'make mutate          breaks the suite on purpose, and sees that tests notice'
@@ -219,4 +224,4 @@ help:
 
 .PHONY: modules modules_install clean install uninstall install-driver uninstall-driver install-tools uninstall-tools
 .PHONY: dkms-source dkms-hooks dkms-install dkms-uninstall sign dist deb rpm
-.PHONY: man demo test test-kernels soak check docs html mutate bench help
+.PHONY: man demo test test-kernels soak hostile check docs html mutate bench help

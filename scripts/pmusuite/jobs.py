@@ -35,6 +35,8 @@ TURNS = 16              # at most in one guest
 # Files that run on both stock kernels every day, since what they are about changed between the two: perf's core, hotplug,
 # rights, events of tasks that end, samples and task switches. Of other files test-kernels has the older kernel's guests.
 ON_BOTH = ("counts", "ends", "hotplug", "lifecycle", "rights", "trace", "under_way")
+# Groups of guests that "make test" does not have.
+APART = ("soak", "hostile")
 # The scripts know the machines of all PMUs.
 SCRIPTS = ("scripts", *(str(path.relative_to(TREE)) for path in sorted((TREE / "tests/models").rglob("*.py"))
                         if not path.name.startswith("test_")))
@@ -187,10 +189,10 @@ def mentioned(text, files):
 def guest_jobs(name, file, text, group="guest"):
     """The @group's jobs of a test @file with @text, whose "# vm:" lines may ask for several guests each.
 
-    The guests of a "# soak vm:" line are soak's, and so are all of a file with a "# soak:" line.
+    The guests of a "# soak vm:" line are soak's, and so are all of a file with a "# soak:" line. So it is with "hostile".
     """
-    everyday = "soak" if lines(text, "soak") else "guest"
-    groups = [(of, row) for word, of in (("vm", everyday), ("soak vm", "soak"))
+    everyday = next((of for of in APART if lines(text, of)), "guest")
+    groups = [(of, row) for word, of in (("vm", everyday), *((f"{of} vm", of) for of in APART))
               for line in lines(text, word) for row in expand(line)]
     rows = [row for _, row in groups]
     if not rows:
@@ -237,7 +239,8 @@ def of_files(group):
 
 
 def guests(group="guest"):
-    """The jobs of all test files; "soak" are those that take long, or depend on how busy the host is."""
+    """The jobs of all test files; "soak" are those that take long, or depend on how busy the host is, and "hostile" those
+    that try to break the drivers by everything that can be made to fail."""
     for found in of_files(group):
         yield from (job for job in found if group != "guest" or every_day(job, found))
 
@@ -245,6 +248,10 @@ def guests(group="guest"):
 def soak():
     yield from guests("soak")
     yield from kunit("soak")
+
+
+def hostile():
+    yield from guests("hostile")
 
 
 def kernels():
@@ -266,8 +273,8 @@ def kernels():
 
 GROUPS = {"scripts": scripts, "check": check, "differences": differences, "tools": tools, "models": models, "kunit": kunit,
           "perf_events": perf_events, "pages": pages, "kexec": kexec, "packages": packages, "guest": guests, "soak": soak,
-          "kernels": kernels}
-ON_DEMAND = ("soak", "kernels")     # not among all jobs, only where a pattern names the group
+          "hostile": hostile, "kernels": kernels}
+ON_DEMAND = (*APART, "kernels")     # not among all jobs, only where a pattern names the group
 
 
 @functools.cache

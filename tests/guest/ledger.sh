@@ -6,7 +6,9 @@
 # say how many there are, and how long.
 SEED=${SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
 PROGRAMS=${PROGRAMS:-2}
-OPERATIONS=${OPERATIONS:-2000}
+# The debug kernel runs in "make hostile" alone, which has time.
+[ -e /sys/kernel/debug/kmemleak ] && OPERATIONS=${OPERATIONS:-20000}
+OPERATIONS=${OPERATIONS:-2500}
 
 # ledger [OPTION]... EVENT=SOURCE...
 ledger() {

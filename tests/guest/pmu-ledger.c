@@ -405,7 +405,7 @@ static uint64_t any_count(void)
 static struct operation make(int open, bool moves)
 {
 	/* Of 100. */
-	static const int shares[WHATS] = { 16, 7, 8, 7, 22, 36, 1, 3 };
+	static const int shares[WHATS] = { 20, 16, 8, 7, 13, 32, 1, 3 };
 	struct operation op = { .leader = -1, .event = any() % open };
 	int share = any() % 100;
 

@@ -5,6 +5,7 @@
 # always fit; twelve take turns, with pinned ones among them.
 #
 # vm: --kernel '6.1 6.12' --driver ours --model snbep,sockets=2 --cpus 4
+# hostile vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
 . ./intel_imc/lib.sh
 . ./ledger.sh
 

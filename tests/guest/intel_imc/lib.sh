@@ -71,14 +71,3 @@ clock() {
 	shift
 	echo "pmu-model set $device dead 0; $*; pmu-model set $device dead 1"
 }
-
-# Nothing that was allocated is lost; the debug kernel looks for it. It takes what is younger than
-# 5 s for not yet lost; what only a register held at the first scan is found by the second.
-no_leaks() {
-	[ -e /sys/kernel/debug/kmemleak ] || return 0
-	sleep 6
-	for _ in 1 2; do
-		echo scan > /sys/kernel/debug/kmemleak
-	done
-	equal "leaks" "$(cat /sys/kernel/debug/kmemleak)" ""
-}
