@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The packages, on demand: test_packages.py on the newest kernel and its suite; upgraded, signed, booted from in a guest."""
+import json
 import re
 import shutil
 import subprocess
@@ -8,7 +9,7 @@ from pathlib import Path
 import inroot
 import test_packages
 from inroot import NEXT, VERSION
-from pmusuite import cache, kernel as kernels, unittests
+from pmusuite import build, cache, kernel as kernels, unittests
 
 
 class Guests(inroot.InRoot):
@@ -139,10 +140,11 @@ class SecureBoot(Guests):
         self.assertRegex(self.boot(self.LOAD, "--mok", self.over / "upper/var/lib/dkms/mok.pub"), "clocks: [1-9]")
 
 
-class Dracut(Guests):
-    """What RHEL and Fedora make an initramfs with, on Debian: their initramfs is for one machine and has what that loads."""
+class Installed(Guests):
+    """Debian with systemd, as it boots from a disk by an initramfs of dracut's."""
 
-    packages = ("linux-headers-{}", "linux-image-{}", "systemd", "udev", "dracut")
+    # Not with what no boot reads.
+    LEFT_OUT = "tmp boot var/cache usr/include usr/lib/gcc usr/share usr/src"
 
     def initramfs(self):
         """What of the suite a new initramfs has, which is for a machine with a disk."""
@@ -153,16 +155,70 @@ class Dracut(Guests):
         return {Path(name).name.removesuffix(".xz") for name in files
                 if re.search(r"pmu.*\.(ko|conf)", Path(name).name)}
 
-    def boot(self):
-        """Which driver has the memory channels after a boot of what is installed, by the initramfs; versions of our modules."""
-        # Not with what no boot reads.
+    def boot(self, program, *arguments):
+        """What @program says after a boot of what is installed, by the initramfs."""
         self.inside("mkdir -p /tmp/root; mount --bind / /tmp/root; cd /tmp/root; "
-                    "for name in tmp boot var/cache usr/include usr/lib/gcc usr/share usr/src; do mount -t tmpfs none $name; done; "
+                    f"for name in {self.LEFT_OUT}; do mount -t tmpfs none $name; done; "
                     "mke2fs -q -t ext4 -d . /mnt/disk 4G")
-        done = unittests.vm(self, "--kernel", self.series, "--driver", "none", "--timeout", "900",
-                            "--installed", self.work / "disk", self.over / "upper/boot/initramfs", "--", "what-drives")
+        done = unittests.vm(self, "--kernel", self.series, "--driver", "none", "--timeout", "900", *arguments,
+                            "--installed", self.work / "disk", self.over / "upper/boot/initramfs", "--", program)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout.splitlines()
+        return done.stdout
+
+
+class Service(Installed):
+    """pmu-top.service, under systemd."""
+
+    packages = ("linux-headers-{}", "linux-image-{}", "systemd", "udev", "dracut", "prometheus", "prometheus-node-exporter")
+    LEFT_OUT = "tmp boot var/cache usr/include usr/lib/gcc usr/share/doc usr/share/man usr/share/locale usr/src"
+    PROMETHEUS = """global: {scrape_interval: 5s, evaluation_interval: 5s}
+rule_files: [/usr/share/pmu-suite/prometheus/pmu-top.rules.yml]
+scrape_configs: [{job_name: node, static_configs: [{targets: [localhost:9100]}]}]"""
+
+    def test_what_prometheus_keeps_is_what_the_model_did(self):
+        shutil.copy(build.guest_program(inroot.ARCH, "pmu-model"), self.work / "pmu-model")
+        shutil.copy(cache.TREE / "tests/packages/what-counts.py", self.work / "what-counts")
+        self.make("install install-tools PREFIX=/usr")
+        self.inside("pmu-driver ours; install -m 755 /mnt/pmu-model /mnt/what-counts /usr/local/bin/; "
+                    f"cat > /etc/prometheus/prometheus.yml <<'EOT'\n{self.PROMETHEUS}\nEOT\n")
+        self.initramfs()
+        said = json.loads(self.boot("what-counts", "--model", "snbep,sockets=2", "--cpus", "2"))
+        print(f"# {said}")
+        journal = said["journal"]
+        self.assertEqual(said["enabled"], "disabled")
+        self.assertEqual((said["state"], said["file"], said["linked"], said["mode"], said["driver"]),
+                         ("active", True, True, "0o100644", True), journal)
+        # One right alone: CAP_PERFMON is number 38.
+        one = f"{1 << 38:016x}"
+        self.assertEqual({said["status"][name] for name in ("CapEff", "CapPrm", "CapBnd")}, {one})
+        self.assertNotIn("0", said["status"]["Uid"].split())
+        self.assertEqual((said["status"]["Seccomp"], said["status"]["NoNewPrivs"]), ("2", "1"))
+        self.assertTrue(said["scraped"], journal)
+        self.assertEqual(said["total"], 0)
+        self.assertAlmostEqual(said["rate in what was observed"], 1, delta=0.01)
+        # A scrape sees the last interval that has ended, so both ends of the window, of 60 s, are late by up to one.
+        self.assertAlmostEqual(said["rate"], 1, delta=0.04)
+        self.assertAlmostEqual(said["rule"], 1, delta=0.04)
+        self.assertEqual((said["scrape error"], said["after a restart"]), (0, 64e6))
+        self.assertLess(said["age"], 15)
+        self.assertGreaterEqual(said["resets"], 1)
+        self.assertEqual((said["result"], said["left"]), ("success", [False, False]), journal)
+
+
+    def test_a_record_that_is_played(self):
+        """Through a real node_exporter into a real Prometheus: rate() of each channel is the record's, within 1 %."""
+        said = json.loads(self.inside(f"mkdir /tmp/played; python3 {self.tree()}/tests/packages/plays-a-record.py {self.tree()} "
+                                      "/tmp/played || { tail /tmp/played/*.log; false; }"))
+        self.assertEqual(set(said["found"]), set(said["wanted"]))
+        for channel, value in said["wanted"].items():
+            self.assertAlmostEqual(said["found"][channel] / value, 1, delta=0.01, msg=channel)
+        self.assertEqual((said["error"], said["rules"], said["alerts"]), (0, 2, []))
+
+
+class Dracut(Installed):
+    """What RHEL and Fedora make an initramfs with, on Debian: their initramfs is for one machine and has what that loads."""
+
+    packages = ("linux-headers-{}", "linux-image-{}", "systemd", "udev", "dracut")
 
     def test_a_boot_by_an_initramfs_of_before(self):
         """What is installed and chosen now is what drives, without a new initramfs."""
@@ -174,7 +230,7 @@ class Dracut(Guests):
         for change, found in ((f"dpkg -i {self.deb(NEXT)}", ["intel_imc_pmu", NEXT, NEXT]), ("pmu-driver in-tree", ["snbep_uncore"]),
                               ("pmu-driver ours; dpkg --remove pmu-suite-dkms", ["snbep_uncore"])):
             self.inside(change)
-            self.assertEqual(self.boot(), found, change)
+            self.assertEqual(self.boot("what-drives").splitlines(), found, change)
 
     def test_an_initramfs_has_nothing_of_the_suite(self):
         """Or it would load a module that is installed no more, whatever pmu-driver says."""
@@ -205,6 +261,19 @@ class Make(inroot.InRoot):
             f"modules/lib/modules/{self.kernel.release}/updates/pmu-suite/pmu_core.ko"])
         self.make("uninstall DESTDIR=/tmp/into INSTALL_MOD_PATH=/tmp/modules PREFIX=/usr")
         self.assertEqual(self.inside("cd /tmp; find into modules -type f"), "")
+
+    def test_an_image_for_machines_without_a_compiler(self):
+        """Documentation/fleet.md, "Build once". The links and rights of the machine stay as they are."""
+        page = (cache.TREE / "Documentation/fleet.md").read_text()
+        build_it, unpack = (re.findall(r"(?m)^    (.+)$", part)[:4] for part in page.split("## One machine first")[0].split("On each machine, as root:"))
+        self.inside(f"cp -r {self.tree()} /tmp/tree; mkdir -m 700 /tmp/tree/image; cd /tmp/tree; RELEASE={self.kernel.release}; "
+                    "openssl req -new -x509 -newkey rsa:2048 -nodes -keyout mok.key -outform DER -out mok.pub -subj /CN=fleet/ 2> /tmp/said; "
+                    + "; ".join(build_it))
+        self.assertEqual(self.left(), [])
+        self.inside(f"RELEASE={self.kernel.release}; cd /tmp/tree; {unpack[0]}")
+        self.assertEqual(self.inside("readlink /lib; stat -c %a / /usr"), "usr/lib\n755\n755\n")
+        self.assertEqual(self.inside(f"modinfo -k {self.kernel.release} -F signer intel_imc_pmu; command -v pmu-driver"),
+                         "fleet\n/usr/sbin/pmu-driver\n")
 
     def test_umask(self):
         """What root installs with a umask that lets nobody else read, others can read as ever."""
