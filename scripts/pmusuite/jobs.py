@@ -256,6 +256,8 @@ def guests(group="guest"):
 def soak():
     yield from guests("soak")
     yield from kunit("soak")
+    # No result of a test hangs on gdb, and what it needs is built for it alone.
+    yield python("soak/gdb", "tests/gdb", sources=EVERYTHING)
 
 
 def hostile():
