@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""pmu-top: what it writes, for programs and for files."""
+import csv
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+import xml.dom.minidom
+from pathlib import Path
+
+import tree
+from promtool import promtool
+from top_cases import PROGRAM, SECOND, WHEN, busy_xeon, frame, options, xeon
+
+from pmutools import VERSION
+from pmutools.count import Reading
+from pmutools.errors import ToolError
+from pmutools.top import cmn, frames, main, output, power_imc
+from pmutools.top.rows import Rows
+
+
+class TestOutputs(unittest.TestCase):
+    def setUp(self):
+        self.view = xeon(self)
+        self.frame = busy_xeon(self.view)
+        self.rows = self.view.rows(self.frame)
+        directory = tempfile.TemporaryDirectory(prefix="pmu-top.")
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+
+    def record(self, *more):
+        path = self.directory / "record"
+        recorder = frames.Recorder(path, self.view.info)
+        for one in (self.frame, *more):
+            recorder.write(one)
+        recorder.file.close()
+        return path
+
+    def run_program(self, *arguments, **environment):
+        return subprocess.run(["/usr/bin/python3", PROGRAM, *map(str, arguments)], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, env={**os.environ, **environment})
+
+    def test_json(self):
+        said = json.loads(output.as_json(self.view, self.frame, self.rows))
+        self.assertIn({"name": "read", "socket": "0", "channel": "0", "pmu": "uncore_imc_0", "value": 3.2e9, "unit": "B/s", "share": 1.0},
+                      said["rows"])
+
+    def test_csv(self):
+        lines = output.Csv().text(self.frame, self.rows).splitlines()
+        self.assertEqual(lines[0], "time,start,seconds,name,socket,channel,pmu,value,unit,share")
+        self.assertIn(f"{WHEN},0.000000,1.000000,read,0,0,uncore_imc_0,3200000000.0,B/s,1.000000", lines)
+
+    def metrics(self, *given, view=None):
+        found = output.Metrics(view or self.view)
+        for one in given:
+            found.add(one, (view or self.view).rows(one))
+        return found
+
+    def test_counters_lose_nothing(self):
+        """Prometheus scrapes when it likes: what was counted in any interval is in the next scrape, and in all after it."""
+        found = self.metrics(*[self.frame] * 14, frames.Frame(14.0, 1.0, "all", {}), self.frame)
+        said = found.text()
+        one = 'view="intel_imc",socket="0",channel="0",pmu="uncore_imc_0"'
+        self.assertIn(f"pmu_top_read_bytes_total{{{one}}} {15 * 3.2e9!r}\n", said)
+        self.assertIn(f"pmu_top_clock_cycles_total{{{one}}} {15 * 1.2e9!r}\n", said)
+        self.assertIn('pmu_top_observed_seconds_total{view="intel_imc"} 16.0\n', said)
+        # An interval was lost.
+        self.assertIn(f'pmu_top_counted_seconds_total{{metric="pmu_top_read_bytes_total",{one}}} 15.0\n', said)
+        self.assertIn(f"pmu_top_page_hit_ratio{{{one}}} 0.75\n", said)
+        self.assertRegex(said, r'pmu_top_share_ratio\{metric="pmu_top_page_hit_ratio",' + one + r"\} 0\.33")
+        self.assertNotIn("socket_read", said)       # PromQL makes sums
+
+    def test_what_took_turns_is_scaled(self):
+        one = busy_xeon(self.view)
+        one.counts["0/0/rd"] = Reading(25_000_000, SECOND, SECOND // 2)
+        said = self.metrics(one).text()
+        self.assertIn('pmu_top_read_bytes_total{view="intel_imc",socket="0",channel="0",pmu="uncore_imc_0"} 3200000000.0\n', said)
+        self.assertIn('pmu_top_counted_seconds_total{metric="pmu_top_read_bytes_total",view="intel_imc",socket="0",channel="0",'
+                      'pmu="uncore_imc_0"} 0.5\n', said)
+
+    def all_views(self):
+        mesh = cmn.View.of(tree.machine(self, "cmn700"), options())
+        power = power_imc.View.of(tree.machine(self, "power9"), options())
+        yield self.view, self.frame
+        yield mesh, frame({f"arm_cmn_0:{key}": Reading(1000, SECOND, SECOND // 5) for key in
+                           ["access", "miss", "reqs", "retries", *(f"links/{key}" for key in mesh.meshes[0].info["links"])]},
+                          "links")
+        yield power, frame({key: 5 for key, *_ in power.info["nests"]} |
+                           {f"{key}/{what}": 7 for key, _ in power.info["cores"] for what in ("cycles", "inst")}, "cores")
+
+    def test_promtool_has_nothing_to_say(self):
+        for view, one in self.all_views():
+            with self.subTest(view.name):
+                done = subprocess.run([promtool(), "check", "metrics"], input=self.metrics(one, view=view).text(), text=True,
+                                      capture_output=True)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def test_openmetrics(self):
+        """https://prometheus.io/docs/specs/om/open_metrics_spec/: the family's name, its unit, and an end."""
+        for view, one in self.all_views():
+            *lines, last = self.metrics(one, view=view).text(strict=True).splitlines()
+            self.assertEqual(last, "# EOF")
+            kinds, units, seen = {}, {}, []
+            for line in lines:
+                with self.subTest(line):
+                    if line.startswith("# "):
+                        _, what, family, text = line.split(" ", 3)
+                        {"TYPE": kinds, "UNIT": units, "HELP": {}}[what][family] = text
+                        self.assertFalse(family.endswith("_total"))
+                        self.assertNotIn(family, seen)
+                    else:
+                        name = line.partition("{")[0]
+                        family = name.removesuffix("_total")
+                        self.assertEqual(name.endswith("_total"), kinds[family] == "counter")
+                        self.assertTrue(family.endswith(units.get(family, "")))
+                        seen.append(family)
+
+    def test_wide_csv(self):
+        table = output.Csv(wide=True)
+        head, *lines = (table.text(self.frame, self.rows) + table.text(self.frame, self.rows)).splitlines()
+        found = list(csv.DictReader([head, *lines]))
+        self.assertEqual(len(found), 2)
+        self.assertEqual(found[1]["read{socket=0,channel=0,pmu=uncore_imc_0}"], "3200000000.0")
+        self.assertEqual(found[1]["time"], WHEN)
+
+    def test_the_time_of_day(self):
+        self.assertEqual(frames.now_text(1_700_000_000.25), "2023-11-14T22:13:20.250Z")
+        self.assertEqual(json.loads(output.as_json(self.view, self.frame, self.rows))["time"], WHEN)
+
+    def test_a_record_is_gone_on_with(self):
+        path = self.record()
+        with open(path, "a") as file:
+            file.write('{"start": 3')          # the machine went down
+        self.record()
+        source = frames.Replay(path)
+        self.addCleanup(source.close)
+        self.assertEqual([source.frame(), source.frame(), source.over], [self.frame, self.frame, True])
+        for text in "something else\n", path.read_text().replace("skx", "x").replace("Linux", "x").replace('"kernel": "', '"kernel": "9'):
+            path.write_text(text)
+            with self.assertRaisesRegex(ToolError, "is there, and it is no record of this machine"):
+                self.record()
+            self.assertEqual(path.read_text(), text)
+
+    def test_peak_and_percentiles(self):
+        summary = output.Summary(frames.together)
+        for number in range(1, 101):
+            one = busy_xeon(self.view)
+            one.counts["0/0/rd"] = Reading(number * 1_000_000, SECOND, SECOND)
+            summary.add(one, self.view.rows(one))
+        rows = summary.rows(self.view)
+        row = next(row for row in rows.all if row.name == "total_read")
+        self.assertEqual(row.more, {"peak": 6.4e9, "p50": 3.2e9, "p95": 95 * 64e6, "p99": 99 * 64e6})
+        self.assertAlmostEqual(row.value, 50.5 * 64e6)
+        self.assertEqual(rows.get("read_bytes", socket="0", channel="0").value, 5050 * 64_000_000)
+        self.assertEqual(summary.sum.seconds, 100)
+        self.assertIn("  total_read: 6.40, 3.20, 6.08, 6.34 GB/s", list(summary.text(rows)))
+
+    def test_intervals_of_a_record(self):
+        done = self.run_program("--replay", self.record(self.frame, self.frame), "--json", "--count", "2")
+        self.assertEqual((done.returncode, len(done.stdout.splitlines())), (0, 2), done.stderr)
+
+    def without_rich(self, version=None):
+        """An environment without rich, or with this version of it."""
+        place = self.directory / f"rich-{version}"
+        place.mkdir()
+        if version:
+            (place / f"rich-{version}.dist-info").mkdir()
+            (place / f"rich-{version}.dist-info/METADATA").write_text(f"Name: rich\nVersion: {version}\n")
+        else:
+            (place / "rich").mkdir()
+            (place / "rich/__init__.py").write_text("raise ImportError\n")
+        return {"PYTHONPATH": str(place)}
+
+    def test_without_rich(self):
+        """What programs read, and --once, need nothing but Python."""
+        record = self.record()
+        for version, sentence in ((None, "rich is not installed"), ("9.11.0", "rich is version 9.11.0 here, and 12.1 or newer"),
+                                  ("11.2.0", "rich is version 11.2.0 here")):
+            environment = self.without_rich(version)
+            with self.subTest(version):
+                done = self.run_program("--replay", record, "--once", **environment)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertRegex(done.stdout, r"(?m)^total_read +3\.20 GB/s$")
+                for option in "--json", "--csv":
+                    self.assertEqual(self.run_program("--replay", record, option, **environment).stdout,
+                                     self.run_program("--replay", record, option).stdout)
+                prom = self.directory / "a.prom"
+                self.assertEqual(self.run_program("--replay", record, "--prometheus", prom, **environment).returncode, 0)
+                self.assertIn("pmu_top_read_bytes_total", prom.read_text())
+                done = self.run_program("--replay", record, "--svg", self.directory / "a.svg", **environment)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(f"No picture can be made. Python's library {sentence}", done.stderr)
+                master, inner = os.openpty()
+                self.addCleanup(os.close, master)
+                with open(inner, "w") as terminal:
+                    done = subprocess.run(["/usr/bin/python3", PROGRAM, "--replay", record], stdout=terminal, text=True,
+                                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, **environment})
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertRegex(done.stderr, f"^pmu-top: The screen cannot be drawn. Python's library {sentence}.*\nInstall it")
+
+    def test_a_total_without_parts(self):
+        self.assertIsNone(Rows().total("x", [], "B/s").value)
+
+    def test_a_record_is_what_was_seen(self):
+        source = frames.Replay(self.record(busy_xeon(self.view, "pages")))
+        self.assertEqual(source.info, json.loads(json.dumps(self.view.info)))
+        self.assertEqual(source.frame(), self.frame)
+        self.assertFalse(source.over)
+        self.assertEqual(source.frame().mode, "pages")
+        self.assertTrue(source.over)
+
+    def test_through_a_pipe(self):
+        done = self.run_program("--replay", self.record(), COLUMNS="80")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("read 3.20 GB/s", done.stdout)
+        self.assertNotIn("\x1b", done.stdout)
+        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
+
+    def test_a_picture(self):
+        target = self.directory / "a.svg"
+        done = self.run_program("--replay", self.record(), "--svg", target)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        self.assertIn("read&#160;3.20&#160;GB/s", target.read_text())
+        self.assertRegex(target.read_text(), r"<svg [^>]*>\s*<title>pmu-top: memory channels</title>\s*<desc>.*total_read 3.20 GB/s")
+        xml.dom.minidom.parse(str(target))
+        self.assertNotIn("url(http", target.read_text())
+
+    def test_no_pmu(self):
+        if any(Path("/sys/bus/event_source/devices").glob("uncore_imc_*")):
+            self.skipTest("this host has memory channels")
+        done = self.run_program("--once")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"pmu-top: This machine shows no PMU of [^\n]*\nLoad a driver")
+
+        self.assertEqual(self.run_program("--", "true").returncode, 125)
+
+    def test_the_man_page_is_made_of_the_help(self):
+        target = self.directory / "pmu-top.1"
+        done = subprocess.run(["make", "-C", tree.HERE.parents[1], "man", f"MANDIR={self.directory}"], capture_output=True,
+                              text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = target.read_text()
+        self.assertIn(".TH PMU-TOP", said)
+        for option in main.parser()._option_string_actions:
+            self.assertIn(option.replace("-", r"\-"), said)
+
+    def test_the_version(self):
+        self.assertIn(f'PMU_SUITE_VERSION "{VERSION}"', (tree.HERE.parents[1] / "include/pmu/version.h").read_text())
+
+    def test_wrong_options(self):
+        for wrong in (["--json", "--csv"], ["--interval", "0"], ["--width", "3"], ["--"], ["--replay", "x", "--", "ls"], ["--wide"],
+                      ["--count", "0"], ["--count", "2", "--", "ls"]):
+            with self.subTest(wrong):
+                done = self.run_program(*wrong)
+                self.assertEqual(done.returncode, 125 if "--" in wrong else 2)

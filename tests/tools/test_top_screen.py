@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""pmu-top: its screen, keys and signals."""
+import io
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from rich.console import Console
+from top_cases import PROGRAM, SECOND, busy_xeon, options, xeon
+
+from pmutools.count import Reading
+from pmutools.errors import ToolError
+from pmutools.top import frames, main, screen
+
+
+class TestScreen(unittest.TestCase):
+    """What keys do, without a terminal."""
+
+    def setUp(self):
+        view = xeon(self)
+        self.source = mock.Mock(replayed=False)
+        outputs = main.Outputs(view, options(), None)
+        self.screen = screen.Screen(Console(width=100, height=30, file=io.StringIO()), view, self.source, outputs.picture,
+                                    outputs.keep)
+        self.screen.frame = busy_xeon(view)
+        self.screen.rows = view.rows(self.screen.frame)
+        self.screen.live = mock.Mock()
+
+    def shown(self):
+        self.screen._draw()
+        console = Console(width=100, file=io.StringIO())
+        console.print(self.screen.live.update.call_args.args[0])
+        return console.file.getvalue()
+
+    def test_arrows_change_what_is_looked_at(self):
+        for key, mode in (("right", "pages"), ("right", "latency"), ("left", "pages"), ("left", "all"), ("left", "power")):
+            self.screen._press(key)
+            self.source.look_at.assert_called_with(mode)
+            self.assertEqual(self.screen.mode, mode)
+
+    def test_a_mode_that_cannot_be_is_told_and_left(self):
+        self.source.look_at.side_effect = [ToolError("Somebody has it."), None]
+        self.screen._press("right")
+        self.assertEqual(self.screen.mode, "all")
+        self.assertEqual(self.source.look_at.call_args.args, ("all",))
+        self.assertIn("pages: Somebody has it.", self.shown())
+
+    def test_scrolling_stays_within_the_picture(self):
+        self.screen.console.height = 9
+        for key, first in (("up", "read 3.20"), ("page down", "read GB/s"), ("page up", "read 3.20")):
+            self.screen._press(key)
+            lines = self.shown().splitlines()
+            self.assertEqual(len(lines), 9)
+            self.assertIn(first, lines[3])
+            self.assertIn("q quit", lines[-1])
+
+
+class TestKeyboard(unittest.TestCase):
+    def test_keys_that_come_at_once_are_pressed_one_after_the_other(self):
+        master, inner = os.openpty()
+        self.addCleanup(os.close, master)
+        with open(inner) as terminal, mock.patch.object(sys, "stdin", terminal), screen.Keyboard() as keyboard:
+            os.write(master, b"p\x1b[D\x1bOC \x1b[6~xq")
+            keys = [keyboard.get(10) for _ in range(7)]
+            self.assertEqual(keys, ["p", "left", "right", "p", "page down", "x", "q"])
+            self.assertIsNone(keyboard.get(0))
+
+
+class TestTerminal(unittest.TestCase):
+    """The screen itself, in a tmux."""
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="pmu-top.")
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+        view = xeon(self)
+        recorder = frames.Recorder(self.directory / "record", view.info)
+        for number in range(1, 40):
+            one = busy_xeon(view)
+            one.seconds = 0.25
+            one.counts["0/0/rd"] = Reading(number * 1_000_000_000 // 64, SECOND, SECOND)
+            recorder.write(one)
+        recorder.file.close()
+
+    def tmux(self, *words):
+        return subprocess.run(["tmux", "-f", "/dev/null", "-S", self.socket, *words], capture_output=True,
+                              text=True, stdin=subprocess.DEVNULL)
+
+    def start(self, width, height, environment=""):
+        self.open(width, height, f"{environment} sh -c 'echo $$ > {self.directory}/pid; exec /usr/bin/python3 {PROGRAM} "
+                                 f"--replay {self.directory}/record'; echo ended $?; exec cat")
+
+    def open(self, width, height, command):
+        self.socket = tempfile.mktemp(prefix="socket.", dir=self.directory)
+        self.addCleanup(subprocess.run, ["tmux", "-S", self.socket, "kill-server"], capture_output=True)
+        done = self.tmux("new-session", "-d", "-x", str(width), "-y", str(height), command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def screen(self):
+        return self.tmux("capture-pane", "-p").stdout
+
+    def shows(self, wanted, there=True, seconds=120):     # a busy host draws slowly
+        end = time.monotonic() + seconds
+        while (wanted in self.screen()) != there:
+            self.assertLess(time.monotonic(), end, f"{'no ' if there else ''}'{wanted}' in:\n{self.screen()}")
+            time.sleep(0.1)
+
+    def ends(self, status):
+        """The program has ended, and the terminal is as it was before."""
+        self.shows(f"ended {status}")
+        self.assertEqual(self.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag}").stdout, "0 1\n")
+        self.tmux("send-keys", "seen")
+        self.shows("seen")      # the terminal echoes
+
+    def test_ctrl_c(self):
+        self.start(80, 24)
+        self.shows("q quit")
+        self.tmux("send-keys", "C-c")
+        self.ends(130)
+
+    def test_ctrl_z(self):
+        self.open(80, 24, "PS1=ready\\> bash --norc")
+        self.tmux("send-keys", f"/usr/bin/python3 {PROGRAM} --replay {self.directory}/record", "Enter")
+        for _ in range(2):
+            self.shows("q quit")
+            self.tmux("send-keys", "C-z")
+            self.shows("Stopped")
+            self.assertEqual(self.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag}").stdout, "0 1\n")
+            self.tmux("send-keys", "clear; fg", "Enter")
+        self.shows("q quit")
+        self.tmux("send-keys", "q")
+        self.shows("ready>")
+        self.tmux("send-keys", "echo ended $?", "Enter")
+        self.ends(0)
+
+    def test_signals(self):
+        for sent in signal.SIGTERM, signal.SIGHUP:
+            with self.subTest(sent):
+                self.start(80, 24)
+                self.shows("q quit")
+                os.kill(int((self.directory / "pid").read_text()), sent)
+                self.ends(128 + sent)
+
+    def test_terminals_that_are_too_small(self):
+        self.start(80, 24)
+        self.shows("q quit")
+        for width, height in (39, 10), (20, 5), (10, 3), (2, 1), (80, 24):
+            self.tmux("resize-window", "-x", str(width), "-y", str(height))
+            time.sleep(0.5)     # it is to redraw, and not to end
+        self.shows("q quit")
+        self.tmux("send-keys", "q")
+        self.ends(0)
+
+    def test_keys_at_80x24(self):
+        self.start(80, 24)
+        self.shows("q quit")
+        self.assertEqual(len(self.screen().splitlines()), 24)
+        self.tmux("send-keys", "p")
+        self.shows("PAUSED")
+        self.tmux("send-keys", "?")
+        self.shows("up, down     scroll")
+        self.tmux("send-keys", "?")
+        self.shows("PAUSED")
+        before = self.screen()
+        time.sleep(1)
+        self.assertEqual(self.screen(), before)
+        self.tmux("send-keys", "p")
+        self.shows("read 39.00 GB/s")
+        self.tmux("send-keys", "q")
+        self.ends(0)
+
+    def test_another_size(self):
+        self.start(80, 14, "NO_COLOR=1")
+        self.shows("socket 1")
+        self.assertNotIn("channel 5", self.screen())
+        for _ in range(40):
+            self.tmux("send-keys", "Down")
+        self.shows("channel 5")
+        self.tmux("resize-window", "-x", "200", "-y", "60")
+        self.shows("self-refresh %")
+        # Keys are worked off in their order: when this one has been, none of those is left.
+        self.tmux("send-keys", "?")
+        self.shows("Page Down")
+        self.tmux("send-keys", "?")
+        self.shows("channel 5")
+        # Where all of it was seen, nothing is scrolled.
+        self.tmux("resize-window", "-x", "60", "-y", "12")
+        self.shows("channel 5", False)
+        self.shows("q quit")
