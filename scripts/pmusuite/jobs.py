@@ -30,6 +30,10 @@ KUNIT_ARGUMENTS = "sysctl.kernel.hung_task_timeout_secs=360"
 KUNIT_MACHINES = {"x86_64": {"models": ("snbep,sockets=2",), "cpus": 4, "nodes": 2}, "arm64": {"cpus": 2},
                   "ppc64le": {"cpus": 4}}
 CORE_ARCH = "x86_64"    # where all cases of the core's run, and fastest
+# How long jobs take, roughly, with two CPUs and two at a time, for a machine where none has run yet.
+SECONDS = {"scripts": 100, "check/modules": 400, "check/style": 60, "check/docs": 40, "differences": 100, "tools": 90,
+           "perf_events": 90, "kexec": 160, "packages": 170, "kunit": 80, "kernels/packages": 900}
+SECONDS_OF_GUEST = 25
 LOG_LINES = 25
 TURNS = 16              # at most in one guest
 # Files that run on both stock kernels every day, since what they are about changed between the two: perf's core, hotplug,
@@ -342,6 +346,11 @@ def together(jobs):
         group.sort(key=lambda job: bool(job.guest) and job.guest.driver == "in-tree")
         size = -(-len(group) // -(-len(group) // TURNS))
         yield from (group[start:start + size] for start in range(0, len(group), size))
+
+
+def usual_seconds(job):
+    """How long @job takes where nobody has seen it run."""
+    return SECONDS.get(job.name, SECONDS.get(job.name.split("/")[0], SECONDS_OF_GUEST))
 
 
 def excerpt(log):

@@ -133,10 +133,16 @@ class Order(unittest.TestCase):
         def group(name, **of_guest):
             return [jobs.Job(name, guest=of_guest and guest.Guest(arch.get("arm64"), **of_guest))]
 
-        groups = [group("unknown"), group("short"), group("stock", kernel="6.12"), group("debug", kernel="kunit"), group("long")]
+        groups = [group("unknown"), group("short"), group("stock", kernel="6.12"), group("debug", kernel="kunit"), group("long"),
+                  group("packages")]
         with unittest.mock.patch.object(kept, "seconds", return_value={"short": 1, "debug": 2, "stock": 70, "long": 100}):
             found = script("test").longest_first(groups)
-        self.assertEqual([job.name for job, in found], ["debug", "long", "stock", "unknown", "short"])
+        self.assertEqual([job.name for job, in found], ["debug", "packages", "long", "stock", "unknown", "short"])
+
+    def test_every_name_with_a_usual_time_is_that_of_jobs(self):
+        names = {job.name for pattern in ([], ["kernels"]) for job in jobs.select(pattern)}
+        for name in jobs.SECONDS:
+            self.assertTrue([one for one in names if one == name or one.startswith(f"{name}/")], name)
 
 
 class Selection(unittest.TestCase):
