@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from . import cache, debian, kernel as kernels
+from . import cache, debian, kernel as stock
 from .arch import ARCHES
 from .cache import TREE, Error, run, tree_files
 
@@ -90,7 +90,7 @@ def sources_key(arch, suites):
 def is_sparse_asked(kernel, suites):
     """Does sparse look at this build every day? It takes as long as the compiler, and what it looks for is the same in all
     builds of a file: so one of them that users have, and the one with the suites."""
-    return suites if kernel.series == "kunit" else kernel.series == kernels.STOCK[-1]
+    return suites if kernel.series == "kunit" else kernel.series == stock.STOCK[-1]
 
 
 def modules(arch, kernel, suites=False, debug=False, ask_sparse=False):

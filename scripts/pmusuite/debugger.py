@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import build, cache, guest, kernel as kernels
+from . import build, cache, guest, kernels
 from .cache import TREE, Error
 
 HELPERS = tuple(Path(__file__).with_name(name) for name in ("gdb_modules.py", "gdb_frames.py"))

@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import build, cache, initrd, kernel as kernels, secure_boot, specs
+from . import build, cache, initrd, kernels, secure_boot, specs
 from .cache import TREE, Error, run as run_command
 from .turns import Turns
 

@@ -177,14 +177,3 @@ def stock(arch, series):
         kdir = Path(f"/usr/src/linux-headers-{release}")
     return Kernel(series, release, next(root.glob("boot/vmlinu[xz]-*"), modules / "vmlinuz"), modules, kdir,
                   found["version"], build_root)
-
-
-def get(arch, series):
-    if (series, arch.name) in NOWHERE:
-        raise Error(f"there is no kernel {series} for {arch.name}: {NOWHERE[series, arch.name]}")
-    if series in (*STOCK, *OTHERS):
-        return stock(arch, series)
-    if series == "kunit":
-        from . import debug_kernel
-        return debug_kernel.get(arch)
-    raise Error(f"unknown kernel {series}; there is {', '.join((*STOCK, *OTHERS))} and kunit")

@@ -15,7 +15,7 @@ import unittest
 from dataclasses import dataclass
 from pathlib import Path
 
-from pmusuite import cache, kernel
+from pmusuite import cache, kernels
 from pmusuite.arch import ARCHES
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -199,7 +199,7 @@ class Differences(unittest.TestCase):
     def whole(cls, arch, edit=None):
         """The Build for @arch with the difference @edit, by default that of WHOLE."""
         name = f"{arch}-{len(list(cls.directory.iterdir()))}"
-        copy = Copy(kernel.get(ARCHES[arch], SERIES), cls.directory / f"{name}-headers")
+        copy = Copy(kernels.get(ARCHES[arch], SERIES), cls.directory / f"{name}-headers")
         (edit or WHOLE[arch])(copy)
         return Build(ARCHES[arch], copy, cls.directory / name)
 
@@ -232,7 +232,7 @@ class Differences(unittest.TestCase):
         wanted = difference.answers or {}
         if wanted and all((feature in built.answers()) == has for feature, has in wanted.items()):
             return None     # as the kernel is
-        copy = Copy(kernel.get(built.arch, SERIES), self.directory / re.sub(r"\W+", "-", f"difference {difference.name}"))
+        copy = Copy(kernels.get(built.arch, SERIES), self.directory / re.sub(r"\W+", "-", f"difference {difference.name}"))
         difference.edit(copy)
         if wrong := built.ask(copy, wanted):
             return wrong
@@ -281,7 +281,7 @@ class Differences(unittest.TestCase):
                 ("a header that does not compile", "#error broken", None),
                 ("a compiler that is killed", None, 'case "$*" in *HRTIMER*) kill -KILL $$ ;; esac; exec "$@"'))):
             with self.subTest(name):
-                copy = Copy(kernel.get(built.arch, SERIES), self.directory / f"no-answer-{number}")
+                copy = Copy(kernels.get(built.arch, SERIES), self.directory / f"no-answer-{number}")
                 if text:
                     copy.append("include/linux/hrtimer.h", text)
                 said = built.ask(copy, ["HAVE_HRTIMER_SETUP"], ["sh", "-c", script, "sh"] if script else None)
@@ -290,7 +290,7 @@ class Differences(unittest.TestCase):
     def test_a_warning_is_no_answer(self):
         """A header that warns has its features all the same."""
         built = self.base("arm64")
-        copy = Copy(kernel.get(built.arch, SERIES), self.directory / "a-warning")
+        copy = Copy(kernels.get(built.arch, SERIES), self.directory / "a-warning")
         copy.append("include/linux/interrupt.h", "#warning this header is old")
         self.assertIsNone(built.ask(copy, ["HAVE_IRQ_SET_AFFINITY"]))
         self.assertTrue(built.has(copy, "HAVE_IRQ_SET_AFFINITY"))

@@ -13,7 +13,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from pmusuite import arch, build, debian, initrd, kernel as kernels, unittests
+from pmusuite import arch, build, debian, initrd, kernels, unittests
 
 ARCH = arch.get("ppc64le")
 LINGER = 40000000       # ns; the driver waits 50 ms

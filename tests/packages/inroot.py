@@ -11,7 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
-from pmusuite import arch, cache, kernel as kernels, roots
+from pmusuite import arch, cache, kernels, roots
 
 ARCH = arch.get("x86_64")
 VERSION = re.search(r'"(.*)"', (cache.TREE / "include/pmu/version.h").read_text().split("PMU_SUITE_VERSION")[1])[1]

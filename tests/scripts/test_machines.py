@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from pmusuite import arch, build, cache, guest, initrd, kernel, specs
+from pmusuite import arch, build, cache, guest, initrd, kernel, kernels, specs
 
 STOCK = kernel.Kernel("6.1", "6.1.0", Path("vmlinuz"), Path("modules"), Path("kdir"), "")
 DEBUG = kernel.Kernel("kunit", "6.12", Path("vmlinuz"), None, Path("kdir"), "")
@@ -119,7 +119,7 @@ class Modules(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.x86 = arch.get("x86_64")
-        cls.built = build.modules(cls.x86, kernel.get(cls.x86, "6.1"))
+        cls.built = build.modules(cls.x86, kernels.get(cls.x86, "6.1"))
 
     def load(self, **options):
         listed = guest._modules_to_load(guest.Guest(arch=self.x86, **options), self.built).decode().splitlines()
