@@ -13,7 +13,7 @@
 static int power_imc_core_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	return power_imc_offset_check(to_imc_unit(desc), ev->event->attr.config) ?:
-	       power_imc_domain_open(to_imc_unit(desc)->imc, POWER_IMC_TYPE_CORE, 0);
+	       power_imc_domain_open(to_imc_unit(desc)->imc, POWER_IMC_TYPE_CORE);
 }
 
 static void power_imc_core_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
@@ -23,7 +23,7 @@ static void power_imc_core_event_free(const struct pmu_desc *desc, struct pmu_ev
 
 static int power_imc_core_power_on(struct pmu_box *box)
 {
-	return power_imc_engine_get(pmu_box_priv(box), POWER_IMC_TYPE_CORE, 0);
+	return power_imc_engine_get(pmu_box_priv(box), POWER_IMC_TYPE_CORE);
 }
 
 static void power_imc_core_power_off(struct pmu_box *box)

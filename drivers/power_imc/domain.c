@@ -3,7 +3,6 @@
  * Core, thread and trace units share each core's engine. To let one thread accumulate
  * while another traces can stop a machine for good (checkstop), so the whole system is
  * given to one of the three at a time: to the one that has events open or an engine on.
- * All threads of a core share TRACE_IMC, so those that trace have to agree on it, too.
  *
  * LDBAR of a thread may act late. So the next kind begins a little after the one before.
  */
@@ -16,7 +15,6 @@
 
 static DEFINE_RAW_SPINLOCK(power_imc_domain_lock);	/* taken in IPIs */
 static enum power_imc_type power_imc_domain_type;
-static u64 power_imc_domain_trace;
 static unsigned int power_imc_domain_users;	/* open events, and users of engines */
 static u64 power_imc_domain_left;		/* when the last of them left, in ns */
 static u64 power_imc_domain_ready;		/* and when LDBAR has acted, for another kind */
@@ -24,29 +22,23 @@ static u64 power_imc_domain_ready;		/* and when LDBAR has acted, for another kin
 /**
  * power_imc_domain_get() - use the engines for a type of unit.
  * @type: POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD or POWER_IMC_TYPE_TRACE
- * @scom: what TRACE_IMC is to have for POWER_IMC_TYPE_TRACE, 0 for the others
  *
  * Context: any.
- * Return: 0, or -EBUSY while another type has them, or one that traces otherwise.
+ * Return: 0, or -EBUSY while another type has them.
  */
-int power_imc_domain_get(enum power_imc_type type, u64 scom)
+int power_imc_domain_get(enum power_imc_type type)
 {
-	bool trace = type == POWER_IMC_TYPE_TRACE;
 	unsigned long flags;
 	int err = 0;
 
 	raw_spin_lock_irqsave(&power_imc_domain_lock, flags);
-	if (power_imc_domain_users &&
-	    (power_imc_domain_type != type || (trace && power_imc_domain_trace != scom))) {
+	if (power_imc_domain_users && power_imc_domain_type != type) {
 		err = -EBUSY;
 	} else {
 		if (power_imc_domain_type != type)
 			WRITE_ONCE(power_imc_domain_ready, power_imc_domain_left +
 				   POWER_IMC_SETTLE_MS * NSEC_PER_MSEC);
 		power_imc_domain_type = type;
-		/* Who does not trace leaves it alone: a box may just be on its way to it. */
-		if (trace)
-			WRITE_ONCE(power_imc_domain_trace, scom);
 		power_imc_domain_users++;
 	}
 	raw_spin_unlock_irqrestore(&power_imc_domain_lock, flags);
@@ -66,14 +58,13 @@ static void power_imc_domain_settle(void)
  * power_imc_domain_open() - an event of a type of unit is opened: use the engines.
  * @imc: the device
  * @type: as for power_imc_domain_get()
- * @scom: likewise
  *
  * Context: may sleep.
  * Return: as power_imc_domain_get().
  */
-int power_imc_domain_open(struct power_imc *imc, enum power_imc_type type, u64 scom)
+int power_imc_domain_open(struct power_imc *imc, enum power_imc_type type)
 {
-	int err = power_imc_domain_get(type, scom);
+	int err = power_imc_domain_get(type);
 
 	if (err)
 		return err;
@@ -90,13 +81,6 @@ void power_imc_domain_close(enum power_imc_type type)
 	power_imc_domain_put(type);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_domain_close);
-
-/* What TRACE_IMC is to have, for who traces, as long as the domain is used. Any context. */
-u64 power_imc_domain_scom(void)
-{
-	return READ_ONCE(power_imc_domain_trace);
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_domain_scom);
 
 /**
  * power_imc_domain_put() - one user less.

@@ -32,7 +32,7 @@ static int power_imc_engine_set_up(const struct power_imc_core *core)
 		err = firmware->init_core(core->pir ^ i, __pa(core->page));
 	for (unsigned int i = 0; i < core->halves && !err; i++)
 		if (core->type == POWER_IMC_TYPE_TRACE)
-			err = firmware->init_trace(core->pir ^ i, core->scom);
+			err = firmware->init_trace(core->pir ^ i);
 	return err;
 }
 
@@ -106,7 +106,7 @@ bool power_imc_engine_kept(struct power_imc_core *core, bool kept, int err)
 	/* A module that goes cannot be kept: what becomes of the memory its end says. */
 	if (!try_module_get(THIS_MODULE))
 		return false;
-	dev_warn(core->imc->dev, "the engine of CPU %d's core could not be stopped (%pe): the module stays, and no other kind of unit, nor another trace configuration, can be used, until an event of this kind is closed and it can\n",
+	dev_warn(core->imc->dev, "the engine of CPU %d's core could not be stopped (%pe): the module stays, and no other kind of unit can be used, until an event of this kind is closed and it can\n",
 		 core->first_cpu, ERR_PTR(err));
 	return true;
 }
@@ -164,15 +164,14 @@ static bool power_imc_core_call(u32 pir, smp_call_func_t func, void *data)
  * power_imc_engine_get() - use the engine of a core.
  * @core: the core; this runs on one of its CPUs
  * @type: what for, POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD or POWER_IMC_TYPE_TRACE
- * @scom: as for power_imc_domain_get()
  *
  * Context: interrupts off.
  * Return: 0; -EBUSY while the system uses its engines for something else; -ENODEV when
  * they are off for good; what the firmware says.
  */
-int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, u64 scom)
+int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type)
 {
-	int err = power_imc_domain_get(type, scom);
+	int err = power_imc_domain_get(type);
 	unsigned int puts = 0;
 
 	if (err)
@@ -184,7 +183,6 @@ int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, 
 		puts = 1;
 	} else if (!core->users) {
 		core->type = type;
-		core->scom = scom;
 		/* One that is paused is started when it is resumed. */
 		err = core->paused ? 0 : power_imc_engine_start(core);
 		/* The firmware may have done a part of it. */

@@ -54,7 +54,7 @@ static int power_imc_opal_init_core(u32 pir, u64 page)
 	return power_imc_opal_errno(power_imc_opal_init(OPAL_IMC_COUNTERS_CORE, page, pir));
 }
 
-static int power_imc_opal_init_trace(u32 pir, u64 scom)
+static int power_imc_opal_init_trace(u32 pir)
 {
 	/* The address is not looked at: each thread's LDBAR has it. */
 	return power_imc_opal_errno(power_imc_opal_init(OPAL_IMC_COUNTERS_TRACE, 0, pir));

@@ -100,8 +100,7 @@ struct power_imc_unit {
  * struct power_imc_firmware - how engines are switched. Called on any CPU, in any context.
  * @name: for messages
  * @init_core: let a core count to @page (a real address), engine off
- * @init_trace: let a core trace, engine off, with @scom in TRACE_IMC; the firmware's own
- *	calls set up what they always do
+ * @init_trace: let a core trace, engine off
  * @core: switch a core's engine
  * @trace: the same, in trace mode
  * @running: 1 if an engine is on, 0 if not, or a negative errno if that cannot be told;
@@ -114,7 +113,7 @@ struct power_imc_unit {
 struct power_imc_firmware {
 	const char *name;
 	int (*init_core)(u32 pir, u64 page);
-	int (*init_trace)(u32 pir, u64 scom);
+	int (*init_trace)(u32 pir);
 	int (*core)(u32 pir, bool on);
 	int (*trace)(u32 pir, bool on);
 	int (*running)(u32 pir, __be64 *answer);
@@ -126,7 +125,6 @@ struct power_imc_core {
 	raw_spinlock_t lock;
 	unsigned int users;		/* powered boxes; under lock, as is what follows */
 	enum power_imc_type type;	/* what for, while users > 0 or stuck */
-	u64 scom;			/* likewise, as for power_imc_domain_get() */
 	bool paused;			/* off, whether it has users or not */
 	int pause_error;		/* of the last attempt */
 	bool failed;			/* could not be started again, which has been told */
@@ -180,14 +178,13 @@ int power_imc_core_register(struct power_imc_unit *unit);
 void power_imc_debugfs_create(struct power_imc *imc);
 
 /* domain.c */
-int power_imc_domain_open(struct power_imc *imc, enum power_imc_type type, u64 scom);
+int power_imc_domain_open(struct power_imc *imc, enum power_imc_type type);
 void power_imc_domain_close(enum power_imc_type type);
-int power_imc_domain_get(enum power_imc_type type, u64 scom);
-u64 power_imc_domain_scom(void);
+int power_imc_domain_get(enum power_imc_type type);
 void power_imc_domain_put(enum power_imc_type type);
 
 /* engine.c */
-int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, u64 scom);
+int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type);
 int power_imc_engine_put(struct power_imc_core *core, bool traces);
 bool power_imc_engine_kept(struct power_imc_core *core, bool kept, int err);
 int power_imc_engine_pause(struct power_imc_core *core);
@@ -247,7 +244,6 @@ int power_imc_thread_register(struct power_imc_unit *unit);
 
 /* trace.c */
 int power_imc_trace_register(struct power_imc_unit *unit);
-int power_imc_trace_scom(enum power_imc_generation generation, u64 config, u64 *value);
 const struct power_imc_trace *power_imc_trace_peek(int cpu);
 
 #endif /* POWER_IMC_H */

@@ -30,14 +30,7 @@
 /* SCOM of a core: in which states it counts and how often it posts; as firmware sets it. */
 #define POWER_IMC_EVENT_MASK		0x0402010000000000ULL
 
-/* SCOM of a core, TRACE_IMC: a counter that starts at a value and makes a record at its end. */
-#define POWER_IMC_TRACE_SAMPSEL		GENMASK_ULL(63, 62)	/* which: 0 CPMC1, 1 CPMC2 */
-#define POWER_IMC_TRACE_CPMC_LOAD	GENMASK_ULL(61, 30)	/* where from */
-#define POWER_IMC_TRACE_CPMC1SEL	GENMASK_ULL(29, 23)	/* what CPMC1 counts */
-#define POWER_IMC_TRACE_CPMC2SEL	GENMASK_ULL(22, 16)
-#define POWER_IMC_TRACE_BUFFERSIZE	GENMASK_ULL(15, 13)	/* POWER_IMC_TRACE_SIZE << this */
-
-/* As firmware sets it: each POWER_IMC_TRACE_LOAD ticks of a clock of POWER_IMC_TRACE_CLOCK_HZ. */
+/* SCOM of a core, TRACE_IMC, as firmware sets it: a record each POWER_IMC_TRACE_LOAD ticks of a clock of POWER_IMC_TRACE_CLOCK_HZ. */
 #define POWER_IMC_TRACE_SCOM_P9		0x7fffffc142020000ULL
 #define POWER_IMC_TRACE_SCOM_P10	0x3fffffc142020000ULL
 #define POWER_IMC_TRACE_LOAD		250
@@ -45,9 +38,6 @@
 
 /* A thread's buffer of trace records, with BUFFERSIZE 0. */
 #define POWER_IMC_TRACE_SIZE		0x40000
-
-/* The fastest that we let a user choose. */
-#define POWER_IMC_TRACE_LEAST_LOAD	100
 
 /* PIR, a hardware thread's number. */
 #define POWER_IMC_PIR_CHIP		GENMASK(14, 8)

@@ -112,8 +112,11 @@ static int power_imc_scom_init_core(u32 pir, u64 page)
 	       power_imc_scom_switch(pir, false);
 }
 
-static int power_imc_scom_init_trace(u32 pir, u64 scom)
+static int power_imc_scom_init_trace(u32 pir)
 {
+	u64 scom = power_imc_generation() == POWER_IMC_P9 ? POWER_IMC_TRACE_SCOM_P9 :
+							    POWER_IMC_TRACE_SCOM_P10;
+
 	return power_imc_scom_switch(pir, false) ?:
 	       power_imc_scom_write(pir, POWER_IMC_SCOM_TRACE, scom);
 }

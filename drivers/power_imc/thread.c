@@ -14,7 +14,7 @@ static int power_imc_thread_event_init(const struct pmu_desc *desc, struct pmu_e
 	if (ev->event->parent)
 		return 0;
 	return power_imc_offset_check(to_imc_unit(desc), ev->event->attr.config) ?:
-	       power_imc_domain_open(to_imc_unit(desc)->imc, POWER_IMC_TYPE_THREAD, 0);
+	       power_imc_domain_open(to_imc_unit(desc)->imc, POWER_IMC_TYPE_THREAD);
 }
 
 static void power_imc_thread_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
@@ -27,7 +27,7 @@ static int power_imc_thread_power_on(struct pmu_box *box)
 {
 	const struct power_imc_thread *thread = pmu_box_priv(box);
 
-	return power_imc_engine_get(thread->core, POWER_IMC_TYPE_THREAD, 0);
+	return power_imc_engine_get(thread->core, POWER_IMC_TYPE_THREAD);
 }
 
 static void power_imc_thread_power_off(struct pmu_box *box)

@@ -3,7 +3,6 @@
  * trace_imc: the hardware writes where a thread is, by itself and without interrupting it,
  * and perf gets samples. A box per CPU, with a ring of 256 KiB once somebody wants its records.
  */
-#include <linux/bitfield.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/random.h>
@@ -15,10 +14,6 @@
 
 #include "sample.h"
 #include "trace.h"
-
-static bool trace_config;
-module_param(trace_config, bool, 0444);
-MODULE_PARM_DESC(trace_config, "let trace events choose what triggers records, by cpmc_*; needs firmware=scom (default: as firmware sets it up)");
 
 static const struct pmu_format power_imc_trace_formats[] = {
 	{ .name = "event", .mask = POWER_IMC_CONFIG_EVENT, .always = true },
@@ -35,56 +30,16 @@ static const struct pmu_format power_imc_trace_formats[] = {
 static DEFINE_PER_CPU(struct power_imc_trace *, power_imc_trace_of);
 static DEFINE_MUTEX(power_imc_trace_mutex);	/* who allocates rings */
 
-/**
- * power_imc_trace_scom() - the register that makes records as a config says.
- * @generation: the processor's
- * @config: attr.config
- * @value: set to the register's value
- *
- * Return: 0; -EINVAL if the config makes no sense: what triggers has to be an event of
- * CPMC1 or CPMC2, and each POWER_IMC_TRACE_LEAST_LOAD of them at most.
+/*
+ * Firmware sets up one trigger of records. An event of another config would be told that it has what it
+ * asks for, and get something else.
  */
-int power_imc_trace_scom(enum power_imc_generation generation, u64 config, u64 *value)
+static bool power_imc_trace_is_named(const struct pmu_desc *desc, u64 config)
 {
-	u64 load = FIELD_GET(POWER_IMC_CONFIG_CPMC_LOAD, config);
-	u64 event = FIELD_GET(POWER_IMC_CONFIG_CPMC_EVENT, config);
-	u64 select = FIELD_GET(POWER_IMC_CONFIG_CPMC_SAMPLESEL, config);
-	u64 scom = generation == POWER_IMC_P9 ? POWER_IMC_TRACE_SCOM_P9 : POWER_IMC_TRACE_SCOM_P10;
-
-	if (load < POWER_IMC_TRACE_LEAST_LOAD || select > 1 ||
-	    config & POWER_IMC_CONFIG_CPMC_RESERVED || event > FIELD_MAX(POWER_IMC_TRACE_CPMC1SEL))
-		return -EINVAL;
-	scom &= ~(POWER_IMC_TRACE_SAMPSEL | POWER_IMC_TRACE_CPMC_LOAD);
-	scom |= FIELD_PREP(POWER_IMC_TRACE_SAMPSEL, select);
-	scom |= FIELD_PREP(POWER_IMC_TRACE_CPMC_LOAD, U32_MAX - load);
-	if (select)
-		scom = (scom & ~POWER_IMC_TRACE_CPMC2SEL) |
-		       FIELD_PREP(POWER_IMC_TRACE_CPMC2SEL, event);
-	else
-		scom = (scom & ~POWER_IMC_TRACE_CPMC1SEL) |
-		       FIELD_PREP(POWER_IMC_TRACE_CPMC1SEL, event);
-	*value = scom;
-	return 0;
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_trace_scom);
-
-/* What a config asks for: the register's value and how many counts make a record. */
-static int power_imc_trace_decode(const struct power_imc_unit *unit, u64 config, u64 *scom,
-				  u64 *record)
-{
-	const struct pmu_desc *desc = &unit->desc;
-
-	*scom = power_imc_generation() == POWER_IMC_P9 ? POWER_IMC_TRACE_SCOM_P9 :
-							 POWER_IMC_TRACE_SCOM_P10;
-	*record = POWER_IMC_TRACE_LOAD;
 	for (unsigned int i = 0; i < desc->nr_events; i++)
 		if (desc->events[i].config[PMU_CONFIG] == config)
-			return 0;
-	/* Firmware calls set up what they always set up. */
-	if (!trace_config || unit->imc->firmware != power_imc_scom_find())
-		return -EINVAL;
-	*record = FIELD_GET(POWER_IMC_CONFIG_CPMC_LOAD, config);
-	return power_imc_trace_scom(power_imc_generation(), config, scom);
+			return true;
+	return false;
 }
 
 static void power_imc_trace_switched(int cpu)
@@ -115,14 +70,14 @@ static void power_imc_trace_set_window(struct power_imc_trace_event *te, u64 rec
 	power_imc_trace_bypass_period(te->event);
 }
 
-static void power_imc_trace_set_period(struct power_imc_trace_event *te, u64 record)
+static void power_imc_trace_set_period(struct power_imc_trace_event *te)
 {
 	struct perf_event_attr *attr = &te->event->attr;
 
-	attr->sample_period = power_imc_thin_period(attr->sample_period, attr->freq, record,
-						    POWER_IMC_TRACE_CLOCK_HZ);
+	attr->sample_period = power_imc_thin_period(attr->sample_period, attr->freq,
+						    POWER_IMC_TRACE_LOAD, POWER_IMC_TRACE_CLOCK_HZ);
 	attr->freq = 0;
-	power_imc_trace_set_window(te, record, attr->sample_period);
+	power_imc_trace_set_window(te, POWER_IMC_TRACE_LOAD, attr->sample_period);
 }
 
 /* Idle is not in the record, nor on POWER9 whether it is a guest's. */
@@ -177,9 +132,9 @@ static void power_imc_trace_prepare(const struct perf_event *event)
  * need switches as well: between tasks whose events are inherited from the same ones perf schedules
  * nothing.
  */
-static int power_imc_trace_claim(struct power_imc *imc, const struct perf_event *event, u64 scom)
+static int power_imc_trace_claim(struct power_imc *imc, const struct perf_event *event)
 {
-	int err = power_imc_domain_open(imc, POWER_IMC_TYPE_TRACE, scom);
+	int err = power_imc_domain_open(imc, POWER_IMC_TYPE_TRACE);
 
 	if (err)
 		return err;
@@ -212,25 +167,22 @@ static int power_imc_trace_inherit(struct pmu_event *ev)
 static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	struct perf_event *event = ev->event;
-	u64 scom, record;
 	int err;
 
 	if (event->parent)
 		return power_imc_trace_inherit(ev);
 
-	if (!power_imc_trace_can_exclude(&event->attr))
+	if (!power_imc_trace_can_exclude(&event->attr) ||
+	    !power_imc_trace_is_named(desc, event->attr.config))
 		return -EINVAL;
 	/* A signal for each sample would come where the ring is drained. */
 	if (event->attr.sample_type & POWER_IMC_TRACE_CANNOT || pmu_attr_sigtrap(&event->attr))
 		return -EOPNOTSUPP;
-	err = power_imc_trace_decode(to_imc_unit(desc), event->attr.config, &scom, &record);
-	if (err)
-		return err;
-	err = power_imc_trace_claim(to_imc_unit(desc)->imc, event, scom);
+	err = power_imc_trace_claim(to_imc_unit(desc)->imc, event);
 	if (err)
 		return err;
 	power_imc_trace_attach(ev, NULL);
-	power_imc_trace_set_period(ev->priv, record);
+	power_imc_trace_set_period(ev->priv);
 	return 0;
 }
 
@@ -260,8 +212,7 @@ static int power_imc_trace_power_on(struct pmu_box *box)
 		return -ENOMEM;
 	if (trace->kept)
 		return 0;
-	/* The events that it is powered for have the domain. */
-	return power_imc_engine_get(trace->core, POWER_IMC_TYPE_TRACE, power_imc_domain_scom());
+	return power_imc_engine_get(trace->core, POWER_IMC_TYPE_TRACE);
 }
 
 static void power_imc_trace_power_off(struct pmu_box *box)

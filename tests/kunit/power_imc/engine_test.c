@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who may use the engines: one kind of unit at a time in the whole system, and if it traces
- * with one TRACE_IMC; and a core's engine, which runs while anybody uses it. Each case ends
- * with nothing in use, or the next one would find it.
+ * Who may use the engines: one kind of unit at a time in the whole system; and a core's engine, which
+ * runs while anybody uses it. Each case ends with nothing in use, or the next one would find it.
  */
 #include <kunit/test.h>
 #include <linux/ktime.h>
@@ -12,28 +11,13 @@
 
 #include "suites.h"
 
-/* What TRACE_IMC is set to: as POWER9's firmware does it, and otherwise. */
-#define SCOM		0x7fffffc142020000ULL
-#define OTHER_SCOM	0x7fffe0bfc2020000ULL
-
 /* Of a thread that traces; nothing does so for it here. */
 #define LDBAR		0x4000000012340000ULL
 
 /* What engines are used for; no two at a time. */
-struct use {
-	enum power_imc_type type;
-	u64 scom;
+static const enum power_imc_type uses[] = {
+	POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD, POWER_IMC_TYPE_TRACE,
 };
-
-static const struct use uses[] = {
-	{ POWER_IMC_TYPE_CORE }, { POWER_IMC_TYPE_THREAD },
-	{ POWER_IMC_TYPE_TRACE, SCOM }, { POWER_IMC_TYPE_TRACE, OTHER_SCOM },
-};
-
-static const struct use core_use = { POWER_IMC_TYPE_CORE };
-static const struct use thread_use = { POWER_IMC_TYPE_THREAD };
-static const struct use trace_use = { POWER_IMC_TYPE_TRACE, SCOM };
-static const struct use other_trace_use = { POWER_IMC_TYPE_TRACE, OTHER_SCOM };
 
 #define ENGINE_CORES	3
 /* Of the cores' first threads. */
@@ -61,32 +45,27 @@ static int engine_test_init(struct kunit *test)
 	return 0;
 }
 
-static int domain_get(struct use use)
-{
-	return power_imc_domain_get(use.type, use.scom);
-}
-
-/* Each of them may have it, or, unless NULL, @only may. */
-static void expect_free_for(struct kunit *test, const struct use *only)
+/* Each of them may have it, or, unless 0, @only may. */
+static void expect_free_for(struct kunit *test, enum power_imc_type only)
 {
 	for (int i = 0; i < ARRAY_SIZE(uses); i++) {
-		bool may = !only || (only->type == uses[i].type && only->scom == uses[i].scom);
-		int err = domain_get(uses[i]);
+		bool may = !only || only == uses[i];
+		int err = power_imc_domain_get(uses[i]);
 
 		KUNIT_EXPECT_EQ_MSG(test, err, may ? 0 : -EBUSY, "use %d", i);
 		if (!err)
-			power_imc_domain_put(uses[i].type);
+			power_imc_domain_put(uses[i]);
 	}
 }
 
 static void expect_all_free(struct kunit *test)
 {
-	expect_free_for(test, NULL);
+	expect_free_for(test, 0);
 }
 
-static void expect_only(struct kunit *test, struct use use)
+static void expect_only(struct kunit *test, enum power_imc_type use)
 {
-	expect_free_for(test, &use);
+	expect_free_for(test, use);
 }
 
 static void engine_test_exit(struct kunit *test)
@@ -96,13 +75,13 @@ static void engine_test_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
 }
 
-static int get(unsigned int core, struct use use)
+static int get(unsigned int core, enum power_imc_type use)
 {
 	int err;
 
 	/* The lock of a core is taken with interrupts off. */
 	local_irq_disable();
-	err = power_imc_engine_get(&imc->cores[core], use.type, use.scom);
+	err = power_imc_engine_get(&imc->cores[core], use);
 	local_irq_enable();
 	return err;
 }
@@ -133,38 +112,31 @@ static void one_kind_at_a_time(struct kunit *test)
 {
 	for (int i = 0; i < ARRAY_SIZE(uses); i++) {
 		for (int users = 0; users < 3; users++)
-			KUNIT_ASSERT_EQ(test, domain_get(uses[i]), 0);
+			KUNIT_ASSERT_EQ(test, power_imc_domain_get(uses[i]), 0);
 		for (int users = 3; users > 0; users--) {
 			expect_only(test, uses[i]);
-			power_imc_domain_put(uses[i].type);
+			power_imc_domain_put(uses[i]);
 		}
 		expect_all_free(test);
 	}
 }
 
-/* What TRACE_IMC is to have can be asked for as long as anybody traces. */
-static void who_traces_is_told_how(struct kunit *test)
+/* An engine that is on keeps the other kinds out, also when no event is open any more. */
+static void an_engine_outlives_its_event(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, domain_get(other_trace_use), 0);
-	KUNIT_EXPECT_EQ(test, domain_get(trace_use), -EBUSY);
-	KUNIT_EXPECT_EQ(test, power_imc_domain_scom(), OTHER_SCOM);
-	KUNIT_EXPECT_EQ(test, get(0, other_trace_use), 0);
+	KUNIT_ASSERT_EQ(test, power_imc_domain_get(POWER_IMC_TYPE_TRACE), 0);
+	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_TRACE), 0);
 	power_imc_domain_put(POWER_IMC_TYPE_TRACE);
-	/* No event is open any more, but the engine is still on. */
-	KUNIT_EXPECT_EQ(test, domain_get(trace_use), -EBUSY);
-	KUNIT_EXPECT_EQ(test, get(1, trace_use), -EBUSY);
+	expect_only(test, POWER_IMC_TYPE_TRACE);
 	put(0);
-	KUNIT_ASSERT_EQ(test, domain_get(trace_use), 0);
-	KUNIT_EXPECT_EQ(test, power_imc_domain_scom(), SCOM);
-	power_imc_domain_put(POWER_IMC_TYPE_TRACE);
 }
 
 /* Who is refused has taken nothing: it does not hinder the one that was there. */
 static void refusal_takes_nothing(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, domain_get(trace_use), 0);
+	KUNIT_ASSERT_EQ(test, power_imc_domain_get(POWER_IMC_TYPE_TRACE), 0);
 	for (int i = 0; i < 10; i++)
-		KUNIT_EXPECT_EQ(test, domain_get(core_use), -EBUSY);
+		KUNIT_EXPECT_EQ(test, power_imc_domain_get(POWER_IMC_TYPE_CORE), -EBUSY);
 	power_imc_domain_put(POWER_IMC_TYPE_TRACE);
 	expect_all_free(test);
 }
@@ -176,13 +148,13 @@ static void the_next_kind_waits_for_ldbar(struct kunit *test)
 		for (int j = 0; j < ARRAY_SIZE(uses); j++) {
 			u64 start = ktime_get_ns();
 
-			if (uses[i].type == uses[j].type)
+			if (uses[i] == uses[j])
 				continue;
-			KUNIT_ASSERT_EQ(test, domain_get(uses[i]), 0);
-			power_imc_domain_put(uses[i].type);
-			KUNIT_ASSERT_EQ(test, power_imc_domain_open(imc, uses[j].type, uses[j].scom), 0);
+			KUNIT_ASSERT_EQ(test, power_imc_domain_get(uses[i]), 0);
+			power_imc_domain_put(uses[i]);
+			KUNIT_ASSERT_EQ(test, power_imc_domain_open(imc, uses[j]), 0);
 			KUNIT_EXPECT_GE(test, ktime_get_ns() - start, 50ULL * NSEC_PER_MSEC);
-			power_imc_domain_close(uses[j].type);
+			power_imc_domain_close(uses[j]);
 		}
 	}
 	power_imc_idle_exit();
@@ -191,15 +163,15 @@ static void the_next_kind_waits_for_ldbar(struct kunit *test)
 /* The first user of a core sets its page up and starts it, and the last stops it. */
 static void first_starts_last_stops(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, get(0, core_use), 0);
+	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_CORE), 0);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_INIT_CORE], 1U);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_ON], 1U);
 	KUNIT_EXPECT_EQ(test, firmware_log.page, (u64)__pa(imc->cores[0].page));
-	KUNIT_EXPECT_EQ(test, get(0, core_use), 0);
+	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_CORE), 0);
 	put(0);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_ON], 1U);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_OFF], 0U);
-	expect_only(test, core_use);
+	expect_only(test, POWER_IMC_TYPE_CORE);
 	put(0);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_OFF], 1U);
 }
@@ -207,7 +179,7 @@ static void first_starts_last_stops(struct kunit *test)
 /* Threads count by the core's engine in the core's mode, and need its page as well. */
 static void threads_use_the_core(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, get(1, thread_use), 0);
+	KUNIT_EXPECT_EQ(test, get(1, POWER_IMC_TYPE_THREAD), 0);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_INIT_CORE], 1U);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_ON], 1U);
 	KUNIT_EXPECT_EQ(test, firmware_log.page, (u64)__pa(imc->cores[1].page));
@@ -219,10 +191,9 @@ static void threads_use_the_core(struct kunit *test)
 /* Tracing is set up and switched by calls of its own; the core has its page all the same. */
 static void trace_has_its_own_calls(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, get(0, trace_use), 0);
+	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_TRACE), 0);
 	KUNIT_EXPECT_EQ(test, firmware_log.page, (u64)__pa(imc->cores[0].page));
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_INIT_TRACE], 1U);
-	KUNIT_EXPECT_EQ(test, firmware_log.scom, SCOM);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_TRACE_ON], 1U);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_ON], 0U);
 	put(0);
@@ -232,7 +203,7 @@ static void trace_has_its_own_calls(struct kunit *test)
 
 static void get_locally(void *err)
 {
-	*(int *)err = power_imc_engine_get(&imc->cores[2], POWER_IMC_TYPE_CORE, 0);
+	*(int *)err = power_imc_engine_get(&imc->cores[2], POWER_IMC_TYPE_CORE);
 }
 
 static void put_locally(void *unused)
@@ -285,8 +256,8 @@ static void both_halves_of_a_fused_core(struct kunit *test)
 	};
 
 	imc->cores[1].halves = 2;
-	KUNIT_EXPECT_EQ(test, get(1, core_use), 0);
-	KUNIT_EXPECT_EQ(test, get(1, core_use), 0);
+	KUNIT_EXPECT_EQ(test, get(1, POWER_IMC_TYPE_CORE), 0);
+	KUNIT_EXPECT_EQ(test, get(1, POWER_IMC_TYPE_CORE), 0);
 	KUNIT_EXPECT_EQ(test, firmware_log.on, 2U);
 	put(1);
 	KUNIT_EXPECT_EQ(test, firmware_log.on, 2U);
@@ -294,7 +265,7 @@ static void both_halves_of_a_fused_core(struct kunit *test)
 	expect_calls(test, &cores);
 	KUNIT_EXPECT_EQ(test, firmware_log.misuse, 0U);
 	firmware_forget();
-	KUNIT_EXPECT_EQ(test, get(1, trace_use), 0);
+	KUNIT_EXPECT_EQ(test, get(1, POWER_IMC_TYPE_TRACE), 0);
 	put(1);
 	expect_calls(test, &traces);
 }
@@ -305,7 +276,7 @@ static void half_of_a_fused_core_does_not_start(struct kunit *test)
 	imc->cores[1].halves = 2;
 	firmware_log.error_pir = 0x11;
 	firmware_log.error[CALL_CORE_ON] = -EIO;
-	KUNIT_EXPECT_EQ(test, get(1, core_use), -EIO);
+	KUNIT_EXPECT_EQ(test, get(1, POWER_IMC_TYPE_CORE), -EIO);
 	KUNIT_EXPECT_EQ(test, firmware_log.engines[0x10], ENGINE_OFF);
 	KUNIT_EXPECT_EQ(test, firmware_log.engines[0x11], ENGINE_OFF);
 	expect_all_free(test);
@@ -327,7 +298,6 @@ static void paused_while_a_cpu_comes(struct kunit *test)
 		power_imc_engine_resume(core);
 		power_imc_engine_resume(core);
 		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
-		KUNIT_EXPECT_EQ(test, firmware_log.scom, uses[i].scom);
 		/* Who comes meanwhile does not start it, be it the first one or another. */
 		KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), 0);
 		KUNIT_EXPECT_EQ(test, get(0, uses[i]), 0);
@@ -342,7 +312,6 @@ static void paused_while_a_cpu_comes(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
 		power_imc_engine_resume(core);
 		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
-		KUNIT_EXPECT_EQ(test, firmware_log.scom, uses[i].scom);
 		/* What nobody uses any more is not started again. */
 		KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), 0);
 		put(0);
@@ -367,7 +336,6 @@ static void started_again_where_it_is_off(struct kunit *test)
 		power_imc_engine_look(core);
 		power_imc_engine_look(core);
 		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
-		KUNIT_EXPECT_EQ(test, firmware_log.scom, uses[i].scom);
 		KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_INIT_CORE], 2U);
 		KUNIT_EXPECT_EQ(test, core->restarts, i + 1U);
 		put(0);
@@ -431,7 +399,7 @@ static void tried_again_behind_a_pause(struct kunit *test)
 	struct power_imc_core *core = &imc->cores[0];
 
 	KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), 0);
-	KUNIT_EXPECT_EQ(test, get(0, core_use), 0);
+	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_CORE), 0);
 	firmware_log.error[CALL_CORE_ON] = -EIO;
 	power_imc_engine_resume(core);
 	power_imc_engine_look(core);
@@ -447,12 +415,12 @@ static void tried_again_behind_a_pause(struct kunit *test)
 /* When all is off for good nothing starts, and nothing starts again; what is used can be given back. */
 static void nothing_starts_when_halted(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, get(0, core_use), 0);
+	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_CORE), 0);
 	KUNIT_EXPECT_EQ(test, power_imc_engine_pause(&imc->cores[0]), 0);
 	imc->halted = true;
 	firmware_forget();
-	KUNIT_EXPECT_EQ(test, get(0, core_use), -ENODEV);
-	KUNIT_EXPECT_EQ(test, get(1, core_use), -ENODEV);
+	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_CORE), -ENODEV);
+	KUNIT_EXPECT_EQ(test, get(1, POWER_IMC_TYPE_CORE), -ENODEV);
 	power_imc_engine_resume(&imc->cores[0]);
 	KUNIT_EXPECT_EQ(test, firmware_log.nr_kept, 0U);
 	put(0);
@@ -469,10 +437,10 @@ static void cores_in_any_order(struct kunit *test)
 	for (int i = 0; i < ARRAY_SIZE(orders); i++) {
 		firmware_forget();
 		for (int core = 0; core < ENGINE_CORES; core++)
-			KUNIT_EXPECT_EQ(test, get(core, core_use), 0);
+			KUNIT_EXPECT_EQ(test, get(core, POWER_IMC_TYPE_CORE), 0);
 		KUNIT_EXPECT_EQ(test, firmware_log.on, (unsigned int)ENGINE_CORES);
 		for (int j = 0; j < ENGINE_CORES; j++) {
-			expect_only(test, core_use);
+			expect_only(test, POWER_IMC_TYPE_CORE);
 			put(orders[i][j]);
 			KUNIT_EXPECT_EQ(test, firmware_log.on, (unsigned int)ENGINE_CORES - 1 - j);
 			KUNIT_EXPECT_EQ(test, imc->cores[orders[i][j]].users, 0U);
@@ -502,11 +470,11 @@ static void exclusion_is_system_wide(struct kunit *test)
 /* Firmware that refuses: its error is passed on, and nothing is taken, nor started. */
 static void failure_takes_nothing(struct kunit *test)
 {
-	static const struct { struct use use; enum firmware_call call; } rows[] = {
-		{ { POWER_IMC_TYPE_CORE }, CALL_INIT_CORE }, { { POWER_IMC_TYPE_CORE }, CALL_CORE_ON },
-		{ { POWER_IMC_TYPE_THREAD }, CALL_INIT_CORE }, { { POWER_IMC_TYPE_THREAD }, CALL_CORE_ON },
-		{ { POWER_IMC_TYPE_TRACE, SCOM }, CALL_INIT_CORE }, { { POWER_IMC_TYPE_TRACE, SCOM }, CALL_INIT_TRACE },
-		{ { POWER_IMC_TYPE_TRACE, SCOM }, CALL_TRACE_ON },
+	static const struct { enum power_imc_type use; enum firmware_call call; } rows[] = {
+		{ POWER_IMC_TYPE_CORE, CALL_INIT_CORE }, { POWER_IMC_TYPE_CORE, CALL_CORE_ON },
+		{ POWER_IMC_TYPE_THREAD, CALL_INIT_CORE }, { POWER_IMC_TYPE_THREAD, CALL_CORE_ON },
+		{ POWER_IMC_TYPE_TRACE, CALL_INIT_CORE }, { POWER_IMC_TYPE_TRACE, CALL_INIT_TRACE },
+		{ POWER_IMC_TYPE_TRACE, CALL_TRACE_ON },
 	};
 
 	for (int i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -527,19 +495,19 @@ static void failure_takes_nothing(struct kunit *test)
 /* One core that cannot be started does not take the system from those that run. */
 static void failure_spares_the_others(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, get(0, thread_use), 0);
+	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_THREAD), 0);
 	firmware_log.error[CALL_CORE_ON] = -EIO;
-	KUNIT_EXPECT_EQ(test, get(1, thread_use), -EIO);
+	KUNIT_EXPECT_EQ(test, get(1, POWER_IMC_TYPE_THREAD), -EIO);
 	/* Where it runs nothing has to be started. */
-	KUNIT_EXPECT_EQ(test, get(0, thread_use), 0);
-	expect_only(test, thread_use);
+	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_THREAD), 0);
+	expect_only(test, POWER_IMC_TYPE_THREAD);
 	put(0);
-	expect_only(test, thread_use);
+	expect_only(test, POWER_IMC_TYPE_THREAD);
 	put(0);
 }
 
-static const enum firmware_call offs[] = { CALL_CORE_OFF, CALL_CORE_OFF, CALL_TRACE_OFF, CALL_TRACE_OFF };
-static const enum firmware_call ons[] = { CALL_CORE_ON, CALL_CORE_ON, CALL_TRACE_ON, CALL_TRACE_ON };
+static const enum firmware_call offs[] = { CALL_CORE_OFF, CALL_CORE_OFF, CALL_TRACE_OFF };
+static const enum firmware_call ons[] = { CALL_CORE_ON, CALL_CORE_ON, CALL_TRACE_ON };
 
 /* What could not be stopped may still run and write: nothing else may start, until its own kind has stopped it. */
 static void failure_to_stop_keeps_the_others_out(struct kunit *test)
@@ -587,7 +555,7 @@ static void ldbar_is_taken_back_from_an_engine_that_is_off(struct kunit *test)
 
 		firmware_forget();
 		for (int i = 0; i <= others; i++)
-			KUNIT_EXPECT_EQ(test, get(0, trace_use), 0);
+			KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_TRACE), 0);
 		KUNIT_EXPECT_EQ(test, put_traced(0, &ldbar), 0);
 		KUNIT_EXPECT_EQ(test, ldbar, 0ULL);
 		KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_TRACE_OFF], 1U);
@@ -604,8 +572,8 @@ static void ldbar_is_taken_back_from_an_engine_that_is_paused(struct kunit *test
 {
 	u64 ldbar = LDBAR;
 
-	KUNIT_EXPECT_EQ(test, get(0, trace_use), 0);
-	KUNIT_EXPECT_EQ(test, get(0, trace_use), 0);
+	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_TRACE), 0);
+	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_TRACE), 0);
 	KUNIT_EXPECT_EQ(test, power_imc_engine_pause(&imc->cores[0]), 0);
 	KUNIT_EXPECT_EQ(test, put_traced(0, &ldbar), 0);
 	KUNIT_EXPECT_EQ(test, ldbar, 0ULL);
@@ -623,13 +591,13 @@ static void ldbar_stays_where_the_engine_does_not_stop(struct kunit *test)
 
 		firmware_forget();
 		for (int i = 0; i <= others; i++)
-			KUNIT_EXPECT_EQ(test, get(0, trace_use), 0);
+			KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_TRACE), 0);
 		firmware_log.error[CALL_TRACE_OFF] = -EIO;
 		for (int tries = 0; tries < 2; tries++) {
 			KUNIT_EXPECT_EQ(test, put_traced(0, &ldbar), -EIO);
 			KUNIT_EXPECT_EQ(test, ldbar, LDBAR);
 			KUNIT_EXPECT_EQ(test, imc->cores[0].users, others + 1U);
-			expect_only(test, trace_use);
+			expect_only(test, POWER_IMC_TYPE_TRACE);
 		}
 		firmware_log.error[CALL_TRACE_OFF] = 0;
 		KUNIT_EXPECT_EQ(test, put_traced(0, &ldbar), 0);
@@ -643,7 +611,7 @@ static void ldbar_stays_where_the_engine_does_not_stop(struct kunit *test)
 
 static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(one_kind_at_a_time),
-	KUNIT_CASE(who_traces_is_told_how),
+	KUNIT_CASE(an_engine_outlives_its_event),
 	KUNIT_CASE(refusal_takes_nothing),
 	KUNIT_CASE(the_next_kind_waits_for_ldbar),
 	KUNIT_CASE(first_starts_last_stops),

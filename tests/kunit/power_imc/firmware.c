@@ -62,9 +62,8 @@ static int fake_init_core(u32 pir, u64 page)
 	return firmware_set_up(CALL_INIT_CORE, pir, ENGINE_SET_UP);
 }
 
-static int fake_init_trace(u32 pir, u64 scom)
+static int fake_init_trace(u32 pir)
 {
-	firmware_log.scom = scom;
 	firmware_log.misuse += *firmware_engine(pir) != ENGINE_SET_UP;
 	return firmware_set_up(CALL_INIT_TRACE, pir, ENGINE_SET_UP_TO_TRACE);
 }

@@ -132,22 +132,6 @@ static void idle_states(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags + 3, latencies + 1, 1), 4);
 }
 
-/* 11.3: the firmware's settings of TRACE_IMC, and those that a config asks for. */
-static void trace_images(struct kunit *test)
-{
-	u64 value = 0;
-
-	KUNIT_EXPECT_EQ(test, POWER_IMC_TRACE_SCOM_P9, 0x7fffffc142020000ULL);
-	KUNIT_EXPECT_EQ(test, POWER_IMC_TRACE_SCOM_P10, 0x3fffffc142020000ULL);
-	KUNIT_EXPECT_EQ(test, power_imc_trace_scom(POWER_IMC_P9, 0x3e90200000, &value), 0);
-	KUNIT_EXPECT_EQ(test, value, 0x7fffffc142020000ULL);
-	KUNIT_EXPECT_EQ(test, power_imc_trace_scom(POWER_IMC_P10, 0x3e80400000, &value), 0);
-	KUNIT_EXPECT_EQ(test, value, 0x3fffffc142020000ULL);
-	/* Once in a millisecond of 32 MHz. */
-	KUNIT_EXPECT_EQ(test, power_imc_trace_scom(POWER_IMC_P9, 32000ULL << 30 | 0x10200000, &value), 0);
-	KUNIT_EXPECT_EQ(test, value, 0x7fffe0bfc2020000ULL);
-}
-
 /* 11.4: which configs are counters of a unit. */
 struct config {
 	const char *what;
@@ -264,7 +248,6 @@ static struct kunit_case numbers_cases[] = {
 	KUNIT_CASE(pir_fields),
 	KUNIT_CASE(pir_fields_of_fused_cores),
 	KUNIT_CASE(idle_states),
-	KUNIT_CASE(trace_images),
 	KUNIT_CASE_PARAM(config_is_a_counter, configs_gen_params),
 	KUNIT_CASE(counters_are_big_endian),
 	KUNIT_CASE(nest_groups),

@@ -159,39 +159,12 @@ static void clocks_are_compared_in_a_moment(struct kunit *test)
 	}
 }
 
-/* What the firmware sets is what its own config stands for; and the other images of 11.3. */
-static void scoms_of_configs(struct kunit *test)
-{
-	static const struct { enum power_imc_generation generation; u64 config, scom; } rows[] = {
-		{ POWER_IMC_P9, 0x3e90200000, 0x7fffffc142020000 },	/* CPMC2 counts event 2, 250 of them */
-		{ POWER_IMC_P9, 0x3e80400000, 0x3fffffc142020000 },	/* CPMC1 counts event 4 */
-		{ POWER_IMC_P10, 0x3e80400000, 0x3fffffc142020000 },
-		{ POWER_IMC_P9, (32000ULL << 30) | 0x10200000, 0x7fffe0bfc2020000 },	/* a millisecond */
-	};
-	static const u64 bad[] = {
-		0, 0x10200000,			/* at once */
-		(99ULL << 30) | 0x10200000,	/* too often */
-		0x3e90200001,			/* cpmc_reserved */
-		0x3ea0200000, 0x3eb0200000,	/* CPMC3 and 4 */
-		0x3e98000000,			/* event 0x80: a selector has 7 bits */
-	};
-	u64 scom;
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
-		KUNIT_EXPECT_EQ(test, power_imc_trace_scom(rows[i].generation, rows[i].config, &scom), 0);
-		KUNIT_EXPECT_EQ(test, scom, rows[i].scom);
-	}
-	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++)
-		KUNIT_EXPECT_EQ_MSG(test, power_imc_trace_scom(POWER_IMC_P9, bad[i], &scom), -EINVAL, "%#llx", bad[i]);
-}
-
 static struct kunit_case sample_cases[] = {
 	KUNIT_CASE(modes_of_the_worked_records),
 	KUNIT_CASE(real_mode_is_the_kernels),
 	KUNIT_CASE(exclusion_is_by_mode),
 	KUNIT_CASE(an_event_is_left_as_it_is),
 	KUNIT_CASE(clocks_are_compared_in_a_moment),
-	KUNIT_CASE(scoms_of_configs),
 	{ }
 };
 

@@ -28,7 +28,6 @@ struct firmware_log {
 	enum firmware_engine engines[FIRMWARE_ENGINES];
 	bool nest;			/* a microcode runs */
 	u64 page;			/* of the last CALL_INIT_CORE */
-	u64 scom;			/* of the last CALL_INIT_TRACE */
 	int error[FIRMWARE_CALLS];	/* what a call is to return, */
 	u32 error_pir;			/* for this PIR alone, unless 0 */
 	bool mute;			/* running() always says no */

@@ -202,7 +202,7 @@ static void core_that_does_not_start(struct kunit *test)
 {
 	firmware_log.error[CALL_CORE_ON] = -EIO;
 	KUNIT_EXPECT_EQ(test, perf_open_error(CORE_PMU, CCYC, 0, NULL), -EIO);
-	KUNIT_EXPECT_EQ(test, power_imc_domain_get(POWER_IMC_TYPE_TRACE, 0), 0);
+	KUNIT_EXPECT_EQ(test, power_imc_domain_get(POWER_IMC_TYPE_TRACE), 0);
 	KUNIT_EXPECT_EQ(test, perf_open_error(CORE_PMU, CCYC, 0, NULL), -EBUSY);
 	power_imc_domain_put(POWER_IMC_TYPE_TRACE);
 	firmware_log.error[CALL_CORE_ON] = 0;
