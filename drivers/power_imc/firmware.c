@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How engines are switched: by calls of the firmware, or by writing the registers that
- * those calls write.
+ * The two ways to switch engines and microcodes: by calls of the firmware, or by the registers (SCOM)
+ * that these calls write. And what kind of machine this is, as far as that matters for them.
  */
+#include <linux/bitfield.h>
 #include <linux/export.h>
+#include <linux/kprobes.h>
 #include <linux/module.h>
 #include <asm/cputable.h>
 #include <asm/cputhreads.h>
+#include <asm/firmware.h>
+#include <asm/opal.h>
 #include <asm/reg.h>
 
 #include "power_imc.h"
@@ -34,14 +38,13 @@ enum power_imc_generation power_imc_generation_of(u32 pvr)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_generation_of);
 
-/* That of this machine. */
 enum power_imc_generation power_imc_generation(void)
 {
 	return power_imc_generation_of(mfspr(SPRN_PVR));
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_generation);
 
-/* In how many halves is what the kernel takes for a core? Two if they are fused. */
+/* Of two fused cores the kernel sees one, with two halves. Any other core is one half. */
 unsigned int power_imc_halves(void)
 {
 	return threads_per_core > POWER_IMC_HALF_THREADS ? 2 : 1;
@@ -49,8 +52,21 @@ unsigned int power_imc_halves(void)
 EXPORT_SYMBOL_IF_KUNIT(power_imc_halves);
 
 /**
+ * power_imc_ldbar_is_ours() - may LDBAR be touched?
+ *
+ * An ultravisor keeps LDBAR for itself, and interrupts a hypervisor that touches it.
+ *
+ * Context: any.
+ */
+bool power_imc_ldbar_is_ours(void)
+{
+	return !firmware_has_feature(FW_FEATURE_ULTRAVISOR);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_is_ours);
+
+/**
  * power_imc_unit_is_ours() - may a unit be counted on this machine?
- * @unit: the unit; those of the nest have nothing to do with engines
+ * @unit: the unit; those of the nest need no LDBAR
  *
  * Context: any.
  */
@@ -59,6 +75,250 @@ bool power_imc_unit_is_ours(const struct power_imc_unit *unit)
 	return unit->type == POWER_IMC_TYPE_NEST || power_imc_ldbar_is_ours();
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_unit_is_ours);
+
+/*
+ * Registers, for kernels in which the calls cannot be looked up. Unlike the firmware, the driver cannot
+ * have registers restored after a core slept deeply, so they are written at each start.
+ *
+ * Ports of the registers that belong to a quad of cores, by a core's place in the quad:
+ */
+static const u32 power_imc_p9_pdbar[] = { 0x1001220b, 0x1001230b, 0x1001260b, 0x1001270b };
+static const u32 power_imc_p9_htm[] = { 0x10012200, 0x10012300, 0x10012600, 0x10012700 };
+static const u32 power_imc_p10_pdbar[] = { 0x2001868b, 0x2001468b, 0x2001268b, 0x2001168b };
+static const u32 power_imc_p10_htm[] = { 0x20018680, 0x20014680, 0x20012680, 0x20011680 };
+
+/* Registers of one core. */
+#define POWER_IMC_P9_EVENT_MASK	0x20010aa8
+#define POWER_IMC_P9_TRACE	0x20010aa9
+#define POWER_IMC_P10_EVENT_MASK	0x20020400
+#define POWER_IMC_P10_TRACE	0x20020401
+
+static u32 power_imc_p9_address(enum power_imc_scom which, unsigned int core)
+{
+	u32 quad = (core & 0x1c) << 22, own = (core & 0x1f) << 24;
+
+	switch (which) {
+	case POWER_IMC_SCOM_PDBAR:
+		return power_imc_p9_pdbar[core % 4] + quad;
+	case POWER_IMC_SCOM_HTM:
+		return power_imc_p9_htm[core % 4] + quad;
+	case POWER_IMC_SCOM_EVENT_MASK:
+		return POWER_IMC_P9_EVENT_MASK + own;
+	case POWER_IMC_SCOM_TRACE:
+		return POWER_IMC_P9_TRACE + own;
+	}
+	return 0;
+}
+
+static u32 power_imc_p10_address(enum power_imc_scom which, unsigned int core)
+{
+	u32 quad = (core / 4) << 24, own = quad | BIT(3 - core % 4) << 12;
+
+	switch (which) {
+	case POWER_IMC_SCOM_PDBAR:
+		return power_imc_p10_pdbar[core % 4] + quad;
+	case POWER_IMC_SCOM_HTM:
+		return power_imc_p10_htm[core % 4] + quad;
+	case POWER_IMC_SCOM_EVENT_MASK:
+		return POWER_IMC_P10_EVENT_MASK | own;
+	case POWER_IMC_SCOM_TRACE:
+		return POWER_IMC_P10_TRACE | own;
+	}
+	return 0;
+}
+
+/**
+ * power_imc_scom_address() - the address of a core's register.
+ * @generation: the processor's
+ * @which: the register
+ * @core: number in its chip
+ */
+u32 power_imc_scom_address(enum power_imc_generation generation, enum power_imc_scom which,
+			   unsigned int core)
+{
+	return generation == POWER_IMC_P9 ? power_imc_p9_address(which, core) :
+	       power_imc_p10_address(which, core);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_scom_address);
+
+/**
+ * power_imc_scom_core() - the number of a core in its chip, for power_imc_scom_address().
+ * @pir: of a thread
+ * @fused: is it in one of two that are fused? The number is that half's.
+ */
+unsigned int power_imc_scom_core(u32 pir, bool fused)
+{
+	return fused ? FIELD_GET(POWER_IMC_PIR_FUSED, pir) << 1 |
+		       FIELD_GET(POWER_IMC_PIR_FUSED_HALF, pir) :
+		       FIELD_GET(POWER_IMC_PIR_CORE, pir);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_scom_core);
+
+static u32 power_imc_scom_address_of(u32 pir, enum power_imc_scom which)
+{
+	return power_imc_scom_address(power_imc_generation(), which,
+				      power_imc_scom_core(pir, power_imc_halves() > 1));
+}
+
+static int power_imc_scom_write(u32 pir, enum power_imc_scom which, u64 value)
+{
+	u32 address = power_imc_scom_address_of(pir, which);
+
+	return opal_xscom_write(FIELD_GET(POWER_IMC_PIR_CHIP, pir), address, value) ? -EIO : 0;
+}
+
+static int power_imc_scom_switch(u32 pir, bool on)
+{
+	return power_imc_scom_write(pir, POWER_IMC_SCOM_HTM,
+				    on ? POWER_IMC_HTM_ON : POWER_IMC_HTM_OFF);
+}
+
+static int power_imc_scom_init_core(u32 pir, u64 page)
+{
+	return power_imc_scom_write(pir, POWER_IMC_SCOM_PDBAR, page & POWER_IMC_BAR_ADDRESS) ?:
+	       power_imc_scom_write(pir, POWER_IMC_SCOM_EVENT_MASK, POWER_IMC_EVENT_MASK) ?:
+	       power_imc_scom_switch(pir, false);
+}
+
+static int power_imc_scom_init_trace(u32 pir)
+{
+	u64 scom = power_imc_generation() == POWER_IMC_P9 ? POWER_IMC_TRACE_SCOM_P9 :
+							    POWER_IMC_TRACE_SCOM_P10;
+
+	return power_imc_scom_switch(pir, false) ?:
+	       power_imc_scom_write(pir, POWER_IMC_SCOM_TRACE, scom);
+}
+
+/* Also for engines that the firmware's calls start and stop: there is no call that tells. */
+static int power_imc_scom_running(u32 pir, __be64 *answer)
+{
+	u32 address = power_imc_scom_address_of(pir, POWER_IMC_SCOM_HTM);
+
+	if (power_imc_generation() == POWER_IMC_UNKNOWN)
+		return -EOPNOTSUPP;
+	if (opal_xscom_read(FIELD_GET(POWER_IMC_PIR_CHIP, pir), address, (__be64 *)__pa(answer)))
+		return -EIO;
+	return !!(be64_to_cpu(READ_ONCE(*answer)) & POWER_IMC_HTM_START);
+}
+
+static int power_imc_scom_nest(struct power_imc_chip *chip, u32 pir, bool on)
+{
+	__be64 *command = chip->control + POWER_IMC_NEST_CB_COMMAND;
+
+	WRITE_ONCE(*command, cpu_to_be64(on ? POWER_IMC_NEST_RESUME : POWER_IMC_NEST_PAUSE));
+	return 0;
+}
+
+static const struct power_imc_firmware power_imc_scom = {
+	.name = "registers",
+	.init_core = power_imc_scom_init_core,
+	.init_trace = power_imc_scom_init_trace,
+	.core = power_imc_scom_switch,
+	.trace = power_imc_scom_switch,
+	.running = power_imc_scom_running,
+	.nest = power_imc_scom_nest,
+};
+
+/* The firmware's calls. The kernel does not export them, but a kprobe finds their addresses. */
+typedef int64_t (*power_imc_opal_init_fn)(u32 type, u64 address, u64 pir);
+typedef int64_t (*power_imc_opal_switch_fn)(u32 type, u64 pir);
+
+static power_imc_opal_init_fn power_imc_opal_init;
+static power_imc_opal_switch_fn power_imc_opal_start, power_imc_opal_stop;
+
+/* A function's global entry begins with addis r2,r12,X: r12 holds the entry's address. */
+#define POWER_IMC_ADDIS_R2_R12	0x3c4c0000
+#define POWER_IMC_ADDIS_MASK	0xffff0000
+/* A kprobe on a function is put after the entry, where ftrace has its call: so many instructions at most. */
+#define POWER_IMC_ENTRY_DISTANCE	5
+
+static void *power_imc_opal_lookup(const char *name)
+{
+	struct kprobe probe = { .symbol_name = name };
+	const u32 *entry;
+
+	if (!IS_ENABLED(CONFIG_KPROBES) || register_kprobe(&probe))
+		return NULL;
+	entry = (const u32 *)probe.addr;
+	unregister_kprobe(&probe);
+	for (int i = 0; i < POWER_IMC_ENTRY_DISTANCE; i++, entry--)
+		if ((*entry & POWER_IMC_ADDIS_MASK) == POWER_IMC_ADDIS_R2_R12)
+			return (void *)entry;
+	return NULL;
+}
+
+static int power_imc_opal_errno(int64_t rc)
+{
+	switch (rc) {
+	case OPAL_SUCCESS:
+		return 0;
+	case OPAL_PARAMETER:
+		return -EINVAL;
+	case OPAL_UNSUPPORTED:
+		return -EOPNOTSUPP;
+	}
+	return -EIO;
+}
+
+static int power_imc_opal_init_core(u32 pir, u64 page)
+{
+	return power_imc_opal_errno(power_imc_opal_init(OPAL_IMC_COUNTERS_CORE, page, pir));
+}
+
+static int power_imc_opal_init_trace(u32 pir)
+{
+	/* The firmware ignores the address: each thread's LDBAR has it. */
+	return power_imc_opal_errno(power_imc_opal_init(OPAL_IMC_COUNTERS_TRACE, 0, pir));
+}
+
+static int power_imc_opal_switch(u32 type, u32 pir, bool on)
+{
+	return power_imc_opal_errno(on ? power_imc_opal_start(type, pir) :
+					 power_imc_opal_stop(type, pir));
+}
+
+static int power_imc_opal_core(u32 pir, bool on)
+{
+	return power_imc_opal_switch(OPAL_IMC_COUNTERS_CORE, pir, on);
+}
+
+static int power_imc_opal_trace(u32 pir, bool on)
+{
+	return power_imc_opal_switch(OPAL_IMC_COUNTERS_TRACE, pir, on);
+}
+
+static int power_imc_opal_nest(struct power_imc_chip *chip, u32 pir, bool on)
+{
+	return power_imc_opal_switch(OPAL_IMC_COUNTERS_NEST, pir, on);
+}
+
+static const struct power_imc_firmware power_imc_opal = {
+	.name = "firmware calls",
+	.init_core = power_imc_opal_init_core,
+	.init_trace = power_imc_opal_init_trace,
+	.core = power_imc_opal_core,
+	.trace = power_imc_opal_trace,
+	.running = power_imc_scom_running,
+	.nest = power_imc_opal_nest,
+};
+
+/* NULL if the calls cannot be looked up. May sleep. */
+static const struct power_imc_firmware *power_imc_opal_find(void)
+{
+	power_imc_opal_init = power_imc_opal_lookup("opal_imc_counters_init");
+	power_imc_opal_start = power_imc_opal_lookup("opal_imc_counters_start");
+	power_imc_opal_stop = power_imc_opal_lookup("opal_imc_counters_stop");
+	if (!power_imc_opal_init || !power_imc_opal_start || !power_imc_opal_stop)
+		return NULL;
+	return &power_imc_opal;
+}
+
+static const struct power_imc_firmware *power_imc_scom_find(void)
+{
+	if (power_imc_generation() == POWER_IMC_UNKNOWN)
+		return NULL;
+	return &power_imc_scom;
+}
 
 /**
  * power_imc_firmware_find() - choose how engines are switched.

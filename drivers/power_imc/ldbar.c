@@ -9,7 +9,6 @@
 #include <linux/cpumask.h>
 #include <linux/export.h>
 #include <linux/smp.h>
-#include <asm/firmware.h>
 #include <asm/reg.h>
 
 #include "power_imc.h"
@@ -53,19 +52,6 @@ static void power_imc_ldbar_clear_local(void *unused)
 {
 	power_imc_ldbar_clear_here();
 }
-
-/**
- * power_imc_ldbar_is_ours() - may LDBAR be touched?
- *
- * Where there is an ultravisor it is that one's, and a hypervisor that touches it is interrupted.
- *
- * Context: any.
- */
-bool power_imc_ldbar_is_ours(void)
-{
-	return !firmware_has_feature(FW_FEATURE_ULTRAVISOR);
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_is_ours);
 
 /* No thread that is online points to memory. May sleep. */
 void power_imc_ldbar_clear(void)

@@ -53,6 +53,14 @@ enum power_imc_type {
 /* A processor's generation: it decides SCOM addresses and the nest area's layout. */
 enum power_imc_generation { POWER_IMC_UNKNOWN, POWER_IMC_P9, POWER_IMC_P10 };
 
+/* A core's registers that are reached by SCOM. */
+enum power_imc_scom {
+	POWER_IMC_SCOM_PDBAR,		/* where the core counts to, a real address */
+	POWER_IMC_SCOM_HTM,		/* the engine's switch */
+	POWER_IMC_SCOM_EVENT_MASK,
+	POWER_IMC_SCOM_TRACE,		/* what triggers a trace record */
+};
+
 /* User ABI: an event's config is the offset of its counter. */
 #define POWER_IMC_CONFIG_EVENT	GENMASK_ULL(61, 0)
 #define POWER_IMC_CONFIG_OFFSET	GENMASK_ULL(31, 0)
@@ -202,14 +210,16 @@ int power_imc_counter_read(const void *base, const struct pmu_event *ev, u64 *va
 void power_imc_counter_restarted(struct pmu_box *box, struct pmu_event *ev);
 void power_imc_counter_exit(void);
 
-/* firmware.c, opal.c, scom.c */
+/* firmware.c */
 const struct power_imc_firmware *power_imc_firmware_find(struct device *dev);
-const struct power_imc_firmware *power_imc_opal_find(void);
-const struct power_imc_firmware *power_imc_scom_find(void);
 enum power_imc_generation power_imc_generation_of(u32 pvr);
 enum power_imc_generation power_imc_generation(void);
 unsigned int power_imc_halves(void);
+bool power_imc_ldbar_is_ours(void);
 bool power_imc_unit_is_ours(const struct power_imc_unit *unit);
+u32 power_imc_scom_address(enum power_imc_generation generation, enum power_imc_scom which,
+			   unsigned int core);
+unsigned int power_imc_scom_core(u32 pir, bool fused);
 
 /* idle.c */
 s32 power_imc_idle_limit(const u32 *flags, const u32 *latencies, unsigned int states);
@@ -223,7 +233,6 @@ void power_imc_ldbar_write(const struct power_imc *imc, u64 value);
 void power_imc_ldbar_clear(void);
 void power_imc_ldbar_clear_here(void);
 void power_imc_ldbar_clean_up(void);
-bool power_imc_ldbar_is_ours(void);
 int power_imc_ldbar_watch(struct power_imc *imc);
 
 /* memory.c */

@@ -7,8 +7,6 @@
 #include <linux/bitfield.h>
 #include <linux/perf_event.h>
 
-#include <power_imc/scom.h>
-
 #include "suites.h"
 
 #define DESCRIBE(row, text)	strscpy(text, (row)->what, KUNIT_PARAM_DESC_SIZE)
