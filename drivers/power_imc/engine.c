@@ -1,17 +1,89 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The engine of a core: it writes what the core and its threads count, or trace, to
- * memory. The first powered box of the core starts it and the last stops it. Of fused
- * cores the kernel sees one where the hardware has two halves, each with an engine.
+ * The engine of a core: it writes what the core and its threads count, or trace, to memory. The
+ * first powered box of the core starts it and the last stops it. Of fused cores the kernel sees
+ * one where the hardware has two halves, each with an engine.
+ *
+ * And LDBAR, which tells a thread's engine where to write, and in which mode: only to memory of
+ * ours.
+ *
+ * Which kind of unit may use the engines is decided in session.c.
  */
+#include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/export.h>
 #include <linux/module.h>
 #include <linux/of.h>
+#include <linux/slab.h>
 #include <linux/smp.h>
 #include <asm/cputhreads.h>
+#include <asm/reg.h>
 #include <asm/smp.h>
 
 #include "power_imc.h"
+
+static struct cpumask power_imc_ldbar_clean;	/* CPUs whose LDBAR is ours */
+
+/**
+ * power_imc_ldbar() - LDBAR's value.
+ * @address: of a thread's page or buffer, real or in the linear map
+ * @mode: POWER_IMC_LDBAR_ENABLE to accumulate, POWER_IMC_LDBAR_TRACE to trace, 0 for neither
+ */
+u64 power_imc_ldbar(u64 address, u64 mode)
+{
+	return (address & POWER_IMC_BAR_ADDRESS) | mode;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar);
+
+/**
+ * power_imc_ldbar_write() - set this CPU's LDBAR, unless all is to be off for good.
+ * @imc: the device
+ * @value: power_imc_ldbar(), or 0
+ *
+ * Context: interrupts off.
+ */
+void power_imc_ldbar_write(const struct power_imc *imc, u64 value)
+{
+	mtspr(SPRN_LDBAR, READ_ONCE(imc->halted) ? 0 : value);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_write);
+
+/* The engine of this CPU's core is off, unless it could not be stopped. */
+static void power_imc_ldbar_clear_here(void)
+{
+	mtspr(SPRN_LDBAR, 0);
+	cpumask_set_cpu(smp_processor_id(), &power_imc_ldbar_clean);
+}
+
+static void power_imc_ldbar_clear_local(void *unused)
+{
+	power_imc_ldbar_clear_here();
+}
+
+/* After this no thread that is online points to memory. May sleep. */
+void power_imc_ldbar_clear(void)
+{
+	if (power_imc_ldbar_is_ours())
+		on_each_cpu(power_imc_ldbar_clear_local, NULL, 1);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_clear);
+
+/* Is what LDBAR of a CPU has of our own, and not of a predecessor's? */
+bool power_imc_ldbar_is_clean(int cpu)
+{
+	return cpumask_test_cpu(cpu, &power_imc_ldbar_clean);
+}
+
+/**
+ * power_imc_ldbar_clean_up() - leave nothing of a predecessor in this CPU's LDBAR.
+ *
+ * Context: interrupts off.
+ */
+void power_imc_ldbar_clean_up(void)
+{
+	if (!power_imc_ldbar_is_clean(smp_processor_id()))
+		power_imc_ldbar_clear_here();
+}
 
 struct power_imc_core *power_imc_core_of(struct power_imc *imc, int cpu)
 {
@@ -19,15 +91,15 @@ struct power_imc_core *power_imc_core_of(struct power_imc *imc, int cpu)
 }
 
 /*
- * Registers may be lost in deep sleep while the engine is off, so they are always set. The
- * page too when tracing: the core may count there all the same.
+ * Registers may be lost in deep sleep while the engine is off, so they are always set. The page is
+ * set for a trace as well, since the core may count there all the same.
  */
 static int power_imc_engine_set_up(const struct power_imc_core *core)
 {
 	const struct power_imc_firmware *firmware = core->imc->firmware;
 	int err = 0;
 
-	/* Where firmware sets up both halves for one it does so twice, while both are off. */
+	/* Firmware may set up both halves at each call. That does no harm while both are off. */
 	for (unsigned int i = 0; i < core->halves && !err; i++)
 		err = firmware->init_core(core->pir ^ i, __pa(core->page));
 	for (unsigned int i = 0; i < core->halves && !err; i++)
@@ -44,7 +116,7 @@ static int power_imc_engine_switch_half(const struct power_imc_core *core, u32 p
 						    firmware->core(pir, on);
 }
 
-/* All halves, whatever becomes of one: the first error. */
+/* All halves are tried. Returns the first error. */
 static int power_imc_engine_stop(const struct power_imc_core *core)
 {
 	int first = 0;
@@ -66,8 +138,8 @@ static bool power_imc_engine_is_off(struct power_imc_core *core)
 }
 
 /*
- * No source says that a switch reads as it was written. One that reads off right after it was
- * switched on tells nothing later either, and would be started again and again.
+ * No source says that the register which starts an engine can be read. If it reads off right after
+ * the start, it tells nothing later either, and the engine would be started again and again.
  */
 static int power_imc_engine_start(struct power_imc_core *core)
 {
@@ -103,7 +175,10 @@ bool power_imc_engine_kept(struct power_imc_core *core, bool kept, int err)
 	}
 	if (kept)
 		return true;
-	/* A module that goes cannot be kept: what becomes of the memory its end says. */
+	/*
+	 * A module that goes cannot be kept. power_imc_engines_end() reports what becomes of the
+	 * memory.
+	 */
 	if (!try_module_get(THIS_MODULE))
 		return false;
 	dev_warn(core->imc->dev, "the engine of CPU %d's core could not be stopped (%pe): the module stays, and no other kind of unit can be used, until an event of this kind is closed and it can\n",
@@ -112,22 +187,16 @@ bool power_imc_engine_kept(struct power_imc_core *core, bool kept, int err)
 }
 
 /*
- * An engine that does not stop may go on writing to the core's page: that, the module that
- * knows of it, and the domain are kept, until it could be stopped. Called with core->lock;
- * returns how many users of the domain are to be put.
+ * An engine that does not stop may go on writing to the core's page. So the page, the module and
+ * the session are kept until the engine could be stopped. Called with core->lock. Returns by how
+ * many the holders of the session become more.
  */
-static unsigned int power_imc_engine_stopped(struct power_imc_core *core, int err)
+static int power_imc_engine_stopped(struct power_imc_core *core, int err)
 {
 	bool was_stuck = core->stuck;
 
 	core->stuck = power_imc_engine_kept(core, was_stuck, err);
-	return 1 + was_stuck - core->stuck;
-}
-
-static void power_imc_domain_put_all(enum power_imc_type type, unsigned int users)
-{
-	while (users--)
-		power_imc_domain_put(type);
+	return core->stuck - was_stuck;
 }
 
 /* Is a CPU in the core of @pir? */
@@ -139,15 +208,15 @@ static bool power_imc_core_has(u32 pir, int cpu)
 }
 
 /*
- * Call @func on a CPU of a core: one that sleeps deeply answers nobody else, and wakes up for this.
- * False if none is online; then it is called here, and who does not answer is off. Not with
- * interrupts off, unless on a CPU of the core.
+ * Call @func on a CPU of a core: a core that sleeps deeply answers no other, and wakes up for this.
+ * Returns false if none of its CPUs is online. Then @func is called here, and if the core does not
+ * answer, its engine is off. Not with interrupts off, unless on a CPU of the core.
  */
 static bool power_imc_core_call(u32 pir, smp_call_func_t func, void *data)
 {
 	int cpu, here = get_cpu();
 
-	/* One that goes in between is not found again. */
+	/* A CPU that goes offline in between is not found again. */
 	if (!power_imc_core_has(pir, here))
 		for_each_online_cpu(cpu)
 			if (power_imc_core_has(pir, cpu) &&
@@ -163,44 +232,42 @@ static bool power_imc_core_call(u32 pir, smp_call_func_t func, void *data)
 /**
  * power_imc_engine_get() - use the engine of a core.
  * @core: the core; this runs on one of its CPUs
- * @type: what for, POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD or POWER_IMC_TYPE_TRACE
+ * @type: what for; the session is of this kind
+ * @holders: set to the number of new holders of the session: the caller, if there is no error, and
+ *	one more or less if the engine could not be stopped, or could be at last
  *
  * Context: interrupts off.
- * Return: 0; -EBUSY while the system uses its engines for something else; -ENODEV when
- * they are off for good; what the firmware says.
+ * Return: 0; -ENODEV when all engines are off for good; what the firmware says.
  */
-int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type)
+int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, int *holders)
 {
-	int err = power_imc_domain_get(type);
-	unsigned int puts = 0;
+	int err = 0;
 
-	if (err)
-		return err;
+	*holders = 0;
 	raw_spin_lock(&core->lock);
 	power_imc_ldbar_clean_up();
 	if (core->imc->halted) {
 		err = -ENODEV;
-		puts = 1;
 	} else if (!core->users) {
 		core->type = type;
 		/* One that is paused is started when it is resumed. */
 		err = core->paused ? 0 : power_imc_engine_start(core);
 		/* The firmware may have done a part of it. */
 		if (err) {
-			puts = power_imc_engine_stopped(core, power_imc_engine_stop(core));
+			*holders = power_imc_engine_stopped(core, power_imc_engine_stop(core));
 			dev_warn_ratelimited(core->imc->dev, "the engine of CPU %d's core could not be started (%pe): events do not count there\n",
 					     core->first_cpu, ERR_PTR(err));
 		}
 	}
-	if (!err)
+	if (!err) {
 		core->users++;
+		(*holders)++;
+	}
 	raw_spin_unlock(&core->lock);
-	power_imc_domain_put_all(type, puts);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_get);
 
-/* Called with core->lock. It may be tried again and again, and is told once. */
+/* Called with core->lock. A failure is reported once, though there may be many attempts. */
 static void power_imc_engine_restart(struct power_imc_core *core)
 {
 	int err = core->imc->halted ? 0 : power_imc_engine_start(core);
@@ -212,50 +279,52 @@ static void power_imc_engine_restart(struct power_imc_core *core)
 		 core->first_cpu, ERR_PTR(err));
 }
 
-/* Called with core->lock. @traces: LDBAR of this CPU has been taken back, so the engine is off. */
-static unsigned int power_imc_engine_put_one(struct power_imc_core *core, bool traces)
+/*
+ * Called with core->lock. @traces: LDBAR of this CPU has been taken back, so the engine is off.
+ * Returns the number of new holders of the session.
+ */
+static int power_imc_engine_put_one(struct power_imc_core *core, bool traces)
 {
 	if (--core->users) {
 		if (traces && !core->paused)
 			power_imc_engine_restart(core);
-		return 1;
+		return -1;
 	}
 	core->failed = false;
-	return power_imc_engine_stopped(core, traces ? 0 : power_imc_engine_stop(core));
+	return power_imc_engine_stopped(core, traces ? 0 : power_imc_engine_stop(core)) - 1;
 }
 
 /**
  * power_imc_engine_put() - one user of a core's engine less.
  * @core: the core; this runs on one of its CPUs
  * @traces: LDBAR of this CPU traces, and is to be cleared
+ * @holders: as for power_imc_engine_get()
  *
- * To clear it while the engine is on may stop a machine, so the engine is off meanwhile, whoever
- * else uses it. If it does not stop, LDBAR stays, and so does the user.
+ * To clear LDBAR while the engine is on may stop a machine, so the engine is off meanwhile, also
+ * if it has other users. If it does not stop, LDBAR stays, and so does the user.
  *
- * Else an engine that does not stop stays a user of its domain until it does: it may still be on.
+ * Without @traces, an engine that does not stop stays a holder of the session until it does: it may
+ * still be on.
  *
  * Context: interrupts off.
  * Return: 0; if @traces, what the firmware says: then this is to be called again.
  */
-int power_imc_engine_put(struct power_imc_core *core, bool traces)
+int power_imc_engine_put(struct power_imc_core *core, bool traces, int *holders)
 {
-	enum power_imc_type type = core->type;
-	unsigned int puts = 0;
 	int err = 0;
 
+	*holders = 0;
 	raw_spin_lock(&core->lock);
 	if (traces)
 		err = power_imc_engine_stop(core);
 	if (!err) {
 		if (traces)
 			power_imc_ldbar_clear_here();
-		puts = power_imc_engine_put_one(core, traces);
+		*holders = power_imc_engine_put_one(core, traces);
 	}
 	raw_spin_unlock(&core->lock);
-	power_imc_domain_put_all(type, puts);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_put);
 
 static void power_imc_engine_pause_here(void *data)
 {
@@ -264,12 +333,12 @@ static void power_imc_engine_pause_here(void *data)
 	int err = 0;
 
 	raw_spin_lock_irqsave(&core->lock, flags);
-	/* One that nobody uses may be on if it could not be stopped. */
+	/* An engine without users may be on if it could not be stopped. */
 	if (core->users || core->stuck)
 		err = power_imc_engine_stop(core);
 	core->paused = !err;
 	core->pause_error = err;
-	/* A half of it may be off. */
+	/* One of its halves may be off. */
 	if (core->users && err)
 		power_imc_engine_restart(core);
 	raw_spin_unlock_irqrestore(&core->lock, flags);
@@ -279,7 +348,7 @@ static void power_imc_engine_pause_here(void *data)
  * power_imc_engine_pause() - have the engine of a core off, up to power_imc_engine_resume().
  * @core: the core
  *
- * Whoever uses it meanwhile, on another CPU of the core, has it started by that.
+ * A box that is powered meanwhile, on another CPU of the core, gets the engine when it is resumed.
  *
  * Context: as power_imc_core_call(); with hotplug held off, so that one CPU at a time does this.
  * Return: 0, or what the firmware says: then it is on, or may be, and not paused.
@@ -315,7 +384,9 @@ void power_imc_engine_resume(struct power_imc_core *core)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_resume);
 
-/* Should the engine be on, and is not? One that does not answer sleeps. Called with core->lock. */
+/*
+ * Should the engine be on, but is off? A core that does not answer sleeps. Called with core->lock.
+ */
 static bool power_imc_engine_is_missing(struct power_imc_core *core)
 {
 	return core->users && !core->paused && !core->imc->halted &&
@@ -332,7 +403,7 @@ static void power_imc_engine_look_here(void *data)
 	again = power_imc_engine_is_missing(core);
 	if (again) {
 		core->restarts++;
-		/* Only what is off is set up, and a half of it may be on. */
+		/* An engine is set up only while it is off, and one of its halves may be on. */
 		power_imc_engine_stop(core);
 		power_imc_engine_restart(core);
 		again = !core->failed;
@@ -344,8 +415,8 @@ static void power_imc_engine_look_here(void *data)
 }
 
 /**
- * power_imc_engine_look() - start an engine again that should be on, and is not.
- * @core: the core; it is not woken up unless there is something to start
+ * power_imc_engine_look() - start an engine again if it should be on, but is off.
+ * @core: the core; it is woken up only if there is something to start
  *
  * Context: process.
  */
@@ -392,11 +463,11 @@ static int power_imc_engine_quiesce(struct power_imc *imc, u32 pir)
 }
 
 /**
- * power_imc_engines_quiesce() - stop every engine, whoever started it.
+ * power_imc_engines_quiesce() - stop every engine, also those that another kernel started.
  * @imc: the device
  *
- * All cores that the machine has, not only those that this kernel runs on. A core without a
- * CPU that is online, and that does not answer, is asleep, and its engine with it.
+ * All cores of the machine, not only those that this kernel runs on. If none of a core's CPUs is
+ * online, and it does not answer, it is asleep and its engine is off.
  *
  * Context: may sleep.
  * Return: 0, or what the firmware says, which has been reported: an engine may be on.
@@ -416,12 +487,18 @@ int power_imc_engines_quiesce(struct power_imc *imc)
 	return first;
 }
 
+/* Wait until what the engines had begun to write is written. */
+void power_imc_engines_wait(void)
+{
+	msleep(POWER_IMC_LINGER_MS);
+}
+
 /**
  * power_imc_engines_halt() - stop every engine for good, and have no thread point to memory.
  * @imc: the device
  *
- * Nothing is started any more, whoever wants it: CPUs that come online, tasks that are
- * scheduled, events that are opened.
+ * After this nothing starts any more: not for CPUs that come online, tasks that are scheduled, or
+ * events that are opened.
  *
  * Context: may sleep.
  */
@@ -430,7 +507,10 @@ void power_imc_engines_halt(struct power_imc *imc)
 	unsigned long flags;
 
 	WRITE_ONCE(imc->halted, true);
-	/* Who has seen it unset has started by now. LDBAR is written with interrupts off. */
+	/*
+	 * A CPU that read it before has started its engine once its lock was free. LDBAR is
+	 * written with interrupts off.
+	 */
 	for (unsigned int i = 0; i < imc->nr_cores; i++) {
 		if (!imc->cores[i].page)
 			continue;
@@ -438,7 +518,61 @@ void power_imc_engines_halt(struct power_imc *imc)
 		raw_spin_unlock_irqrestore(&imc->cores[i].lock, flags);
 	}
 	power_imc_engines_quiesce(imc);
-	power_imc_memory_settle();
-	/* Also where an engine does not stop: it would write to memory of the next kernel's. */
+	power_imc_engines_wait();
+	/* Also where an engine does not stop: it would write to memory of the next kernel. */
 	power_imc_ldbar_clear();
 }
+
+/* The device goes, and nothing uses the engines any more. */
+static void power_imc_engines_end(void *data)
+{
+	struct power_imc *imc = data;
+	int err = power_imc_engines_quiesce(imc);
+
+	power_imc_engines_wait();
+	if (err)
+		imc->written = true;
+	if (imc->written)
+		dev_err(imc->dev, "memory that an engine may still write is kept for good\n");
+	/* Under an engine that is on, a thread had better trace on, into memory that is kept. */
+	if (!err)
+		power_imc_ldbar_clear();
+}
+
+/**
+ * power_imc_engines_create() - make every core that may come online ready for its engine to be
+ * started.
+ * @imc: the device, with its firmware found and its memory ready
+ *
+ * Each core has a whole page, whatever the catalog says of a unit's size. All engines of the
+ * machine are stopped when the device goes, also if this fails.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int power_imc_engines_create(struct power_imc *imc)
+{
+	int cpu, err = devm_add_action_or_reset(imc->dev, power_imc_engines_end, imc);
+
+	if (err)
+		return err;
+	imc->nr_cores = cpu_core_index_of_thread(nr_cpu_ids - 1) + 1;
+	imc->cores = devm_kcalloc(imc->dev, imc->nr_cores, sizeof(*imc->cores), GFP_KERNEL);
+	if (!imc->cores)
+		return -ENOMEM;
+	for_each_present_cpu(cpu) {
+		struct power_imc_core *core = power_imc_core_of(imc, cpu);
+
+		if (core->page)
+			continue;
+		raw_spin_lock_init(&core->lock);
+		core->imc = imc;
+		core->first_cpu = cpu;
+		core->pir = get_hard_smp_processor_id(cpu);
+		core->halves = power_imc_halves();
+		core->page = power_imc_memory_alloc(imc, POWER_IMC_PAGE_SIZE, cpu);
+		if (!core->page)
+			return -ENOMEM;
+	}
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_engines_create);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The two ways to switch engines and microcodes: by calls of the firmware, or by the registers (SCOM)
- * that these calls write. And what kind of machine this is, as far as that matters for them.
+ * The two ways to start and stop engines and microcodes: by calls of the firmware, or by the
+ * registers (SCOM) that these calls write. And what kind of machine this is, as far as that
+ * matters.
  */
 #include <linux/bitfield.h>
 #include <linux/export.h>
@@ -77,8 +78,8 @@ bool power_imc_unit_is_ours(const struct power_imc_unit *unit)
 EXPORT_SYMBOL_IF_KUNIT(power_imc_unit_is_ours);
 
 /*
- * Registers, for kernels in which the calls cannot be looked up. Unlike the firmware, the driver cannot
- * have registers restored after a core slept deeply, so they are written at each start.
+ * Registers, for kernels in which the calls cannot be looked up. Unlike the firmware, the driver
+ * cannot have registers restored after a core slept deeply, so they are written at each start.
  *
  * Ports of the registers that belong to a quad of cores, by a core's place in the quad:
  */
@@ -229,7 +230,7 @@ static power_imc_opal_switch_fn power_imc_opal_start, power_imc_opal_stop;
 /* A function's global entry begins with addis r2,r12,X: r12 holds the entry's address. */
 #define POWER_IMC_ADDIS_R2_R12	0x3c4c0000
 #define POWER_IMC_ADDIS_MASK	0xffff0000
-/* A kprobe on a function is put after the entry, where ftrace has its call: so many instructions at most. */
+/* A kprobe is put where ftrace has its call: at most so many instructions after the entry. */
 #define POWER_IMC_ENTRY_DISTANCE	5
 
 static void *power_imc_opal_lookup(const char *name)

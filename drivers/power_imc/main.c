@@ -13,7 +13,6 @@
 #include <pmu/version.h>
 
 #include "power_imc.h"
-#include "trace.h"
 
 /* No alias for these: without the boot parameter the built-in driver has them. */
 static const struct of_device_id power_imc_ids[] = {
@@ -21,7 +20,7 @@ static const struct of_device_id power_imc_ids[] = {
 	{ }
 };
 
-/* A unit that cannot be registered says why, and the others go on. */
+/* A unit that cannot be registered does not keep the others from it. */
 static void power_imc_register(struct power_imc_unit *unit)
 {
 	int err = 0;
@@ -69,27 +68,27 @@ static int power_imc_probe(struct platform_device *pdev)
 	imc->dev = dev;
 	INIT_LIST_HEAD(&imc->chips);
 	platform_set_drvdata(pdev, imc);
+	power_imc_session_begin(imc);
 	imc->firmware = power_imc_firmware_find(dev);
 	if (!imc->firmware)
 		return -EOPNOTSUPP;
-	err = power_imc_memory_init(imc) ?: power_imc_catalog_read(imc, dev->of_node) ?:
-	      power_imc_chips_create(imc) ?:
+	err = power_imc_memory_init(imc) ?: power_imc_engines_create(imc) ?:
+	      power_imc_catalog_read(imc, dev->of_node) ?: power_imc_chips_create(imc) ?:
 	      devm_add_action_or_reset(dev, power_imc_nests_release, imc) ?:
-	      power_imc_cores_create(imc) ?: power_imc_threads_create(imc) ?:
-	      power_imc_ldbar_watch(imc);
+	      power_imc_threads_create(imc) ?: power_imc_session_watch_cpus(imc);
 	if (err)
 		return err;
 
-	/* The kernel before this one may have left engines on, and not by kexec alone. */
+	/* A kernel before this one may have left engines on, not only after kexec. */
 	power_imc_engines_quiesce(imc);
-	power_imc_memory_settle();
+	power_imc_engines_wait();
 	power_imc_ldbar_clear();
 	power_imc_nests_quiesce(imc);
 	if (is_kdump_kernel()) {
 		dev_info(dev, "stopped all collection; there are no PMUs in a kdump kernel\n");
 		return -ENODEV;
 	}
-	/* From here on nothing may fail: events may be open as soon as there is one PMU. */
+	/* From here on nothing may fail: once there is a PMU, its events may be open. */
 	for (unsigned int i = 0; i < imc->nr_units; i++)
 		power_imc_register(&imc->units[i]);
 	power_imc_debugfs_create(imc);
@@ -98,8 +97,8 @@ static int power_imc_probe(struct platform_device *pdev)
 }
 
 /*
- * Before kexec and power-off: what the next kernel does with the memory is its own affair. Tasks
- * still run, and kexec wakes CPUs that are offline.
+ * Before kexec and power-off: the next kernel uses the memory for something else. Tasks still run,
+ * and kexec wakes CPUs that are offline.
  */
 static void power_imc_shutdown(struct platform_device *pdev)
 {
@@ -107,7 +106,7 @@ static void power_imc_shutdown(struct platform_device *pdev)
 
 	power_imc_engines_halt(imc);
 	power_imc_nests_halt(imc);
-	power_imc_memory_settle();
+	power_imc_engines_wait();
 }
 
 static struct platform_driver power_imc_driver = {
@@ -128,20 +127,24 @@ static int __init power_imc_init(void)
 		return -ENODEV;
 	}
 	of_node_put(np);
-	/* The device is there from the start or never, and cannot be unbound while we live. */
+	/*
+	 * The device is there from the start or never, and cannot be unbound while the module is
+	 * loaded.
+	 */
 	err = platform_driver_probe(&power_imc_driver, power_imc_probe);
 	if (err && !power_imc_probed)
 		pr_err("power_imc_pmu: the kernel's built-in driver has the counters: boot with initcall_blacklist=opal_imc_driver_init\n");
-	if (err)
+	if (err) {
+		power_imc_session_end();
 		pmu_unregister_all(THIS_MODULE);
+	}
 	return err;
 }
 module_init(power_imc_init);
 
 static void __exit power_imc_exit(void)
 {
-	power_imc_switch_exit();
-	power_imc_idle_exit();
+	power_imc_session_end();
 	platform_driver_unregister(&power_imc_driver);
 	pmu_unregister_all(THIS_MODULE);
 	power_imc_counter_exit();

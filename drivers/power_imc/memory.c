@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory that the hardware writes: pages of cores and threads, buffers of records. It is
- * freed when nothing can be written there any more, all at once; if an engine cannot be
- * stopped, never.
+ * Memory that the hardware writes: pages of cores and threads, buffers of records. All of it is
+ * freed at once, after the engines have been stopped (engine.c). If one could not be, none of it
+ * is.
  */
-#include <linux/delay.h>
 #include <linux/export.h>
 #include <linux/kmemleak.h>
 #include <linux/slab.h>
@@ -16,16 +15,6 @@ struct power_imc_memory {
 	struct list_head node;		/* imc.memory */
 	void *address;
 };
-
-/**
- * power_imc_memory_settle() - wait until what the engines had begun to write is written.
- *
- * Context: may sleep.
- */
-void power_imc_memory_settle(void)
-{
-	msleep(POWER_IMC_SETTLE_MS);
-}
 
 /**
  * power_imc_memory_alloc() - memory that the hardware may write, while the device is bound.
@@ -42,7 +31,7 @@ void *power_imc_memory_alloc(struct power_imc *imc, size_t size, int cpu)
 
 	if (!memory)
 		return NULL;
-	/* There are ways to do without: no reason to kill for it. */
+	/* The driver can do without, so no task has to be killed for it. */
 	memory->address = kmalloc_node(size, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
 				       __GFP_RETRY_MAYFAIL, cpu_to_node(cpu));
 	if (!memory->address) {
@@ -56,12 +45,13 @@ void *power_imc_memory_alloc(struct power_imc *imc, size_t size, int cpu)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_memory_alloc);
 
-static void power_imc_memory_free(struct power_imc *imc, bool written)
+static void power_imc_memory_free(void *data)
 {
+	struct power_imc *imc = data;
 	struct power_imc_memory *memory, *next;
 
 	list_for_each_entry_safe(memory, next, &imc->memory, node) {
-		if (written)
+		if (imc->written)
 			kmemleak_ignore(memory->address);
 		else
 			kfree(memory->address);
@@ -69,26 +59,12 @@ static void power_imc_memory_free(struct power_imc *imc, bool written)
 	}
 }
 
-/* The device goes, and nobody uses the engines any more: stop them all, and then free. */
-static void power_imc_memory_release(void *data)
-{
-	struct power_imc *imc = data;
-	int err = power_imc_engines_quiesce(imc);
-
-	power_imc_memory_settle();
-	if (err || imc->written)
-		dev_err(imc->dev, "memory that an engine may still write is kept for good\n");
-	/* Under an engine that runs a thread had better trace on, into what is kept. */
-	if (!err)
-		power_imc_ldbar_clear();
-	power_imc_memory_free(imc, err || imc->written);
-}
-
 /**
  * power_imc_memory_init() - make ready for power_imc_memory_alloc().
- * @imc: the device, with its firmware found
+ * @imc: the device
  *
- * What is to be undone before the memory is freed has to be a later action of the device.
+ * The memory is freed when the device goes. Whatever has to end before that, such as the engines,
+ * has to be a later action of the device.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -96,6 +72,6 @@ int power_imc_memory_init(struct power_imc *imc)
 {
 	mutex_init(&imc->memory_lock);
 	INIT_LIST_HEAD(&imc->memory);
-	return devm_add_action_or_reset(imc->dev, power_imc_memory_release, imc);
+	return devm_add_action_or_reset(imc->dev, power_imc_memory_free, imc);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_memory_init);

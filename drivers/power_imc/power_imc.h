@@ -2,24 +2,23 @@
 /*
  * POWER in-memory collection: what the driver's files share.
  *
- * The firmware hands over a catalog of units (catalog.c). Each becomes a PMU: nest units
- * (nest.c) are counted by a microcode per chip; core and thread units (core.c, thread.c)
- * by an engine in each core (engine.c), which writes to memory (memory.c) by itself. Both
- * are switched through the firmware (firmware.c).
+ * The firmware hands over a catalog of units (catalog.c). Each becomes a PMU: nest units (nest.c)
+ * are counted by a microcode per chip; core and thread units (count.c) by an engine in each core
+ * (engine.c), which writes to memory (memory.c) by itself. Both are switched through the firmware
+ * (firmware.c).
  *
- * Trace units (trace.c) are the same engine in another mode: its records (ring.c) are
- * drained (drain.c), thinned out (thin.c), and become perf's samples (sample.c).
+ * Trace units (trace.c) are the same engine in another mode: its records (ring.c) are drained,
+ * thinned out (thin.c), and become perf's samples (sample.c).
  *
- * Locks, outermost first:
+ * Only one of core, thread and trace can have the engines at a time (session.c).
  *
- *	power_imc_trace_mutex	allocating rings
- *	power_imc.memory_lock	the list of memory
+ * Each file uses only files below it: main.c; debugfs.c; catalog.c, nest.c, trace.c; count.c;
+ * session.c; engine.c; firmware.c, memory.c, ring.c, thin.c, sample.c.
  *
- *	power_imc_idle_mutex	idle states held off
- *
- * and, with interrupts off and none inside another: power_imc_core.lock, power_imc_chip.lock,
- * power_imc_domain_lock, power_imc_switch_lock. All may be taken in event_init, so what waits for
- * hotplug is left to work items, and waited for no longer than it takes to say so (switch.c).
+ * Locks, outermost first: power_imc_trace_mutex (who allocates rings), power_imc.memory_lock (the
+ * list of memory). And with interrupts off and none inside another: power_imc_core.lock,
+ * power_imc_chip.lock, power_imc_session_lock. All may be taken in event_init, so what waits for
+ * hotplug is left to a work item (session.c).
  */
 #ifndef POWER_IMC_H
 #define POWER_IMC_H
@@ -35,12 +34,14 @@
 
 #include "regs.h"
 
-/* How long STOP, or a write of LDBAR, may take to act: no source tells, so by far too long. */
-#define POWER_IMC_SETTLE_MS	50
+/*
+ * How long the hardware may go on writing after STOP or a write of LDBAR. No source tells, so this
+ * is by far too long.
+ */
+#define POWER_IMC_LINGER_MS	50
 
 struct device_node;
 struct power_imc;
-struct power_imc_trace;
 
 /* What the catalog calls a unit's type. */
 enum power_imc_type {
@@ -73,7 +74,7 @@ enum power_imc_scom {
 #define POWER_IMC_CONFIG_CPMC_SAMPLESEL	GENMASK_ULL(29, 28)
 #define POWER_IMC_CONFIG_CPMC_LOAD	GENMASK_ULL(61, 30)
 
-/* A chip's nest: its HOMER as far as we use it, and who uses it. */
+/* A chip's nest: the part of its HOMER that is used here. */
 struct power_imc_chip {
 	struct list_head node;		/* imc.chips */
 	struct power_imc *imc;
@@ -84,7 +85,7 @@ struct power_imc_chip {
 	void *control;			/* the control block */
 	raw_spinlock_t lock;
 	unsigned int users;		/* powered boxes; under lock */
-	atomic_t torn;			/* snapshots that could not be had in one piece */
+	atomic_t torn;			/* snapshots that were of two updates */
 };
 
 /* A unit of the catalog; one PMU. */
@@ -105,18 +106,19 @@ struct power_imc_unit {
 };
 
 /**
- * struct power_imc_firmware - how engines are switched. Called on any CPU, in any context.
+ * struct power_imc_firmware - a way to start and stop engines. Called on any CPU, in any context.
  * @name: for messages
  * @init_core: let a core count to @page (a real address), engine off
  * @init_trace: let a core trace, engine off
- * @core: switch a core's engine
+ * @core: start or stop a core's engine
  * @trace: the same, in trace mode
  * @running: 1 if an engine is on, 0 if not, or a negative errno if that cannot be told;
  *	@answer is memory for it, in the linear map
  * @nest: resume or pause a chip's microcode
  *
- * @pir is the hardware number of a thread of the core, or chip; of a fused core only the
- * half that the thread is in is meant. All return 0 or a negative errno.
+ * @pir is the hardware number of a thread of the core or chip. Of a fused core it means the half
+ *	that
+ * the thread is in. All return 0 or a negative errno.
  */
 struct power_imc_firmware {
 	const char *name;
@@ -135,9 +137,9 @@ struct power_imc_core {
 	enum power_imc_type type;	/* what for, while users > 0 or stuck */
 	bool paused;			/* off, whether it has users or not */
 	int pause_error;		/* of the last attempt */
-	bool failed;			/* could not be started again, which has been told */
-	bool stuck;			/* was last not stopped: may be on without users */
-	bool tells;			/* what the switch reads as is what it is */
+	bool failed;			/* could not be started again, which has been reported */
+	bool stuck;			/* could not be stopped: may be on without users */
+	bool tells;			/* power_imc_firmware.running says what is so */
 	unsigned int restarts;		/* times that it was found off */
 	__be64 answer;			/* for power_imc_firmware.running */
 	void *page;			/* POWER_IMC_PAGE_SIZE, where the core counts to */
@@ -178,37 +180,37 @@ static inline struct power_imc_unit *to_imc_unit(const struct pmu_desc *desc)
 /* catalog.c */
 int power_imc_catalog_read(struct power_imc *imc, struct device_node *top);
 
-/* core.c */
-int power_imc_cores_create(struct power_imc *imc);
-int power_imc_core_register(struct power_imc_unit *unit);
-
-/* debugfs.c */
-void power_imc_debugfs_create(struct power_imc *imc);
-
-/* domain.c */
-int power_imc_domain_open(struct power_imc *imc, enum power_imc_type type);
-void power_imc_domain_close(enum power_imc_type type);
-int power_imc_domain_get(enum power_imc_type type);
-void power_imc_domain_put(enum power_imc_type type);
-
-/* engine.c */
-int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type);
-int power_imc_engine_put(struct power_imc_core *core, bool traces);
-bool power_imc_engine_kept(struct power_imc_core *core, bool kept, int err);
-int power_imc_engine_pause(struct power_imc_core *core);
-void power_imc_engine_resume(struct power_imc_core *core);
-void power_imc_engine_look(struct power_imc_core *core);
-struct power_imc_core *power_imc_core_of(struct power_imc *imc, int cpu);
-int power_imc_engines_quiesce(struct power_imc *imc);
-void power_imc_engines_halt(struct power_imc *imc);
-
-/* event.c */
+/* count.c */
 extern const struct pmu_format power_imc_formats[];
 extern const unsigned int power_imc_nr_formats;
 int power_imc_offset_check(const struct power_imc_unit *unit, u64 config);
 int power_imc_counter_read(const void *base, const struct pmu_event *ev, u64 *value);
 void power_imc_counter_restarted(struct pmu_box *box, struct pmu_event *ev);
 void power_imc_counter_exit(void);
+int power_imc_core_register(struct power_imc_unit *unit);
+int power_imc_threads_create(struct power_imc *imc);
+int power_imc_thread_register(struct power_imc_unit *unit);
+
+/* debugfs.c */
+void power_imc_debugfs_create(struct power_imc *imc);
+
+/* engine.c */
+u64 power_imc_ldbar(u64 address, u64 mode);
+void power_imc_ldbar_write(const struct power_imc *imc, u64 value);
+void power_imc_ldbar_clear(void);
+bool power_imc_ldbar_is_clean(int cpu);
+void power_imc_ldbar_clean_up(void);
+struct power_imc_core *power_imc_core_of(struct power_imc *imc, int cpu);
+int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, int *holders);
+int power_imc_engine_put(struct power_imc_core *core, bool traces, int *holders);
+bool power_imc_engine_kept(struct power_imc_core *core, bool kept, int err);
+int power_imc_engine_pause(struct power_imc_core *core);
+void power_imc_engine_resume(struct power_imc_core *core);
+void power_imc_engine_look(struct power_imc_core *core);
+int power_imc_engines_create(struct power_imc *imc);
+int power_imc_engines_quiesce(struct power_imc *imc);
+void power_imc_engines_wait(void);
+void power_imc_engines_halt(struct power_imc *imc);
 
 /* firmware.c */
 const struct power_imc_firmware *power_imc_firmware_find(struct device *dev);
@@ -221,24 +223,9 @@ u32 power_imc_scom_address(enum power_imc_generation generation, enum power_imc_
 			   unsigned int core);
 unsigned int power_imc_scom_core(u32 pir, bool fused);
 
-/* idle.c */
-s32 power_imc_idle_limit(const u32 *flags, const u32 *latencies, unsigned int states);
-void power_imc_idle_hold(struct power_imc *imc);
-void power_imc_idle_release(void);
-void power_imc_idle_exit(void);
-
-/* ldbar.c */
-u64 power_imc_ldbar(u64 address, u64 mode);
-void power_imc_ldbar_write(const struct power_imc *imc, u64 value);
-void power_imc_ldbar_clear(void);
-void power_imc_ldbar_clear_here(void);
-void power_imc_ldbar_clean_up(void);
-int power_imc_ldbar_watch(struct power_imc *imc);
-
 /* memory.c */
 int power_imc_memory_init(struct power_imc *imc);
 void *power_imc_memory_alloc(struct power_imc *imc, size_t size, int cpu);
-void power_imc_memory_settle(void);
 
 /* nest.c */
 int power_imc_chips_create(struct power_imc *imc);
@@ -247,12 +234,21 @@ void power_imc_nests_quiesce(struct power_imc *imc);
 void power_imc_nests_halt(struct power_imc *imc);
 int power_imc_nest_group(enum power_imc_generation generation, u32 offset);
 
-/* thread.c */
-int power_imc_threads_create(struct power_imc *imc);
-int power_imc_thread_register(struct power_imc_unit *unit);
+/* session.c */
+int power_imc_session_open(enum power_imc_type type, void (*switched)(int cpu));
+void power_imc_session_close(void);
+int power_imc_session_power_on(struct power_imc_core *core, enum power_imc_type type);
+int power_imc_session_power_off(struct power_imc_core *core, bool traces);
+void power_imc_session_begin(struct power_imc *imc);
+void power_imc_session_end(void);
+int power_imc_session_watch_cpus(struct power_imc *imc);
+#if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
+int power_imc_session_hold(enum power_imc_type type);
+void power_imc_session_add_holders(int more);
+s32 power_imc_idle_limit(const u32 *flags, const u32 *latencies, unsigned int states);
+#endif
 
 /* trace.c */
 int power_imc_trace_register(struct power_imc_unit *unit);
-const struct power_imc_trace *power_imc_trace_peek(int cpu);
 
 #endif /* POWER_IMC_H */

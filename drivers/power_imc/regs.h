@@ -30,7 +30,10 @@
 /* SCOM of a core: in which states it counts and how often it posts; as firmware sets it. */
 #define POWER_IMC_EVENT_MASK		0x0402010000000000ULL
 
-/* SCOM of a core, TRACE_IMC, as firmware sets it: a record each POWER_IMC_TRACE_LOAD ticks of a clock of POWER_IMC_TRACE_CLOCK_HZ. */
+/*
+ * SCOM of a core, TRACE_IMC, as firmware sets it: a record each POWER_IMC_TRACE_LOAD ticks of a
+ * clock of POWER_IMC_TRACE_CLOCK_HZ.
+ */
 #define POWER_IMC_TRACE_SCOM_P9		0x7fffffc142020000ULL
 #define POWER_IMC_TRACE_SCOM_P10	0x3fffffc142020000ULL
 #define POWER_IMC_TRACE_LOAD		250

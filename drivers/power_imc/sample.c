@@ -18,7 +18,7 @@
 
 #include <pmu/compat.h>
 
-#include "sample.h"
+#include "trace.h"
 
 /* Where the kernel's half of addresses begins. */
 #define POWER_IMC_KERNEL_ADDRESS	0xc000000000000000ULL

@@ -18,7 +18,7 @@
 
 #include <pmu/compat.h>
 
-#include "sample.h"
+#include "trace.h"
 
 /**
  * power_imc_thin_period() - the period of an event's samples, in counts.

@@ -1,18 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * trace_imc: the hardware writes where a thread is, by itself and without interrupting it,
- * and perf gets samples. A box per CPU, with a ring of 256 KiB once somebody wants its records.
+ * trace_imc: the hardware writes where a thread is, by itself and without interrupting it, and perf
+ * gets samples. A box per CPU, with a ring of 256 KiB once an event needs its records.
+ *
+ * The ring is drained before the hardware laps it, and before another task runs: a sample is of the
+ * current task. The counters do not interrupt, so a timer on each CPU that traces does it.
+ *
+ * At the fastest rate that firmware sets up a record comes each 7.8 us, and a ring of 4096 is
+ * lapped in 32 ms. A drain each millisecond finds 128. The timer looks at no more than
+ * POWER_IMC_DRAIN_MOST slots at a time and comes back soon for the rest, which bounds the time
+ * with interrupts off. When a task goes, all of its records have to be taken, a ring at most.
+ *
+ * perf sorts samples by time, within a window, so none may come much later than the others. All
+ * CPUs drain at the same moments: what perf finds of one is as new as what it finds of another.
+ * The timer comes more seldom, up to a quarter of a lap, only while its CPU idles and makes no
+ * records. It is set anew when a task ends the idling. It stays armed when events come and go, and
+ * ends by itself when there are none.
  */
+#include <linux/bits.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/perf_event.h>
 #include <linux/random.h>
+#include <linux/sched.h>
 #include <linux/topology.h>
 #include <asm/reg.h>
 #include <asm/time.h>
 
 #include <pmu/compat.h>
 
-#include "sample.h"
 #include "trace.h"
 
 static const struct pmu_format power_imc_trace_formats[] = {
@@ -23,16 +39,229 @@ static const struct pmu_format power_imc_trace_formats[] = {
 	{ .name = "cpmc_load", .mask = POWER_IMC_CONFIG_CPMC_LOAD, .alias = true },
 };
 
-/* What a sample would need of the moment that no record tells. */
+/* What no record tells of the moment. */
 #define POWER_IMC_TRACE_CANNOT	(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR | \
 				 PERF_SAMPLE_STACK_USER | PERF_SAMPLE_BRANCH_STACK)
 
+/* No multiple of the time between records, or the drain would be in step with them. */
+#define POWER_IMC_DRAIN_NS	(1009 * NSEC_PER_USEC)
+#define POWER_IMC_DRAIN_SOON_NS	(50 * NSEC_PER_USEC)
+#define POWER_IMC_DRAIN_SELDOM_NS	(8 * NSEC_PER_MSEC)
+#define POWER_IMC_DRAIN_MOST	256
+/* What is made during a drain is newer than its beginning, but not by so much. */
+#define POWER_IMC_DRAIN_AHEAD_MS	100
+
 static DEFINE_PER_CPU(struct power_imc_trace *, power_imc_trace_of);
-static DEFINE_MUTEX(power_imc_trace_mutex);	/* who allocates rings */
+static DEFINE_MUTEX(power_imc_trace_mutex);	/* allocating rings */
+
+static void power_imc_drain_miss(struct power_imc_trace_event *te, u64 samples)
+{
+	/* perf record asks the event that was opened, not its children. */
+	struct perf_event *event = te->event->parent ?: te->event;
+
+	pmu_event_lost(event, samples);
+}
 
 /*
- * Firmware sets up one trigger of records. An event of another config would be told that it has what it
- * asks for, and get something else.
+ * The modes of lost records are not known, so an event that excludes one may be told of too many.
+ */
+static void power_imc_drain_lost(struct power_imc_trace *trace, u64 lost)
+{
+	struct power_imc_trace_event *te;
+
+	if (!lost)
+		return;
+	list_for_each_entry(te, &trace->events, node)
+		power_imc_drain_miss(te, power_imc_thin_many(te, lost));
+}
+
+static void power_imc_drain_deliver(struct power_imc_trace *trace, struct power_imc_sample *sample,
+				    enum power_imc_generation generation)
+{
+	enum power_imc_mode mode = power_imc_record_mode(generation, &sample->raw.record,
+							 !(current->flags & PF_KTHREAD));
+	struct power_imc_trace_event *te;
+
+	list_for_each_entry(te, &trace->events, node) {
+		if (!(te->modes & BIT(mode)) || !power_imc_thin_one(te))
+			continue;
+		if (power_imc_sample_deliver(te, mode))
+			trace->samples++;
+		else
+			power_imc_drain_miss(te, 1);
+	}
+}
+
+static bool power_imc_drain_take(struct power_imc_trace *trace, struct power_imc_record *record,
+				 u32 *budget)
+{
+	u64 lost;
+	bool any = power_imc_ring_take(&trace->ring, record, &lost, budget);
+
+	power_imc_drain_lost(trace, lost);
+	return any;
+}
+
+/* There are many records in a drain. What is the same for all is made once. */
+static void power_imc_drain_rest(struct power_imc_trace *trace, struct power_imc_sample *sample,
+				 u32 *budget)
+{
+	enum power_imc_generation generation = power_imc_generation();
+	struct power_imc_trace_event *te;
+
+	power_imc_sample_init(sample);
+	list_for_each_entry(te, &trace->events, node)
+		power_imc_sample_begin(te, sample);
+	do {
+		power_imc_drain_deliver(trace, sample, generation);
+	} while (power_imc_drain_take(trace, &sample->raw.record, budget));
+	list_for_each_entry(te, &trace->events, node)
+		power_imc_sample_end(te);
+}
+
+/* Returns the time. No record of a time beyond the limit is good. */
+static u64 power_imc_drain_limit(struct power_imc_trace *trace)
+{
+	u64 now = get_tb();
+
+	trace->ring.limit = now + tb_ticks_per_sec / MSEC_PER_SEC * POWER_IMC_DRAIN_AHEAD_MS;
+	return now;
+}
+
+/* Look at up to @budget slots. Returns what is left of it: 0 if there may be more records. */
+static u32 power_imc_drain_some(struct power_imc_trace *trace, u32 budget)
+{
+	struct power_imc_sample sample;
+
+	power_imc_drain_limit(trace);
+	trace->drains++;
+	if (power_imc_drain_take(trace, &sample.raw.record, &budget))
+		power_imc_drain_rest(trace, &sample, &budget);
+	return budget;
+}
+
+/*
+ * Take all records. With interrupts off, as long as it takes to make a ring of samples. Tests measure
+ * this by its name, as they do power_imc_drain_switched().
+ */
+static noinline void power_imc_drain(struct power_imc_trace *trace)
+{
+	/*
+	 * Twice round: every slot may have to be passed over, and the hardware may lap meanwhile.
+	 */
+	if (!power_imc_ring_is_quiet(&trace->ring))
+		power_imc_drain_some(trace, 2 * trace->ring.slots);
+}
+
+/**
+ * power_imc_drain_when() - the moment when the timer comes, in ns of CLOCK_MONOTONIC.
+ * @now: the time
+ * @interval_ns: until the timer is due
+ *
+ * Return: the last moment before that at which all CPUs drain. A short interval ends exactly.
+ */
+VISIBLE_IF_KUNIT u64 power_imc_drain_when(u64 now, u64 interval_ns)
+{
+	u64 then = now + interval_ns;
+
+	return interval_ns < POWER_IMC_DRAIN_NS ? then : then - then % POWER_IMC_DRAIN_NS;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_drain_when);
+
+static ktime_t power_imc_drain_expires(const struct power_imc_trace *trace)
+{
+	return ns_to_ktime(power_imc_drain_when(ktime_get_ns(), trace->interval_ns));
+}
+
+static void power_imc_drain_arm(struct power_imc_trace *trace)
+{
+	trace->interval_ns = POWER_IMC_DRAIN_NS;
+	hrtimer_start(&trace->timer, power_imc_drain_expires(trace), HRTIMER_MODE_ABS_PINNED_HARD);
+}
+
+/* The current task goes. With interrupts off, perhaps with the run queue's lock. */
+static noinline void power_imc_drain_switched(struct power_imc_trace *trace)
+{
+	power_imc_drain(trace);
+	if (trace->interval_ns > POWER_IMC_DRAIN_NS)
+		power_imc_drain_arm(trace);
+}
+
+/**
+ * power_imc_drain_next() - when the timer comes again, in ns.
+ * @interval_ns: the interval that has ended
+ * @all: all records were taken
+ * @any: there were some
+ * @idle: the CPU runs no task
+ */
+VISIBLE_IF_KUNIT u64 power_imc_drain_next(u64 interval_ns, bool all, bool any, bool idle)
+{
+	if (!all)
+		return POWER_IMC_DRAIN_SOON_NS;
+	if (any || !idle)
+		return POWER_IMC_DRAIN_NS;
+	return clamp_t(u64, 2 * interval_ns, POWER_IMC_DRAIN_NS, POWER_IMC_DRAIN_SELDOM_NS);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_drain_next);
+
+static enum hrtimer_restart power_imc_drain_timer(struct hrtimer *timer)
+{
+	struct power_imc_trace *trace = container_of(timer, struct power_imc_trace, timer);
+	u64 taken = trace->ring.taken;
+	bool all;
+
+	if (list_empty(&trace->events)) {
+		trace->interval_ns = 0;
+		return HRTIMER_NORESTART;
+	}
+	trace->timers++;
+	all = power_imc_drain_some(trace, POWER_IMC_DRAIN_MOST);
+	trace->interval_ns = power_imc_drain_next(trace->interval_ns, all,
+						  trace->ring.taken != taken,
+						  is_idle_task(current));
+	hrtimer_set_expires(timer, power_imc_drain_expires(trace));
+	return HRTIMER_RESTART;
+}
+
+/* Records that were written up to now belong to no event. With interrupts off. */
+static void power_imc_drain_pass(struct power_imc_trace *trace)
+{
+	u64 now = power_imc_drain_limit(trace);
+
+	power_imc_ring_pass(&trace->ring, now);
+}
+
+/* The first event starts. With interrupts off. */
+VISIBLE_IF_KUNIT void power_imc_drain_start(struct power_imc_trace *trace)
+{
+	/* Most often the timer is still armed for the task that had this CPU before. */
+	if (!trace->interval_ns || trace->interval_ns > POWER_IMC_DRAIN_NS)
+		power_imc_drain_arm(trace);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_drain_start);
+
+/*
+ * No event will start. This is the timer's own CPU with interrupts off, so the timer is not
+ * running. The last records are passed over, since the hardware may go on writing after them.
+ */
+VISIBLE_IF_KUNIT void power_imc_drain_end(struct power_imc_trace *trace)
+{
+	power_imc_drain_pass(trace);
+	hrtimer_try_to_cancel(&trace->timer);
+	trace->interval_ns = 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_drain_end);
+
+VISIBLE_IF_KUNIT void power_imc_drain_init(struct power_imc_trace *trace)
+{
+	INIT_LIST_HEAD(&trace->events);
+	hrtimer_setup(&trace->timer, power_imc_drain_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_PINNED_HARD);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_drain_init);
+
+/*
+ * Firmware sets up what makes a record, so an event of any other config would get something else.
  */
 static bool power_imc_trace_is_named(const struct pmu_desc *desc, u64 config)
 {
@@ -51,8 +280,8 @@ static void power_imc_trace_switched(int cpu)
 }
 
 /*
- * perf's own period logic is for counters that interrupt: it would restart the event for
- * a frequency, and hold back samples for a period. Here each sample is one of its own.
+ * perf's own periods are for counters that interrupt: it would restart the event for a frequency,
+ * and hold back samples for a period. Here thin.c has chosen the records that become samples.
  */
 static void power_imc_trace_bypass_period(struct perf_event *event)
 {
@@ -80,14 +309,14 @@ static void power_imc_trace_set_period(struct power_imc_trace_event *te)
 	power_imc_trace_set_window(te, POWER_IMC_TRACE_LOAD, attr->sample_period);
 }
 
-/* Idle is not in the record, nor on POWER9 whether it is a guest's. */
+/* A record does not tell idle, nor on POWER9 guests. */
 static bool power_imc_trace_can_exclude(const struct perf_event_attr *attr)
 {
 	return !attr->exclude_idle &&
 	       !(attr->exclude_host && power_imc_generation() != POWER_IMC_P10);
 }
 
-/* A CPU's ring: as large as it is aligned. From another node where its own has no memory. */
+/* A ring is aligned to its size. It is from another node if the CPU's own has no memory. */
 static int power_imc_trace_allocate(struct power_imc_trace *trace)
 {
 	void *base;
@@ -99,15 +328,16 @@ static int power_imc_trace_allocate(struct power_imc_trace *trace)
 	if (!base)
 		return -ENOMEM;
 	trace->ring.base = base;
-	/* Whoever is powered meanwhile sees it when all is there, or is refused. */
+	/* A box that is powered meanwhile sees the whole ring, or none. */
 	smp_store_release(&trace->ldbar,
 			  power_imc_ldbar(__pa(base), POWER_IMC_LDBAR_TRACE));
 	return 0;
 }
 
 /*
- * Rings are had when they are first used, and then kept: by an event on a CPU its own, by a task's
- * those of all CPUs, as it powers all boxes. Who lacks one is told when the box is powered.
+ * A ring is allocated on first use and kept. An event on a CPU needs that CPU's ring; an event of
+ * a task needs all rings, as it powers all boxes. A box without a ring cannot be powered, which
+ * then is reported for an event on a CPU.
  */
 static void power_imc_trace_prepare(const struct perf_event *event)
 {
@@ -127,24 +357,6 @@ static void power_imc_trace_prepare(const struct perf_event *event)
 	mutex_unlock(&power_imc_trace_mutex);
 }
 
-/*
- * What is claimed for an event is its children's too: each of them ends before it. Events of tasks
- * need switches as well: between tasks whose events are inherited from the same ones perf schedules
- * nothing.
- */
-static int power_imc_trace_claim(struct power_imc *imc, const struct perf_event *event)
-{
-	int err = power_imc_domain_open(imc, POWER_IMC_TYPE_TRACE);
-
-	if (err)
-		return err;
-	power_imc_trace_prepare(event);
-	err = power_imc_switch_watch(power_imc_trace_switched);
-	if (err)
-		power_imc_domain_close(POWER_IMC_TYPE_TRACE);
-	return err;
-}
-
 static void power_imc_trace_attach(struct pmu_event *ev, const struct power_imc_trace_event *parent)
 {
 	struct power_imc_trace_event *te = ev->priv;
@@ -154,7 +366,7 @@ static void power_imc_trace_attach(struct pmu_event *ev, const struct power_imc_
 	power_imc_sample_attach(te, parent);
 }
 
-/* In each fork, for each event: nothing is checked, claimed or computed again. */
+/* This runs in each fork, for each event, so nothing is checked, claimed or computed again. */
 static int power_imc_trace_inherit(struct pmu_event *ev)
 {
 	const struct power_imc_trace_event *parent = pmu_event_of(ev->event->parent)->priv;
@@ -175,12 +387,18 @@ static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_ev
 	if (!power_imc_trace_can_exclude(&event->attr) ||
 	    !power_imc_trace_is_named(desc, event->attr.config))
 		return -EINVAL;
-	/* A signal for each sample would come where the ring is drained. */
+	/* A signal for each sample would come only when the ring is drained. */
 	if (event->attr.sample_type & POWER_IMC_TRACE_CANNOT || pmu_attr_sigtrap(&event->attr))
 		return -EOPNOTSUPP;
-	err = power_imc_trace_claim(to_imc_unit(desc)->imc, event);
+	/*
+	 * Inherited events share this session: each of them ends before its parent. Events of
+	 * tasks need switches as well: between tasks whose events are inherited from the same ones
+	 * perf schedules nothing.
+	 */
+	err = power_imc_session_open(POWER_IMC_TYPE_TRACE, power_imc_trace_switched);
 	if (err)
 		return err;
+	power_imc_trace_prepare(event);
 	power_imc_trace_attach(ev, NULL);
 	power_imc_trace_set_period(ev->priv);
 	return 0;
@@ -188,15 +406,13 @@ static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_ev
 
 static void power_imc_trace_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
 {
-	if (!ev->event->parent) {
-		power_imc_switch_unwatch();
-		power_imc_domain_close(POWER_IMC_TYPE_TRACE);
-	}
+	if (!ev->event->parent)
+		power_imc_session_close();
 }
 
 /*
- * Does LDBAR have this CPU's records written, once its engine is on? It may have been lost in deep
- * sleep. Where the threads of a core share it, another one may have written it.
+ * Does LDBAR name this CPU's ring? LDBAR may have been lost in deep sleep, and if the threads of a
+ * core share it, another one may have written it.
  */
 static bool power_imc_trace_is_on(const struct power_imc_trace *trace)
 {
@@ -207,22 +423,24 @@ static int power_imc_trace_power_on(struct pmu_box *box)
 {
 	struct power_imc_trace *trace = pmu_box_priv(box);
 
-	/* With who allocates: the ring is there. */
+	/* Pairs with power_imc_trace_allocate(). */
 	if (!smp_load_acquire(&trace->ldbar))
 		return -ENOMEM;
 	if (trace->kept)
 		return 0;
-	return power_imc_engine_get(trace->core, POWER_IMC_TYPE_TRACE);
+	return power_imc_session_power_on(trace->core, POWER_IMC_TYPE_TRACE);
 }
 
 static void power_imc_trace_power_off(struct pmu_box *box)
 {
 	struct power_imc_trace *trace = pmu_box_priv(box);
-	int err = power_imc_engine_put(trace->core, power_imc_trace_is_on(trace));
+	int err = power_imc_session_power_off(trace->core, power_imc_trace_is_on(trace));
 
 	power_imc_drain_end(trace);
 	trace->kept = power_imc_engine_kept(trace->core, trace->kept, err);
-	/* When the module goes, this CPU may be offline, and LDBAR as it is. */
+	/*
+	 * The module goes all the same. If this CPU is offline then, its LDBAR cannot be cleared.
+	 */
 	if (err && !trace->kept)
 		trace->core->imc->written = true;
 }
@@ -242,7 +460,7 @@ static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int 
 		}
 		power_imc_drain_start(trace);
 	} else {
-		/* What was written before this event started is none of its own. */
+		/* Records that were written before this event started are not its own. */
 		power_imc_drain(trace);
 	}
 	list_add_tail(&te->node, &trace->events);
@@ -250,7 +468,7 @@ static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int 
 }
 
 /*
- * LDBAR stays, and records are still written: to take it back from an engine that is on may stop a
+ * LDBAR stays, and records are still written: to clear it under an engine that is on may stop a
  * machine.
  */
 static void power_imc_trace_stop(struct pmu_box *box, struct pmu_event *ev, int idx)
@@ -262,7 +480,7 @@ static void power_imc_trace_stop(struct pmu_box *box, struct pmu_event *ev, int 
 	list_del_init(&te->node);
 }
 
-/* Samples count themselves. */
+/* Each sample adds to the count when it is made. */
 static int power_imc_trace_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
 {
 	*value = 0;
@@ -292,7 +510,6 @@ static struct power_imc_trace *power_imc_trace_create(struct power_imc *imc, int
 	return trace;
 }
 
-/* Register a trace unit. */
 int power_imc_trace_register(struct power_imc_unit *unit)
 {
 	struct power_imc *imc = unit->imc;
@@ -321,7 +538,7 @@ int power_imc_trace_register(struct power_imc_unit *unit)
 	return err;
 }
 
-/* What a CPU's ring has seen, for debugfs; NULL if there is none. */
+/* For debugfs. NULL if there is no trace unit. */
 const struct power_imc_trace *power_imc_trace_peek(int cpu)
 {
 	return per_cpu(power_imc_trace_of, cpu);

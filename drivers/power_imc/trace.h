@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Trace mode: a thread's ring, who wants its records, and when it is drained. */
+/*
+ * Trace mode: a thread's ring and when it is drained (trace.c), which records become samples
+ * (thin.c), and what becomes of them (sample.c).
+ */
 #ifndef POWER_IMC_TRACE_H
 #define POWER_IMC_TRACE_H
 
 #include <linux/hrtimer.h>
+#include <linux/kernel.h>
 #include <linux/list.h>
+#include <linux/perf_event.h>
+#include <linux/prandom.h>
+#include <linux/trace_events.h>
 #include <linux/types.h>
+#include <asm/ptrace.h>
 
 #include "power_imc.h"
 #include "ring.h"
@@ -15,7 +23,7 @@ struct power_imc_trace {
 	struct power_imc_core *core;
 	int cpu;
 	u64 ldbar;			/* 0: there is no ring yet */
-	bool kept;			/* its engine could not be stopped: it is a user */
+	bool kept;			/* its engine did not stop: it is a user still */
 	struct power_imc_ring ring;
 	struct list_head events;	/* power_imc_trace_event.node */
 	struct hrtimer timer;
@@ -23,21 +31,89 @@ struct power_imc_trace {
 	u64 drains, timers, samples;	/* timers: drains by the timer, an interrupt each */
 };
 
-/* drain.c */
+struct power_imc_sample;
+
+/* A trace event. Counts are those of what triggers records. */
+struct power_imc_trace_event {
+	struct list_head node;		/* power_imc_trace.events, while it is scheduled */
+	struct perf_event *event;
+	u64 period;			/* counts to a sample, at least a record's */
+	u64 record;			/* counts to a record */
+	/* Of thin.c: */
+	u64 skip;			/* records before the next sample */
+	s64 rest;			/* counts of its window that come after it */
+	struct rnd_state random;
+	perf_overflow_handler_t output;	/* writes a sample, as perf chose it */
+	struct hlist_head only;		/* the event, and no other */
+	/* While its samples are made, from power_imc_sample_begin() to power_imc_sample_end(): */
+	struct power_imc_sample *sample;
+	u64 clock_offset;		/* from the timebase, in ns, to the event's clock */
+	u64 count;			/* of a sample */
+	u64 counted;			/* of those that perf has not counted itself */
+	u8 modes;			/* those that it wants, a bit for each */
+	bool plain;			/* nothing but output is wanted of a sample */
+	bool over;			/* had all its samples; until it starts again */
+};
+
+/* What is given to perf of a record, made once for many. */
+struct power_imc_sample {
+	struct pt_regs regs;
+	u64 time;
+	bool user;
+	struct {
+		/* For perf_tp_event()'s struct trace_entry: 8 bytes, which RHEL 9 has more of. */
+		u64 skipped[DIV_ROUND_UP(sizeof(struct trace_entry), sizeof(u64))];
+		struct power_imc_record record;
+	} raw;
+	struct {
+		u64 nr, context, ip;
+	} chain;			/* a struct perf_callchain_entry */
+	const struct power_imc_trace_event *of;	/* whose data is, or NULL */
+	struct perf_sample_data data;
+};
+
+/* Where a record was made. */
+enum power_imc_mode {
+	POWER_IMC_HOST_USER, POWER_IMC_HOST_KERNEL, POWER_IMC_GUEST_USER, POWER_IMC_GUEST_KERNEL,
+};
+
+/* thin.c */
+u64 power_imc_thin_period(u64 wanted, bool freq, u64 record, u64 rate);
+void power_imc_thin_begin(struct power_imc_trace_event *te, u64 seed);
+void power_imc_thin_next(struct power_imc_trace_event *te);
+u64 power_imc_thin_many(struct power_imc_trace_event *te, u64 records);
+
+/* Is the next record a sample to an event? Its position moves on. */
+static inline bool power_imc_thin_one(struct power_imc_trace_event *te)
+{
+	if (te->skip) {
+		te->skip--;
+		return false;
+	}
+	if (te->period > te->record)
+		power_imc_thin_next(te);
+	return true;
+}
+
+/* sample.c */
+enum power_imc_mode power_imc_record_mode(enum power_imc_generation generation,
+					  const struct power_imc_record *record, bool has_user);
+bool power_imc_sample_wanted(const struct perf_event_attr *attr, enum power_imc_mode mode);
+void power_imc_sample_attach(struct power_imc_trace_event *te,
+			     const struct power_imc_trace_event *parent);
+void power_imc_sample_init(struct power_imc_sample *sample);
+void power_imc_sample_begin(struct power_imc_trace_event *te, struct power_imc_sample *sample);
+void power_imc_sample_end(struct power_imc_trace_event *te);
+bool power_imc_sample_deliver(struct power_imc_trace_event *te, enum power_imc_mode mode);
+
+/* trace.c */
+const struct power_imc_trace *power_imc_trace_peek(int cpu);
+#if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
+void power_imc_drain_init(struct power_imc_trace *trace);
 void power_imc_drain_start(struct power_imc_trace *trace);
 void power_imc_drain_end(struct power_imc_trace *trace);
-void power_imc_drain(struct power_imc_trace *trace);
-void power_imc_drain_pass(struct power_imc_trace *trace);
-void power_imc_drain_switched(struct power_imc_trace *trace);
-void power_imc_drain_init(struct power_imc_trace *trace);
-#if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
 u64 power_imc_drain_when(u64 now, u64 interval_ns);
 u64 power_imc_drain_next(u64 interval_ns, bool all, bool any, bool idle);
 #endif
-
-/* switch.c */
-int power_imc_switch_watch(void (*probe)(int cpu));
-void power_imc_switch_unwatch(void);
-void power_imc_switch_exit(void);
 
 #endif /* POWER_IMC_TRACE_H */

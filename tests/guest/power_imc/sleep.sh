@@ -79,7 +79,7 @@ test_look_is_nobodys() {
 	echo 1 > events/workqueue/workqueue_queue_work/enable
 	pmu-event core_imc:$INST -x 'sleep 1.5' > /dev/null
 	echo 0 > events/workqueue/workqueue_queue_work/enable
-	grep 'function=power_imc_idle_look ' trace | sed 's/.*workqueue=\([^ ]*\) .*/\1/' > /tmp/looks
+	grep 'function=power_imc_session_run ' trace | sed 's/.*workqueue=\([^ ]*\) .*/\1/' > /tmp/looks
 	within "looks" "$(grep -c . /tmp/looks)" 1 5
 	equal "queues" "$(sort -u /tmp/looks)" events_unbound
 }

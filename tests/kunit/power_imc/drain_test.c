@@ -9,7 +9,6 @@
 #include <linux/smp.h>
 #include <asm/time.h>
 
-#include "power_imc/sample.h"
 #include "power_imc/trace.h"
 #include "suites.h"
 

@@ -34,6 +34,7 @@ static int engine_test_init(struct kunit *test)
 	imc->cores = kunit_kcalloc(test, ENGINE_CORES, sizeof(*imc->cores), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, imc->cores);
 	imc->nr_cores = ENGINE_CORES;
+	power_imc_session_begin(imc);
 	for (int i = 0; i < ENGINE_CORES; i++) {
 		raw_spin_lock_init(&imc->cores[i].lock);
 		imc->cores[i].imc = imc;
@@ -50,11 +51,11 @@ static void expect_free_for(struct kunit *test, enum power_imc_type only)
 {
 	for (int i = 0; i < ARRAY_SIZE(uses); i++) {
 		bool may = !only || only == uses[i];
-		int err = power_imc_domain_get(uses[i]);
+		int err = power_imc_session_hold(uses[i]);
 
 		KUNIT_EXPECT_EQ_MSG(test, err, may ? 0 : -EBUSY, "use %d", i);
 		if (!err)
-			power_imc_domain_put(uses[i]);
+			power_imc_session_add_holders(-1);
 	}
 }
 
@@ -70,6 +71,7 @@ static void expect_only(struct kunit *test, enum power_imc_type use)
 
 static void engine_test_exit(struct kunit *test)
 {
+	power_imc_session_end();
 	expect_all_free(test);
 	KUNIT_EXPECT_EQ(test, firmware_log.misuse, 0U);
 	KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
@@ -81,7 +83,7 @@ static int get(unsigned int core, enum power_imc_type use)
 
 	/* The lock of a core is taken with interrupts off. */
 	local_irq_disable();
-	err = power_imc_engine_get(&imc->cores[core], use);
+	err = power_imc_session_power_on(&imc->cores[core], use);
 	local_irq_enable();
 	return err;
 }
@@ -89,7 +91,7 @@ static int get(unsigned int core, enum power_imc_type use)
 static void put(unsigned int core)
 {
 	local_irq_disable();
-	power_imc_engine_put(&imc->cores[core], false);
+	power_imc_session_power_off(&imc->cores[core], false);
 	local_irq_enable();
 }
 
@@ -100,7 +102,7 @@ static int put_traced(unsigned int core, u64 *ldbar)
 
 	local_irq_disable();
 	mtspr(SPRN_LDBAR, *ldbar);
-	err = power_imc_engine_put(&imc->cores[core], true);
+	err = power_imc_session_power_off(&imc->cores[core], true);
 	*ldbar = mfspr(SPRN_LDBAR);
 	mtspr(SPRN_LDBAR, 0);
 	local_irq_enable();
@@ -112,10 +114,10 @@ static void one_kind_at_a_time(struct kunit *test)
 {
 	for (int i = 0; i < ARRAY_SIZE(uses); i++) {
 		for (int users = 0; users < 3; users++)
-			KUNIT_ASSERT_EQ(test, power_imc_domain_get(uses[i]), 0);
+			KUNIT_ASSERT_EQ(test, power_imc_session_hold(uses[i]), 0);
 		for (int users = 3; users > 0; users--) {
 			expect_only(test, uses[i]);
-			power_imc_domain_put(uses[i]);
+			power_imc_session_add_holders(-1);
 		}
 		expect_all_free(test);
 	}
@@ -124,9 +126,9 @@ static void one_kind_at_a_time(struct kunit *test)
 /* An engine that is on keeps the other kinds out, also when no event is open any more. */
 static void an_engine_outlives_its_event(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, power_imc_domain_get(POWER_IMC_TYPE_TRACE), 0);
+	KUNIT_ASSERT_EQ(test, power_imc_session_hold(POWER_IMC_TYPE_TRACE), 0);
 	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_TRACE), 0);
-	power_imc_domain_put(POWER_IMC_TYPE_TRACE);
+	power_imc_session_add_holders(-1);
 	expect_only(test, POWER_IMC_TYPE_TRACE);
 	put(0);
 }
@@ -134,11 +136,15 @@ static void an_engine_outlives_its_event(struct kunit *test)
 /* Who is refused has taken nothing: it does not hinder the one that was there. */
 static void refusal_takes_nothing(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, power_imc_domain_get(POWER_IMC_TYPE_TRACE), 0);
+	KUNIT_ASSERT_EQ(test, power_imc_session_hold(POWER_IMC_TYPE_TRACE), 0);
 	for (int i = 0; i < 10; i++)
-		KUNIT_EXPECT_EQ(test, power_imc_domain_get(POWER_IMC_TYPE_CORE), -EBUSY);
-	power_imc_domain_put(POWER_IMC_TYPE_TRACE);
+		KUNIT_EXPECT_EQ(test, power_imc_session_hold(POWER_IMC_TYPE_CORE), -EBUSY);
+	power_imc_session_add_holders(-1);
 	expect_all_free(test);
+}
+
+static void switched(int cpu)
+{
 }
 
 /* LDBAR may act late, so another kind waits for 50 ms after the last user of the one before. */
@@ -146,18 +152,18 @@ static void the_next_kind_waits_for_ldbar(struct kunit *test)
 {
 	for (int i = 0; i < ARRAY_SIZE(uses); i++) {
 		for (int j = 0; j < ARRAY_SIZE(uses); j++) {
+			bool trace = uses[j] == POWER_IMC_TYPE_TRACE;
 			u64 start = ktime_get_ns();
 
 			if (uses[i] == uses[j])
 				continue;
-			KUNIT_ASSERT_EQ(test, power_imc_domain_get(uses[i]), 0);
-			power_imc_domain_put(uses[i]);
-			KUNIT_ASSERT_EQ(test, power_imc_domain_open(imc, uses[j]), 0);
+			KUNIT_ASSERT_EQ(test, power_imc_session_hold(uses[i]), 0);
+			power_imc_session_add_holders(-1);
+			KUNIT_ASSERT_EQ(test, power_imc_session_open(uses[j], trace ? switched : NULL), 0);
 			KUNIT_EXPECT_GE(test, ktime_get_ns() - start, 50ULL * NSEC_PER_MSEC);
-			power_imc_domain_close(uses[j]);
+			power_imc_session_close();
 		}
 	}
-	power_imc_idle_exit();
 }
 
 /* The first user of a core sets its page up and starts it, and the last stops it. */
@@ -203,12 +209,12 @@ static void trace_has_its_own_calls(struct kunit *test)
 
 static void get_locally(void *err)
 {
-	*(int *)err = power_imc_engine_get(&imc->cores[2], POWER_IMC_TYPE_CORE);
+	*(int *)err = power_imc_session_power_on(&imc->cores[2], POWER_IMC_TYPE_CORE);
 }
 
 static void put_locally(void *unused)
 {
-	power_imc_engine_put(&imc->cores[2], false);
+	power_imc_session_power_off(&imc->cores[2], false);
 }
 
 /* The first calls since the last firmware_forget(). */

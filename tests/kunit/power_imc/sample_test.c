@@ -9,7 +9,7 @@
 #include <linux/perf_event.h>
 #include <asm/time.h>
 
-#include "power_imc/sample.h"
+#include "power_imc/trace.h"
 #include "records.h"
 #include "suites.h"
 

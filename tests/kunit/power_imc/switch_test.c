@@ -9,7 +9,6 @@
 #include <linux/sched/signal.h>
 #include <linux/tracepoint.h>
 
-#include "power_imc/trace.h"
 #include "suites.h"
 
 /* By far longer than anybody may wait: who waits until it ends is not refused. */
@@ -69,11 +68,11 @@ static void watched(int cpu)
 /* Nothing is left behind by who was refused. */
 static void expect_watched_afterwards(struct kunit *test)
 {
-	int err = power_imc_switch_watch(watched);
+	int err = power_imc_session_open(POWER_IMC_TYPE_TRACE, watched);
 
 	KUNIT_EXPECT_EQ(test, err, 0);
 	if (!err)
-		power_imc_switch_unwatch();
+		power_imc_session_close();
 }
 
 static void no_wait_without_end(struct kunit *test)
@@ -81,11 +80,11 @@ static void no_wait_without_end(struct kunit *test)
 	int err;
 
 	hold_tracepoints(test);
-	err = power_imc_switch_watch(watched);
+	err = power_imc_session_open(POWER_IMC_TYPE_TRACE, watched);
 	release_tracepoints();
 	KUNIT_EXPECT_EQ(test, err, -EAGAIN);
 	if (!err)
-		power_imc_switch_unwatch();
+		power_imc_session_close();
 	expect_watched_afterwards(test);
 }
 
@@ -99,7 +98,7 @@ static int waiter_thread(void *unused)
 {
 	allow_signal(SIGKILL);
 	complete(&waiter.ready);
-	waiter.err = power_imc_switch_watch(watched);
+	waiter.err = power_imc_session_open(POWER_IMC_TYPE_TRACE, watched);
 	kthread_complete_and_exit(&waiter.done, 0);
 }
 
@@ -121,13 +120,19 @@ static void no_wait_for_who_is_killed(struct kunit *test)
 	release_tracepoints();
 	KUNIT_EXPECT_EQ(test, waiter.err, -EINTR);
 	if (!waiter.err)
-		power_imc_switch_unwatch();
+		power_imc_session_close();
 	expect_watched_afterwards(test);
+}
+
+static int switch_test_init(struct kunit *test)
+{
+	power_imc_session_begin(&no_cores);
+	return 0;
 }
 
 static void switch_test_exit(struct kunit *test)
 {
-	power_imc_switch_exit();
+	power_imc_session_end();
 }
 
 static struct kunit_case switch_cases[] = {
@@ -137,5 +142,6 @@ static struct kunit_case switch_cases[] = {
 };
 
 struct kunit_suite power_imc_switch_suite = {
-	.name = "power_imc_switch", .exit = switch_test_exit, .test_cases = switch_cases,
+	.name = "power_imc_switch", .init = switch_test_init, .exit = switch_test_exit,
+	.test_cases = switch_cases,
 };

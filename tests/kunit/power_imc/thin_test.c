@@ -12,7 +12,7 @@
 #include <linux/prandom.h>
 #include <linux/random.h>
 
-#include "power_imc/sample.h"
+#include "power_imc/trace.h"
 #include "suites.h"
 
 #define RECORD		250

@@ -630,18 +630,21 @@ static void traced_init(struct traced *traced, unsigned int turns, struct traced
 	init_completion(&traced->done);
 }
 
+struct power_imc no_cores;
+
 static int attribution_test_init(struct kunit *test)
 {
 	memset(&attribution, 0, sizeof(attribution));
 	attribution.writer = writer_of(test, REAL_SLOTS);
 	attribution.cpu = cpumask_last(cpu_online_mask);
-	return power_imc_switch_watch(attribute);
+	power_imc_session_begin(&no_cores);
+	return power_imc_session_open(POWER_IMC_TYPE_TRACE, attribute);
 }
 
 static void attribution_test_exit(struct kunit *test)
 {
-	power_imc_switch_unwatch();
-	power_imc_switch_exit();
+	power_imc_session_close();
+	power_imc_session_end();
 }
 
 /* A thread's last records are taken when it ends, which is a little after it has said so. */

@@ -52,8 +52,9 @@ static int units_test_init(struct kunit *test)
 	imc->dev = kunit_device_register(test, "power_imc_kunit");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, imc->dev);
 	imc->firmware = &firmware_fake;
+	power_imc_session_begin(imc);
 	KUNIT_ASSERT_EQ(test, power_imc_memory_init(imc), 0);
-	KUNIT_ASSERT_EQ(test, power_imc_cores_create(imc), 0);
+	KUNIT_ASSERT_EQ(test, power_imc_engines_create(imc), 0);
 	KUNIT_ASSERT_EQ(test, power_imc_threads_create(imc), 0);
 	unit_describe(&units[0], CORE_PMU, POWER_IMC_TYPE_CORE);
 	KUNIT_ASSERT_EQ(test, power_imc_core_register(&units[0]), 0);
@@ -84,7 +85,7 @@ static void come_back(struct kunit *test)
 static void units_test_exit(struct kunit *test)
 {
 	come_back(test);
-	power_imc_idle_exit();
+	power_imc_session_end();
 	if (!IS_ERR_OR_NULL(imc->dev))
 		kunit_device_unregister(test, imc->dev);
 	pmu_unregister_all(THIS_MODULE);
@@ -202,9 +203,9 @@ static void core_that_does_not_start(struct kunit *test)
 {
 	firmware_log.error[CALL_CORE_ON] = -EIO;
 	KUNIT_EXPECT_EQ(test, perf_open_error(CORE_PMU, CCYC, 0, NULL), -EIO);
-	KUNIT_EXPECT_EQ(test, power_imc_domain_get(POWER_IMC_TYPE_TRACE), 0);
+	KUNIT_EXPECT_EQ(test, power_imc_session_hold(POWER_IMC_TYPE_TRACE), 0);
 	KUNIT_EXPECT_EQ(test, perf_open_error(CORE_PMU, CCYC, 0, NULL), -EBUSY);
-	power_imc_domain_put(POWER_IMC_TYPE_TRACE);
+	power_imc_session_add_holders(-1);
 	firmware_log.error[CALL_CORE_ON] = 0;
 	KUNIT_EXPECT_EQ(test, perf_open_error(CORE_PMU, CCYC, 0, NULL), 0);
 }

@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The session: which kind of unit has the engines, and what else has to happen while it has them.
+ *
+ * Core, thread and trace units share each core's engine. If one thread accumulates while another
+ * traces, the machine can checkstop. So the whole system belongs to one of the three kinds at a
+ * time: to the kind that has events open or an engine on. LDBAR of a thread may act late, so the
+ * next kind begins a little after the one before.
+ *
+ * While events are open:
+ *
+ *  - CPUs are kept from deep idle states. A core that sleeps deeply loses the registers of its
+ *    engine, and the firmware has all of them restored but the one that starts it.
+ *  - Each engine is looked at now and then, and started again if it is off. A user may let CPUs
+ *    sleep deeply all the same, or another program may stop an engine.
+ *  - Traces see each switch of tasks, and the end of each task, which has no number any more when
+ *    it is switched away from for the last time. perf tells modules of neither, but tracepoints
+ *    do.
+ *
+ * And at all times a CPU that comes online gets a clean LDBAR. A CPU that was offline when the
+ * module was loaded has what a predecessor left there. The engine of its core is off until that is
+ * cleared.
+ */
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/delay.h>
+#include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/irqflags.h>
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/of.h>
+#include <linux/pm_qos.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+#include <linux/tracepoint.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <asm/opal-api.h>
+#include <trace/events/sched.h>
+
+#include <pmu/compat.h>
+
+#include "power_imc.h"
+
+static int max_latency = -1;
+module_param(max_latency, int, 0444);
+MODULE_PARM_DESC(max_latency, "longest exit latency (us) of idle states that CPUs may use while engines are used; 0: no limit, -1: of those that keep the registers (default)");
+
+#define POWER_IMC_NO_LIMIT	(-1)
+
+/* How often engines are looked at: counts of so long a time may be missing after a deep sleep. */
+#define POWER_IMC_LOOK_MS	500
+
+/* So long does the opening of an event wait for hotplug, which tracepoints have to wait for. */
+#define POWER_IMC_PROBE_WAIT_MS	10000
+
+/* Of the one device. Callbacks of hotplug and work items have no argument for it. */
+static struct power_imc *power_imc_session_imc;
+
+static DEFINE_RAW_SPINLOCK(power_imc_session_lock);	/* taken in IPIs */
+/* Under power_imc_session_lock: */
+static enum power_imc_type power_imc_session_type;	/* the kind that has the engines, or had */
+static unsigned int power_imc_session_events;		/* that are open */
+static unsigned int power_imc_session_holders;		/* boxes with power, stuck engines */
+static u64 power_imc_session_left;			/* when the last of both left, in ns */
+static u64 power_imc_session_ready;			/* when LDBAR has acted, for this kind */
+static void (*power_imc_session_switched)(int cpu);	/* for traces */
+static bool power_imc_session_probes;			/* are registered */
+static int power_imc_session_error;			/* since the last trace was opened */
+
+static DECLARE_WAIT_QUEUE_HEAD(power_imc_session_wait);
+static struct pm_qos_request power_imc_session_request;
+static s32 power_imc_session_limit;			/* for the request, in us */
+static struct tracepoint *power_imc_switch_tracepoint, *power_imc_exit_tracepoint;
+static int power_imc_prepare_state, power_imc_online_state;
+
+static void power_imc_session_run(struct work_struct *work);
+static DECLARE_DELAYED_WORK(power_imc_session_work, power_imc_session_run);
+
+/* On any CPU: not on that which happened to open an event, perhaps an isolated one. */
+static void power_imc_session_run_now(void)
+{
+	mod_delayed_work(system_dfl_wq, &power_imc_session_work, 0);
+}
+
+static void power_imc_session_run_later(void)
+{
+	queue_delayed_work(system_dfl_wq, &power_imc_session_work,
+			   msecs_to_jiffies(POWER_IMC_LOOK_MS));
+}
+
+static bool power_imc_session_is_open(void)
+{
+	bool is_open;
+
+	raw_spin_lock_irq(&power_imc_session_lock);
+	is_open = power_imc_session_events;
+	raw_spin_unlock_irq(&power_imc_session_lock);
+	return is_open;
+}
+
+/* Have the engines for a kind of unit, for one more event or holder. Any context. */
+static int power_imc_session_claim(enum power_imc_type type, unsigned int *count)
+{
+	unsigned long flags;
+	int err = 0;
+
+	raw_spin_lock_irqsave(&power_imc_session_lock, flags);
+	if (power_imc_session_type == type) {
+		(*count)++;
+	} else if (power_imc_session_events || power_imc_session_holders) {
+		err = -EBUSY;
+	} else {
+		WRITE_ONCE(power_imc_session_ready, power_imc_session_left +
+			   POWER_IMC_LINGER_MS * NSEC_PER_MSEC);
+		power_imc_session_type = type;
+		(*count)++;
+	}
+	raw_spin_unlock_irqrestore(&power_imc_session_lock, flags);
+	return err;
+}
+
+/*
+ * Change what was claimed by @more, which may be negative. Returns how many are left. Any context.
+ */
+static unsigned int power_imc_session_change(unsigned int *count, int more)
+{
+	unsigned long flags;
+	unsigned int now;
+
+	raw_spin_lock_irqsave(&power_imc_session_lock, flags);
+	if (!WARN_ON_ONCE((int)*count + more < 0))
+		*count += more;
+	now = *count;
+	if (!power_imc_session_events && !power_imc_session_holders)
+		power_imc_session_left = ktime_get_ns();
+	raw_spin_unlock_irqrestore(&power_imc_session_lock, flags);
+	return now;
+}
+
+/* A box or an engine of a kind of unit needs the engines. */
+VISIBLE_IF_KUNIT int power_imc_session_hold(enum power_imc_type type)
+{
+	return power_imc_session_claim(type, &power_imc_session_holders);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_session_hold);
+
+/* So many of them more, or if negative less. */
+VISIBLE_IF_KUNIT void power_imc_session_add_holders(int more)
+{
+	power_imc_session_change(&power_imc_session_holders, more);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_session_add_holders);
+
+/**
+ * power_imc_session_power_on() - a box is powered: use the engine of its core.
+ * @core: the core; this runs on one of its CPUs
+ * @type: POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD or POWER_IMC_TYPE_TRACE
+ *
+ * Context: interrupts off.
+ * Return: 0; -EBUSY while another kind of unit has the engines; -ENODEV when they are off for good;
+ * what the firmware says.
+ */
+int power_imc_session_power_on(struct power_imc_core *core, enum power_imc_type type)
+{
+	int holders, err = power_imc_session_hold(type);
+
+	if (err)
+		return err;
+	err = power_imc_engine_get(core, type, &holders);
+	power_imc_session_add_holders(holders - 1);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_session_power_on);
+
+/**
+ * power_imc_session_power_off() - the opposite.
+ * @core: the core; this runs on one of its CPUs
+ * @traces: as for power_imc_engine_put()
+ *
+ * Context: interrupts off.
+ * Return: as power_imc_engine_put().
+ */
+int power_imc_session_power_off(struct power_imc_core *core, bool traces)
+{
+	int holders, err = power_imc_engine_put(core, traces, &holders);
+
+	power_imc_session_add_holders(holders);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_session_power_off);
+
+/**
+ * power_imc_idle_limit() - the longest exit latency of idle states that keep the registers.
+ * @flags: of each state, OPAL_PM_*
+ * @latencies: of each state, in ns
+ * @states: their number
+ *
+ * Return: in us, less than that of every state that loses them. 0 allows no sleep at all.
+ * POWER_IMC_NO_LIMIT if all states keep them.
+ */
+VISIBLE_IF_KUNIT s32 power_imc_idle_limit(const u32 *flags, const u32 *latencies,
+					  unsigned int states)
+{
+	u32 least = U32_MAX;
+
+	for (unsigned int i = 0; i < states; i++)
+		if (flags[i] & OPAL_PM_LOSE_FULL_CONTEXT)
+			least = min(least, latencies[i]);
+	if (least == U32_MAX)
+		return POWER_IMC_NO_LIMIT;
+	/* cpuidle goes by whole microseconds. */
+	return max_t(u32, least / NSEC_PER_USEC, 1) - 1;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_idle_limit);
+
+static s32 power_imc_idle_limit_here(void)
+{
+	struct device_node *np = of_find_node_by_path("/ibm,opal/power-mgt");
+	int states = of_property_count_u32_elems(np, "ibm,cpu-idle-state-flags");
+	u32 *values = states > 0 ? kcalloc(2 * states, sizeof(*values), GFP_KERNEL) : NULL;
+	s32 limit = POWER_IMC_NO_LIMIT;
+
+	if (values &&
+	    !of_property_read_u32_array(np, "ibm,cpu-idle-state-flags", values, states) &&
+	    !of_property_read_u32_array(np, "ibm,cpu-idle-state-latencies-ns", values + states,
+					states))
+		limit = power_imc_idle_limit(values, values + states, states);
+	kfree(values);
+	of_node_put(np);
+	return limit;
+}
+
+static s32 power_imc_idle_limit_wanted(void)
+{
+	if (max_latency < 0)
+		return power_imc_idle_limit_here();
+	return max_latency ?: POWER_IMC_NO_LIMIT;
+}
+
+static void power_imc_idle_hold(void)
+{
+	if (cpu_latency_qos_request_active(&power_imc_session_request))
+		cpu_latency_qos_update_request(&power_imc_session_request, power_imc_session_limit);
+}
+
+static void power_imc_idle_drop(void)
+{
+	if (!cpu_latency_qos_request_active(&power_imc_session_request) ||
+	    power_imc_session_is_open())
+		return;
+	cpu_latency_qos_update_request(&power_imc_session_request, PM_QOS_DEFAULT_VALUE);
+	/* An event that was opened meanwhile may have made its request before this ended it. */
+	if (power_imc_session_is_open())
+		power_imc_idle_hold();
+}
+
+/* The task that goes is still current; interrupts are off. */
+static void power_imc_sched_switch(void *data, PMU_SCHED_SWITCH_ARGS)
+{
+	power_imc_session_switched(smp_processor_id());
+}
+
+/* In the task that ends. */
+static void power_imc_sched_process_exit(void *data, PMU_SCHED_EXIT_ARGS)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	power_imc_session_switched(smp_processor_id());
+	local_irq_restore(flags);
+}
+
+static void power_imc_probes_match(struct tracepoint *tracepoint, void *data)
+{
+	if (!strcmp(tracepoint->name, "sched_switch"))
+		power_imc_switch_tracepoint = tracepoint;
+	else if (!strcmp(tracepoint->name, "sched_process_exit"))
+		power_imc_exit_tracepoint = tracepoint;
+}
+
+static int power_imc_probes_register(void)
+{
+	int err;
+
+	pmu_check_sched_probes(power_imc_sched_switch, power_imc_sched_process_exit);
+	if (!power_imc_switch_tracepoint || !power_imc_exit_tracepoint)
+		for_each_kernel_tracepoint(power_imc_probes_match, NULL);
+	if (!power_imc_switch_tracepoint || !power_imc_exit_tracepoint)
+		return -EOPNOTSUPP;
+	err = tracepoint_probe_register(power_imc_switch_tracepoint, power_imc_sched_switch, NULL);
+	if (err)
+		return err;
+	err = tracepoint_probe_register(power_imc_exit_tracepoint, power_imc_sched_process_exit,
+					NULL);
+	if (err)
+		tracepoint_probe_unregister(power_imc_switch_tracepoint, power_imc_sched_switch,
+					    NULL);
+	return err;
+}
+
+static void power_imc_probes_unregister(void)
+{
+	tracepoint_probe_unregister(power_imc_exit_tracepoint, power_imc_sched_process_exit, NULL);
+	tracepoint_probe_unregister(power_imc_switch_tracepoint, power_imc_sched_switch, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+/*
+ * Register probes if there are traces, and unregister them if there are none. Only the work item
+ * does so, since tracepoints are changed with hotplug held off. An event that is opened must not
+ * wait for that without end (core.h), and when an event is freed perf may hold a lock that hotplug
+ * takes.
+ */
+static void power_imc_probes_adjust(void)
+{
+	bool wanted, on, off;
+	int err;
+
+	raw_spin_lock_irq(&power_imc_session_lock);
+	wanted = power_imc_session_events && power_imc_session_type == POWER_IMC_TYPE_TRACE;
+	on = wanted && !power_imc_session_probes;
+	off = !wanted && power_imc_session_probes;
+	/* A trace that is opened from here on waits for the next run. */
+	if (off)
+		power_imc_session_probes = false;
+	raw_spin_unlock_irq(&power_imc_session_lock);
+	if (off)
+		power_imc_probes_unregister();
+	if (!on)
+		return;
+	err = power_imc_probes_register();
+	raw_spin_lock_irq(&power_imc_session_lock);
+	power_imc_session_probes = !err;
+	power_imc_session_error = err;
+	raw_spin_unlock_irq(&power_imc_session_lock);
+	wake_up_all(&power_imc_session_wait);
+}
+
+/* 1 if the tracepoints call the probes, 0 if they will, or a negative errno. */
+static int power_imc_probes_state(void)
+{
+	int state;
+
+	raw_spin_lock_irq(&power_imc_session_lock);
+	state = power_imc_session_probes ? 1 : power_imc_session_error;
+	raw_spin_unlock_irq(&power_imc_session_lock);
+	return state;
+}
+
+static int power_imc_probes_await(void)
+{
+	int state = power_imc_probes_state();
+	long left;
+
+	if (state > 0)
+		return 0;
+	power_imc_session_run_now();
+	left = wait_event_killable_timeout(power_imc_session_wait, power_imc_probes_state(),
+					   msecs_to_jiffies(POWER_IMC_PROBE_WAIT_MS));
+	state = power_imc_probes_state();
+	if (state > 0)
+		return 0;
+	return state ?: left < 0 ? -EINTR : -EAGAIN;
+}
+
+static void power_imc_session_run(struct work_struct *work)
+{
+	struct power_imc *imc = power_imc_session_imc;
+
+	power_imc_probes_adjust();
+	power_imc_idle_drop();
+	if (!power_imc_session_is_open())
+		return;
+	for (unsigned int i = 0; i < imc->nr_cores; i++)
+		if (imc->cores[i].page)
+			power_imc_engine_look(&imc->cores[i]);
+	power_imc_session_run_later();
+}
+
+/* LDBAR may still act as the kind before wanted. */
+static void power_imc_session_await_ldbar(void)
+{
+	u64 ready = READ_ONCE(power_imc_session_ready), now = ktime_get_ns();
+
+	if (now < ready)
+		msleep(DIV_ROUND_UP_ULL(ready - now, NSEC_PER_MSEC));
+}
+
+/**
+ * power_imc_session_open() - an event is opened: have the engines for its kind of unit.
+ * @type: POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD or POWER_IMC_TYPE_TRACE
+ * @switched: for a trace, called when a CPU switches tasks, or one ends: on that CPU, interrupts
+ *	off, while the old task is still current; the same for all events
+ *
+ * Context: may sleep. For a trace this waits for hotplug, but no longer than
+ * POWER_IMC_PROBE_WAIT_MS, and not if the task is killed.
+ * Return: 0; -EBUSY while another kind has the engines. For a trace also -EOPNOTSUPP if the kernel
+ * has no such tracepoints; -ENOMEM; -EAGAIN if hotplug took too long; -EINTR if the task is
+ * killed.
+ */
+int power_imc_session_open(enum power_imc_type type, void (*switched)(int cpu))
+{
+	int err;
+
+	/* Before the claim, since the work item registers probes if it finds an open trace. */
+	if (switched) {
+		raw_spin_lock_irq(&power_imc_session_lock);
+		power_imc_session_switched = switched;
+		power_imc_session_error = 0;
+		raw_spin_unlock_irq(&power_imc_session_lock);
+	}
+	err = power_imc_session_claim(type, &power_imc_session_events);
+	if (err)
+		return err;
+	power_imc_session_await_ldbar();
+	power_imc_idle_hold();
+	power_imc_session_run_later();
+	if (!switched)
+		return 0;
+	err = power_imc_probes_await();
+	if (err)
+		power_imc_session_close();
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_session_open);
+
+/* An event is closed. What was done for it is undone some time after the last. Any context. */
+void power_imc_session_close(void)
+{
+	if (!power_imc_session_change(&power_imc_session_events, -1))
+		power_imc_session_run_now();
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_session_close);
+
+/**
+ * power_imc_session_begin() - events may be opened after this, once there are cores.
+ * @imc: the device
+ *
+ * Context: may sleep.
+ */
+void power_imc_session_begin(struct power_imc *imc)
+{
+	power_imc_session_imc = imc;
+	power_imc_session_limit = power_imc_idle_limit_wanted();
+	if (power_imc_session_limit != POWER_IMC_NO_LIMIT)
+		cpu_latency_qos_add_request(&power_imc_session_request, PM_QOS_DEFAULT_VALUE);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_session_begin);
+
+/* All events are closed, or there was no session. After this no probe is called. May sleep. */
+void power_imc_session_end(void)
+{
+	flush_delayed_work(&power_imc_session_work);
+	if (cpu_latency_qos_request_active(&power_imc_session_request))
+		cpu_latency_qos_remove_request(&power_imc_session_request);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_session_end);
+
+/* On another CPU, before @cpu executes anything. */
+static int power_imc_cpu_prepare(unsigned int cpu)
+{
+	if (power_imc_ldbar_is_clean(cpu))
+		return 0;
+	return power_imc_engine_pause(power_imc_core_of(power_imc_session_imc, cpu));
+}
+
+/* The CPU did not come after all, or has gone. */
+static int power_imc_cpu_dead(unsigned int cpu)
+{
+	power_imc_engine_resume(power_imc_core_of(power_imc_session_imc, cpu));
+	return 0;
+}
+
+/* On @cpu. Its boxes may have been powered already; then they have waited for their engine. */
+static int power_imc_cpu_online(unsigned int cpu)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	power_imc_ldbar_clean_up();
+	local_irq_restore(flags);
+	power_imc_engine_resume(power_imc_core_of(power_imc_session_imc, cpu));
+	return 0;
+}
+
+static void power_imc_cpus_unwatch(void *unused)
+{
+	cpuhp_remove_state_nocalls(power_imc_prepare_state);
+	cpuhp_remove_state_nocalls(power_imc_online_state);
+}
+
+/**
+ * power_imc_session_watch_cpus() - clear LDBAR of every CPU that comes online, until the device
+ * goes.
+ * @imc: the device; its session has begun
+ *
+ * Return: 0 or a negative errno.
+ */
+int power_imc_session_watch_cpus(struct power_imc *imc)
+{
+	int state;
+
+	if (!power_imc_ldbar_is_ours())
+		return 0;
+	/* A CPU that comes in between must not pause an engine that it does not resume. */
+	state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "perf/power_imc:online",
+					  power_imc_cpu_online, NULL);
+	if (state < 0)
+		return state;
+	power_imc_online_state = state;
+	state = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "perf/power_imc:prepare",
+					  power_imc_cpu_prepare, power_imc_cpu_dead);
+	if (state < 0) {
+		cpuhp_remove_state_nocalls(power_imc_online_state);
+		return state;
+	}
+	power_imc_prepare_state = state;
+	return devm_add_action_or_reset(imc->dev, power_imc_cpus_unwatch, NULL);
+}
