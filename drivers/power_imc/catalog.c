@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The firmware's catalog: a device tree of units and their events. Nothing in it is
- * believed. A bad unit is left out with one line and so are a unit's bad events; the
- * others stay.
+ * The firmware's catalog: a device tree of units and their events. The driver does not trust it. A
+ * bad unit is left out, and so are bad events of a unit, each with a line in the log. The others
+ * stay.
  */
 #include <linux/ctype.h>
 #include <linux/of.h>
@@ -29,7 +29,7 @@ static bool power_imc_name_is_good(const char *name)
 	return name[0] != '.';
 }
 
-/* A number as strtod() takes it: perf multiplies by it. */
+/* perf reads the scale with strtod() and multiplies by it. */
 static bool power_imc_scale_is_good(const char *scale)
 {
 	return *scale && strlen(scale) <= POWER_IMC_TEXT_MAX && strpbrk(scale, "0123456789") &&
@@ -49,8 +49,8 @@ static bool power_imc_unit_text_is_good(const char *text)
 }
 
 /*
- * An optional string, or what is inherited where the node has none. 0, or -EINVAL if it
- * is there and is no good.
+ * Read an optional string, or take the inherited one if the node has none. Returns 0, or -EINVAL if
+ * the string is bad.
  */
 static int power_imc_optional_text(const struct device_node *np, const char *property,
 				   bool (*is_good)(const char *text), const char *inherited,
@@ -64,7 +64,6 @@ static int power_imc_optional_text(const struct device_node *np, const char *pro
 	return 0;
 }
 
-/* Which names are taken: with ".scale" and ".unit", those of files in one directory. */
 static bool power_imc_name_is_taken(const struct power_imc_unit *unit, const char *name)
 {
 	for (unsigned int i = 0; i < unit->desc.nr_events; i++)
@@ -73,6 +72,7 @@ static bool power_imc_name_is_taken(const struct power_imc_unit *unit, const cha
 	return false;
 }
 
+/* The scale and the unit of an event are in files beside it, with its name and a suffix. */
 static bool power_imc_name_is_suffixed(const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -85,7 +85,7 @@ struct power_imc_defaults {
 	const char *prefix, *scale, *unit;
 };
 
-/* Read one event to @event. NULL, or what is wrong with it. */
+/* Read one event to @event. Returns NULL, or what is wrong with it. */
 static const char *power_imc_event_read(struct device *dev, const struct power_imc_unit *unit,
 					struct device_node *np,
 					const struct power_imc_defaults *defaults,
@@ -120,7 +120,7 @@ static const char *power_imc_event_read(struct device *dev, const struct power_i
 	return NULL;
 }
 
-/* Among the catalog's own nodes: it may name any other. */
+/* Only among the catalog's own nodes, since a bad catalog may name any other. */
 static struct device_node *power_imc_event_list(struct device_node *top,
 						const struct device_node *np)
 {
@@ -194,7 +194,7 @@ static int power_imc_unit_events(struct power_imc_unit *unit, struct device_node
 	return err;
 }
 
-/* Where a nest unit's counters are. NULL, or what is wrong with it. */
+/* Read where a nest unit's counters are. Returns NULL, or what is wrong with it. */
 static const char *power_imc_nest_unit_read(struct power_imc_unit *unit,
 					    const struct device_node *np)
 {
@@ -240,7 +240,7 @@ static const char *power_imc_unit_name(struct power_imc_unit *unit, const struct
 	return NULL;
 }
 
-/* A thread writes to one place, in one way: two units would each take it from the other. */
+/* A thread writes to one place only, so two units would take it from each other. */
 static bool power_imc_type_is_taken(const struct power_imc_unit *unit)
 {
 	if (unit->type != POWER_IMC_TYPE_THREAD && unit->type != POWER_IMC_TYPE_TRACE)
@@ -251,7 +251,7 @@ static bool power_imc_type_is_taken(const struct power_imc_unit *unit)
 	return false;
 }
 
-/* All of a unit but its events. NULL, or what is wrong with it. */
+/* Read all of a unit but its events. Returns NULL, or what is wrong with it. */
 static const char *power_imc_unit_read(struct power_imc_unit *unit, const struct device_node *np)
 {
 	const char *wrong;
@@ -276,7 +276,7 @@ static const char *power_imc_unit_read(struct power_imc_unit *unit, const struct
 		return "has no reg";
 	if (type == POWER_IMC_TYPE_NEST)
 		return power_imc_nest_unit_read(unit, np);
-	/* The hardware would write beyond a buffer that is smaller than it takes it for. */
+	/* The hardware writes a ring of this size, even if the buffer were smaller. */
 	if (type == POWER_IMC_TYPE_TRACE)
 		return unit->size == POWER_IMC_TRACE_SIZE ? NULL :
 						      "has a buffer that is not of 0x40000 bytes";
@@ -298,7 +298,7 @@ static void power_imc_unit_describe(struct power_imc_unit *unit)
  * @imc: the device; units and nr_units are set
  * @top: the catalog's node
  *
- * What is left out is reported. The units live as long as @imc->dev is bound.
+ * Units and events that are left out are reported. The units live as long as @imc->dev is bound.
  *
  * Context: may sleep.
  * Return: 0; -ENOMEM.

@@ -85,7 +85,6 @@ void power_imc_counter_restarted(struct pmu_box *box, struct pmu_event *ev)
 	if (!atomic_xchg(&power_imc_restart_told, 1))
 		irq_work_queue(&power_imc_restart_work);
 }
-EXPORT_SYMBOL_IF_KUNIT(power_imc_counter_restarted);
 
 /* The module goes, and there are no events. May sleep. */
 void power_imc_counter_exit(void)

@@ -106,7 +106,7 @@ static void power_imc_debugfs_remove(void *root)
 	debugfs_remove_recursive(root);
 }
 
-/* As everywhere with debugfs, that something is missing there is no error. */
+/* A failure is not reported, as everywhere with debugfs. */
 void power_imc_debugfs_create(struct power_imc *imc)
 {
 	struct dentry *root = debugfs_create_dir("power_imc_pmu", NULL);

@@ -46,7 +46,6 @@ void power_imc_ldbar_write(const struct power_imc *imc, u64 value)
 {
 	mtspr(SPRN_LDBAR, READ_ONCE(imc->halted) ? 0 : value);
 }
-EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_write);
 
 /* The engine of this CPU's core is off, unless it could not be stopped. */
 static void power_imc_ldbar_clear_here(void)
@@ -108,7 +107,7 @@ static int power_imc_engine_set_up(const struct power_imc_core *core)
 	return err;
 }
 
-static int power_imc_engine_switch_half(const struct power_imc_core *core, u32 pir, bool on)
+static int power_imc_engine_set_half(const struct power_imc_core *core, u32 pir, bool on)
 {
 	const struct power_imc_firmware *firmware = core->imc->firmware;
 
@@ -122,7 +121,7 @@ static int power_imc_engine_stop(const struct power_imc_core *core)
 	int first = 0;
 
 	for (unsigned int i = 0; i < core->halves; i++) {
-		int err = power_imc_engine_switch_half(core, core->pir ^ i, false);
+		int err = power_imc_engine_set_half(core, core->pir ^ i, false);
 
 		first = first ?: err;
 	}
@@ -146,7 +145,7 @@ static int power_imc_engine_start(struct power_imc_core *core)
 	int err = power_imc_engine_set_up(core);
 
 	for (unsigned int i = 0; i < core->halves && !err; i++)
-		err = power_imc_engine_switch_half(core, core->pir ^ i, true);
+		err = power_imc_engine_set_half(core, core->pir ^ i, true);
 	if (err)
 		return err;
 	core->failed = false;

@@ -50,7 +50,6 @@ unsigned int power_imc_halves(void)
 {
 	return threads_per_core > POWER_IMC_HALF_THREADS ? 2 : 1;
 }
-EXPORT_SYMBOL_IF_KUNIT(power_imc_halves);
 
 /**
  * power_imc_ldbar_is_ours() - may LDBAR be touched?
@@ -63,7 +62,6 @@ bool power_imc_ldbar_is_ours(void)
 {
 	return !firmware_has_feature(FW_FEATURE_ULTRAVISOR);
 }
-EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_is_ours);
 
 /**
  * power_imc_unit_is_ours() - may a unit be counted on this machine?
@@ -168,7 +166,7 @@ static int power_imc_scom_write(u32 pir, enum power_imc_scom which, u64 value)
 	return opal_xscom_write(FIELD_GET(POWER_IMC_PIR_CHIP, pir), address, value) ? -EIO : 0;
 }
 
-static int power_imc_scom_switch(u32 pir, bool on)
+static int power_imc_scom_set_engine(u32 pir, bool on)
 {
 	return power_imc_scom_write(pir, POWER_IMC_SCOM_HTM,
 				    on ? POWER_IMC_HTM_ON : POWER_IMC_HTM_OFF);
@@ -178,7 +176,7 @@ static int power_imc_scom_init_core(u32 pir, u64 page)
 {
 	return power_imc_scom_write(pir, POWER_IMC_SCOM_PDBAR, page & POWER_IMC_BAR_ADDRESS) ?:
 	       power_imc_scom_write(pir, POWER_IMC_SCOM_EVENT_MASK, POWER_IMC_EVENT_MASK) ?:
-	       power_imc_scom_switch(pir, false);
+	       power_imc_scom_set_engine(pir, false);
 }
 
 static int power_imc_scom_init_trace(u32 pir)
@@ -186,7 +184,7 @@ static int power_imc_scom_init_trace(u32 pir)
 	u64 scom = power_imc_generation() == POWER_IMC_P9 ? POWER_IMC_TRACE_SCOM_P9 :
 							    POWER_IMC_TRACE_SCOM_P10;
 
-	return power_imc_scom_switch(pir, false) ?:
+	return power_imc_scom_set_engine(pir, false) ?:
 	       power_imc_scom_write(pir, POWER_IMC_SCOM_TRACE, scom);
 }
 
@@ -214,18 +212,18 @@ static const struct power_imc_firmware power_imc_scom = {
 	.name = "registers",
 	.init_core = power_imc_scom_init_core,
 	.init_trace = power_imc_scom_init_trace,
-	.core = power_imc_scom_switch,
-	.trace = power_imc_scom_switch,
+	.core = power_imc_scom_set_engine,
+	.trace = power_imc_scom_set_engine,
 	.running = power_imc_scom_running,
 	.nest = power_imc_scom_nest,
 };
 
 /* The firmware's calls. The kernel does not export them, but a kprobe finds their addresses. */
 typedef int64_t (*power_imc_opal_init_fn)(u32 type, u64 address, u64 pir);
-typedef int64_t (*power_imc_opal_switch_fn)(u32 type, u64 pir);
+typedef int64_t (*power_imc_opal_set_fn)(u32 type, u64 pir);
 
 static power_imc_opal_init_fn power_imc_opal_init;
-static power_imc_opal_switch_fn power_imc_opal_start, power_imc_opal_stop;
+static power_imc_opal_set_fn power_imc_opal_start, power_imc_opal_stop;
 
 /* A function's global entry begins with addis r2,r12,X: r12 holds the entry's address. */
 #define POWER_IMC_ADDIS_R2_R12	0x3c4c0000
@@ -272,7 +270,7 @@ static int power_imc_opal_init_trace(u32 pir)
 	return power_imc_opal_errno(power_imc_opal_init(OPAL_IMC_COUNTERS_TRACE, 0, pir));
 }
 
-static int power_imc_opal_switch(u32 type, u32 pir, bool on)
+static int power_imc_opal_set(u32 type, u32 pir, bool on)
 {
 	return power_imc_opal_errno(on ? power_imc_opal_start(type, pir) :
 					 power_imc_opal_stop(type, pir));
@@ -280,17 +278,17 @@ static int power_imc_opal_switch(u32 type, u32 pir, bool on)
 
 static int power_imc_opal_core(u32 pir, bool on)
 {
-	return power_imc_opal_switch(OPAL_IMC_COUNTERS_CORE, pir, on);
+	return power_imc_opal_set(OPAL_IMC_COUNTERS_CORE, pir, on);
 }
 
 static int power_imc_opal_trace(u32 pir, bool on)
 {
-	return power_imc_opal_switch(OPAL_IMC_COUNTERS_TRACE, pir, on);
+	return power_imc_opal_set(OPAL_IMC_COUNTERS_TRACE, pir, on);
 }
 
 static int power_imc_opal_nest(struct power_imc_chip *chip, u32 pir, bool on)
 {
-	return power_imc_opal_switch(OPAL_IMC_COUNTERS_NEST, pir, on);
+	return power_imc_opal_set(OPAL_IMC_COUNTERS_NEST, pir, on);
 }
 
 static const struct power_imc_firmware power_imc_opal = {

@@ -43,7 +43,6 @@ void *power_imc_memory_alloc(struct power_imc *imc, size_t size, int cpu)
 	mutex_unlock(&imc->memory_lock);
 	return memory->address;
 }
-EXPORT_SYMBOL_IF_KUNIT(power_imc_memory_alloc);
 
 static void power_imc_memory_free(void *data)
 {

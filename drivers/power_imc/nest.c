@@ -16,9 +16,9 @@
 #include "power_imc.h"
 
 /*
- * How long a read waits for the microcode to be done with an update, interrupts off. An
- * update is some tens of additions; then a counter alone is whole anyway, and only
- * counters that are read together may be of two updates.
+ * How long a read waits, with interrupts off, for the microcode to finish an update, which is some
+ * tens of additions. After that the read goes on: each counter is whole, but counters that are read
+ * together may be of two updates.
  */
 #define POWER_IMC_NEST_PATIENCE_US	100
 
@@ -35,8 +35,8 @@ struct power_imc_nest {
  * @generation: the processor's
  * @offset: in the nest area, in bytes
  *
- * Return: its number, or -1 if it is in none whose updates can be told from. The offset of
- * its count of updates begun is the number times POWER_IMC_NEST_GROUP_SIZE.
+ * Return: its number, or -1 if the microcode does not tell when it updates the counter. The group's
+ * count of updates begun is at the number times POWER_IMC_NEST_GROUP_SIZE.
  */
 int power_imc_nest_group(enum power_imc_generation generation, u32 offset)
 {
@@ -49,13 +49,13 @@ int power_imc_nest_group(enum power_imc_generation generation, u32 offset)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_nest_group);
 
-/* Copy a group while no update is under way: whether that was so. */
+/* Copy a group. Returns false if an update was under way. */
 static bool power_imc_nest_copy(struct power_imc_nest *nest, const __be64 *group)
 {
 	const unsigned int last = ARRAY_SIZE(nest->snapshot) - 1;
 	__be64 done = READ_ONCE(group[last]);
 
-	/* Updates done, counters, updates begun: the other way round than they are written. */
+	/* The microcode writes this in the opposite order. */
 	dma_rmb();	/* with the order that the microcode writes in */
 	for (unsigned int i = 1; i < last; i++)
 		nest->snapshot[i] = READ_ONCE(group[i]);
@@ -159,7 +159,7 @@ static const char *power_imc_nest_state(const struct power_imc_chip *chip)
 	return "is in a state that is not known";
 }
 
-/* HOMER need not be in the linear map, so it is never looked for there. */
+/* HOMER may be outside of the linear map, so it is always mapped. */
 static int power_imc_chip_map(struct power_imc_chip *chip, const struct power_imc_unit *unit)
 {
 	struct device *dev = chip->imc->dev;
@@ -215,7 +215,7 @@ static struct power_imc_chip *power_imc_chip_create(struct power_imc *imc, u32 i
 	return chip;
 }
 
-/* A chip that cannot be used has no area. Its address is remembered, to be told of once. */
+/* A chip that cannot be used has no area. Its address is kept, so that it is reported once. */
 static void power_imc_chip_look(struct power_imc_chip *chip, const struct power_imc_unit *unit,
 				u64 address)
 {
@@ -228,8 +228,8 @@ static void power_imc_chip_look(struct power_imc_chip *chip, const struct power_
 }
 
 /*
- * Find the nest of every chip that a unit names: where the first unit says that finds a
- * microcode there. One that is wrong spoils none of the others.
+ * Find the nest of every chip that a unit names. If a unit has a wrong address for a chip, the next
+ * unit's address is tried.
  */
 int power_imc_chips_create(struct power_imc *imc)
 {
@@ -274,7 +274,6 @@ static int power_imc_nest_register_chip(struct power_imc_unit *unit, u32 id, u64
 	return devm_pmu_box_register(dev, &unit->desc, unit->name, id, nest);
 }
 
-/* Register a nest unit, on every chip that counts it. */
 int power_imc_nest_register(struct power_imc_unit *unit)
 {
 	int err = 0;
@@ -304,13 +303,13 @@ void power_imc_nests_quiesce(struct power_imc *imc)
 	}
 }
 
-/* The same for good. power_imc_engines_halt() has come before. */
+/* Pause them for good. power_imc_engines_halt() has set imc->halted before. */
 void power_imc_nests_halt(struct power_imc *imc)
 {
 	struct power_imc_chip *chip;
 	unsigned long flags;
 
-	/* Who has not seen that all is halted has resumed its microcode by now. */
+	/* A CPU that has not seen imc->halted has resumed its microcode by now. */
 	list_for_each_entry(chip, &imc->chips, node) {
 		raw_spin_lock_irqsave(&chip->lock, flags);
 		raw_spin_unlock_irqrestore(&chip->lock, flags);

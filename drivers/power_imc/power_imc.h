@@ -57,7 +57,7 @@ enum power_imc_generation { POWER_IMC_UNKNOWN, POWER_IMC_P9, POWER_IMC_P10 };
 /* A core's registers that are reached by SCOM. */
 enum power_imc_scom {
 	POWER_IMC_SCOM_PDBAR,		/* where the core counts to, a real address */
-	POWER_IMC_SCOM_HTM,		/* the engine's switch */
+	POWER_IMC_SCOM_HTM,		/* starts and stops the engine */
 	POWER_IMC_SCOM_EVENT_MASK,
 	POWER_IMC_SCOM_TRACE,		/* what triggers a trace record */
 };

@@ -22,7 +22,7 @@
 /* The page of a core (PDBAR) or of a thread (LDBAR): 128 lines of 64 bytes. */
 #define POWER_IMC_PAGE_SIZE		0x2000
 
-/* SCOM of a core, HTM mode: the engine's switch. */
+/* SCOM of a core, HTM mode: starts and stops the engine. */
 #define POWER_IMC_HTM_OFF		0xe000000000000000ULL
 #define POWER_IMC_HTM_ON		0xe800000000000000ULL
 #define POWER_IMC_HTM_START		BIT_ULL(59)
@@ -71,13 +71,13 @@ enum power_imc_nest_status {
 };
 
 enum power_imc_nest_command {
-	POWER_IMC_NEST_NOP, POWER_IMC_NEST_RESUME, POWER_IMC_NEST_PAUSE, POWER_IMC_NEST_RESTART,
+	POWER_IMC_NEST_RESUME = 1, POWER_IMC_NEST_PAUSE,
 };
 
 /*
  * POWER9's microcode posts counters in groups. Each begins with a count of updates begun
- * and ends with one of updates done: they differ while it posts. Of the two groups behind
- * these, G6 and G7, they always do: a post of G7 counts up what G6 begins with.
+ * and ends with one of updates done: they differ while it posts. In the two groups after these, G6
+ * and G7, they always differ: a post of G7 counts up the count that G6 begins with.
  */
 #define POWER_IMC_NEST_GROUP_SIZE	0x110
 #define POWER_IMC_NEST_GROUPS		5

@@ -7,14 +7,15 @@
  * the next record or not yet written. If it has, every slot has a record that was not
  * taken, and the oldest is where the timebase steps back.
  *
- * A record whose timebase is ahead of the clock, as one of a guest's may be, would make all that
- * come after it old. It is no good, and its slot is cleared, or it would be found again a lap
+ * A record whose timebase is ahead of the clock, as a guest's may be, would make all later records
+ * look old. So it is taken for a bad one. Its slot is cleared, or it would be found again a lap
  * later.
  *
  * The writer goes back to slot 0 when LDBAR is written, which the kernel does after a deep sleep
  * of POWER9: then slot 0 is new while the next one is not.
  *
- * The writer goes on while no event wants records. They are passed over when the next event starts.
+ * The writer goes on while no event needs records. These are passed over when the next event
+ * starts.
  */
 #include <linux/export.h>
 #include <linux/kernel.h>
@@ -26,7 +27,7 @@
 
 #include "ring.h"
 
-/* How many bad records in a row are got over, as long as there is a good one behind them. */
+/* So many bad records in a row are passed over, if there is a good one after them. */
 #define POWER_IMC_RING_LOOKAHEAD	8
 
 static struct power_imc_record *power_imc_ring_slot(const struct power_imc_ring *ring, u32 slot)
@@ -40,8 +41,8 @@ static u64 power_imc_ring_tb(const struct power_imc_ring *ring, u32 slot)
 }
 
 /*
- * Copy a slot: whether it is a whole record. The last word is read first and the first one
- * last: if they belong together, nothing between has changed meanwhile.
+ * Copy a slot. Returns whether it is a whole record. The last word is read first and the first one
+ * last: if they belong together, nothing in between has changed meanwhile.
  */
 static __always_inline bool power_imc_ring_copy(const struct power_imc_ring *ring, u32 slot,
 						struct power_imc_record *record)
@@ -64,7 +65,7 @@ static __always_inline bool power_imc_ring_copy(const struct power_imc_ring *rin
 /**
  * power_imc_ring_restart() - begin with an empty ring.
  * @ring: base, slots and the statistics are kept
- * @now: the timebase: what was written earlier is not looked at
+ * @now: the timebase; records that were made earlier are ignored
  *
  * The writer is expected at slot 0, or where it left off. It must not be writing yet.
  *
@@ -97,7 +98,7 @@ static void power_imc_ring_advance(struct power_imc_ring *ring, __be64 tb)
 /* Has the writer come round since the next slot was copied, or before? */
 static bool power_imc_ring_lapped(const struct power_imc_ring *ring)
 {
-	dma_rmb();	/* it writes the slot before the next one first */
+	dma_rmb();	/* the writer came to the slot before the next one first */
 	return !ring->behind &&
 	       READ_ONCE(power_imc_ring_slot(ring, ring->next - 1)->tb) != ring->mark;
 }
@@ -119,7 +120,7 @@ static u32 power_imc_ring_oldest(const struct power_imc_ring *ring)
 	return (ring->next + high) & (ring->slots - 1);
 }
 
-/* The writer has come round: go on with the oldest record there is. */
+/* The writer has come round: go on with the oldest record. */
 static void power_imc_ring_recover(struct power_imc_ring *ring)
 {
 	u32 oldest = power_imc_ring_oldest(ring);
@@ -141,7 +142,7 @@ static u64 power_imc_ring_missing(const struct power_imc_ring *ring, u64 tb)
 	return steps ? steps - 1 : 0;
 }
 
-/* Is there a good record soon behind the next slot, which has none? Slot 0 is another matter. */
+/* The next slot has no good record. Is there one soon after it, before slot 0? */
 static bool power_imc_ring_goes_on(const struct power_imc_ring *ring)
 {
 	u32 end = min(ring->next + 1 + POWER_IMC_RING_LOOKAHEAD, ring->slots);
@@ -155,8 +156,8 @@ static bool power_imc_ring_goes_on(const struct power_imc_ring *ring)
 }
 
 /*
- * The writer begins at slot 0, or goes on where it left off: the slot that was written
- * first since the restart. False if neither was.
+ * After a restart the writer begins at slot 0, or goes on where it left off. Find which of the two
+ * it wrote first. Returns false if it has written neither.
  */
 static bool power_imc_ring_find_start(struct power_imc_ring *ring)
 {
@@ -173,7 +174,7 @@ static bool power_imc_ring_find_start(struct power_imc_ring *ring)
 	return true;
 }
 
-/* Is slot 0 new, while the next one is not, or is not whole? A bad one that was passed is not. */
+/* Is slot 0 new? A bad record there that was passed over is not. */
 static bool power_imc_ring_begins_again(const struct power_imc_ring *ring)
 {
 	struct power_imc_record record;
@@ -190,9 +191,9 @@ static void power_imc_ring_go_back(struct power_imc_ring *ring)
 }
 
 /*
- * Go behind all records that are newer than @last, and a few that are no good among them. If the
- * writer has come round, the newest one may be anywhere. Records ahead of the clock are cleared, or
- * they would be found a lap later. Returns the newest timebase, or @last if none is newer.
+ * Go past all records that are newer than @last, and a few bad ones among them. If the writer has
+ * come round, the newest record may be anywhere. Records ahead of the clock are cleared, or they
+ * would be found a lap later. Returns the newest timebase, or @last if none is newer.
  */
 static u64 power_imc_ring_skip(struct power_imc_ring *ring, u64 last)
 {
@@ -220,12 +221,13 @@ static u64 power_imc_ring_skip(struct power_imc_ring *ring, u64 last)
 }
 
 /**
- * power_imc_ring_pass() - take nothing of what has been written up to now.
+ * power_imc_ring_pass() - pass over all records that were made up to now.
  * @ring: the ring, with its limit set
- * @now: the timebase: what is written later is taken
+ * @now: the timebase; records that are made later are taken
  *
- * One that is stamped earlier, but written only after this, is passed over as well when its turn
- * comes. Looks at the slots that have been written since, and a few; at all if those are more.
+ * A record that was made before, but is written only after this, is passed over when its turn
+ * comes. This looks at the slots that were written since the last look and at a few more, or at
+ * all slots if the writer has come round.
  *
  * Context: as power_imc_ring_take().
  */
@@ -250,13 +252,13 @@ void power_imc_ring_pass(struct power_imc_ring *ring, u64 now)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_pass);
 
-/* What the slot that is to be read next has. */
+/* What is in the slot to be read next. */
 enum power_imc_slot {
 	POWER_IMC_SLOT_EMPTY, POWER_IMC_SLOT_RECORD, POWER_IMC_SLOT_AHEAD,
 	POWER_IMC_SLOT_CORRUPT, POWER_IMC_SLOT_STALE, POWER_IMC_SLOT_MOVED,
 };
 
-/* A whole one that was not taken. */
+/* A whole record that was not taken yet. */
 static enum power_imc_slot power_imc_ring_judge(const struct power_imc_ring *ring, u64 tb)
 {
 	return tb > ring->limit ? POWER_IMC_SLOT_AHEAD : POWER_IMC_SLOT_RECORD;
@@ -287,7 +289,7 @@ static enum power_imc_slot power_imc_ring_look(struct power_imc_ring *ring,
 		if (whole && tb > ring->newest)
 			return power_imc_ring_judge(ring, tb);
 	}
-	/* Stamped before the event started, and written after that. */
+	/* The record was made before the event started, and written after that. */
 	if (on && whole && tb > be64_to_cpu(ring->mark))
 		return POWER_IMC_SLOT_STALE;
 	if (on || (tb > ring->newest && again))
@@ -306,8 +308,8 @@ static void power_imc_ring_took(struct power_imc_ring *ring, const struct power_
 }
 
 /*
- * Take the next slot's record, if all is as it nearly always is: the writer is ahead and has not
- * come round, and the record is whole and new. If not, nothing has changed.
+ * Take the next slot's record in the usual case: the writer is ahead and has not come round, and
+ * the record is whole and new. In any other case nothing is changed.
  */
 static bool power_imc_ring_take_plain(struct power_imc_ring *ring, struct power_imc_record *record)
 {
@@ -358,15 +360,15 @@ static noinline bool power_imc_ring_take_any(struct power_imc_ring *ring,
  * power_imc_ring_take() - the next record.
  * @ring: the ring
  * @record: set to the record
- * @lost: set to the number of records before it that could not be had: overwritten, which
- *	is estimated by the timebase, or corrupt
- * @budget: how many slots to look at, at most; those that were are subtracted
+ * @lost: set to the number of records before it that are lost: overwritten, which is estimated by
+ *	the timebase, or corrupt
+ * @budget: how many slots to look at, at most; the slots looked at are subtracted
  *
  * Records come in the order of their timebase, each once.
  *
  * Context: any, one caller at a time; the writer may be writing.
- * Return: whether there is one. If not, @lost counts all the same, and if there is no
- * @budget left there may be more.
+ * Return: whether there is a record. If not, @lost is set all the same, and if no @budget is left
+ * there may be more records.
  */
 bool power_imc_ring_take(struct power_imc_ring *ring, struct power_imc_record *record, u64 *lost,
 			 u32 *budget)
@@ -381,11 +383,11 @@ bool power_imc_ring_take(struct power_imc_ring *ring, struct power_imc_record *r
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_take);
 
 /**
- * power_imc_ring_is_quiet() - is there nothing to be taken, as far as can be seen at a glance?
+ * power_imc_ring_is_quiet() - does the ring look at a glance as if it had no new record?
  * @ring: the ring
  *
- * Loads of timebases and no barrier: of the slot that is written next; of the one behind it, in
- * case that it is corrupt; and of slot 0, to which the writer may have gone back.
+ * This loads three timebases without a barrier: of the next slot; of the slot after it, in case the
+ * next one is corrupt; and of slot 0, to which the writer may have gone back.
  *
  * Context: as power_imc_ring_take().
  */

@@ -2,13 +2,13 @@
 /*
  * From a trace record to a perf sample.
  *
- * perf_event_overflow() is not exported, but each event has a pointer to what it calls in the end
- * to write a sample: where nothing else is wanted of one, that is called here. What perf does
- * around it (signals, limits, BPF programs, raw data) is had from perf_tp_event(), which
- * tracepoints use, with a list of just our event.
+ * perf_event_overflow() is not exported, but each event has a pointer to the function that writes a
+ * sample in the end. If an event needs nothing else, that function is called here. For signals,
+ * limits, BPF programs and raw data there is perf_tp_event(), which tracepoints use. It gets a list
+ * of just our event.
  *
- * What is known of a sample is told in its perf_sample_data. Nothing of the event is ever changed
- * for a time: a fork may copy it at any moment.
+ * Everything about a sample is passed in its perf_sample_data. The event itself is never changed
+ * for a moment, since a fork may copy it at any time.
  */
 #include <linux/export.h>
 #include <linux/perf_event.h>
@@ -26,25 +26,25 @@
 #define POWER_IMC_USER_ADDRESS		0x10000ULL
 
 /*
- * What a sample may have to be written by power_imc_trace_event.output alone: what is of the task
- * and the CPU, so the same for all of a drain, and what the record tells.
+ * A sample with nothing but these parts is written by power_imc_trace_event.output alone. The task
+ * and the CPU are the same in all of a drain. The record tells the rest.
  */
 #define POWER_IMC_SAMPLE_OF_TASK	(PERF_SAMPLE_TID | PERF_SAMPLE_CPU | PERF_SAMPLE_ID | \
 					 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_IDENTIFIER)
 #define POWER_IMC_SAMPLE_KNOWN		(PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD)
 #define POWER_IMC_SAMPLE_PLAIN		(POWER_IMC_SAMPLE_OF_TASK | POWER_IMC_SAMPLE_KNOWN)
 
-/* Reading a clock takes less; records come 7.8 us apart at the least. */
+/* To read a clock takes less. Records are at least 7.8 us apart. */
 #define POWER_IMC_CLOCK_TICKS		(2 * tb_ticks_per_usec)
 #define POWER_IMC_CLOCK_TRIES		4
 
 /**
  * power_imc_record_mode() - in which mode was the thread?
- * @generation: POWER10 says so in the record; before, the address has to tell, and a guest's
- *	records are not told from the host's
+ * @generation: on POWER10 the record tells. Before, only its address does, and a guest looks like
+ *	the host
  * @record: the record
- * @has_user: its task has a user's half at all. What a kernel thread executes at low addresses is
- *	the kernel or firmware in real mode, of which an address alone often does not tell
+ * @has_user: the task is no kernel thread. A kernel thread at a low address executes the kernel or
+ *	firmware in real mode
  */
 enum power_imc_mode power_imc_record_mode(enum power_imc_generation generation,
 					  const struct power_imc_record *record, bool has_user)
@@ -81,11 +81,11 @@ bool power_imc_sample_wanted(const struct perf_event_attr *attr, enum power_imc_
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_wanted);
 
-/* Before the first record. What is behind is set as it is needed. */
+/* Before the first record. The other members are set when they are needed. */
 void power_imc_sample_init(struct power_imc_sample *sample)
 {
 	memset(&sample->regs, 0, sizeof(sample->regs));
-	/* perf sets what struct trace_entry has, not what is between that and the record. */
+	/* perf fills struct trace_entry, but not the bytes between it and the record. */
 	memset(sample->raw.skipped, 0, sizeof(sample->raw.skipped));
 	sample->of = NULL;
 }
@@ -103,7 +103,7 @@ static u64 power_imc_sample_chain_bytes(const struct perf_callchain_entry *chain
 
 /*
  * perf_sample_save_callchain() of newer kernels would walk stacks. If a BPF program has looked at
- * the sample, perf has done so, and counted what goes again.
+ * the sample, perf has already walked them. Then the size of that chain is subtracted.
  */
 static void power_imc_sample_set_chain(struct perf_sample_data *data,
 				       struct perf_callchain_entry *chain)
@@ -116,8 +116,8 @@ static void power_imc_sample_set_chain(struct perf_sample_data *data,
 }
 
 /*
- * What perf_tp_event() calls in the end. A call chain is the address alone: the stacks are those of
- * now, not of the record.
+ * perf_tp_event() calls this in the end. The call chain is the address alone, since the stacks are
+ * those of now and not of the record.
  */
 static void power_imc_sample_overflow(struct perf_event *event, struct perf_sample_data *data,
 				      struct pt_regs *regs)
@@ -143,7 +143,7 @@ static void power_imc_sample_overflow(struct perf_event *event, struct perf_samp
 /**
  * power_imc_sample_attach() - samples of an event are made here.
  * @te: the event
- * @parent: that which it is inherited from, or NULL
+ * @parent: the event that it is inherited from, or NULL
  *
  * Context: from event_init.
  */
@@ -182,9 +182,9 @@ static bool power_imc_sample_is_plain(const struct perf_event *event)
 }
 
 /*
- * From the timebase to the event's clock, in ns. The two cannot be read at once, and a hypervisor
- * or an emulator may stop this CPU in between, for milliseconds, by which all samples of a drain
- * would be too early: of several tries the shortest.
+ * From the timebase to the event's clock, in ns. The two cannot be read at once. A hypervisor or an
+ * emulator may stop this CPU in between for milliseconds, and then all samples of a drain would be
+ * too early. So the shortest of several tries counts.
  */
 static u64 power_imc_sample_clock_offset(const struct perf_event *event)
 {
@@ -204,7 +204,7 @@ static u64 power_imc_sample_clock_offset(const struct perf_event *event)
 /**
  * power_imc_sample_begin() - samples of an event are going to be made.
  * @te: the event; it is scheduled on this CPU
- * @sample: of which; for as long as interrupts are off
+ * @sample: memory for them, as long as interrupts are off
  *
  * Context: interrupts off up to power_imc_sample_end().
  */
@@ -215,7 +215,7 @@ void power_imc_sample_begin(struct power_imc_trace_event *te, struct power_imc_s
 	te->sample = sample;
 	te->clock_offset = power_imc_sample_clock_offset(event);
 	te->plain = power_imc_sample_is_plain(event);
-	/* With a period in the sample the count is that period, else it counts samples. */
+	/* With a period in the sample the event counts periods, else samples. */
 	te->counted = 0;
 	te->modes = 0;
 	for (enum power_imc_mode mode = POWER_IMC_HOST_USER; mode <= POWER_IMC_GUEST_KERNEL; mode++)
@@ -237,7 +237,7 @@ static void power_imc_sample_output(struct power_imc_trace_event *te,
 	struct perf_sample_data *data = &sample->data;
 
 	if (sample->of == te) {
-		/* What perf found out for the first one is still true. */
+		/* What perf found out for the first sample is still true. */
 		pmu_sample_flags(data) = POWER_IMC_SAMPLE_KNOWN | POWER_IMC_SAMPLE_OF_TASK;
 	} else {
 		perf_sample_data_init(data, 0, te->period);
@@ -253,11 +253,10 @@ static void power_imc_sample_output(struct power_imc_trace_event *te,
 /**
  * power_imc_sample_deliver() - make a sample of the record in power_imc_trace_event.sample.
  * @te: the event
- * @mode: power_imc_record_mode(); perf has no way to be told that it was a guest's
+ * @mode: power_imc_record_mode(); perf cannot be told of guests
  *
- * It is a sample of the current task, of the record's time, with a call chain of one and
- * the record, behind a struct trace_entry, as raw data. All that its registers have is what is
- * known of the record's moment.
+ * The sample has the current task, the record's time, a call chain of one address, and as raw data
+ * a struct trace_entry with the record after it. Its registers have only what the record tells.
  *
  * Context: interrupts off, between power_imc_sample_begin() and power_imc_sample_end().
  * Return: false if this CPU is in the middle of making another software event's sample.

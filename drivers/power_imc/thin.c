@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which records become samples, for an event that wants less than all of them.
+ * Which records become samples, for an event that is to have fewer than all.
  *
  * Every Nth record would be in step with a program that does the same thing again and again: the
  * records, the timebase and so the kernel's timers come from one oscillator. So an event's counts
@@ -43,9 +43,10 @@ static u64 power_imc_thin_below(struct power_imc_trace_event *te, u64 limit)
 }
 
 /*
- * Draw a count of the next window. The window begins te->rest counts behind the record that was
- * looked at last, from where the result counts, too. If te->rest is negative, the window begins in
- * that record, which is the sample of the window before, and so has no chance any more.
+ * Draw a count of the next window. The window begins te->rest counts after the record that was
+ * looked at last, and the result is counted from there as well. If te->rest is negative, the
+ * window begins in that record, which is the sample of the window before, and so has no chance any
+ * more.
  *
  * Of the record in which the window begins, @before counts belong to the window before, and @part
  * to this one. So its chance to be drawn here has to be part / period in all. It can be drawn only
@@ -95,9 +96,9 @@ void power_imc_thin_begin(struct power_imc_trace_event *te, u64 seed)
 EXPORT_SYMBOL_IF_KUNIT(power_imc_thin_begin);
 
 /*
- * Skip, behind a sample, all windows that end within some records, and draw from the next window.
- * Return how many windows they are; @records has what is left then. The record in which the next
- * window begins is one of those that are skipped, so it does not matter that it may be drawn twice.
+ * After a sample, skip all windows that end within some records, and draw from the next window.
+ * Returns the number of windows, and sets @records to what is left. The record in which the next
+ * window begins is among those that are skipped, so it does not matter that it may be drawn twice.
  */
 static u64 power_imc_thin_pass(struct power_imc_trace_event *te, u64 *records)
 {

@@ -141,8 +141,8 @@ static u32 power_imc_drain_some(struct power_imc_trace *trace, u32 budget)
 }
 
 /*
- * Take all records. With interrupts off, as long as it takes to make a ring of samples. Tests measure
- * this by its name, as they do power_imc_drain_switched().
+ * Take all records. With interrupts off, as long as it takes to make a ring of samples. Tests
+ * measure this by its name, as they do power_imc_drain_switched().
  */
 static noinline void power_imc_drain(struct power_imc_trace *trace)
 {
