@@ -484,7 +484,6 @@ int cmn_xp_event_port(const struct cmn *cmn, u16 id);
 bool cmn_xp_event_fits(const struct cmn *cmn, u16 id);
 
 /* pmu.c */
-extern const struct pmu_format cmn_formats[CMN_FORMATS];
 void cmn_desc_init(struct cmn *cmn);
 void cmn_half_open(struct cmn_event *ce, const struct perf_event *event);
 void cmn_half_close(struct cmn_event *ce);

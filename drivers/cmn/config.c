@@ -43,7 +43,6 @@ bool cmn_type_counts(u16 type, u16 node_type)
 		return node_type == type;
 	}
 }
-EXPORT_SYMBOL_IF_KUNIT(cmn_type_counts);
 
 /* Is there a node of @type, of this id unless that is negative? */
 static bool cmn_has_node(const struct cmn *cmn, u16 type, int id)

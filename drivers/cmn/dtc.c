@@ -90,7 +90,6 @@ u32 cmn_dtc_reset(struct cmn_dtc *dtc)
 	cmn_write32(CMN_PMOVSR_ALL, dtc->pmu + CMN_DTC_PMOVSR_CLR);
 	return cmn_read32(dtc->pmu + CMN_DTC_PMCR);
 }
-EXPORT_SYMBOL_IF_KUNIT(cmn_dtc_reset);
 
 /* As after a reset of the machine. */
 void cmn_dtc_quiesce(struct cmn_dtc *dtc)
@@ -183,7 +182,6 @@ u64 cmn_carries_read(struct cmn *cmn, const struct cmn_event *ce)
 			carries += cmn_letter_read(cmn, &cmn->dtc[i], ce->letter[i]);
 	return carries;
 }
-EXPORT_SYMBOL_IF_KUNIT(cmn_carries_read);
 
 /**
  * cmn_carries_await() - wait for carries that are missing.
@@ -221,7 +219,6 @@ u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least)
 	irq_work_queue(&cmn->complaint);
 	return carries;
 }
-EXPORT_SYMBOL_IF_KUNIT(cmn_carries_await);
 
 /**
  * cmn_cycles_start() - let the cycle counter count.
@@ -237,14 +234,12 @@ void cmn_cycles_start(struct cmn_dtc *dtc)
 	cmn_write64(CMN_CYCLES_START, dtc->pmu + CMN_DTC_PMCCNTR);
 	dtc->cycles_last = CMN_CYCLES_START;
 }
-EXPORT_SYMBOL_IF_KUNIT(cmn_cycles_start);
 
 /* Gate the clock again. 1 write. */
 void cmn_cycles_stop(struct cmn_dtc *dtc)
 {
 	cmn_write32(CMN_DTC_CTL_DT_EN, dtc->base + CMN_DTC_CTL);
 }
-EXPORT_SYMBOL_IF_KUNIT(cmn_cycles_stop);
 
 /**
  * cmn_cycles_read() - what the cycle counter has counted.
@@ -267,7 +262,6 @@ u64 cmn_cycles_read(const struct cmn *cmn, struct cmn_dtc *dtc)
 	}
 	return dtc->cycles_total;
 }
-EXPORT_SYMBOL_IF_KUNIT(cmn_cycles_read);
 
 /**
  * cmn_overflow() - serve the overflow of DTCs.

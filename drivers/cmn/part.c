@@ -246,7 +246,6 @@ u64 cmn_filter_mask(const struct cmn *cmn, u16 type, enum cmn_filter filter)
 		return 0;
 	}
 }
-EXPORT_SYMBOL_IF_KUNIT(cmn_filter_mask);
 
 /* The width of ids of events of @type. What is wider would select another event. */
 unsigned int cmn_selector_bits(const struct cmn *cmn, u16 type)

@@ -27,7 +27,7 @@
 
 #define CMN_FORMAT(_word, _mask, _name) { .name = _name, .mask = _mask, .word = _word }
 
-const struct pmu_format cmn_formats[CMN_FORMATS] = {
+static const struct pmu_format cmn_formats[CMN_FORMATS] = {
 	[CMN_FORMAT_TYPE] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_TYPE, "type"),
 	[CMN_FORMAT_EVENTID] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_EVENTID, "eventid"),
 	[CMN_FORMAT_OCCUPID] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_OCCUPID, "occupid"),
@@ -53,7 +53,6 @@ const struct pmu_format cmn_formats[CMN_FORMATS] = {
 	[CMN_FORMAT_WP_VAL] = CMN_FORMAT(PMU_CONFIG1, ~0ULL, "wp_val"),
 	[CMN_FORMAT_WP_MASK] = CMN_FORMAT(PMU_CONFIG2, ~0ULL, "wp_mask"),
 };
-EXPORT_SYMBOL_IF_KUNIT(cmn_formats);
 
 /* Halves of pairs that are open, of all meshes, in the order of opening. */
 static LIST_HEAD(cmn_halves);

@@ -14,7 +14,6 @@
 #define CMN_MAX_COLUMNS		14	/* and rows */
 #define CMN_MAX_XPS		(CMN_MAX_COLUMNS * CMN_MAX_COLUMNS)
 #define CMN_MAX_PORTS		8	/* of an XP */
-#define CMN_MAX_DTMS		(CMN_MAX_PORTS / 2)	/* of an XP, one for two ports */
 #define CMN_MAX_DTCS		4
 #define CMN_MAX_CHILDREN	128	/* of an XP: 32, but by one source alone */
 
@@ -54,7 +53,6 @@
 /* Selector of a node's events, at the start of its PMU block. Id e drives line e. */
 #define CMN_EVENT_SEL		0x000
 #define CMN_EVENT_SEL_2		0x008	/* the second set of HN-P, CCLA and CCLA_RNI */
-#define CMN_EVENT_LINES		4
 #define CMN_EVENT_SEL_LANE	8	/* bits; but */
 #define CMN_EVENT_SEL_LANE_WIDE	16	/* for XPs of CMN-700 and S3 */
 

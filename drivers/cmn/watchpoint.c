@@ -70,7 +70,6 @@ int cmn_wp_decode(const struct cmn *cmn, u64 config, struct cmn_wp *wp)
 		return 0;
 	return -EINVAL;
 }
-EXPORT_SYMBOL_IF_KUNIT(cmn_wp_decode);
 
 static bool cmn_wp_same_xps(const struct cmn_event *one, const struct cmn_event *other)
 {
