@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an event takes: a local counter, and maybe a watchpoint or a filter, in every DTM that
- * it counts in, and a letter of every DTC in whose domain one of these is.
+ * What an event takes: in every DTM that it counts in a local counter, and maybe a watchpoint or a
+ * filter; and a letter of the DTC of each domain that has one of these DTMs.
  */
 #include <linux/bitmap.h>
 #include <linux/bitops.h>
@@ -66,7 +66,7 @@ static void cmn_unclaim_filters(const struct cmn *cmn, struct cmn_claims *claims
 	}
 }
 
-/* What the event needs in one DTM: @m gets what it got. NULL, or why not. */
+/* Take what the event needs in one DTM, and note it in @m. Returns NULL, or why it does not fit. */
 static const char *cmn_claim_member(const struct cmn *cmn, struct cmn_claims *claims,
 				    struct cmn_event *ce, struct cmn_member *m, bool trial)
 {
@@ -103,9 +103,9 @@ static void cmn_unclaim_member(const struct cmn *cmn, struct cmn_claims *claims,
 }
 
 /*
- * A free letter of DTC @i. Where domains are not known it has to be free in all of them, since any
- * DTM may turn out to be in any. A letter that DTMs carry into for nobody costs a write of each of
- * them, so an event of fewer DTMs rather has another. Low ones are next to each other, so that one
+ * A free letter of DTC @i. If the domains are not known, the letter has to be free in all of them,
+ * since a DTM may be in any. A letter that DTMs carry into for nobody costs a write of each of them,
+ * so an event of fewer DTMs rather has another. Low letters are next to each other, so that one
  * read has two.
  */
 static unsigned int cmn_free_letter(const struct cmn *cmn, const struct cmn_claims *claims,
@@ -146,7 +146,7 @@ static const char *cmn_claim_cycles(const struct cmn *cmn, struct cmn_claims *cl
 {
 	unsigned int free = ffz(claims->cycles);
 
-	/* Each DTC has a counter, but they count the same; a group has no use for two. */
+	/* Each DTC has a cycle counter, but all count the same, so a group needs one. */
 	if (trial && claims->cycles)
 		return "it has two cycles events";
 	if (free >= cmn->nr_dtcs)
@@ -162,11 +162,11 @@ static const char *cmn_claim_cycles(const struct cmn *cmn, struct cmn_claims *cl
  * @cmn: the mesh
  * @claims: what is taken already
  * @ce: the event
- * @trial: only to see whether it fits: @ce, which may be counting, is not changed, and if it does
- *	not fit @claims is garbage
+ * @trial: only see whether the event fits: @ce, which may be counting, is not changed. If it does
+ *	not fit, @claims is garbage
  *
  * Context: any; @claims is the caller's.
- * Return: NULL; or, in words, why not, and unless @trial @claims is as before.
+ * Return: NULL; or a text that says why not. Then @claims is as before, unless @trial.
  */
 const char *cmn_claim(const struct cmn *cmn, struct cmn_claims *claims, struct cmn_event *ce,
 		      bool trial)

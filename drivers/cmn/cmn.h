@@ -2,10 +2,10 @@
 /*
  * What the files of cmn_pmu share.
  *
- * A mesh is a grid of crosspoints (XPs) with devices at their ports. A DTM in an XP, or
- * several, counts events of the XP and its devices in four 16-bit counters; when one
- * of them wraps, it can increment one of eight 32-bit counters of a DTC, the debug and trace
- * controller of the XP's domain. DTC 0 starts and stops all of it together.
+ * A mesh is a grid of crosspoints (XPs) with devices at their ports. An XP has one or more DTMs.
+ * Each counts events of the XP and its devices in four 16-bit counters. When one of them wraps, it
+ * can increment one of eight 32-bit counters of a DTC, the debug and trace controller of the XP's
+ * domain. DTC 0 starts and stops all counters together.
  */
 #ifndef CMN_H
 #define CMN_H
@@ -51,11 +51,11 @@ enum cmn_type {
 	CMN_TYPE_HNS_MPAM_S = 0x0201,
 	CMN_TYPE_HNS_MPAM_NS = 0x0202,
 	CMN_TYPE_APB = 0x1000,
-	/* Of no hardware: how the user ABI says "watchpoint". */
+	/* No node: the user ABI's number for a watchpoint. */
 	CMN_TYPE_WP = 0x7770,
 };
 
-/* Sets of events: which products, and revisions that number them otherwise, have one. */
+/* Sets of events: one for each product, and for revisions that number them in another way. */
 #define CMN_600			BIT(0)
 #define CMN_650			BIT(1)
 #define CMN_CI700		BIT(2)
@@ -78,10 +78,10 @@ enum cmn_filter {
 	CMN_FILTER_NONE = CMN_FILTERS,
 };
 
-/* That an event can have: one that occupid is the value of, and one of filter2's. */
+/* Filters of one event: one whose value is occupid, and one for filter2. */
 #define CMN_EVENT_FILTERS	2
 
-/* How many bits event ids have, by who counts them: see cmn_selector_bits(). */
+/* Bits of event ids, by type of node: see cmn_selector_bits(). */
 struct cmn_widths {
 	u8 xp, hnf, hns;
 	u8 rn;				/* RN-I, RN-D */
@@ -95,19 +95,19 @@ struct cmn_info_field {
 	u64 mask;
 };
 
-/* As many as CMN_PERIPH_ID_23_REVISION can say. */
+/* As many as CMN_PERIPH_ID_23_REVISION can have. */
 #define CMN_REVISIONS		16
 
-/* A product, or a range of its revisions: what software has to tell apart. */
+/* A product, or a range of its revisions, that differs for software. */
 struct cmn_part {
 	const char *name;
-	const char * const *revisions;	/* CMN_REVISIONS, or NULL if nobody tells their names */
-	u16 number;			/* that firmware and perf know it by */
+	const char * const *revisions;	/* CMN_REVISIONS, or NULL if not public */
+	u16 number;			/* for firmware and perf */
 	u16 code;			/* in the hardware's id, or 0 for the same */
 	u8 first_rev, last_rev;
 	u8 newest_rev;			/* of the part, unless it is last_rev */
 	u16 events;			/* CMN_600 and so on */
-	bool rooted;			/* the root's place is not 0, and firmware's to say */
+	bool rooted;			/* firmware tells the root's place, which is not 0 */
 	u32 frame;			/* size of a node's registers, bytes */
 	u32 pointer;			/* bits of a child pointer that are an offset */
 	bool isolates;			/* CMN_CHILD_ISOLATED */
@@ -132,7 +132,7 @@ struct cmn_place {
 /* A node with a selector of events; one that has two sets is two of these. */
 struct cmn_node {
 	void __iomem *sel;
-	u64 image;			/* what the selector is to hold */
+	u64 image;			/* of the selector, as it is to be */
 	u32 filters;			/* its upper half as the hardware has it */
 	u16 type, id, logical;
 	u16 xp, dtm;			/* indices */
@@ -147,7 +147,7 @@ struct cmn_xp {
 	u16 first_dtm;
 	u8 x, y;
 	u8 nr_ports, nr_dtms;
-	u8 connect[CMN_MAX_PORTS];	/* type of what is connected, or 0 */
+	u8 connect[CMN_MAX_PORTS];	/* type of the device, or 0 */
 };
 
 struct cmn_watch {
@@ -160,14 +160,14 @@ struct cmn_dtm {
 	u64 config, written;		/* PMU_CONFIG, as it is to be and as it is */
 	struct cmn_watch wp[CMN_DTM_WPS];
 	u32 wp_config[CMN_DTM_WPS];	/* as the hardware has it */
-	u8 stale_wps;			/* those that the hardware has otherwise */
+	u8 stale_wps;			/* those that differ in the hardware */
 	u8 dtc;				/* domain; on CMN-600 not known and 0 */
 	u16 xp;
 	u32 pass;			/* in which counts were read */
 	u64 counts;
 };
 
-/* A DTC, and what its counters have counted, beyond their widths. */
+/* A DTC, and the counts of its counters beyond their widths. */
 struct cmn_dtc {
 	void __iomem *base, *pmu;
 	u16 id, xp;
@@ -188,7 +188,7 @@ struct cmn_line {
 	struct cmn *cmn;
 	int irq;
 	u8 dtcs;			/* bit per DTC */
-	atomic_t forwarded;		/* times that the owner CPU was called, and is not done */
+	atomic_t forwarded;		/* calls of the owner CPU that are not done */
 	call_single_data_t csd;
 };
 
@@ -197,7 +197,7 @@ struct cmn {
 	struct device *dev;
 	const struct cmn_part *part;
 	u8 code;			/* of the revision, in the hardware's id */
-	u8 rev;				/* and that which it is taken for */
+	u8 rev;				/* and the one that it is taken for */
 	u16 events;			/* which sets of events: a part's, and by revision */
 	void __iomem *base;
 	resource_size_t start, size;
@@ -221,8 +221,8 @@ struct cmn {
 	bool loses_carries;		/* of DTMs, when it is stopped */
 	bool withheld;			/* by firmware, since the machine slept */
 	u32 carry_ns;			/* how long they take at most */
-	u32 late_ns;			/* what the last one that was late took at least */
-	struct irq_work complaint;	/* about that, or that they are lost */
+	u32 late_ns;			/* how long the last late one took at least */
+	struct irq_work complaint;	/* that they are late, or lost */
 	u32 pass;			/* of reads; see pmu_box_ops.begin_read */
 	unsigned long *stale_dtms;	/* registers differ from the image */
 	unsigned long *stale_nodes;
@@ -243,8 +243,8 @@ struct cmn {
 };
 
 /*
- * config, config1 and config2, as in the in-tree driver but for WP_CHN_NUM, which that
- * does not have. One mask serves decoding and the text in format/.
+ * config, config1 and config2. They are those of the in-tree driver, which has no WP_CHN_NUM. One
+ * mask serves decoding and the text in format/.
  */
 #define CMN_CONFIG_TYPE		GENMASK_ULL(15, 0)
 #define CMN_CONFIG_EVENTID	GENMASK_ULL(26, 16)
@@ -279,14 +279,14 @@ struct cmn_wp {
 
 /* Where an event counts in one DTM. */
 struct cmn_member {
-	u16 node;		/* whose selector, or that of the XP which watches */
+	u16 node;		/* that has the selector, or of the XP that watches */
 	u16 dtm;
 	u8 counter;
 	u8 wp;
-	u16 last;		/* what the counter was when it was last read */
+	u16 last;		/* the counter at the last read */
 };
 
-/* An event, decoded, and what was claimed for it. */
+/* An event, decoded, and the counters that were claimed for it. */
 struct cmn_event {
 	u16 type, id;
 	u8 filter[CMN_EVENT_FILTERS], filter_value[CMN_EVENT_FILTERS];
@@ -296,13 +296,13 @@ struct cmn_event {
 	struct cmn_wp wp;
 	u64 wp_val, wp_mask;
 	u64 carries;			/* of local counters, at the least, and an offset */
-	bool may_log;			/* as pmu_may_log() said of who opened it */
-	bool counted, paired;		/* ever claimed; and of a pair, with the other */
+	bool may_log;			/* pmu_may_log() when it was opened */
+	bool counted, paired;		/* ever claimed; ever with the other half */
 	/* Of half a pair: */
 	const struct perf_event *event;
 	struct pid *opener;		/* the process */
 	const void *party;		/* halves of the same one make pairs */
-	bool odd;			/* has that watchpoint; the even one counts the pair */
+	bool odd;			/* has the odd watchpoint; the even one counts the pair */
 	struct list_head open;		/* in cmn_halves, for the next three: */
 	u64 serial;			/* in the order of opening */
 	struct cmn_event *mate;		/* the other half, unless it is not open */
@@ -320,14 +320,14 @@ struct cmn_filter_claim {
 	u8 users, value;
 };
 
-/* What is taken: of the mesh, or in the trial of a group. After it the nodes' filters. */
+/* What is taken of the mesh, or in the trial of a group. The nodes' filters come after it. */
 struct cmn_claims {
 	u8 letters[CMN_MAX_DTCS];
 	u8 cycles;			/* bit per DTC */
 	struct cmn_dtm_claims dtm[];
 };
 
-/* A named event's row: names of an event with a filter continue with what it selects. */
+/* A named event's row. Names of an event with a filter end with the name of a value. */
 struct cmn_event_row {
 	const char *name;
 	u8 id;
@@ -349,8 +349,8 @@ struct cmn_event_table {
 };
 
 /*
- * Register access. KUnit suites put a register file in the place of the hardware; modules
- * that are built without them have nothing but the access.
+ * Register access. KUnit suites put a register file in the place of the hardware. Modules that are
+ * built without suites have only the access itself.
  */
 struct cmn_bus {
 	u64 (*read)(const void __iomem *reg, unsigned int bytes);

@@ -11,10 +11,10 @@
 
 #include "cmn.h"
 
-/* perf_event_open() gives a number for an answer; the log gets the sentence. */
+/* perf_event_open() only returns a number, so the log gets a sentence. */
 void cmn_refuse(const struct cmn *cmn, const char *fmt, ...)
 {
-	/* Enough for who tries out a list of events, too few to fill a disk. */
+	/* Enough for a user who tries out a list of events, too few to fill a disk. */
 	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 200);
 	struct va_format vaf;
 	va_list args;
@@ -54,7 +54,7 @@ static bool cmn_has_node(const struct cmn *cmn, u16 type, int id)
 	return false;
 }
 
-/* The port of XPs that the event is of, or -1. */
+/* Which port of an XP the event counts at, or -1. */
 static int cmn_event_port(const struct cmn *cmn, const struct cmn_event *ce)
 {
 	if (ce->type == CMN_TYPE_WP)
@@ -62,14 +62,14 @@ static int cmn_event_port(const struct cmn *cmn, const struct cmn_event *ce)
 	return ce->type == CMN_TYPE_XP ? cmn_xp_event_port(cmn, ce->id) : -1;
 }
 
-/* Can anything happen at this port? It has a DTM then. */
+/* Is the port in use? Then it has a DTM. */
 static bool cmn_xp_uses(const struct cmn *cmn, const struct cmn_xp *xp, unsigned int port)
 {
 	return port < xp->nr_ports && xp->connect[port] &&
 	       (!cmn->multi_dtm || port / 2 < xp->nr_dtms);
 }
 
-/* Add the node to the event if that concerns it. */
+/* Add the node to the event if the event counts there. */
 static void cmn_event_add(const struct cmn *cmn, struct cmn_event *ce, unsigned int n, int id)
 {
 	const struct cmn_node *node = &cmn->nodes[n];
@@ -84,7 +84,7 @@ static void cmn_event_add(const struct cmn *cmn, struct cmn_event *ce, unsigned 
 	m->dtm = node->dtm;
 	if (ce->type == CMN_TYPE_WP && cmn->multi_dtm)
 		m->dtm += port / 2;
-	/* On CMN-600 all domains count, for it is not known which one it is. */
+	/* On CMN-600 the domain is not known, so a letter of each is taken. */
 	ce->dtcs |= cmn->part->unit_info ? BIT(cmn->dtms[m->dtm].dtc) : BIT(cmn->nr_dtcs) - 1;
 	ce->nr++;
 }
@@ -107,7 +107,7 @@ static bool cmn_fields_fit(const struct cmn *cmn, const u64 *config)
 	return false;
 }
 
-/* Filter @i of the event, which @names is about; @field is what the user calls it. */
+/* Set filter @i of the event. @names describes it; users call it @field. */
 static bool cmn_filter_fits(const struct cmn *cmn, struct cmn_event *ce, unsigned int i,
 			    const struct cmn_filter_names *names, const char *field,
 			    unsigned int value)
@@ -129,7 +129,7 @@ static bool cmn_filter_fits(const struct cmn *cmn, struct cmn_event *ce, unsigne
 	return false;
 }
 
-/* The event id, and the filters that the event with this id has. */
+/* Set the event id, and the filters of an event with this id. */
 static bool cmn_id_fits(const struct cmn *cmn, const u64 *config, struct cmn_event *ce)
 {
 	unsigned int bits = cmn_selector_bits(cmn, ce->type);
@@ -150,7 +150,7 @@ static bool cmn_id_fits(const struct cmn *cmn, const u64 *config, struct cmn_eve
 	return false;
 }
 
-/* All nodes that the event counts. */
+/* Add all nodes that the event counts at. */
 static int cmn_event_place(const struct cmn *cmn, const u64 *config, struct cmn_event *ce)
 {
 	u64 word = config[PMU_CONFIG];

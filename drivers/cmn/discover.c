@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a mesh consists of: the root lists the XPs, an XP lists its devices' nodes.
+ * What a mesh consists of: the root lists the XPs, and an XP lists the nodes of its devices.
  */
 #include <linux/bitmap.h>
 #include <linux/device.h>
@@ -20,7 +20,7 @@ struct cmn_survey {
 	u16 unknown_type, unknown_xp;
 };
 
-/* A field of the global information; @absent where the product has none. */
+/* A field of the global information, or @absent if the product has none. */
 static unsigned int cmn_info(const struct cmn *cmn, const struct cmn_info_field *field,
 			     unsigned int absent)
 {
@@ -32,7 +32,7 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_assume_revision);
 module_param_named(assume_revision, cmn_assume_revision, charp, 0444);
 MODULE_PARM_DESC(assume_revision, "revision to take every mesh for, such as r3p0, whatever it says; \"no\": none for one that is not known");
 
-/* The revision that whoever loaded the module says it is. */
+/* The revision that the module parameter names. */
 static int cmn_assume_named(struct cmn *cmn, u16 number)
 {
 	cmn->part = cmn_part_named(number, cmn_assume_revision, &cmn->rev);
@@ -47,8 +47,8 @@ static int cmn_assume_named(struct cmn *cmn, u16 number)
 }
 
 /*
- * A revision that came after this driver: most have their registers where the one before has
- * them. Where those decide what may be touched at all, a guess is not good enough.
+ * A revision that is newer than this driver. Most revisions have their registers where the one
+ * before has them. If registers decide what may be touched at all, a guess is not good enough.
  */
 static int cmn_assume_newest(struct cmn *cmn, u16 number)
 {
@@ -68,7 +68,7 @@ static int cmn_assume_newest(struct cmn *cmn, u16 number)
 	return 0;
 }
 
-/* Which row describes the mesh. */
+/* Find the row that describes the mesh. */
 static int cmn_find_part(struct cmn *cmn)
 {
 	u64 low = cmn_read64(cmn->base + cmn->root + CMN_PERIPH_ID_01);
@@ -166,8 +166,8 @@ static bool cmn_ids_fit(const struct cmn *cmn, unsigned int bits)
 }
 
 /*
- * How wide X and Y are is nowhere to be read, and of meshes up to 2x2 sources disagree; the
- * XPs' ids have to fit their logical ones, so they tell.
+ * No register has the width of X and Y, and for meshes up to 2x2 the sources disagree. The ids of
+ * XPs have to fit their logical ids, which tells the width.
  */
 static bool cmn_find_id_bits(struct cmn *cmn)
 {
@@ -186,7 +186,7 @@ static bool cmn_find_id_bits(struct cmn *cmn)
 
 /*
  * Logical ids go row by row, and the first XP of the second row has id 8. Only the map and the
- * drawing depend on that: who is at which XP, and in which domain, the XPs say.
+ * drawing depend on that. The XPs themselves tell their devices and domain.
  */
 static void cmn_find_grid(struct cmn *cmn)
 {
@@ -213,8 +213,8 @@ static void cmn_find_grid(struct cmn *cmn)
 }
 
 /*
- * An XP may be built with more ports than are in use, which only some products tell: as
- * many as it says, or as are connected.
+ * The number of ports: as many as the XP says, or else as many as are connected. An XP may be built
+ * with more ports than are in use, which only some products tell.
  */
 static int cmn_find_ports(struct cmn *cmn, struct cmn_xp *xp)
 {
@@ -236,8 +236,8 @@ static int cmn_find_ports(struct cmn *cmn, struct cmn_xp *xp)
 }
 
 /*
- * Graviton5's S3 of 10x14 has zeros where others have domains: there each quarter of the mesh is
- * one, west before east and south before north. An id has 4 bits for each of X and Y.
+ * Graviton5's S3 of 10x14 has zeros where others have domains. Each quarter of the mesh is a
+ * domain, west before east and south before north. An id has 4 bits for each of X and Y.
  */
 #define CMN_QUARTERED_WIDTH	10
 #define CMN_QUARTERED_HEIGHT	14
@@ -248,7 +248,7 @@ static unsigned int cmn_quarter(const struct cmn_xp *xp)
 	       (xp->id >> 3 & 0xf) / (CMN_QUARTERED_HEIGHT / 2) * 2;
 }
 
-/* Of another size nobody knows the domains, and carries into a wrong DTC would be lost. */
+/* For another size the domains are not known, and carries into a wrong DTC would be lost. */
 static int cmn_check_quarters(const struct cmn *cmn)
 {
 	if (!cmn->quartered || (cmn->width == CMN_QUARTERED_WIDTH &&
@@ -260,8 +260,8 @@ static int cmn_check_quarters(const struct cmn *cmn)
 }
 
 /*
- * All DTMs of an XP are in one domain. Each has a register that says so, but for one parameter
- * of the hardware, so only the first is asked.
+ * All DTMs of an XP are in one domain. Each has a register for that, but the hardware has one
+ * parameter for all of them, so only the first is read.
  */
 static void cmn_add_dtms(struct cmn *cmn, unsigned int x)
 {
@@ -312,7 +312,7 @@ static struct cmn_node *cmn_add_node(struct cmn *cmn, u64 info, unsigned int x,
 	return node;
 }
 
-/* A device's node with events, or each of its two sets: the second is that of HN-I or RN-I. */
+/* Add a node with events, or one of its two sets. The second set is that of HN-I or RN-I. */
 static int cmn_add_device(struct cmn *cmn, u64 info, unsigned int x, void __iomem *base)
 {
 	struct cmn_xp *xp = &cmn->xps[x];
@@ -324,7 +324,7 @@ static int cmn_add_device(struct cmn *cmn, u64 info, unsigned int x, void __iome
 					      xp->nr_ports);
 	struct cmn_node *node;
 
-	/* Who lists a node is right about where it is. */
+	/* The node is at the XP that lists it, whatever its id says. */
 	if (!cmn_id_is_at(cmn, FIELD_GET(CMN_NODE_INFO_ID, info), xp))
 		dev_warn_once(cmn->dev, "node 0x%llx is listed by XP 0x%x, where it is not by its id\n",
 			      FIELD_GET(CMN_NODE_INFO_ID, info), xp->id);
@@ -394,7 +394,7 @@ static int cmn_add_child(struct cmn *cmn, struct cmn_survey *survey, unsigned in
 	case CMN_TYPE_CCLA:
 	case CMN_TYPE_CCLA_RNI:
 		return cmn_add_device(cmn, info, x, base);
-	/* Without events, or with counters of its own that are not of the mesh. */
+	/* Nodes without events, or with counters that are not of the mesh. */
 	case CMN_TYPE_CFG:
 	case CMN_TYPE_RNSAM:
 	case CMN_TYPE_HNF_MPAM_S:
@@ -438,7 +438,7 @@ static int cmn_find_children(struct cmn *cmn, struct cmn_survey *survey, unsigne
 
 static int cmn_find_nodes(struct cmn *cmn, struct cmn_survey *survey)
 {
-	/* Each child may be two, and the XP itself is one. */
+	/* Each child may make two nodes, and the XP itself makes one. */
 	unsigned int most = cmn->nr_xps * (2 * CMN_MAX_CHILDREN + 1);
 	struct cmn_node *fitting;
 
@@ -463,7 +463,7 @@ static int cmn_find_nodes(struct cmn *cmn, struct cmn_survey *survey)
 	return 0;
 }
 
-/* Every domain that a DTM is in has its DTC, and they are numbered from 0. */
+/* Each domain with a DTM has to have a DTC, and DTCs are numbered from 0. */
 static int cmn_check_domains(struct cmn *cmn)
 {
 	while (cmn->nr_dtcs < CMN_MAX_DTCS && cmn->dtc[cmn->nr_dtcs].base)
@@ -493,7 +493,7 @@ static int cmn_survey(struct cmn *cmn, struct cmn_survey *survey)
 	return err ?: cmn_check_domains(cmn);
 }
 
-/* What cmn_discover() has taken; harmless if that failed, or was not called. */
+/* Undo cmn_discover(). Does no harm if that failed, or was not called. */
 void cmn_undiscover(struct cmn *cmn)
 {
 	bitmap_free(cmn->stale_dtms);

@@ -13,8 +13,8 @@
 #define CMN_CELL_MOST	120
 
 /*
- * Lines of a cell go to @text, one after the other; only number @wanted is kept. Beyond the last
- * one there is none to keep, and the lines are measured.
+ * Lines of a cell go to @text, one after the other, and only number @wanted is kept. A number
+ * beyond the last line keeps none: then the lines are only measured.
  */
 #define CMN_CELL_MEASURE	UINT_MAX
 
@@ -77,12 +77,12 @@ static void cmn_cell_port(struct cmn_cell *cell, const struct cmn *cmn, unsigned
 			devices++;
 		}
 	}
-	/* A processor, or memory: nodes that are not the mesh's own. */
+	/* A processor or memory has no nodes of the mesh. */
 	if (!devices && xp->connect[port])
 		cmn_cell_line(cell, " p%u %s", port, name);
 }
 
-/* The line that @cell wants of an XP; the number of lines that there are. */
+/* Make the line of an XP that @cell asks for. Returns the number of lines. */
 static unsigned int cmn_cell_fill(struct cmn_cell *cell, const struct cmn *cmn, unsigned int x)
 {
 	const struct cmn_xp *xp = &cmn->xps[x];
@@ -98,7 +98,7 @@ static unsigned int cmn_cell_fill(struct cmn_cell *cell, const struct cmn *cmn, 
 	return cell->nr;
 }
 
-/* The number of lines of a row of XPs; @width becomes what the longest one needs. */
+/* Returns the number of lines of a row of XPs, and widens @width for the longest. */
 static unsigned int cmn_row_measure(const struct cmn *cmn, unsigned int y, unsigned int *width)
 {
 	struct cmn_cell cell = { .wanted = CMN_CELL_MEASURE, .width = *width };
@@ -167,7 +167,7 @@ DEFINE_SHOW_ATTRIBUTE(cmn_drawing);
 
 static struct dentry *cmn_drawings;
 
-/* A name of our own: the in-tree driver may be there, too. */
+/* The name differs from that of the in-tree driver, which may be loaded as well. */
 void cmn_drawing_init(void)
 {
 	cmn_drawings = debugfs_create_dir("cmn_pmu", NULL);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * DTCs: the 32-bit counters that DTMs carry into, called A to H in the manuals and letters
- * here, the cycle counter, overflow, and the switch of the whole mesh.
+ * here, the cycle counter, overflow, and the bit that runs the whole mesh.
  *
  * An event's value is the sum of its 16-bit local counters and, 16 bits up, of one
  * letter for each DTC. A carry from one to the other takes time, and in a mesh that counts
- * no two registers are read at once: cmn_event_value() makes the best of that. To have all
- * as of one moment the mesh is stopped, and what is under way awaited.
+ * no two registers are read at once: cmn_event_value() makes the best of that. For values of one
+ * moment the mesh is stopped, and the carries under way are awaited.
  *
- * Letters are extended to 64 bits here. They count on from one event to the next; in the middle
- * of their range they begin, and are put back there when they have wrapped and nothing counts:
- * so 2^31 wraps of local counters, 2^47 events, pass before the interrupt, and as many until it
- * would be too late to serve it.
+ * Letters are extended to 64 bits here. They count on from one event to the next. They begin in
+ * the middle of their range, and are put back there when they have wrapped and nothing counts. So
+ * 2^31 wraps of local counters, or 2^47 events, pass before the interrupt, and as many again until
+ * it would be too late to serve it.
  */
 #include <linux/delay.h>
 #include <linux/device.h>
@@ -25,9 +25,9 @@
 #define CMN_CYCLES_MASK		GENMASK_ULL(CMN_PMCCNTR_WIDTH - 1, 0)
 
 /*
- * How long after a stop a carry may still come, and a DTM still count. No manual says. Should all
- * local counters of the largest mesh wrap at once, and a DTC take one of their 144 * 4 * 4
- * carries in a clock of 1 GHz, then the last one comes after 2304 ns.
+ * How long after a stop a carry may still come, and a DTM still count. No manual tells. If all
+ * local counters of the largest mesh wrap at once, and a DTC takes one of their 144 * 4 * 4
+ * carries in each clock of 1 GHz, the last one comes after 2304 ns.
  */
 static unsigned int cmn_carry_ns = 2500;
 module_param_named(carry_ns, cmn_carry_ns, uint, 0444);
@@ -35,7 +35,7 @@ MODULE_PARM_DESC(carry_ns, "time in ns that a carry takes at most from a DTM to 
 
 /* A carry that takes longer than this, ns, does not come. */
 #define CMN_CARRY_LIMIT		1000000U
-/* What one that is missing is waited for at first. */
+/* How long a missing carry is waited for at first, ns. */
 #define CMN_CARRY_FIRST		100U
 
 static void __iomem *cmn_letter_reg(const struct cmn_dtc *dtc, unsigned int letter)
@@ -57,7 +57,7 @@ static void cmn_complain(struct irq_work *work)
 }
 
 /**
- * cmn_carries_init() - before anything else is done with a mesh.
+ * cmn_carries_init() - to be called before anything else is done with a mesh.
  * @cmn: the mesh
  *
  * Context: any.
@@ -69,7 +69,7 @@ void cmn_carries_init(struct cmn *cmn)
 EXPORT_SYMBOL_IF_KUNIT(cmn_carries_init);
 
 /**
- * cmn_dtc_reset() - take over a DTC, with whatever a previous kernel left behind.
+ * cmn_dtc_reset() - take over a DTC, as a previous kernel left it.
  * @dtc: the DTC
  *
  * An overflow can be cleared only while the PMU is enabled; and the counters may be running.
@@ -96,7 +96,7 @@ void cmn_dtc_quiesce(struct cmn_dtc *dtc)
 {
 	cmn_write32(0, dtc->pmu + CMN_DTC_PMCR);
 	cmn_write32(0, dtc->base + CMN_DTC_CTL);
-	/* Then all that was written has arrived. */
+	/* A read, so that all writes have arrived. */
 	cmn_read32(dtc->base + CMN_DTC_CTL);
 }
 
@@ -105,8 +105,8 @@ void cmn_dtc_quiesce(struct cmn_dtc *dtc)
  * @cmn: the mesh
  * @run: which
  *
- * DTC 0 does it for all. When this returns from a stop nothing is under way any more: the write
- * has arrived, all DTMs know, and the last carry has come.
+ * DTC 0 does it for all. When this returns from a stop, nothing is under way any more: the write
+ * has arrived, all DTMs have stopped, and the last carry has come.
  *
  * Context: the owner CPU, interrupts off. 1 write, to stop 1 read and some us.
  */
@@ -116,11 +116,11 @@ void cmn_mesh_run(struct cmn *cmn, bool run)
 
 	cmn_write32(run ? CMN_PMCR_RUN : 0, pmcr);
 	cmn->stopped = !run;
-	/* What was read is no longer so. */
+	/* Values that were read are out of date. */
 	cmn->pass++;
 	if (run)
 		return;
-	/* A delay begins when the write has arrived, for which it has to be read back. */
+	/* The delay begins when the write has arrived, so it is read back. */
 	cmn_read32(pmcr);
 	cmn->carry_ns = max(cmn->carry_ns, min(cmn_carry_ns, CMN_CARRY_LIMIT));
 	ndelay(cmn->carry_ns);
@@ -138,14 +138,14 @@ static void cmn_letter_put(struct cmn_dtc *dtc, unsigned int letter, u32 value)
 }
 
 /**
- * cmn_letter_read() - what a letter has counted.
+ * cmn_letter_read() - the count of a letter.
  * @cmn: the mesh
  * @dtc: the DTC
  * @letter: which, 0 to 7
  *
  * Context: the owner CPU, interrupts off. 1 read in a pass for two letters; in a mesh that is
  * stopped 1 write if it has wrapped.
- * Return: carries of local counters, 64 bits, of all events that it ever was for.
+ * Return: carries of local counters, 64 bits, of all events that ever had the letter.
  */
 static u64 cmn_letter_read(struct cmn *cmn, struct cmn_dtc *dtc, unsigned int letter)
 {
@@ -159,14 +159,14 @@ static u64 cmn_letter_read(struct cmn *cmn, struct cmn_dtc *dtc, unsigned int le
 	now = dtc->pair[pair] >> (32 * (letter % 2));
 	dtc->total[letter] += (u32)(now - dtc->last[letter]);
 	dtc->last[letter] = now;
-	/* What came between the read and the write would be lost. */
+	/* While the mesh counts, a carry between the read and the write would be lost. */
 	if (cmn->stopped && now < CMN_LETTER_START)
 		cmn_letter_put(dtc, letter, CMN_LETTER_START);
 	return dtc->total[letter];
 }
 
 /**
- * cmn_carries_read() - what the letters of an event have counted.
+ * cmn_carries_read() - the sum of the letters of an event.
  * @cmn: the mesh
  * @ce: the event
  *
@@ -189,13 +189,13 @@ u64 cmn_carries_read(struct cmn *cmn, const struct cmn_event *ce)
  * @ce: an event whose local counters have wrapped more often than its letters tell
  * @least: what they should tell
  *
- * Either they take longer than was thought, which is remembered, or the mesh loses them when it
- * is stopped, and then it is not waited for any more. Both are told, once; not from here, since
- * perf may have the scheduler's locks, and printk wakes others up.
+ * Either carries take longer than was thought, which is remembered. Or the mesh loses them when it
+ * is stopped, and then they are not waited for any more. Both are reported, once; not from here,
+ * since perf may hold the scheduler's locks, and printk wakes tasks.
  *
- * Context: the owner CPU, interrupts off. Up to 2 ms, but after that no stop's wait is shorter
- * than what was found, or there is none of these any more.
- * Return: what cmn_carries_read() says at the end.
+ * Context: the owner CPU, interrupts off. Up to 2 ms; after that each stop waits as long as was
+ * found, or no call waits any more.
+ * Return: cmn_carries_read() at the end.
  */
 u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least)
 {
@@ -224,7 +224,7 @@ u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least)
  * cmn_cycles_start() - let the cycle counter count.
  * @dtc: the DTC
  *
- * It counts while the DTC is clocked, which only without clock gating is always.
+ * It counts while the DTC is clocked. That is always so only without clock gating.
  *
  * Context: the owner CPU, interrupts off. 2 writes.
  */
@@ -242,7 +242,7 @@ void cmn_cycles_stop(struct cmn_dtc *dtc)
 }
 
 /**
- * cmn_cycles_read() - what the cycle counter has counted.
+ * cmn_cycles_read() - the count of the cycle counter.
  * @cmn: the mesh
  * @dtc: the DTC
  *
@@ -268,9 +268,9 @@ u64 cmn_cycles_read(const struct cmn *cmn, struct cmn_dtc *dtc)
  * @cmn: the mesh
  * @dtcs: bit per DTC
  *
- * In a stopped mesh reading a letter, or the cycle counter, that has wrapped puts it back to
- * the middle of its range, so it is enough to bring all events up to date. It has to run
- * for the flags to be seen and cleared.
+ * In a stopped mesh, a read of a letter or cycle counter that has wrapped puts it back to the
+ * middle of its range, so it is enough to bring all events up to date. The mesh has to run for the
+ * flags to be seen and cleared.
  *
  * Context: the owner CPU, interrupts off. 1 read for each DTC, 1 read and 1 write for each that
  * has overflowed, and those of the events and of a stop.
@@ -299,7 +299,7 @@ bool cmn_overflow(struct cmn *cmn, u8 dtcs)
 		if (!flags[i])
 			continue;
 		cmn_write32(flags[i], cmn->dtc[i].pmu + CMN_DTC_PMOVSR_CLR);
-		/* Until that has arrived the interrupt is there, and would come again. */
+		/* Until the write has arrived the interrupt would come again. */
 		cmn_read32(cmn->dtc[i].pmu + CMN_DTC_PMOVSR);
 	}
 	if (idle)

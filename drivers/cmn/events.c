@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The named events of a mesh: of what the tables have, what its nodes can count.
+ * The named events of a mesh: those of the tables that its nodes can count.
  */
 #include <linux/bitfield.h>
 #include <linux/export.h>
@@ -8,7 +8,7 @@
 
 #include "cmn.h"
 
-/* Events that a product got later than its first revision. */
+/* Events that a product has only since a later revision. */
 struct cmn_missing {
 	u16 events;
 	u16 revs;			/* bit per revision that lacks them */
@@ -96,7 +96,7 @@ static const char * const cmn_xp_whats[] = {
 #define CMN_XP_LINKS		4	/* codes of interfaces before those of ports */
 #define CMN_XP_MOST_PORTS	6	/* of an XP that is alone, as far as ids go */
 
-/* Most that a mesh can have: room for all rows and all their filters' values. */
+/* Room for all rows and all values of their filters. */
 #define CMN_MOST_EVENTS		1024
 
 static bool cmn_has_type(const struct cmn *cmn, u16 type)
@@ -145,7 +145,7 @@ const struct cmn_event_row *cmn_event_row_find(const struct cmn *cmn, u16 type, 
 	return NULL;
 }
 
-/* The port that an XP's event is of, by its id; -1 if it is of a link to a neighbour. */
+/* The port of an XP's event, by its id; -1 if it counts a link to a neighbour. */
 int cmn_xp_event_port(const struct cmn *cmn, u16 id)
 {
 	int code = FIELD_GET(CMN_XP_ID_INTERFACE, id);
@@ -170,8 +170,8 @@ static bool cmn_xp_has_channel(const struct cmn *cmn, const struct cmn_xp_channe
 }
 
 /*
- * Is this the id of an event that an XP of this mesh has? If not a message says why. Channels
- * that no source describes may be more than nothing, so they are let through.
+ * Has an XP of this mesh an event with this id? If not, a message says why. Channels that no source
+ * describes are let through, since they may exist.
  */
 bool cmn_xp_event_fits(const struct cmn *cmn, u16 id)
 {
@@ -211,7 +211,7 @@ static struct pmu_named_event *cmn_name(struct cmn *cmn, char *name, u16 type, u
 	return event;
 }
 
-/* How many values a filter has, and what a name says of one; NULL if that selects nothing. */
+/* The number of values of a filter. Each has a name, or NULL if it selects nothing. */
 static unsigned int cmn_filter_values(const struct cmn_filter_names *filter)
 {
 	return filter ? filter->nr : 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Node ids: X and Y, and in the low three bits, or five where there is one XP alone, port
- * and device.
+ * Node ids: X and Y, and in the low three bits port and device. A mesh of one XP has five bits for
+ * these.
  */
 #include <linux/export.h>
 #include <linux/minmax.h>
@@ -11,7 +11,7 @@
 #define CMN_ID_LOW_BITS		3
 #define CMN_ID_LOW_BITS_1X1	5
 
-/* Bits for X, and as many for Y. Two at the least: a 2x2 mesh has ids like a 4x4 one. */
+/* Bits for X, and as many for Y. There are at least two: a 2x2 mesh has ids like a 4x4 one. */
 u8 cmn_id_bits(unsigned int width, unsigned int height)
 {
 	unsigned int most = max(width, height);
@@ -38,7 +38,7 @@ unsigned int cmn_id_dev_bits(const struct cmn *cmn, unsigned int ports)
 }
 
 /*
- * Where @id is, if the XP there has @ports ports. That is each XP's own: devices of an XP
+ * Where @id is, if the XP there has @ports ports. Each XP has a number of its own: ids at an XP
  * with two ports have two bits for the device even if the next XP has three ports.
  */
 struct cmn_place cmn_id_place(const struct cmn *cmn, u16 id, unsigned int ports)

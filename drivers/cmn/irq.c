@@ -2,9 +2,8 @@
 /*
  * The overflow interrupts: one for each DTC, or one for several.
  *
- * Only the owner CPU touches the counters, so the interrupts follow it. One that comes
- * in elsewhere while they move is masked, since it is level-triggered, and the owner is
- * called.
+ * Only the owner CPU touches the counters, so the interrupts follow it. An interrupt that comes in
+ * on another CPU while they move is masked, since it is level-triggered, and the owner is called.
  */
 #include <linux/atomic.h>
 #include <linux/device.h>
@@ -14,14 +13,14 @@
 
 #include "cmn.h"
 
-/* Once it is enabled it may be forwarded again, before this returns. */
+/* Once it is unmasked it may be forwarded again, before this returns. */
 static void cmn_line_unmask(struct cmn_line *line)
 {
 	enable_irq(line->irq);
 	atomic_dec(&line->forwarded);
 }
 
-/* On the owner, which it still is: cmn_irq_move() waits for this. */
+/* This CPU is still the owner: cmn_irq_move() waits for this. */
 static void cmn_line_called(void *data)
 {
 	struct cmn_line *line = data;
@@ -115,7 +114,7 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_irq_disable);
 
 /**
  * cmn_irq_enable() - let interrupts come.
- * @cmn: the mesh, registered with the core: it is still so when the last one has come
+ * @cmn: the mesh, registered with the core until the last interrupt has come
  *
  * Context: any.
  */
@@ -127,9 +126,8 @@ void cmn_irq_enable(struct cmn *cmn)
 EXPORT_SYMBOL_IF_KUNIT(cmn_irq_enable);
 
 /*
- * The interrupts are for @cpu from now on. When this returns none is being served on the CPU that
- * was the owner, where it would stop the mesh under the events of the new one. Until then no other
- * CPU touches the mesh.
+ * Direct the interrupts to @cpu. When this returns, none is being served on the old owner, where it
+ * would stop the mesh under the events of the new one. Until then no other CPU touches the mesh.
  */
 void cmn_irq_move(struct cmn *cmn, int cpu)
 {

@@ -21,7 +21,7 @@ const struct cmn_bus *cmn_kunit_bus;
 EXPORT_SYMBOL_IF_KUNIT(cmn_kunit_bus);
 #endif
 
-/* What firmware says a device is: the number of the part. */
+/* Firmware's names of a device, and the number of the part. */
 #define CMN_IS_600	0x434
 #define CMN_IS_650	0x436
 #define CMN_IS_CI700	0x43a
@@ -52,8 +52,8 @@ static void cmn_drop(void *data)
 }
 
 /*
- * The region and the root's place in it. ACPI gives that of CMN-600 as a second resource
- * within the first one; others have been seen with two as well, one in the other.
+ * The region and the root's place in it. For CMN-600 ACPI has a second resource within the first
+ * one for that place. Other parts have been seen with two as well, one in the other.
  */
 static int cmn_find_region(struct cmn *cmn, struct platform_device *pdev, bool rooted)
 {
@@ -83,8 +83,8 @@ static int cmn_find_region(struct cmn *cmn, struct platform_device *pdev, bool r
 }
 
 /*
- * The region is mapped but not claimed: it is not the PMU's alone, and firmware may describe
- * parts of it too. The DTCs are ours.
+ * The region is mapped but not claimed, since it is not the PMU's alone: firmware may describe
+ * parts of it as other devices. The DTCs are ours.
  */
 static int cmn_claim_dtcs(struct cmn *cmn)
 {
@@ -101,10 +101,10 @@ static int cmn_claim_dtcs(struct cmn *cmn)
  * cmn_reset() - take over a mesh: nothing selected, no overflow, stopped.
  * @cmn: the mesh, discovered
  *
- * Nothing may carry into a DTC any more when its overflow is cleared.
+ * When the overflow of a DTC is cleared, no counter may carry into it any more.
  *
- * Context: probe, and behind a sleep.
- * Return: 0; -EACCES, with a message, where the PMU cannot be enabled.
+ * Context: probe, and after a sleep.
+ * Return: 0; -EACCES, with a message, if the PMU cannot be enabled.
  */
 int cmn_reset(struct cmn *cmn)
 {
@@ -121,7 +121,7 @@ int cmn_reset(struct cmn *cmn)
 				"the PMU of DTC 0 stays off: 0x%x was written to PMCR and 0x%x is read; firmware has to let non-secure software use it\n",
 				(u32)CMN_PMCR_RUN, pmcr);
 		}
-		/* Of what else the register does not keep nobody knows whether it matters. */
+		/* Whether other bits matter that the register does not keep is not known. */
 		if (pmcr != CMN_PMCR_RUN)
 			dev_warn(cmn->dev, "0x%x was written to PMCR of DTC %u and 0x%x is read: counts may lack what wraps there\n",
 				 (u32)CMN_PMCR_RUN, i, pmcr);
@@ -136,7 +136,7 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_reset);
  * cmn_quiesce() - leave a mesh: nothing selected, nothing enabled.
  * @cmn: the mesh, reset
  *
- * What counted last is still selected, as stopping is left to the next start.
+ * The last events are still selected, since a stop leaves that to the next start.
  *
  * Context: any, when no event can count any more.
  */
@@ -192,7 +192,6 @@ static int cmn_register(struct cmn *cmn)
 	return devm_add_action_or_reset(cmn->dev, cmn_map_drop, cmn);
 }
 
-/* Everything from the tree of nodes on. */
 static int cmn_set_up(struct cmn *cmn, struct platform_device *pdev, unsigned int expected)
 {
 	int err = cmn_discover(cmn);
@@ -254,9 +253,9 @@ static int cmn_suspend(struct device *dev)
 }
 
 /*
- * Registers may be as after a reset, or as another kernel left them which wrote back an image.
- * Firmware that does not let us at the PMU any more has told so; events then fail when they are
- * read.
+ * Registers may be as after a reset, or as the kernel left them that wrote back an image. If
+ * firmware does not let us access the PMU any more, this has been reported, and events fail when
+ * they are read.
  */
 static int cmn_resume(struct device *dev)
 {
@@ -270,7 +269,10 @@ static int cmn_resume(struct device *dev)
 
 static DEFINE_SIMPLE_DEV_PM_OPS(cmn_pm_ops, cmn_suspend, cmn_resume);
 
-/* No aliases for these: at boot chance would decide between this driver and the kernel's own. */
+/*
+ * No aliases for these: at boot it would be by chance whether this driver or the kernel's is
+ * loaded.
+ */
 static const struct of_device_id cmn_of_ids[] = {
 	{ .compatible = "arm,cmn-600", .data = (void *)CMN_IS_600 },
 	{ .compatible = "arm,cmn-650", .data = (void *)CMN_IS_650 },

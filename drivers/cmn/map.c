@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The map in debugfs, for programs: arm-cmn/map, and map_N for arm_cmn_N, byte for byte as the
- * in-tree driver has it, which Arm's tools read. People have a better one in drawing.c.
+ * The map in debugfs, for programs: arm-cmn/map, and map_N for arm_cmn_N. Arm's tools read it, so
+ * it is byte for byte that of the in-tree driver. drawing.c has a better one for people.
  */
 #include <linux/bitops.h>
 #include <linux/debugfs.h>
@@ -14,7 +14,7 @@
 #define CMN_MAP_CELL	8	/* columns */
 #define CMN_MAP_DEVICES	2	/* of a port that have a line */
 
-/* What can be connected to a port, by the code in its connect info, as the map spells it. */
+/* Names of devices in the map, by the code in the connect info of their port. */
 static const char * const cmn_connected[] = {
 	[0x00] = "", [0x01] = "RN-I", [0x02] = "RN-D", [0x04] = "RN-F_B", [0x05] = "RN-F_B_E",
 	[0x06] = "RN-F_A", [0x07] = "RN-F_A_E", [0x08] = "HN-T", [0x09] = "HN-I", [0x0a] = "HN-D",
@@ -25,7 +25,7 @@ static const char * const cmn_connected[] = {
 	[0x1e] = "CCG", [0x20] = "RN-F_F", [0x21] = "RN-F_F_E", [0x22] = "SN-F_F",
 };
 
-/* What @code says is connected to a port; "" for nothing. */
+/* The name of the device that @code stands for; "" for nothing. */
 const char *cmn_connected_name(u8 code)
 {
 	const char *name = code < ARRAY_SIZE(cmn_connected) ? cmn_connected[code] : NULL;
@@ -42,9 +42,9 @@ static void cmn_map_port(struct seq_file *s, u8 code)
 }
 
 /*
- * The logical id of a device: of its nodes that of the lowest type, but for those that others
- * have with them. Ids are looked for in the whole mesh, since that is what the in-tree driver
- * does: at a port that an XP lacks it can be a device of a neighbour.
+ * The logical id of a device is that of its node of the lowest type. Types that come with others do
+ * not count. Ids are looked for in the whole mesh, as the in-tree driver does: at a port that an XP
+ * lacks, this may find a device of a neighbour.
  */
 static void cmn_map_device(struct seq_file *s, const struct cmn *cmn, u16 id)
 {
@@ -68,7 +68,7 @@ static void cmn_map_device(struct seq_file *s, const struct cmn *cmn, u16 id)
 	seq_printf(s, "%*s#%-*u|", before, "", CMN_MAP_CELL - 1 - before, found->logical);
 }
 
-/* The domain of an XP. On CMN-600 those are known that have the DTC, if there are several. */
+/* The domain of an XP. On CMN-600 with several DTCs only that of an XP with a DTC is known. */
 static int cmn_map_domain(const struct cmn *cmn, const struct cmn_xp *xp)
 {
 	if (cmn->part->unit_info)
@@ -79,7 +79,7 @@ static int cmn_map_domain(const struct cmn *cmn, const struct cmn_xp *xp)
 	return -1;
 }
 
-/* As many ports as it takes to have all that are in use. */
+/* The number of ports up to the last one in use. */
 static unsigned int cmn_map_ports(const struct cmn_xp *xp)
 {
 	unsigned int ports = CMN_MAX_PORTS;
@@ -159,9 +159,9 @@ DEFINE_SHOW_ATTRIBUTE(cmn_map);
 static struct dentry *cmn_maps;
 
 /*
- * The in-tree module has a directory of the same name as long as it is loaded. Ours are no files
- * for it: they would go with it, at any time. debugfs takes the error for a parent, and makes
- * none.
+ * The in-tree module has a directory of the same name as long as it is loaded. Our files do not go
+ * there, since they would be removed with it. debugfs takes the error for a parent, and makes no
+ * files.
  */
 void cmn_map_init(void)
 {

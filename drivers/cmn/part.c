@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * In what the products and their revisions differ, one row each.
+ * How the products and their revisions differ, one row each.
  *
- * CI-700 has no manual that is public; its ports and DTM information are where CMN-650 has
- * them, its selectors and watchpoints too.
+ * CI-700 has no public manual. Its ports, DTM information, selectors and watchpoints are where
+ * CMN-650 has them.
  */
 #include <linux/export.h>
 #include <linux/kernel.h>
@@ -33,8 +33,8 @@ static const u16 cmn_connect_s3_r2[CMN_MAX_PORTS] = {
 };
 
 /*
- * What HN-F and, up to S3 r1, HN-S can filter; fields that a product lacks have no events to use
- * them.
+ * Filters of HN-F and, up to S3 r1, of HN-S. If a product lacks a field, it has no events that use
+ * it.
  */
 static const u64 cmn_home_filters[CMN_FILTERS] = {
 	[CMN_FILTER_OCCUP1] = GENMASK_ULL(34, 32),
@@ -189,7 +189,7 @@ static bool cmn_part_is(const struct cmn_part *part, u16 number)
 	return number == (part->code ?: part->number);
 }
 
-/* The row of a part and revision, or NULL for one that is not known. */
+/* The row of a part and revision, or NULL if that is not known. */
 const struct cmn_part *cmn_part_find(u16 number, u8 rev)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(cmn_parts); i++)
@@ -200,7 +200,7 @@ const struct cmn_part *cmn_part_find(u16 number, u8 rev)
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_part_find);
 
-/* The row with a part's newest revision; NULL for a part that is not known. */
+/* The row with a part's newest revision, or NULL if the part is not known. */
 const struct cmn_part *cmn_part_newest(u16 number)
 {
 	const struct cmn_part *newest = NULL;
@@ -211,7 +211,7 @@ const struct cmn_part *cmn_part_newest(u16 number)
 	return newest;
 }
 
-/* The row of a part's revision by name, whose code becomes @rev; NULL if there is none. */
+/* The row of a part's revision by name, or NULL. Sets @rev to the revision's code. */
 const struct cmn_part *cmn_part_named(u16 number, const char *revision, u8 *rev)
 {
 	for (*rev = 0; *rev < CMN_REVISIONS; ++*rev) {
@@ -223,14 +223,14 @@ const struct cmn_part *cmn_part_named(u16 number, const char *revision, u8 *rev)
 	return NULL;
 }
 
-/* What the mesh's revision, or that which it is taken for, is called, or "?". */
+/* The name of the mesh's revision, or of the one that it is taken for, or "?". */
 const char *cmn_revision_name(const struct cmn *cmn)
 {
 	return (cmn->part->revisions ? cmn->part->revisions[cmn->rev] : NULL) ?: "?";
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_revision_name);
 
-/* The bits of a selector that are @filter, for a node of @type; 0 if it has none. */
+/* The bits of @filter in the selector of a node of @type, or 0. */
 u64 cmn_filter_mask(const struct cmn *cmn, u16 type, enum cmn_filter filter)
 {
 	if (filter == CMN_FILTER_NONE)
@@ -247,7 +247,7 @@ u64 cmn_filter_mask(const struct cmn *cmn, u16 type, enum cmn_filter filter)
 	}
 }
 
-/* The width of ids of events of @type. What is wider would select another event. */
+/* The width of event ids of @type. A wider id would select another event. */
 unsigned int cmn_selector_bits(const struct cmn *cmn, u16 type)
 {
 	const struct cmn_widths *widths = cmn->part->widths;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the core of the suite is told about a mesh: formats, identifier, verbs.
+ * What the core of the suite has to know of a mesh: formats, identifier, verbs.
  */
 #include <linux/bitfield.h>
 #include <linux/device.h>
@@ -16,10 +16,10 @@
 #include "cmn.h"
 
 /*
- * Values have 64 bits, of which the hardware has 48, or 40 of cycles; half of that passes
- * before there is an interrupt. In case one is lost, events are polled as often: this
- * is the rate at which 64 bits would wrap in the same time. No mesh is clocked faster
- * than 4 GHz, and no source counts more than one in a clock.
+ * Values have 64 bits. The hardware has 48 of them, or 40 for cycles, and half of that range
+ * passes before there is an interrupt. In case an interrupt is lost, events are polled as often:
+ * this is the rate at which 64 bits would wrap in the same time. No mesh is clocked faster than 4
+ * GHz, and no event counts more than one in a clock.
  */
 #define CMN_MAX_CLOCK		4000000000ULL
 #define CMN_EVENT_RATE		(CMN_MAX_CLOCK << 16)
@@ -31,7 +31,7 @@ static const struct pmu_format cmn_formats[CMN_FORMATS] = {
 	[CMN_FORMAT_TYPE] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_TYPE, "type"),
 	[CMN_FORMAT_EVENTID] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_EVENTID, "eventid"),
 	[CMN_FORMAT_OCCUPID] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_OCCUPID, "occupid"),
-	/* As the in-tree driver of 7.3 calls it. */
+	/* The name is that of the in-tree driver of 7.3. */
 	[CMN_FORMAT_FILTER] = {
 		.name = "filter", .mask = CMN_CONFIG_OCCUPID, .word = PMU_CONFIG, .alias = true,
 	},
@@ -58,15 +58,15 @@ static const struct pmu_format cmn_formats[CMN_FORMATS] = {
 static LIST_HEAD(cmn_halves);
 static DEFINE_MUTEX(cmn_halves_mutex);
 
-/* Leaders are only compared. */
+/* Leaders are only compared, never looked into. */
 static bool cmn_same_group(const struct cmn_event *one, const struct cmn_event *other)
 {
 	return READ_ONCE(one->event->group_leader) == READ_ONCE(other->event->group_leader);
 }
 
 /*
- * The half that an event makes a pair with: in its group, although that has a mate elsewhere; else
- * one of the process that has none.
+ * The half that an event makes a pair with: one in its group, even if that has a mate elsewhere;
+ * else one of the same process without a mate.
  */
 static struct cmn_event *cmn_find_mate(const struct cmn_event *ce)
 {
@@ -84,8 +84,8 @@ static struct cmn_event *cmn_find_mate(const struct cmn_event *ce)
 }
 
 /*
- * The half that was opened first counts the pair, whichever perf schedules first. Outside of groups
- * one that has been the second half of another pair remains that.
+ * The half that was opened first counts the pair, whichever perf schedules first. Outside of
+ * groups a half that was the second of another pair remains a second one.
  */
 static void cmn_half_join(struct cmn_event *ce)
 {
@@ -107,7 +107,7 @@ static void cmn_half_join(struct cmn_event *ce)
 /**
  * cmn_half_open() - half a pair is opened: look for the other half.
  * @ce: the half
- * @event: what perf calls it
+ * @event: its perf event
  *
  * Context: event_init; takes cmn_halves_mutex.
  */
@@ -126,7 +126,7 @@ void cmn_half_open(struct cmn_event *ce, const struct perf_event *event)
 EXPORT_SYMBOL_IF_KUNIT(cmn_half_open);
 
 /**
- * cmn_half_close() - half a pair goes: the one that is left may make a pair with another.
+ * cmn_half_close() - half a pair is closed: the other half may make a pair with another one.
  * @ce: the half
  *
  * Context: event_free; takes cmn_halves_mutex.
@@ -160,7 +160,7 @@ static int cmn_op_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 	ce->may_log = pmu_may_log();
 	if (ce->wp.tag) {
 		cmn_half_open(ce, ev->event);
-		/* Who is a partner changes with the group. */
+		/* Its partner changes with the group. */
 		ev->claims_anew = true;
 	}
 	ev->max_rate = ce->type == CMN_TYPE_DTC ? CMN_CYCLES_RATE : CMN_EVENT_RATE * ce->nr;
@@ -169,15 +169,15 @@ static int cmn_op_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 }
 
 /*
- * The halves of a pair come one by one: only at the end it is known that there was no other. A
- * second half has counted what it matches by itself.
+ * The halves of a pair are opened one by one, so only at the end it is known that one had no
+ * other. A second half has counted the flits that it matches by itself.
  */
 static void cmn_op_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	const struct cmn *cmn = container_of(desc, struct cmn, desc);
 	struct cmn_event *ce = ev->priv;
 
-	/* The device may have gone, its name is the mesh's. */
+	/* The device may have gone, but the mesh has its name. */
 	if (ce->wp.tag && ce->counted && !ce->paired && !ce->odd && ce->may_log)
 		pr_notice_ratelimited("%s: event has counted nothing: wp_combine=%u: no other watchpoint fits to it\n",
 				      cmn->name, ce->wp.tag);
@@ -194,7 +194,7 @@ static void cmn_op_owner_changed(struct pmu_box *box, int cpu)
 	cmn_irq_move(cmn, cpu);
 }
 
-/* One that is switched off, or in error state, is not scheduled with the group. */
+/* An event that is off, or in error state, is not scheduled with its group. */
 static bool cmn_is_partner(const struct perf_event *event, const struct perf_event *other)
 {
 	const struct pmu_event *ev = pmu_event_of(event), *its;
@@ -206,8 +206,8 @@ static bool cmn_is_partner(const struct perf_event *event, const struct perf_eve
 }
 
 /*
- * Whose halves of pairs belong together: a group's, if the other is in it, or a process's. Two
- * users may have chosen the same number.
+ * Which halves of pairs belong together: those of a group, if the other half is in it, or else
+ * those of a process. Two users may have chosen the same number.
  */
 static const void *cmn_party(const struct perf_event *event, const struct cmn_event *ce)
 {
@@ -229,7 +229,7 @@ static int cmn_op_claim(struct pmu_box *box, struct pmu_event *ev, void *state, 
 
 	if (!trial && ce->wp.tag) {
 		ce->party = cmn_party(ev->event, ce);
-		/* The same for all XPs, whatever is opened or closed meanwhile. */
+		/* Read once, so that it is the same for all XPs. */
 		ce->odd = READ_ONCE(ce->second);
 	}
 	why = cmn_claim(cmn, state, ce, trial);
@@ -250,7 +250,7 @@ void cmn_event_start(struct cmn *cmn, struct cmn_event *ce)
 		cmn_cycles_start(&cmn->dtc[ce->cycles]);
 		return;
 	}
-	/* Nothing was counted, and no wrap of a counter seen. */
+	/* Nothing was counted, and no counter was seen to wrap. */
 	ce->carries = 0;
 	for (unsigned int i = 0; i < ce->nr; i++) {
 		ce->member[i].last = 0;
@@ -270,17 +270,18 @@ void cmn_event_stop(struct cmn *cmn, const struct cmn_event *ce)
 EXPORT_SYMBOL_IF_KUNIT(cmn_event_stop);
 
 /*
- * What an event has counted, and an offset.
+ * Returns the count of an event, and an offset.
  *
- * A local counter is smaller than when it was last read: it has wrapped, at least once. Its carry
- * may be under way, and may even have begun its way after the letters were read, since these come
- * first. For that each event has a pass of its own in a mesh that counts: else its letters might be
- * read behind local counters that were read for another event. So each wrap that was seen, and each
- * carry that has come, is a lower bound for how often counters have wrapped until they were read,
- * and so is the larger of what was known before plus the wraps since, and what the letters say.
- * With that the value is never more than was counted, and never less than before. What is missing
- * comes with later reads, and is missing only of counters that wrap more than once between two. In
- * a mesh that is stopped all carries have come, and it is exact.
+ * If a local counter is smaller than at the last read, it has wrapped at least once. Its carry may
+ * be under way, and may even have left after the letters were read, since these are read first.
+ * For this order each event has a pass of its own in a mesh that counts. Otherwise its letters
+ * might be read after local counters that were read for another event.
+ *
+ * So the wraps that were seen are a lower bound for the wraps until now, and so are the carries
+ * that have come. The larger of the two is taken: the number known before plus the wraps since, or
+ * the letters. So the value is never more than was counted, and never less than before. A later
+ * read adds what is missing, which are wraps of counters that wrap more than once between two
+ * reads. In a mesh that is stopped all carries have come, and the value is exact.
  */
 u64 cmn_event_value(struct cmn *cmn, struct cmn_event *ce)
 {
@@ -381,7 +382,7 @@ static const struct pmu_box_ops cmn_ops = {
 	.thaw = cmn_op_thaw,
 };
 
-/* Part and revision, as perf's tables of events look for them. */
+/* Part and revision, for perf's tables of events. */
 static ssize_t identifier_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	const struct cmn *cmn = container_of(attr, struct cmn, identifier);

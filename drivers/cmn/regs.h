@@ -10,14 +10,14 @@
 
 #include <linux/bits.h>
 
-/* The largest mesh of any product is of 12x12; somebody has built one with 14 rows. */
+/* The largest mesh of any product is of 12x12, but Graviton5 has one with 14 rows. */
 #define CMN_MAX_COLUMNS		14	/* and rows */
 #define CMN_MAX_XPS		(CMN_MAX_COLUMNS * CMN_MAX_COLUMNS)
 #define CMN_MAX_PORTS		8	/* of an XP */
 #define CMN_MAX_DTCS		4
 #define CMN_MAX_CHILDREN	128	/* of an XP: 32, but by one source alone */
 
-/* Every node: what it is. */
+/* Every node. */
 #define CMN_NODE_INFO		0x0000
 #define CMN_NODE_INFO_TYPE	GENMASK_ULL(15, 0)
 #define CMN_NODE_INFO_ID	GENMASK_ULL(31, 16)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Walking the tree of nodes without trusting what it says: firmware's region may be too
- * small, and frames may be powered down, hidden or damaged.
+ * Walking the tree of nodes without trusting it: firmware's region may be too small, and frames may
+ * be powered down, hidden or damaged.
  */
 #include <linux/bitops.h>
 #include <linux/device.h>
@@ -34,7 +34,7 @@ static int cmn_frame_check(const struct cmn *cmn, u32 offset)
  * @cmn: the mesh
  * @offset: of the node's frame, bytes
  * @what: what the node is, for messages
- * @most: more than that cannot be
+ * @most: the most that there can be
  * @array: set to where they are, from the start of the region, bytes
  *
  * Context: probe. 1 read.
@@ -68,9 +68,10 @@ int cmn_children(struct cmn *cmn, u32 offset, const char *what, unsigned int mos
  * @seen: the frames that were reached, a bit for each CMN_FRAME_ALIGN bytes of the region
  * @child: set to the offset of the child's frame
  *
- * Passes over what must not be touched: nodes outside of the mesh's power domain, isolated ones,
- * whatever the part, empty entries (on AmpereOneX some XPs list more children than they have,
- * erratum AC04_MESH_1; on CMN-600 a node can be at offset 0), and what was reached before.
+ * Passes over frames that must not be touched: nodes outside of the mesh's power domain; isolated
+ * nodes, whatever the part; empty entries (on AmpereOneX some XPs list more children than they
+ * have, erratum AC04_MESH_1; on CMN-600 a node can be at offset 0); and frames that were reached
+ * before.
  *
  * Context: probe. 1 read.
  * Return: 1; 0 to pass over the pointer; -EINVAL, with a message, if it leads out of the
@@ -100,15 +101,15 @@ int cmn_child(struct cmn *cmn, u32 offset, u32 array, unsigned int n, unsigned l
 	return 1;
 }
 
-/* The bits that cmn_child() wants. */
+/* The bits for cmn_child() to set. */
 unsigned int cmn_frames(const struct cmn *cmn)
 {
 	return DIV_ROUND_UP_ULL(cmn->size, CMN_FRAME_ALIGN);
 }
 
 /*
- * The root is where firmware, or the part, says; is it? Which part it is, and with it the size
- * of frames, is yet to be read there, from the part of the frame that all have.
+ * Is the root where firmware or the part says? The part's number, and with it the size of frames,
+ * is yet to be read there, so only registers that all parts have are touched.
  */
 int cmn_root_check(struct cmn *cmn)
 {

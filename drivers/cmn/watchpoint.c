@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Watchpoints: count the flits at a device port that match. A DTM has two for each
- * direction; the even one can count what matches it and the odd one too.
+ * Watchpoints count the flits at a device port that match. A DTM has two for each direction. The
+ * even one can count the flits that match both.
  */
 #include <linux/bitfield.h>
 #include <linux/export.h>
@@ -10,7 +10,7 @@
 
 static const char * const cmn_channel_names[CMN_CHANNELS] = { "REQ", "RSP", "SNP", "DAT" };
 
-/* WPn_CONFIG. A DTM of several in an XP knows its own two ports alone. */
+/* WPn_CONFIG. If an XP has several DTMs, each knows only its own two ports. */
 u32 cmn_wp_config(const struct cmn *cmn, const struct cmn_wp *wp, bool combine)
 {
 	u32 config = FIELD_PREP(CMN_WP_CONFIG_DEV_SEL, wp->port % 2) |
@@ -96,15 +96,15 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_wp_makes_pair);
 /**
  * cmn_wp_claim() - take a watchpoint of a DTM.
  * @claims: the DTM's
- * @ce: the event that it is for; as long as it has the watchpoint it must not go away
+ * @ce: the event that gets it, and must not go away as long as it has it
  * @trial: a group is tried, whose halves belong together
  *
- * A pair has both of a direction, and counts at the even one. Which half has that was decided
- * when they were opened, so it is the same in all DTMs, whichever half is claimed first. Two that
- * were not opened for each other may want the same one: who comes second gets what is left, in
- * all DTMs, since they have the same. Half a pair has its watchpoint, and keeps the other one
- * free. The even half counts nothing until the odd one is there, which counts what it matches by
- * itself.
+ * A pair has both watchpoints of a direction, and counts at the even one. Which half has the even
+ * one was decided when they were opened, so it is the same in all DTMs, whichever half is claimed
+ * first. Two halves that were not opened for each other may need the same one. Then the second one
+ * gets the other, in all DTMs. Half a pair has its own watchpoint, and keeps the other one free.
+ * The even half counts nothing until the odd one is there. The odd half counts the flits that it
+ * matches.
  *
  * Return: its number, or -EAGAIN.
  */
@@ -135,7 +135,7 @@ int cmn_wp_claim(struct cmn_dtm_claims *claims, struct cmn_event *ce, bool trial
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_wp_claim);
 
-/* An event has got watchpoint @n, and all else that it needs: is it half a pair that is whole? */
+/* An event has watchpoint @n, and all else that it needs. If this makes a pair whole, note it. */
 void cmn_wp_claimed(struct cmn_dtm_claims *claims, unsigned int n)
 {
 	struct cmn_event *ce = claims->half[n], *other = claims->half[n ^ 1];
