@@ -6,7 +6,7 @@
  * It relies on this: a counter does not move while the channel is frozen, nor while its
  * enable bit is clear. So starting N counters takes N + 1 writes, starting them again 1,
  * stopping them all 1, and nothing has to be read to start. To start or stop one beside others
- * takes 1 write, of which those notice nothing.
+ * takes 1 write, and does not disturb the others.
  *
  * Other programs may still write the registers, so the driver checks them now and then.
  */
@@ -30,8 +30,8 @@
 #define INTEL_IMC_COUNTS_PER_TSC_TICK_SHIFT	9
 
 /*
- * How far a counter may have moved since it was read if only its low half is looked at: a quarter
- * of what that can tell apart, in case an event comes more often than its highest rate says.
+ * How far a counter may have moved since it was read if only its low half is read: a quarter of the
+ * low half's range, in case an event comes more often than its highest rate says.
  */
 #define INTEL_IMC_LOW_HALF_COUNTS	BIT_ULL(30)
 
@@ -39,7 +39,7 @@
 #define INTEL_IMC_CHECK_NS	(1 * NSEC_PER_MSEC)
 
 /*
- * The fields of a control register that are compared: those that are written. How the other bits
+ * The fields of a control register that are compared are those that are written. How other bits
  * read is not known for each part.
  */
 #define INTEL_IMC_CTL_FIELDS \
@@ -47,7 +47,7 @@
 	 INTEL_IMC_CTL_INVERT | INTEL_IMC_CTL_THRESHOLD)
 #define INTEL_IMC_FIXED_CTL_FIELDS	INTEL_IMC_CTL_ENABLE
 
-/* How often a channel is checked if there are many reads: few accesses beside theirs. */
+/* A channel with many reads is checked so seldom that this adds few accesses to theirs. */
 #define INTEL_IMC_INSPECTION_PERIOD	(10 * HZ)
 
 const struct intel_imc_layout intel_imc_config_layout = {
@@ -101,7 +101,7 @@ static u32 intel_imc_box_ctl(const struct intel_imc_channel *ch)
 	return ch->box_ones | ch->layout->run;
 }
 
-/* Clear all counters of a frozen channel, where that is done together. */
+/* Clear all counters of a frozen channel, if one bit does so. */
 static void intel_imc_reset_counters(struct intel_imc_channel *ch)
 {
 	u32 frozen = intel_imc_box_ctl(ch) | ch->layout->freeze;
@@ -112,7 +112,7 @@ static void intel_imc_reset_counters(struct intel_imc_channel *ch)
 	intel_imc_write(ch, ch->layout->box_ctl, frozen);
 }
 
-/* Behind intel_imc_reset_counters(), of which it is not known that it clears the fixed counter. */
+/* After intel_imc_reset_counters(), which may not clear the fixed counter. */
 static void intel_imc_clear_counter(struct intel_imc_channel *ch, unsigned int idx)
 {
 	if (ch->io->read_counter) {
@@ -134,7 +134,7 @@ static void intel_imc_complain(struct irq_work *work)
 }
 
 /**
- * intel_imc_channel_init() - before anything else is done with a channel.
+ * intel_imc_channel_init() - to be called before anything else is done with a channel.
  * @ch: the channel
  *
  * Context: any.
@@ -210,8 +210,8 @@ void intel_imc_channel_reset(struct intel_imc_channel *ch)
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_reset);
 
 /*
- * Does a register still hold in @fields what was written to it? A device that does not answer was
- * not written by anybody; a read of a counter will notice it.
+ * Do the @fields of a register still have their last written value? If the device does not answer,
+ * no other program has written it, and a read of a counter will notice.
  */
 static bool intel_imc_as_written(struct intel_imc_channel *ch, unsigned int reg, u32 found,
 				 u32 wanted, u32 fields)
@@ -252,10 +252,10 @@ static void intel_imc_inspect_ctl(struct intel_imc_channel *ch, unsigned int idx
  * intel_imc_channel_inspect() - do the controls in use hold what was written?
  * @ch: the channel
  *
- * If not, another program writes them, or a write was lost while the function did not
- * answer. Both are said in the log, and not again until a session without it is over. What counts
- * is put right. From then on until the channel is taken over anew nothing is believed of a
- * counter that starts: its control is written and it is read.
+ * If not, another program writes them, or a write was lost while the function did not answer. The
+ * log says so, and not again until a session without it is over. The controls in use are written
+ * again. From then on, until the channel is taken over anew, a counter that starts is not trusted:
+ * its control is written and it is read.
  *
  * Context: any, at the end of a session. 1 read for each counter in use.
  */
@@ -299,7 +299,7 @@ static int intel_imc_check_begin(struct intel_imc_channel *ch)
 	u64 value;
 
 	intel_imc_channel_reset(ch);
-	/* No rate is known of what may not be a counter: both halves are read. */
+	/* This may be no counter at all, so there is no highest rate: both halves are read. */
 	intel_imc_counter_start(ch, INTEL_IMC_FIXED, INTEL_IMC_CTL_ENABLE, U64_MAX);
 	intel_imc_channel_thaw(ch);
 	return intel_imc_counter_read(ch, INTEL_IMC_FIXED, &value);
@@ -337,7 +337,7 @@ static int intel_imc_check_end(struct intel_imc_channel *ch)
 
 /**
  * intel_imc_channel_check() - take over a channel; does it count at all?
- * @ch: the channel; afterwards as intel_imc_channel_reset() leaves it
+ * @ch: the channel; afterwards it is as after intel_imc_channel_reset()
  * @call: calls a step with the channel, with interrupts off; preferably on a CPU of the socket
  *
  * Firmware hides some channels and leaves others behind that answer but are dead. So only
@@ -412,8 +412,8 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_counter_start);
  * @ch: the channel
  * @idx: 0 to 3, or INTEL_IMC_FIXED
  *
- * It has to be read with intel_imc_counter_read() before it starts again: behind this, or in a
- * frozen channel before.
+ * It has to be read with intel_imc_counter_read() before it starts again: after this call, or in a
+ * frozen channel before it.
  *
  * Context: any. 1 write; no access in a frozen channel: see intel_imc_channel_thaw().
  */
@@ -426,8 +426,8 @@ void intel_imc_counter_stop(struct intel_imc_channel *ch, unsigned int idx)
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_counter_stop);
 
 /*
- * Does the low half alone tell the value? Only if it cannot have gone round since the last read.
- * What is impossible, and all ones, as of a device that is gone, ask for the high half.
+ * Does the low half alone tell the value? Only if it cannot have gone round since the last read. An
+ * impossible value needs the high half, and so do all ones, which a device that is gone reads as.
  */
 static bool intel_imc_low_half_is_enough(const struct intel_imc_channel *ch, unsigned int idx,
 					 u32 low)
@@ -492,7 +492,7 @@ static int intel_imc_read_whole(struct intel_imc_channel *ch, unsigned int idx, 
  * @idx: 0 to 3, or INTEL_IMC_FIXED
  * @value: set to the raw value, 48 bits
  *
- * Context: any, one caller at a time. 1 read if the last one was short ago, else 2; rarely 3 or 4.
+ * Context: any, one caller at a time. 1 read soon after the last one, else 2; rarely 3 or 4.
  * In memory always 1.
  * Return: 0; -ENODEV if the device is gone: it then reads all ones in bits that are 0.
  */

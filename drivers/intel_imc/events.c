@@ -31,7 +31,7 @@
 	EVENT(_name "_rank4", _event, 0x10), EVENT(_name "_rank5", _event, 0x20), \
 	EVENT(_name "_rank6", _event, 0x40), EVENT(_name "_rank7", _event, 0x80)
 
-/* What all generations have; the first two are the in-tree driver's names. */
+/* Events of all generations. The first two have the in-tree driver's names. */
 #define EVENTS_ALL						\
 	EVENT_LINES("cas_count_read", 0x04, 0x03),		\
 	EVENT_LINES("cas_count_write", 0x04, 0x0c),		\
@@ -113,7 +113,7 @@
 	EVENT("vmse_wr_push_rmm", 0x90, 0x02),	\
 	EVENT("vmse_mxb_wr_occupancy", 0x91, 0x00)
 
-/* Skylake's and Cascade Lake's own. */
+/* Only on Skylake and Cascade Lake. */
 #define EVENTS_ISOCH					\
 	EVENT_LINES("cas_count_rd_isoch", 0x04, 0x40),	\
 	EVENT_LINES("cas_count_wr_isoch", 0x04, 0x80)
@@ -147,7 +147,7 @@ static const struct pmu_named_event intel_imc_skx_events[] = {
 	EVENT("wpq_inserts", 0x20, 0x00),
 };
 
-/* With persistent memory behind the channel, and DRAM as its cache. */
+/* For channels with persistent memory, and DRAM as its cache. */
 static const struct pmu_named_event intel_imc_clx_events[] = {
 	EVENTS_CLOCK_GENERAL, EVENTS_ALL, EVENTS_QUEUES, EVENTS_V2, EVENTS_ISOCH,
 	EVENT("wpq_inserts", 0x20, 0x00),

@@ -35,7 +35,7 @@ struct intel_imc_layout {
 	u32 reset_counters;		/* 0: they are cleared by writing 0 */
 };
 
-/* One channel's counters, and what their registers are known to hold. */
+/* One channel's counters, and the content of their registers as far as it is known. */
 struct intel_imc_channel {
 	const struct intel_imc_io *io;
 	const struct intel_imc_layout *layout;
@@ -47,10 +47,10 @@ struct intel_imc_channel {
 	u64 value[INTEL_IMC_COUNTERS];	/* counters at the last read; exact for stopped ones */
 	u64 read_ns[INTEL_IMC_COUNTERS];	/* a moment before that read, */
 	u64 low_half_ns[INTEL_IMC_COUNTERS];	/* and how long the low half is enough */
-	u8 active;			/* bit per counter that counts for somebody */
+	u8 active;			/* bit per counter in use */
 	bool frozen;
 	bool freeze_reads;		/* the freeze bit reads as it was written */
-	bool suspect;			/* believe nothing: see intel_imc_channel_inspect() */
+	bool suspect;			/* see intel_imc_channel_inspect() */
 	bool told;			/* and the log says so, or will: */
 	struct irq_work complaint;
 	unsigned int odd_reg;
@@ -120,7 +120,7 @@ struct intel_imc_part {
 	struct intel_imc_kind *kind;
 };
 
-/* A part of something longer, to be called on a certain CPU. */
+/* A step of intel_imc_channel_check(), to be called on a certain CPU. */
 typedef int (*intel_imc_step_t)(struct intel_imc_channel *ch);
 
 /* channel.c */

@@ -2,8 +2,8 @@
 /*
  * Intel Xeon integrated memory controller PMU: the PCI driver.
  *
- * Each DRAM channel is a PCI function with a performance monitor in its configuration
- * space, or from Ice Lake on has it in memory, behind one function of the socket. Channel N of all
+ * Each DRAM channel has a performance monitor: in the configuration space of its PCI function, or
+ * from Ice Lake on in memory, where one function of the socket tells the address. Channel N of all
  * sockets is one PMU, uncore_imc_N, with a box per socket.
  */
 #include <linux/minmax.h>
@@ -83,8 +83,8 @@ static const struct intel_imc_part intel_imc_parts[] = {
 
 /*
  * No module has aliases for its devices. The kernel's own drivers are loaded for the same
- * machines, and at boot chance would decide between the two. The administrator chooses the
- * driver: see Documentation/install.md.
+ * machines, and at boot it would be by chance which of the two is first. The administrator chooses
+ * the driver: see Documentation/install.md.
  */
 static const struct pci_device_id intel_imc_ids[] = {
 	INTEL_IMC_ID(0x3cb0, INTEL_IMC_SNBEP, 0), INTEL_IMC_ID(0x3cb1, INTEL_IMC_SNBEP, 1),
@@ -104,7 +104,9 @@ static const struct pci_device_id intel_imc_ids[] = {
 	/* The function tells the channel, the processor's stepping the generation. */
 	INTEL_IMC_ID(0x2042, INTEL_IMC_SKX, 0), INTEL_IMC_ID(0x2046, INTEL_IMC_SKX, 0),
 	INTEL_IMC_ID(0x204a, INTEL_IMC_SKX, 0),
-	/* This one leads to channels, of other processors as well: the CPU's model tells. */
+	/*
+	 * This function leads to channels. Other processors have it as well, so the model decides.
+	 */
 	INTEL_IMC_ID(0x3451, INTEL_IMC_ICX, 0),
 	{ }
 };
@@ -119,7 +121,7 @@ static const struct pci_device_id intel_imc_ids[] = {
 #define INTEL_IMC_MAX_RETRY_S		3600U
 #define INTEL_IMC_MAX_RETRY_NO_CPU_S	60U
 
-/* The generation of a function with this id; NULL: one that is not served. */
+/* The generation of a function with this id, or NULL if the driver does not serve it. */
 static const struct intel_imc_part *intel_imc_part_of(const struct pci_device_id *id)
 {
 	enum intel_imc_part_id part = INTEL_IMC_DATA_PART(id->driver_data);
@@ -132,7 +134,7 @@ static const struct intel_imc_part *intel_imc_part_of(const struct pci_device_id
 	return &intel_imc_parts[part];
 }
 
-/* How many channels a function of a generation is, or leads to */
+/* The number of channels that a function of a generation is, or leads to. */
 static unsigned int intel_imc_channels_of(const struct intel_imc_part *part)
 {
 	return part->blocks ? part->blocks->controllers * part->blocks->channels : 1;
@@ -158,7 +160,7 @@ static int intel_imc_channel_number(struct pci_dev *pdev, const struct intel_imc
 	return -ENODEV;
 }
 
-/* What the number from the UBOX stands for, in messages */
+/* What messages call the number from the UBOX. */
 static const char *intel_imc_socket_word(void)
 {
 	return intel_imc_sockets_are_dies() ? "die" : "socket";
@@ -230,7 +232,7 @@ static void intel_imc_retry(struct work_struct *work)
 	struct intel_imc_channel *ch =
 		container_of(to_delayed_work(work), struct intel_imc_channel, retry);
 
-	/* Whatever is wrong now, the function may answer next time. */
+	/* The function may answer next time. */
 	if (intel_imc_try(ch))
 		intel_imc_retry_later(ch);
 	else
@@ -287,7 +289,7 @@ static int intel_imc_setup_channel(struct intel_imc_channel *ch, unsigned int nt
 			intel_imc_io_setup(ch);
 }
 
-/* A channel that does not work costs the others of its function nothing. */
+/* A channel that does not work does not affect the others of its function. */
 static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	const struct intel_imc_part *part = intel_imc_part_of(id);
@@ -393,7 +395,7 @@ static enum intel_imc_user intel_imc_user(struct pci_dev *pdev, char *name, size
 	return user;
 }
 
-/* The generation of a function of memory channels; NULL: it is none, or not served. */
+/* The generation of a function of memory channels, or NULL if it is none or is not served. */
 static const struct intel_imc_part *intel_imc_part_of_function(struct pci_dev *pdev)
 {
 	const struct pci_device_id *id = pci_match_id(intel_imc_ids, pdev);
@@ -401,7 +403,7 @@ static const struct intel_imc_part *intel_imc_part_of_function(struct pci_dev *p
 	return id ? intel_imc_part_of(id) : NULL;
 }
 
-/* Functions that one other driver has, for a line of the log */
+/* Functions that one other driver has, for a line of the log. */
 struct intel_imc_list {
 	char driver[32];
 	char functions[640];
@@ -428,8 +430,8 @@ static void intel_imc_list_add(struct intel_imc_list *list, struct pci_dev *pdev
 }
 
 /*
- * Who has the channels: adds to @found, by enum intel_imc_user. Functions that nobody has were
- * refused by intel_imc_probe(), with a reason.
+ * Count the drivers that have the channels in @found, by enum intel_imc_user. Functions without a
+ * driver were refused by intel_imc_probe(), with a reason.
  *
  * The log says which functions another driver has. If we have some as well, PMUs are split, and
  * each function gets a line. Otherwise there are few lines, since udev tries to load this module

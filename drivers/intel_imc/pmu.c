@@ -17,7 +17,7 @@ const struct pmu_format intel_imc_formats[INTEL_IMC_FORMATS] = {
 	{ .name = "thresh", .mask = INTEL_IMC_CONFIG_THRESH },
 };
 
-/* DDR4-3200, faster than any of these parts runs; half the transfer rate. */
+/* Half the transfer rate of DDR4-3200, which is faster than any of these parts runs. */
 #define INTEL_IMC_MAX_DRAM_CLOCK_HZ	1600000000ULL
 
 /**
@@ -31,7 +31,7 @@ bool intel_imc_config_is_fixed(u64 config)
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_config_is_fixed);
 
 /**
- * intel_imc_config_to_ctl() - the control register that counts what a config asks for.
+ * intel_imc_config_to_ctl() - the control register for a config.
  * @config: attr.config without reserved bits
  *
  * Return: content of CTL0..CTL3, or of FIXED_CTL for the fixed counter's config.
@@ -66,7 +66,10 @@ static int intel_imc_event_init(const struct pmu_desc *desc, struct pmu_event *e
 	const struct intel_imc_kind *kind = container_of(desc, struct intel_imc_kind, desc);
 	u64 config = ev->event->attr.config;
 
-	/* This is not the fixed counter, which has no umask and so on, and no such event exists. */
+	/*
+	 * This is not the fixed counter, since a umask or another field is set. No such event
+	 * exists.
+	 */
 	if (!intel_imc_config_is_fixed(config) &&
 	    FIELD_GET(INTEL_IMC_CONFIG_EVENT, config) == INTEL_IMC_CONFIG_FIXED)
 		return -EINVAL;

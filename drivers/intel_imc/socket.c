@@ -34,7 +34,7 @@ int intel_imc_socket_from_map(u32 nodeid, u32 map)
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_socket_from_map);
 
 /**
- * intel_imc_sockets_are_dies() - is what the UBOX calls a socket one die of a package?
+ * intel_imc_sockets_are_dies() - is a socket of the UBOX one die of a package?
  *
  * Then it is a topology_logical_die_id(), otherwise a topology_physical_package_id().
  */
@@ -72,8 +72,8 @@ int intel_imc_socket_cpu(int socket)
 }
 
 /*
- * The UBOX on @pdev's bus or, for generations that have it there, on the nearest lower bus.
- * Any other UBOX would be another socket's. The caller has to put the device.
+ * The UBOX on @pdev's bus or, for generations that have it there, on the nearest lower bus. Any
+ * other UBOX belongs to another socket. The caller has to put the device.
  */
 static struct pci_dev *intel_imc_ubox_of(struct pci_dev *pdev, const struct intel_imc_part *part)
 {
