@@ -4,7 +4,9 @@
  * comes or goes. Whoever opens an event waits for that, but not without end.
  */
 #include <kunit/test.h>
+#include <linux/atomic.h>
 #include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/sched/signal.h>
 #include <linux/tracepoint.h>
@@ -124,6 +126,37 @@ static void no_wait_for_who_is_killed(struct kunit *test)
 	expect_watched_afterwards(test);
 }
 
+static atomic_t calls;
+
+static void called(int cpu)
+{
+	atomic_inc(&calls);
+}
+
+/* So long is no switch of tasks reported, although this one sleeps. */
+static bool none_in_ms(unsigned int ms)
+{
+	int before = atomic_read(&calls);
+
+	msleep(ms);
+	return atomic_read(&calls) == before;
+}
+
+/* Events of another kind need no switches, so nothing is left of the traces before them. */
+static void no_switches_for_another_kind(struct kunit *test)
+{
+	bool none = false;
+
+	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_TRACE, called), 0);
+	KUNIT_EXPECT_FALSE(test, none_in_ms(100));
+	power_imc_session_close();
+	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_CORE, NULL), 0);
+	for (unsigned int i = 0; i < 50 && !none; i++)
+		none = none_in_ms(100);
+	KUNIT_EXPECT_TRUE(test, none);
+	power_imc_session_close();
+}
+
 static int switch_test_init(struct kunit *test)
 {
 	power_imc_session_begin(&no_cores);
@@ -138,6 +171,7 @@ static void switch_test_exit(struct kunit *test)
 static struct kunit_case switch_cases[] = {
 	KUNIT_CASE(no_wait_without_end),
 	KUNIT_CASE(no_wait_for_who_is_killed),
+	KUNIT_CASE(no_switches_for_another_kind),
 	{ }
 };
 
