@@ -18,7 +18,8 @@
 
 bool intel_imc_counter_runs(const IntelImcCounters *c, unsigned index)
 {
-    return !c->frozen && c->ctl[index] & INTEL_IMC_CTL_EN;
+    return !c->frozen && (c->ctl[index] & INTEL_IMC_CTL_EN ||
+                          (c->no_enable && index < INTEL_IMC_NGENERAL));
 }
 
 void intel_imc_counter_bump(IntelImcCounters *c, unsigned index,
@@ -27,23 +28,35 @@ void intel_imc_counter_bump(IntelImcCounters *c, unsigned index,
     c->value[index] = (c->value[index] + counts) & INTEL_IMC_COUNTER_MASK;
 }
 
-/* Does a running general counter count a clock in which nothing was added? */
-static bool counts_idle_clocks(uint32_t ctl)
+static bool sees(const IntelImcEvent *event, uint32_t ctl)
 {
-    bool clock = intel_imc_event_seen(&intel_imc_event_clock,
-                                      INTEL_IMC_CTL_EVENT(ctl),
-                                      INTEL_IMC_CTL_UMASK(ctl));
-    unsigned increment = clock ? 1 : 0;
+    return intel_imc_event_seen(event, INTEL_IMC_CTL_EVENT(ctl),
+                                INTEL_IMC_CTL_UMASK(ctl));
+}
+
+/* What a running general counter gets in so many clocks, nothing being added */
+static uint64_t count_idle_clocks(const IntelImcCounters *c, uint32_t ctl,
+                                  uint64_t from, uint64_t to)
+{
+    bool clock = sees(c->clock ?: &intel_imc_event_clock, ctl);
+    bool half = !clock && c->half_clock && sees(c->half_clock, ctl);
+    uint64_t clocks = to - from, ones = clock ? clocks : 0;
     unsigned thresh = INTEL_IMC_CTL_THRESH(ctl);
 
+    if (half) {
+        ones = (to >> 1) - (from >> 1);
+    }
     /* From one idle clock to the next nothing changes. */
     if (ctl & INTEL_IMC_CTL_EDGE) {
-        return false;
+        return 0;
     }
     if (!thresh) {
-        return increment;
+        return ones;
     }
-    return ctl & INTEL_IMC_CTL_INV ? increment < thresh : increment >= thresh;
+    if (thresh > 1) {
+        ones = 0;
+    }
+    return ctl & INTEL_IMC_CTL_INV ? clocks - ones : ones;
 }
 
 void intel_imc_counters_sync(IntelImcCounters *c)
@@ -54,8 +67,9 @@ void intel_imc_counters_sync(IntelImcCounters *c)
     for (i = 0; i < INTEL_IMC_NGENERAL; i++) {
         uint64_t from = MAX(c->synced, MIN(c->busy_until[i], now));
 
-        if (intel_imc_counter_runs(c, i) && counts_idle_clocks(c->ctl[i])) {
-            intel_imc_counter_bump(c, i, now - from);
+        if (intel_imc_counter_runs(c, i)) {
+            intel_imc_counter_bump(c, i,
+                                   count_idle_clocks(c, c->ctl[i], from, now));
         }
     }
     if (intel_imc_counter_runs(c, INTEL_IMC_FIXED)) {
@@ -121,9 +135,7 @@ void intel_imc_counters_event(IntelImcCounters *c, const IntelImcEvent *event,
 
     intel_imc_counters_sync(c);
     for (i = 0; i < INTEL_IMC_NGENERAL; i++) {
-        if (intel_imc_counter_runs(c, i) &&
-            intel_imc_event_seen(event, INTEL_IMC_CTL_EVENT(c->ctl[i]),
-                                 INTEL_IMC_CTL_UMASK(c->ctl[i]))) {
+        if (intel_imc_counter_runs(c, i) && sees(event, c->ctl[i])) {
             counter_event(c, i, event, n, inc);
         }
     }

@@ -29,6 +29,9 @@ typedef struct IntelImcCounters {
     ModelClock clk;
     bool frozen;
     unsigned fixed_shift;               /* a clock of the fixed one is 1 << this */
+    bool no_enable;                     /* the general ones have no enable bit */
+    const IntelImcEvent *clock;         /* NULL: event 0 */
+    const IntelImcEvent *half_clock;    /* NULL: there is none */
     uint64_t synced;                    /* tick up to which values are right */
     uint64_t value[INTEL_IMC_NCOUNTERS];
     uint32_t ctl[INTEL_IMC_NCOUNTERS];

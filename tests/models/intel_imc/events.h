@@ -13,20 +13,28 @@ typedef enum IntelImcEvents {
     INTEL_IMC_EVENTS_SKX = 1 << 5,
     INTEL_IMC_EVENTS_CLX = 1 << 6,
     INTEL_IMC_EVENTS_ICX = 1 << 7,
+    INTEL_IMC_EVENTS_SPR = 1 << 8,
+    INTEL_IMC_EVENTS_GNR = 1 << 9,
 } IntelImcEvents;
 
 typedef struct IntelImcEvent {
     const char *name;
     const char *alias;  /* NULL: none */
     uint8_t code;
-    uint8_t umask;      /* the sub-event's bit; 0: the event has none */
+    uint8_t umask;      /* the sub-event's bits; 0: the event has none */
     uint8_t max_inc;    /* largest increment in one clock */
-    uint8_t in;         /* set of IntelImcEvents */
+    uint16_t in;        /* set of IntelImcEvents */
     bool bank;          /* umask is the number of a bank, not a bit */
+    uint8_t place;      /* the umask bit of the half it happens in; 0: none */
+    uint8_t places;     /* the bits of all halves */
 } IntelImcEvent;
 
-/* The clock on a general counter. It happens by itself, so nobody adds it. */
-extern const IntelImcEvent intel_imc_event_clock;
+/*
+ * The clock on a general counter, up to Ice Lake and after it, and there half
+ * of it. They happen by themselves, so nobody adds them.
+ */
+extern const IntelImcEvent intel_imc_event_clock, intel_imc_event_dclk,
+    intel_imc_event_hclk;
 
 /* Does a counter that is programmed with @code and @umask see @event? */
 bool intel_imc_event_seen(const IntelImcEvent *event, uint8_t code,

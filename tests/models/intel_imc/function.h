@@ -27,16 +27,58 @@ typedef struct IntelImcRegisters {
     uint32_t box_wanted;        /* or as 1 */
     uint32_t ctl_mask;          /* implemented in CTLn; the rest reads as 0 */
     uint32_t ctl_reserved;      /* has to be written as 0 */
+    /* Of channels in memory: bits of BOX_CTL, */
+    uint32_t box_frz, box_rst_ctrs, box_rst_ctrl;
+    uint32_t box_kept;          /* those that read as they were written */
+    bool no_enable;             /* bit 22 of CTLn is reserved: they all run */
+    bool half_clock;            /* event 1 is the clock, or half of it */
 } IntelImcRegisters;
 
+/* Free-running counters of a memory controller */
+typedef enum IntelImcFree {
+    INTEL_IMC_FREE_READ, INTEL_IMC_FREE_WRITE, INTEL_IMC_FREE_PMM_READ,
+    INTEL_IMC_FREE_PMM_WRITE, INTEL_IMC_FREE_RPQ_CYCLES,
+    INTEL_IMC_FREE_WPQ_CYCLES, INTEL_IMC_FREE_DCLK, INTEL_IMC_NFREE
+} IntelImcFree;
+
+#define INTEL_IMC_MAX_CONTROLLERS 12
+
+/* Where the channels are that a function leads to, from the window's start */
+typedef struct IntelImcWindow {
+    unsigned controllers;
+    unsigned channels;          /* of a controller, */
+    unsigned numbers;           /* and with those that are none */
+    uint32_t first, stride;     /* of the controllers */
+    uint32_t block, block_stride;   /* of the channels of a controller */
+    uint16_t free[INTEL_IMC_NFREE]; /* in a controller; 0: there is none */
+    bool whole;                 /* register d4 has the address, and no other */
+    unsigned record;            /* size of the table's records; 0: no table */
+} IntelImcWindow;
+
+#define INTEL_IMC_WINDOW_SIZE         0x800000  /* of a socket */
+#define INTEL_IMC_WINDOW_BASE(socket) \
+    (0xd0000000ULL + (socket) * INTEL_IMC_WINDOW_SIZE)
+
+/* The physical address of a channel's block */
+static inline uint64_t intel_imc_block_address(const IntelImcWindow *window,
+                                               unsigned socket,
+                                               unsigned controller,
+                                               unsigned channel)
+{
+    return INTEL_IMC_WINDOW_BASE(socket) + window->first +
+           controller * window->stride + window->block +
+           channel * window->block_stride;
+}
+
 typedef struct UncoreGeneration {
-    const char *name;               /* of devices: NAME-imc or -mmio, NAME-ubox */
+    const char *name;               /* of devices: NAME-imc, NAME-ubox and so on */
     UncoreSlot ubox;
     uint8_t ubox_nodeid;            /* the UBOX's registers */
     uint8_t ubox_gidnidmap;
     UncoreSlot channel[UNCORE_MAX_CHANNELS];
     unsigned nchannels;
     UncoreSlot mmio;                /* leads to channels in memory; id 0: none */
+    const IntelImcWindow *window;
     IntelImcEvents events;
     const IntelImcRegisters *registers;
 } UncoreGeneration;
@@ -48,6 +90,7 @@ OBJECT_DECLARE_TYPE(UncoreFunction, UncoreFunctionClass, UNCORE_FUNCTION)
 #define TYPE_INTEL_IMC_CHANNEL "pmu-intel-imc-channel"
 #define TYPE_INTEL_IMC_MMIO "pmu-intel-imc-mmio"
 #define TYPE_UNCORE_UBOX "pmu-uncore-ubox"
+#define TYPE_INTEL_IMC_DISCOVERY "pmu-intel-imc-discovery"
 
 struct UncoreFunction {
     PCIDevice parent_obj;

@@ -2,16 +2,16 @@
 /*
  * The uncore PCI functions that matter for memory counters, of Intel Xeon
  * processors: the UBOX of a socket, and the channels, or where these are in
- * memory space the function that leads there. What they do is in ubox.c,
- * channel.c and mmio.c; here is in what the generations differ. A channel's
- * index in its table is its number in names, on a machine with all of them or
- * not: gaps stay gaps.
+ * memory space the functions that lead there. What they do is in ubox.c,
+ * channel.c, mmio.c and discovery.c; here is in what the generations differ. A
+ * channel's index in its table is its number in names, on a machine with all of
+ * them or not: gaps stay gaps.
  *
  * Left out: every other uncore function of the parts, except as far as
  * dummy.c stands in for them.
  *
- * QEMU interface: devices "NAME-imc" or "NAME-mmio", and "NAME-ubox", NAME of a
- * row.
+ * QEMU interface: devices "NAME-imc" or "NAME-mmio", "NAME-ubox" and
+ * "NAME-discovery", NAME of a row.
  */
 #include "function.h"
 #include "qemu/module.h"
@@ -55,6 +55,55 @@ static const IntelImcRegisters icx_registers = {
     .box_reserved = 0xfffefefc,
     .ctl_mask = 0xffc4ffff,
     .ctl_reserved = 0x003b0000,
+    .box_frz = 1u << 8,
+    .box_rst_ctrs = 1u << 1,
+    .box_rst_ctrl = 1u << 0,
+    .box_kept = 1u << 16 | 1u << 8,
+};
+
+/* No bit enables a counter or the freeze. */
+static const IntelImcRegisters spr_registers = {
+    .box_resets = true,
+    .box_reserved = 0xfffffcfe,
+    .ctl_mask = 0xff84ffff,
+    .ctl_reserved = 0x007b0000,
+    .box_frz = 1u << 0,
+    .box_rst_ctrs = 1u << 9,
+    .box_rst_ctrl = 1u << 8,
+    .box_kept = 1u << 0,
+    .no_enable = true,
+    .half_clock = true,
+};
+
+/* Ice Lake has the number of a third channel in each controller. */
+static const IntelImcWindow icx_window = {
+    .controllers = 4, .channels = 2, .numbers = 3,
+    .first = 0x40000, .stride = 0x80000,
+    .block = 0x22800, .block_stride = 0x4000,
+    .free = {
+        [INTEL_IMC_FREE_READ] = 0x2290, [INTEL_IMC_FREE_WRITE] = 0x2298,
+        [INTEL_IMC_FREE_PMM_READ] = 0x22a0, [INTEL_IMC_FREE_PMM_WRITE] = 0x22a8,
+        [INTEL_IMC_FREE_DCLK] = 0x22b0,
+    },
+};
+
+static const IntelImcWindow spr_window = {
+    .controllers = 4, .channels = 2, .numbers = 2,
+    .first = 0x40000, .stride = 0x80000,
+    .block = 0x22800, .block_stride = 0x4000,
+    .free = {
+        [INTEL_IMC_FREE_DCLK] = 0x22b0,
+        [INTEL_IMC_FREE_RPQ_CYCLES] = 0x2318,
+        [INTEL_IMC_FREE_WPQ_CYCLES] = 0x2320,
+    },
+    .record = 32,
+};
+
+/* The channels are one behind the other; a controller is one of them. */
+static const IntelImcWindow gnr_window = {
+    .controllers = 12, .channels = 1, .numbers = 1,
+    .stride = 0x4000, .block = 0x24e800,
+    .whole = true, .record = 64,
 };
 
 #define SLOT(id, device, function) { id, PCI_DEVFN(device, function) }
@@ -156,8 +205,39 @@ static const UncoreGeneration generations[] = {
         .ubox_nodeid = 0xc0,
         .ubox_gidnidmap = 0xd4,
         .mmio = SLOT(0x3451, 0x00, 1),
+        .window = &icx_window,
         .events = INTEL_IMC_EVENTS_ICX,
         .registers = &icx_registers,
+    },
+    {
+        .name = "spr",
+        .ubox = SLOT(0x3250, 0x00, 0),
+        .ubox_nodeid = 0xc0,
+        .ubox_gidnidmap = 0xd4,
+        .mmio = SLOT(0x3251, 0x00, 1),
+        .window = &spr_window,
+        .events = INTEL_IMC_EVENTS_SPR,
+        .registers = &spr_registers,
+    },
+    {
+        .name = "emr",
+        .ubox = SLOT(0x3250, 0x00, 0),
+        .ubox_nodeid = 0xc0,
+        .ubox_gidnidmap = 0xd4,
+        .mmio = SLOT(0x3251, 0x00, 1),
+        .window = &spr_window,
+        .events = INTEL_IMC_EVENTS_SPR,
+        .registers = &spr_registers,
+    },
+    {
+        .name = "gnr",
+        .ubox = SLOT(0x3250, 0x00, 0),
+        .ubox_nodeid = 0xc0,
+        .ubox_gidnidmap = 0xd4,
+        .mmio = SLOT(0x3251, 0x00, 1),
+        .window = &gnr_window,
+        .events = INTEL_IMC_EVENTS_GNR,
+        .registers = &spr_registers,
     },
 };
 
@@ -190,6 +270,10 @@ static void generations_register(void)
         }
         if (generations[i].mmio.id) {
             register_generation(&generations[i], "mmio", TYPE_INTEL_IMC_MMIO);
+            if (generations[i].window->record) {
+                register_generation(&generations[i], "discovery",
+                                    TYPE_INTEL_IMC_DISCOVERY);
+            }
         }
         register_generation(&generations[i], "ubox", TYPE_UNCORE_UBOX);
     }

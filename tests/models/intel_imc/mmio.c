@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The memory controllers of an Ice Lake-SP: a PCI function whose configuration
- * space says where in memory the registers of four controllers are, and in
- * each controller two channels and the free-running counters.
+ * The memory controllers of Ice Lake-SP and later: a PCI function whose
+ * configuration space says where in memory the registers of the controllers
+ * are, and in each controller its channels and the free-running counters. From
+ * Sapphire Rapids on the channels are listed in a table (discovery.c).
  *
  * Modelled: the two kinds of base address; of a channel the control and counter
  * registers, with the counting of counter.c, and freezing and resets; the
- * fixed counter, which has half the clock; a third channel in each controller
- * that does not exist, and reads 0; the free-running counters of traffic and
- * of the clock; faults. What a manual forbids to write has no effect, and is
- * remembered (key "reserved").
+ * fixed counter, which has half the clock; of Ice Lake a third channel in each
+ * controller that does not exist, and reads 0; the free-running counters of
+ * traffic and of the clock; faults. What a manual forbids to write has no
+ * effect, and is remembered (key "reserved").
  *
  * Decided here, since no source says: a counter cannot be written, but
  * by its reset; both resets are of the fixed counter, too; freezing stops it,
- * too; bit 16 of BOX_CTL is kept and without effect; bits of the base addresses
- * that no driver looks at are not 0; the rest of the window reads all ones.
+ * too; that it has half the clock also after Ice Lake; bit 16 of BOX_CTL is
+ * kept and without effect; bits of the base addresses that no driver looks at
+ * are not 0; the rest of the window reads all ones; queues have no cycles but
+ * those that are set.
  *
  * Left out: the unit status; the bits of a control that clear its counter;
  * the other registers of a memory controller; migration.
  *
  * QEMU interface (devices "NAME-mmio", NAME of a row of generations.c):
  *  + property "socket": number of the socket, part of the models' names
- *  + configuration registers: see CFG_* below; memory: see BLOCK and FREE
- *  + models "imcN@S", N being 3 * controller + channel, "freeN@S", N being
- *    the controller, and "mmio@S": the function and what its window lacks
+ *  + configuration registers: see CFG_* below; memory: see the row's window
+ *  + models "imcN@S", N being the number in the in-tree driver's names,
+ *    "freeN@S", N being the controller, and "mmio@S": the function and what its
+ *    window lacks
  *  + control keys: see the tables of keys below
  * Wants "multifunction=on", which all functions of a real uncore have.
  */
@@ -32,33 +36,22 @@
 #include "qemu/module.h"
 #include "counter.h"
 
-#define CONTROLLERS         4
-#define CHANNELS            2                   /* of a controller */
-#define CHANNEL_NUMBERS     3                   /* with the one that is none */
+#define MEM_REGISTERS       4
+#define MAX_CHANNELS        2                   /* of a controller */
 
 /* Configuration space */
 #define CFG_BASE            0xd0
 #define   CFG_BASE_ADDRESS      0x1fffffff      /* bits 51:23 of it */
 #define   CFG_BASE_OTHER        0x20000000
+#define CFG_WHOLE           0xd4                /* the same, where it is used */
 #define CFG_MEM(i)          (0xd8 + 4 * (i))
 #define   CFG_MEM_OFFSET        0x7ff           /* bits 22:12 */
 #define   CFG_MEM_OTHER         0x00200000
 
-#define WINDOW_SIZE         0x800000            /* of a socket */
-#define WINDOW_BASE(socket) (0xd0000000ULL + (socket) * WINDOW_SIZE)
-#define MEM_SIZE            0x80000
-#define MEM_OFFSET(i)       (0x40000ULL + (i) * MEM_SIZE)
-#define FREE                0x2290              /* free-running counters */
-#define FREE_DCLK           0x22b0
-#define BLOCK(channel)      (0x22800 + (channel) * 0x4000)
 #define BLOCK_SIZE          0x60
 
 /* Registers of a block */
 #define REG_BOX_CTL         0x00
-#define   BOX_CTL_FRZ_EN        (1u << 16)
-#define   BOX_CTL_FRZ           (1u << 8)
-#define   BOX_CTL_RST_CTRS      (1u << 1)
-#define   BOX_CTL_RST_CTRL      (1u << 0)
 #define REG_CTR(n)          (0x08 + 8 * (n))
 #define REG_FIXED_CTR       0x38
 #define REG_CTL(n)          (0x40 + 4 * (n))
@@ -74,8 +67,6 @@ typedef enum ChannelStat {
 static const char *const channel_stat_names[CHANNEL_NSTATS] = {
     "ctl", "ctr", "fixed_ctl", "fixed_ctr", "box_ctl", "narrow", "other",
 };
-
-enum { FREE_READ, FREE_WRITE, FREE_PMM_READ, FREE_PMM_WRITE, FREE_NLINES };
 
 typedef struct Mmio Mmio;
 
@@ -97,7 +88,7 @@ typedef struct MmioFree {
     PmuModel model;
     Mmio *mmio;
     ModelClock clk;
-    uint64_t lines[FREE_NLINES];
+    uint64_t value[INTEL_IMC_FREE_DCLK];
     uint64_t dclk;          /* what was set, less the ticks of that moment */
     PmuStat stat;
 } MmioFree;
@@ -109,9 +100,9 @@ struct Mmio {
 
     MemoryRegion window;
     uint32_t base;
-    uint32_t mem[CONTROLLERS];
-    MmioChannel channel[CONTROLLERS][CHANNELS];
-    MmioFree free[CONTROLLERS];
+    uint32_t mem[MEM_REGISTERS];
+    MmioChannel channel[INTEL_IMC_MAX_CONTROLLERS][MAX_CHANNELS];
+    MmioFree free[INTEL_IMC_MAX_CONTROLLERS];
     PmuStat stats[MMIO_NSTATS];
 };
 
@@ -120,6 +111,11 @@ DECLARE_INSTANCE_CHECKER(Mmio, MMIO, TYPE_INTEL_IMC_MMIO)
 static const UncoreGeneration *mmio_gen(Mmio *mmio)
 {
     return UNCORE_FUNCTION_GET_CLASS(mmio)->gen;
+}
+
+static const IntelImcWindow *mmio_window(Mmio *mmio)
+{
+    return mmio_gen(mmio)->window;
 }
 
 static MmioChannel *channel_of(PmuModel *model)
@@ -243,20 +239,20 @@ static void channel_reserved(MmioChannel *ch, unsigned reg, uint32_t wrong)
 
 static void channel_write_box_ctl(MmioChannel *ch, uint32_t value)
 {
+    const IntelImcRegisters *regs = mmio_gen(ch->mmio)->registers;
     unsigned i;
 
-    channel_reserved(ch, REG_BOX_CTL,
-                     value & mmio_gen(ch->mmio)->registers->box_reserved);
+    channel_reserved(ch, REG_BOX_CTL, value & regs->box_reserved);
     for (i = 0; i < INTEL_IMC_NCOUNTERS; i++) {
-        if (value & BOX_CTL_RST_CTRS) {
+        if (value & regs->box_rst_ctrs) {
             intel_imc_counter_set(&ch->counters, i, 0);
         }
-        if (value & BOX_CTL_RST_CTRL) {
+        if (value & regs->box_rst_ctrl) {
             intel_imc_counter_set_ctl(&ch->counters, i, 0);
         }
     }
-    ch->box_ctl = value & (BOX_CTL_FRZ_EN | BOX_CTL_FRZ);
-    intel_imc_counters_set_frozen(&ch->counters, value & BOX_CTL_FRZ);
+    ch->box_ctl = value & regs->box_kept;
+    intel_imc_counters_set_frozen(&ch->counters, value & regs->box_frz);
 }
 
 static void channel_write_dword(MmioChannel *ch, unsigned reg, uint32_t value)
@@ -309,16 +305,16 @@ static void channel_write(MmioChannel *ch, unsigned reg, unsigned size,
     }
 }
 
-/* What the free-running counters count, of what happens on a channel */
-static int free_line_of(const IntelImcEvent *event)
+/* What the free-running counters of Ice Lake count, of what is on a channel */
+static int free_of_event(const IntelImcEvent *event)
 {
     switch (event->code) {
     case 0x04:
-        return event->umask & 0x0f ? FREE_READ : FREE_WRITE;
+        return event->umask & 0x0f ? INTEL_IMC_FREE_READ : INTEL_IMC_FREE_WRITE;
     case 0xe3:
-        return FREE_PMM_READ;
+        return INTEL_IMC_FREE_PMM_READ;
     case 0xe7:
-        return FREE_PMM_WRITE;
+        return INTEL_IMC_FREE_PMM_WRITE;
     default:
         return -1;
     }
@@ -330,7 +326,7 @@ static bool channel_add(PmuModel *model, const char *name, uint64_t n,
     MmioChannel *ch = channel_of(model);
     const IntelImcEvent *event =
         intel_imc_event_find(mmio_gen(ch->mmio)->events, name, errp);
-    int line;
+    int i;
 
     if (!event) {
         return false;
@@ -345,9 +341,9 @@ static bool channel_add(PmuModel *model, const char *name, uint64_t n,
         return false;
     }
     intel_imc_counters_event(&ch->counters, event, n, inc);
-    line = free_line_of(event);
-    if (line >= 0) {
-        ch->mmio->free[ch->controller].lines[line] += n * inc;
+    i = free_of_event(event);
+    if (i >= 0 && mmio_window(ch->mmio)->free[i]) {
+        ch->mmio->free[ch->controller].value[i] += n * inc;
     }
     return true;
 }
@@ -360,7 +356,7 @@ static void channel_list_events(PmuModel *model, GString *out)
     while ((e = intel_imc_event_next(of, e))) {
         g_string_append_printf(out, "event %s %s code=0x%02x umask=0x%02x "
                                "max=%u\n", e->name, e->alias ?: "-", e->code,
-                               e->umask, e->max_inc);
+                               e->umask | e->place, e->max_inc);
     }
 }
 
@@ -443,31 +439,38 @@ static const PmuKey channel_keys[] = {
 
 /* The free-running counters of a controller */
 
-static uint64_t free_dclk(MmioFree *free)
+static uint64_t free_counter(MmioFree *free, unsigned i)
 {
-    return model_clock_ticks(&free->clk) + free->dclk;
-}
-
-/* The counter at @offset from the first, a multiple of 8 */
-static uint64_t free_counter(MmioFree *free, unsigned offset)
-{
-    uint64_t value = offset == FREE_DCLK - FREE ? free_dclk(free) :
-                     free->lines[offset / 8];
+    uint64_t value = i == INTEL_IMC_FREE_DCLK ?
+                     model_clock_ticks(&free->clk) + free->dclk :
+                     free->value[i];
 
     return value & INTEL_IMC_COUNTER_MASK;
 }
 
-static uint64_t free_read(MmioFree *free, unsigned offset)
+/* The counter at an offset in a controller's registers; -1: there is none */
+static int free_at(const IntelImcWindow *window, hwaddr at)
 {
-    stat_count(&free->stat, false);
-    return free_counter(free, offset & ~7u) >> 8 * (offset & 7);
+    int i;
+
+    for (i = 0; i < INTEL_IMC_NFREE; i++) {
+        if (window->free[i] && at >= window->free[i] &&
+            at - window->free[i] < 8) {
+            return i;
+        }
+    }
+    return -1;
 }
 
-enum { FREE_KEY_DCLK = FREE_NLINES };
+static uint64_t free_read(MmioFree *free, unsigned i, unsigned byte)
+{
+    stat_count(&free->stat, false);
+    return free_counter(free, i) >> 8 * byte;
+}
 
 static uint64_t get_free(PmuModel *model, unsigned arg)
 {
-    return free_counter(free_of(model), 8 * arg);
+    return free_counter(free_of(model), arg);
 }
 
 static bool set_free(PmuModel *model, unsigned arg, uint64_t value,
@@ -475,10 +478,10 @@ static bool set_free(PmuModel *model, unsigned arg, uint64_t value,
 {
     MmioFree *free = free_of(model);
 
-    if (arg == FREE_KEY_DCLK) {
+    if (arg == INTEL_IMC_FREE_DCLK) {
         free->dclk = value - model_clock_ticks(&free->clk);
     } else {
-        free->lines[arg] = value;
+        free->value[arg] = value;
     }
     return true;
 }
@@ -486,13 +489,21 @@ static bool set_free(PmuModel *model, unsigned arg, uint64_t value,
 #define FREE_KEY(name, what, arg) \
     { name, what ", 48 bits", INTEL_IMC_COUNTER_MASK, arg, get_free, set_free }
 
+/* Those of Ice Lake, and those of later ones */
 static const PmuKey free_keys[] = {
-    FREE_KEY("read", "lines read", FREE_READ),
-    FREE_KEY("write", "lines written", FREE_WRITE),
-    FREE_KEY("pmm_read", "lines read from persistent memory", FREE_PMM_READ),
+    FREE_KEY("read", "lines read", INTEL_IMC_FREE_READ),
+    FREE_KEY("write", "lines written", INTEL_IMC_FREE_WRITE),
+    FREE_KEY("pmm_read", "lines read from persistent memory",
+             INTEL_IMC_FREE_PMM_READ),
     FREE_KEY("pmm_write", "lines written to persistent memory",
-             FREE_PMM_WRITE),
-    FREE_KEY("dclk", "clocks of the memory", FREE_KEY_DCLK),
+             INTEL_IMC_FREE_PMM_WRITE),
+    FREE_KEY("dclk", "clocks of the memory", INTEL_IMC_FREE_DCLK),
+}, free_queue_keys[] = {
+    FREE_KEY("rpq_cycles", "cycles of the read queue",
+             INTEL_IMC_FREE_RPQ_CYCLES),
+    FREE_KEY("wpq_cycles", "cycles of the write queue",
+             INTEL_IMC_FREE_WPQ_CYCLES),
+    FREE_KEY("dclk", "clocks of the memory", INTEL_IMC_FREE_DCLK),
 };
 
 /* The window */
@@ -501,26 +512,33 @@ typedef enum Place {
     PLACE_NOWHERE, PLACE_CHANNEL, PLACE_PHANTOM, PLACE_FREE,
 } Place;
 
-/* What is at an offset of the window, and where in there */
-static Place mmio_place(hwaddr at, unsigned *controller, unsigned *channel,
-                        unsigned *reg)
+/*
+ * What is at an offset of the window: which channel, and where in its block; or
+ * which free-running counter, and which byte of it
+ */
+static Place mmio_place(Mmio *mmio, hwaddr at, unsigned *controller,
+                        unsigned *which, unsigned *reg)
 {
-    unsigned i;
+    const IntelImcWindow *window = mmio_window(mmio);
+    unsigned i, n;
+    int free;
 
-    if (at < MEM_OFFSET(0) || at >= MEM_OFFSET(CONTROLLERS)) {
-        return PLACE_NOWHERE;
-    }
-    *controller = (at - MEM_OFFSET(0)) / MEM_SIZE;
-    at -= MEM_OFFSET(*controller);
-    if (at >= FREE && at < FREE_DCLK + 8) {
-        *reg = at - FREE;
-        return PLACE_FREE;
-    }
-    for (i = 0; i < CHANNEL_NUMBERS; i++) {
-        if (at >= BLOCK(i) && at < BLOCK(i) + BLOCK_SIZE) {
-            *channel = i;
-            *reg = at - BLOCK(i);
-            return i < CHANNELS ? PLACE_CHANNEL : PLACE_PHANTOM;
+    for (i = 0; i < window->controllers; i++) {
+        hwaddr in = at - window->first - i * window->stride;
+
+        *controller = i;
+        free = free_at(window, in);
+        if (free >= 0) {
+            *which = free;
+            *reg = in & 7;
+            return PLACE_FREE;
+        }
+        for (n = 0; n < window->numbers; n++) {
+            *which = n;
+            *reg = in - window->block - n * window->block_stride;
+            if (*reg < BLOCK_SIZE && in < INTEL_IMC_WINDOW_SIZE) {
+                return n < window->channels ? PLACE_CHANNEL : PLACE_PHANTOM;
+            }
         }
     }
     return PLACE_NOWHERE;
@@ -529,16 +547,16 @@ static Place mmio_place(hwaddr at, unsigned *controller, unsigned *channel,
 static uint64_t mmio_read(void *opaque, hwaddr at, unsigned size)
 {
     Mmio *mmio = opaque;
-    unsigned controller, channel, reg;
-    Place place = mmio_place(at, &controller, &channel, &reg);
+    unsigned controller, which, reg;
+    Place place = mmio_place(mmio, at, &controller, &which, &reg);
     uint64_t value = UINT64_MAX;
 
     switch (place) {
     case PLACE_CHANNEL:
-        value = channel_read(&mmio->channel[controller][channel], reg, size);
+        value = channel_read(&mmio->channel[controller][which], reg, size);
         break;
     case PLACE_FREE:
-        value = free_read(&mmio->free[controller], reg);
+        value = free_read(&mmio->free[controller], which, reg);
         break;
     case PLACE_PHANTOM:
         stat_count(&mmio->stats[STAT_PHANTOM], false);
@@ -554,12 +572,12 @@ static uint64_t mmio_read(void *opaque, hwaddr at, unsigned size)
 static void mmio_write(void *opaque, hwaddr at, uint64_t value, unsigned size)
 {
     Mmio *mmio = opaque;
-    unsigned controller, channel, reg;
+    unsigned controller, which, reg;
 
-    switch (mmio_place(at, &controller, &channel, &reg)) {
+    switch (mmio_place(mmio, at, &controller, &which, &reg)) {
     case PLACE_CHANNEL:
         if (!UNCORE_FUNCTION(mmio)->gone) {
-            channel_write(&mmio->channel[controller][channel], reg, size,
+            channel_write(&mmio->channel[controller][which], reg, size,
                           value);
         }
         break;
@@ -588,20 +606,20 @@ static const MemoryRegionOps mmio_ops = {
 static bool mmio_config_read(UncoreFunction *f, uint32_t reg, uint32_t *value)
 {
     Mmio *mmio = MMIO(f);
+    bool whole = mmio_window(mmio)->whole;
 
-    switch (reg) {
-    case CFG_BASE:
+    if (reg == (whole ? CFG_WHOLE : CFG_BASE)) {
         *value = mmio->base;
         return true;
-    case CFG_MEM(0) ... CFG_MEM(CONTROLLERS) - 1:
+    }
+    if (!whole && reg >= CFG_MEM(0) && reg < CFG_MEM(MEM_REGISTERS)) {
         *value = mmio->mem[(reg - CFG_MEM(0)) / 4];
         return true;
-    default:
-        return false;
     }
+    return false;
 }
 
-enum { KEY_BASE = CONTROLLERS };
+enum { KEY_BASE = MEM_REGISTERS };
 
 static uint32_t *mmio_register(PmuModel *model, unsigned arg)
 {
@@ -636,6 +654,7 @@ static const PmuKey mmio_keys[] = {
 static void mmio_start_channel(Mmio *mmio, unsigned controller, unsigned n,
                                Error **errp)
 {
+    const IntelImcRegisters *regs = mmio_gen(mmio)->registers;
     MmioChannel *ch = &mmio->channel[controller][n];
     unsigned i;
 
@@ -643,11 +662,17 @@ static void mmio_start_channel(Mmio *mmio, unsigned controller, unsigned n,
     ch->controller = controller;
     model_clock_init(&ch->counters.clk, DCLK_HZ, false);
     ch->counters.fixed_shift = 1;
+    ch->counters.no_enable = regs->no_enable;
+    if (regs->half_clock) {
+        ch->counters.clock = &intel_imc_event_dclk;
+        ch->counters.half_clock = &intel_imc_event_hclk;
+    }
     for (i = 0; i < CHANNEL_NSTATS; i++) {
         ch->stats[i].name = channel_stat_names[i];
     }
     ch->model = (PmuModel) {
-        .name = g_strdup_printf("imc%u@%u", controller * CHANNEL_NUMBERS + n,
+        .name = g_strdup_printf("imc%u@%u",
+                                controller * mmio_window(mmio)->numbers + n,
                                 UNCORE_FUNCTION(mmio)->socket),
         .description = "memory channel",
         .keys = channel_keys,
@@ -662,6 +687,7 @@ static void mmio_start_channel(Mmio *mmio, unsigned controller, unsigned n,
 
 static void mmio_start_free(Mmio *mmio, unsigned controller, Error **errp)
 {
+    bool lines = mmio_window(mmio)->free[INTEL_IMC_FREE_READ];
     MmioFree *free = &mmio->free[controller];
 
     free->mmio = mmio;
@@ -671,26 +697,33 @@ static void mmio_start_free(Mmio *mmio, unsigned controller, Error **errp)
         .name = g_strdup_printf("free%u@%u", controller,
                                 UNCORE_FUNCTION(mmio)->socket),
         .description = "free-running counters of a memory controller",
-        .keys = free_keys,
-        .nkeys = ARRAY_SIZE(free_keys),
+        .keys = lines ? free_keys : free_queue_keys,
+        .nkeys = lines ? ARRAY_SIZE(free_keys) : ARRAY_SIZE(free_queue_keys),
         .stats = &free->stat,
         .nstats = 1,
     };
     pmu_registry_add(&free->model, errp);
 }
 
+/* Has a controller free-running counters? They all have the clock. */
+static bool mmio_has_free(Mmio *mmio)
+{
+    return mmio_window(mmio)->free[INTEL_IMC_FREE_DCLK];
+}
+
 /* Faults and what counts all the time are not the reset's. */
 static void mmio_reset_hold(Object *obj, ResetType type)
 {
     Mmio *mmio = MMIO(obj);
+    const IntelImcRegisters *regs = mmio_gen(mmio)->registers;
     unsigned i, n;
 
-    for (i = 0; i < CONTROLLERS; i++) {
-        for (n = 0; n < CHANNELS; n++) {
+    for (i = 0; i < mmio_window(mmio)->controllers; i++) {
+        for (n = 0; n < mmio_window(mmio)->channels; n++) {
             MmioChannel *ch = &mmio->channel[i][n];
             uint64_t reserved = ch->reserved;
 
-            channel_write_box_ctl(ch, BOX_CTL_RST_CTRS | BOX_CTL_RST_CTRL);
+            channel_write_box_ctl(ch, regs->box_rst_ctrs | regs->box_rst_ctrl);
             ch->reserved = reserved;
         }
     }
@@ -699,11 +732,16 @@ static void mmio_reset_hold(Object *obj, ResetType type)
 static void mmio_realize(PCIDevice *pci, Error **errp)
 {
     Mmio *mmio = MMIO(pci);
+    const IntelImcWindow *window = mmio_window(mmio);
     UncoreFunction *f = UNCORE_FUNCTION(pci);
-    uint64_t base = WINDOW_BASE(f->socket);
+    uint64_t base = INTEL_IMC_WINDOW_BASE(f->socket);
     unsigned i, n;
 
     mmio->base = CFG_BASE_OTHER | base >> 23;
+    for (i = 0; i < MEM_REGISTERS; i++) {
+        mmio->mem[i] = CFG_MEM_OTHER |
+                       (window->first + i * window->stride) >> 12;
+    }
     mmio->stats[STAT_PHANTOM].name = "phantom";
     mmio->stats[STAT_WINDOW].name = "window";
     f->model = (PmuModel) {
@@ -717,15 +755,16 @@ static void mmio_realize(PCIDevice *pci, Error **errp)
                                g_strdup_printf("mmio@%u", f->socket), errp)) {
         return;
     }
-    for (i = 0; i < CONTROLLERS; i++) {
-        mmio->mem[i] = CFG_MEM_OTHER | MEM_OFFSET(i) >> 12;
-        for (n = 0; n < CHANNELS; n++) {
+    for (i = 0; i < window->controllers; i++) {
+        for (n = 0; n < window->channels; n++) {
             mmio_start_channel(mmio, i, n, &error_abort);
         }
-        mmio_start_free(mmio, i, &error_abort);
+        if (mmio_has_free(mmio)) {
+            mmio_start_free(mmio, i, &error_abort);
+        }
     }
     memory_region_init_io(&mmio->window, OBJECT(mmio), &mmio_ops, mmio,
-                          TYPE_INTEL_IMC_MMIO, WINDOW_SIZE);
+                          TYPE_INTEL_IMC_MMIO, INTEL_IMC_WINDOW_SIZE);
     memory_region_add_subregion_overlap(get_system_memory(), base,
                                         &mmio->window, 1);
 }
@@ -738,13 +777,15 @@ static void mmio_exit(PCIDevice *pci)
     unsigned i, n;
 
     memory_region_del_subregion(get_system_memory(), &mmio->window);
-    for (i = 0; i < CONTROLLERS; i++) {
-        for (n = 0; n < CHANNELS; n++) {
+    for (i = 0; i < mmio_window(mmio)->controllers; i++) {
+        for (n = 0; n < mmio_window(mmio)->channels; n++) {
             pmu_registry_remove(&mmio->channel[i][n].model);
             g_free(mmio->channel[i][n].model.name);
         }
-        pmu_registry_remove(&mmio->free[i].model);
-        g_free(mmio->free[i].model.name);
+        if (mmio_has_free(mmio)) {
+            pmu_registry_remove(&mmio->free[i].model);
+            g_free(mmio->free[i].model.name);
+        }
     }
     function_exit(pci);
 }

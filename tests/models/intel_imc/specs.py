@@ -9,12 +9,13 @@ class _Part:
     channels has the slots of the memory channels by number; or mmio is that of
     the function that leads to channels in memory space. The buses are one
     number a socket, or die. dummies has the ids of the functions 0 that are neither
-    UBOX nor channel, by slot.
+    UBOX nor channel, by slot. tables are the buses of the functions with a table
+    of the counters, nchannels the number of channels in memory.
     """
 
     def __init__(self, text, cpu, ubox, channels=(), dummies=(),
                  ubox_buses=(0x3f, 0x7f), imc_buses=None, append="",
-                 mmio=None):
+                 mmio=None, nchannels=0, tables=()):
         self.text = text
         self.cpu = cpu
         self.ubox = ubox
@@ -24,6 +25,8 @@ class _Part:
         self.imc_buses = imc_buses or ubox_buses
         self.append = append
         self.mmio = mmio
+        self.nchannels = len(channels) or nchannels
+        self.tables = tables
 
 
 _HSWEP_CHANNELS = ("14.0", "14.1", "15.0", "15.1",
@@ -38,6 +41,10 @@ _SKX = dict(ubox="08.0",
             ubox_buses=(0x00, 0x81, 0xb1, 0xd8),
             imc_buses=(0x3a, 0xae, 0xd6, 0xfc),
             append="retbleed=off")
+
+# The table is on a lower bus than the UBOX.
+_SPR = dict(ubox="00.0", mmio="00.1", ubox_buses=(0x7e, 0xfe),
+            tables=(0x6a, 0xea))
 
 _PARTS = {
     "snbep": _Part("Sandy Bridge-EP", "model=45", "0b.0",
@@ -54,11 +61,14 @@ _PARTS = {
     "skx": _Part("Skylake-SP", "model=85,stepping=4", **_SKX),
     "clx": _Part("Cascade Lake-SP", "model=85,stepping=7", **_SKX),
     "icx": _Part("Ice Lake-SP", "model=106,stepping=6", "00.0", mmio="00.1",
-                 ubox_buses=(0x7e, 0xfe)),
+                 nchannels=8, ubox_buses=(0x7e, 0xfe)),
+    "spr": _Part("Sapphire Rapids", "model=143,stepping=6", nchannels=8,
+                 **_SPR),
+    "emr": _Part("Emerald Rapids", "model=207,stepping=2", nchannels=8,
+                 **_SPR),
+    "gnr": _Part("Granite Rapids", "model=173,stepping=1", nchannels=12,
+                 **_SPR),
 }
-
-# What a function that leads to channels in memory space has, see mmio.c.
-_MMIO_CHANNELS = 8
 
 _KEYS = {"sockets": Key(1, "number of sockets, 1 or 2", number(1, 2))}
 
@@ -74,6 +84,15 @@ def _expander(bus, name):
     """A bus of that number: only bridges fit on an expander's root bus."""
     return ["-device", f"pxb-pcie,id=root-{name},bus=pcie.0,bus_nr={bus - 1}",
             "-device", f"i82801b11-bridge,id={name},bus=root-{name}"]
+
+
+def _express(bus, name):
+    """The same for PCI Express, with what a scan wants at function 0."""
+    return ["-device", f"pxb-pcie,id=root-{name},bus=pcie.0,bus_nr={bus - 1}",
+            "-device", f"pcie-root-port,id={name},bus=root-{name},slot={bus},"
+                       f"chassis={bus},hotplug=off",
+            "-device", f"uncore-dummy,bus={name},addr=00.0,multifunction=on,"
+                       "device-id=0x09a6"]
 
 
 def _buses(part, socket):
@@ -119,6 +138,13 @@ def _socket_args(name, socket):
     return args
 
 
+def _table_args(name, socket):
+    bus = _PARTS[name].tables[socket]
+    return _express(bus, f"table{socket}") + [
+        "-device", f"{name}-discovery,bus=table{socket},addr=00.1,"
+                   f"multifunction=on,socket={socket}"]
+
+
 def _intel(name):
     """The row of an Intel part: its sockets' UBOXes and channels.
 
@@ -130,10 +156,15 @@ def _intel(name):
 
     def device_args(values):
         nodes = values["sockets"] * values.get("dies", 1)
-        return [argument for node in range(nodes)
+        args = [argument for node in range(nodes)
                 for argument in _socket_args(name, node)]
+        # QEMU tells the kernel of the last one first. On a real machine buses
+        # come in ascending order, and the in-tree driver relies on that.
+        for node in reversed(range(nodes if part.tables else 0)):
+            args += _table_args(name, node)
+        return args
 
-    return Machine(f"{part.text}: UBOX and {len(part.channels) or _MMIO_CHANNELS}"
+    return Machine(f"{part.text}: UBOX and {part.nchannels}"
                    " memory channels a socket", "x86_64", "q35",
                    f"SandyBridge,{part.cpu},-hypervisor,-tsc-deadline,+rdrand"
                    + (_DIES_CPU if several else ""),
