@@ -23,7 +23,7 @@ _SYSCALL = {"x86_64": 298, "aarch64": 241, "ppc64le": 319, "ppc64": 319}
 
 # linux/perf_event.h
 _TOTAL_TIME_ENABLED, _TOTAL_TIME_RUNNING, _GROUP = 1, 2, 8      # read_format
-_DISABLED = 1 << 0
+_DISABLED, _EXCLUSIVE = 1 << 0, 1 << 3
 _FLAG_FD_CLOEXEC = 8
 _IOC_ENABLE, _IOC_DISABLE, _IOC_FLAG_GROUP = 0x2400, 0x2401, 1
 if platform.machine().startswith("ppc"):        # where _IOC_NONE is 1
@@ -60,6 +60,7 @@ class Want:
     words: dict = field(hash=False)         # config, config1, config2
     cpu: int = -1
     pid: int = -1
+    exclusive: bool = False     # of a group's first: nobody else on its PMU meanwhile, and of equal events each has a counter
 
     @property
     def pmu(self):
@@ -102,7 +103,8 @@ class Group:
             for one in self.wants:
                 leader = self.fds[0] if self.fds else -1
                 # Members follow their leader.
-                packed = attr(one.type, flags=0 if self.fds else _DISABLED, **one.words)
+                flags = 0 if self.fds else _DISABLED | _EXCLUSIVE * one.exclusive
+                packed = attr(one.type, flags=flags, **one.words)
                 try:
                     self.fds.append(_open(packed, one.pid, one.cpu, leader))
                 except OSError as error:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Checks of Arm's meshes. Facts: Documentation/hardware/cmn.md."""
+import dataclasses
 import re
 
 from .. import mesh
@@ -122,7 +123,9 @@ def steady(bench):
             yield skip("The in-tree driver reads a group while the mesh counts, so its members are of different "
                        "moments.")
             continue
-        first, second = wanted(pmu, access), want((pmu.name, "again"), pmu, access, pmu.cpus[0])
+        # Otherwise one counter is enough for both.
+        first = dataclasses.replace(wanted(pmu, access), exclusive=True)
+        second = want((pmu.name, "again"), pmu, access, pmu.cpus[0])
         found = bench.count([[first, second]], 4 * WINDOW_S, steps=100)
         yield from troubles(found)
         unlike = [(step[first.key].value, step[second.key].value) for step in found.steps
