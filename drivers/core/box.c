@@ -278,12 +278,17 @@ EXPORT_SYMBOL_PMU_CORE(pmu_unregister_all);
 
 static int __init pmu_core_init(void)
 {
-	return pmu_hotplug_init();
+	int err = pmu_hotplug_init();
+
+	if (!err)
+		pmu_debugfs_init();
+	return err;
 }
 module_init(pmu_core_init);
 
 static void __exit pmu_core_exit(void)
 {
+	pmu_debugfs_exit();
 	pmu_hotplug_exit();
 	pmu_power_flush();
 	/* pmu_box_free() is code of this module. */

@@ -22,17 +22,22 @@ static int pmu_pick_counter(u64 used, u64 usable, int hint)
 int pmu_event_claim(struct pmu_box *box, struct pmu_event *ev)
 {
 	const struct pmu_box_ops *ops = box_ops(box);
-	int idx = 0;
+	int idx = 0, err;
 
-	if (ops->claim)
-		return ops->claim(box, ev, box->state, false);
-	if (ops->counters) {
+	if (pmu_share_join(box, ev))
+		return 0;
+	if (ops->claim) {
+		err = ops->claim(box, ev, box->state, false);
+		if (err)
+			return err;
+	} else if (ops->counters) {
 		idx = pmu_pick_counter(box->used, ops->counters(box->pd->desc, ev), ev->last_idx);
 		if (idx < 0)
 			return -EAGAIN;
 		box->used |= BIT_ULL(idx);
 	}
 	ev->event->hw.idx = idx;
+	pmu_share_offer(box, ev);
 	return 0;
 }
 
@@ -40,13 +45,14 @@ void pmu_event_unclaim(struct pmu_box *box, struct pmu_event *ev)
 {
 	const struct pmu_box_ops *ops = box_ops(box);
 
-	if (ops->claim) {
-		ops->unclaim(box, ev, box->state);
-	} else if (ops->counters) {
-		box->used &= ~BIT_ULL(ev->event->hw.idx);
-		ev->last_idx = ev->event->hw.idx;
-	}
+	ev->last_idx = ev->event->hw.idx;
 	ev->event->hw.idx = -1;
+	if (pmu_share_leave(box, ev))
+		return;
+	if (ops->claim)
+		ops->unclaim(box, ev, box->state);
+	else if (ops->counters)
+		box->used &= ~BIT_ULL(ev->last_idx);
 }
 
 /* What a group takes of a box, tried on an empty one. */
@@ -55,8 +61,39 @@ struct pmu_trial {
 	void *state;
 };
 
+static bool pmu_trial_shares(const struct perf_event *event, const struct perf_event *other)
+{
+	return event->pmu == other->pmu &&
+	       pmu_events_share(pmu_event_of(event), pmu_event_of(other));
+}
+
+/*
+ * Does @event share with one of its group that was tried before? @first was, and then come the
+ * leader and its siblings.
+ */
+static bool pmu_trial_has(const struct perf_event *first, const struct perf_event *event)
+{
+	struct perf_event *leader = first->group_leader, *sibling;
+
+	if (event == first)
+		return false;
+	if (pmu_trial_shares(event, first))
+		return true;
+	if (event == leader)
+		return false;
+	if (pmu_trial_shares(event, leader))
+		return true;
+	for_each_sibling_event(sibling, leader) {
+		if (event == sibling)
+			return false;
+		if (pmu_trial_shares(event, sibling))
+			return true;
+	}
+	return false;
+}
+
 static bool pmu_trial_take(struct pmu_trial *trial, struct pmu_box *box,
-			   const struct perf_event *event)
+			   const struct perf_event *first, const struct perf_event *event)
 {
 	const struct pmu_box_ops *ops = box_ops(box);
 	struct pmu_event *ev;
@@ -68,6 +105,8 @@ static bool pmu_trial_take(struct pmu_trial *trial, struct pmu_box *box,
 	ev = pmu_event_of(event);
 	if (ev->box != box)
 		return false;
+	if (pmu_trial_has(first, event))
+		return true;
 	if (ops->claim)
 		return !ops->claim(box, ev, trial->state, true);
 	if (!ops->counters)
@@ -83,14 +122,14 @@ static bool pmu_trial_fits(struct pmu_trial *trial, struct pmu_box *box, struct 
 {
 	struct perf_event *leader = event->group_leader, *sibling;
 
-	if (!pmu_trial_take(trial, box, event))
+	if (!pmu_trial_take(trial, box, event, event))
 		return false;
 	if (leader == event)
 		return true;
-	if (!pmu_trial_take(trial, box, leader))
+	if (!pmu_trial_take(trial, box, event, leader))
 		return false;
 	for_each_sibling_event(sibling, leader)
-		if (!pmu_trial_take(trial, box, sibling))
+		if (!pmu_trial_take(trial, box, event, sibling))
 			return false;
 	return true;
 }

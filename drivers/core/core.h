@@ -65,6 +65,8 @@ struct pmu_box {
 
 	/* Only on the owner CPU with interrupts off: */
 	struct list_head active;	/* events that count: pmu_event.active */
+	struct list_head bearers;	/* events that others may share with: pmu_event.bearing */
+	u64 pass;			/* how many passes of reads have begun */
 	u64 used;			/* allocated counters; or see state */
 	bool disabled;			/* between perf's pmu_disable and pmu_enable */
 	unsigned int out;		/* how many events are PMU_TRANSIT_OUT */
@@ -112,12 +114,18 @@ void pmu_box_thaw(struct pmu_box *box);
 void pmu_event_init_failing(struct pmu_event *ev);
 void pmu_event_fail(struct pmu_event *ev);
 
+/* share.c */
+bool pmu_events_share(const struct pmu_event *one, const struct pmu_event *other);
+bool pmu_share_join(struct pmu_box *box, struct pmu_event *ev);
+void pmu_share_offer(struct pmu_box *box, struct pmu_event *ev);
+bool pmu_share_leave(struct pmu_box *box, struct pmu_event *ev);
+
 /* fold.c */
 void pmu_box_init_folding(struct pmu_box *box);
 void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev);
 void pmu_event_update(struct pmu_event *ev);
 u64 pmu_poll_period_ns(unsigned int width, u64 max_rate);
-u64 pmu_event_start_value(struct pmu_box *box, struct pmu_event *ev);
+void pmu_event_begin(struct pmu_event *bearer);
 
 /* claim.c */
 int pmu_event_claim(struct pmu_box *box, struct pmu_event *ev);
@@ -149,6 +157,10 @@ int pmu_box_pick_cpu(const struct pmu_box *box, int leaving);
 void pmu_box_own(struct pmu_box *box, int cpu);
 void pmu_box_kill(struct pmu_box *box);
 
+/* debugfs.c */
+void pmu_debugfs_init(void);
+void pmu_debugfs_exit(void);
+
 static inline struct pmu_dev *to_pmu_dev(struct pmu *pmu)
 {
 	return container_of(pmu, struct pmu_dev, pmu);
@@ -162,6 +174,12 @@ static inline bool pmu_event_is_task(const struct perf_event *event)
 static inline const struct pmu_box_ops *box_ops(const struct pmu_box *box)
 {
 	return box->pd->desc->ops;
+}
+
+/* Do others count with what this bearer has claimed, or may once they start? */
+static inline bool pmu_event_is_shared(const struct pmu_event *bearer)
+{
+	return !list_empty(&bearer->sharing);
 }
 
 /* The device is gone, or sleeps: no verb is called. */

@@ -75,6 +75,32 @@ u64 pmu_poll_period_ns(unsigned int width, u64 max_rate)
 }
 EXPORT_SYMBOL_IF_KUNIT(pmu_poll_period_ns);
 
+static void pmu_event_credit(struct pmu_event *ev, u64 delta)
+{
+	if (!(ev->event->hw.state & PERF_HES_STOPPED))
+		local64_add(delta, &ev->event->count);
+}
+
+/* What a bearer's counter has counted belongs to all events that count with it. */
+static void pmu_bearer_credit(struct pmu_event *bearer, u64 delta)
+{
+	struct pmu_event *ev;
+
+	pmu_event_credit(bearer, delta);
+	list_for_each_entry(ev, &bearer->sharing, sharing)
+		pmu_event_credit(ev, delta);
+}
+
+/* The device is gone for all of them. */
+static void pmu_bearer_fail(struct pmu_event *bearer)
+{
+	struct pmu_event *ev;
+
+	pmu_event_fail(bearer);
+	list_for_each_entry(ev, &bearer->sharing, sharing)
+		pmu_event_fail(ev);
+}
+
 static int pmu_event_read_raw(struct pmu_event *ev, u64 *now)
 {
 	return box_ops(ev->box)->read(ev->box, ev, ev->event->hw.idx, now);
@@ -111,7 +137,7 @@ static u64 pmu_event_clock(const struct pmu_event *ev)
 }
 
 /*
- * Bring event->count up to date. Where the box has left this CPU that was done by its leave.
+ * Bring a bearer's counts up to date. Where the box has left this CPU that was done by its leave.
  *
  * An NMI may come between the read and the exchange, and fold the same counter in memory. Then the
  * value that was read is older than prev and would look like a wrap, so it is read again.
@@ -119,7 +145,7 @@ static u64 pmu_event_clock(const struct pmu_event *ev)
  * The time since the last fold is never taken for less than it is: it begins before that read and
  * ends behind this one, and if an NMI folds in between it begins with the older of the two.
  */
-void pmu_event_update(struct pmu_event *ev)
+static void pmu_bearer_update(struct pmu_event *ev)
 {
 	u64 since = READ_ONCE(ev->folded_ns), clock, now, delta;
 	unsigned int width = ev->box->pd->desc->width;
@@ -131,11 +157,12 @@ void pmu_event_update(struct pmu_event *ev)
 	clock = pmu_event_clock(ev);
 	do {
 		if (pmu_event_read_raw(ev, &now)) {
-			pmu_event_fail(ev);
+			pmu_bearer_fail(ev);
 			return;
 		}
 	} while (!atomic64_try_cmpxchg(&ev->prev, &prev, now));
 	WRITE_ONCE(ev->folded_ns, clock);
+	ev->folded_pass = box->pass;
 	delta = pmu_delta(prev, now, width);
 	if (box_ops(box)->restarted && (s64)delta < 0) {
 		box_ops(box)->restarted(box, ev);
@@ -145,11 +172,20 @@ void pmu_event_update(struct pmu_event *ev)
 		pmu_event_doubt(ev, delta);
 		return;
 	}
-	local64_add(delta, &ev->event->count);
+	pmu_bearer_credit(ev, delta);
 }
 
-/* The raw value from which the event counts on. */
-u64 pmu_event_start_value(struct pmu_box *box, struct pmu_event *ev)
+/* Bring event->count up to date, and that of the events that share with it: once in a pass. */
+void pmu_event_update(struct pmu_event *ev)
+{
+	struct pmu_event *bearer = ev->bearer;
+
+	if (!pmu_event_is_shared(bearer) || bearer->folded_pass != ev->box->pass)
+		pmu_bearer_update(bearer);
+}
+
+/* The raw value from which a bearer counts on. */
+static u64 pmu_bearer_start_value(struct pmu_box *box, struct pmu_event *ev)
 {
 	u64 value = 0;
 
@@ -163,8 +199,19 @@ u64 pmu_event_start_value(struct pmu_box *box, struct pmu_event *ev)
 	if (box_ops(box)->start)
 		return box_ops(box)->start(box, ev, ev->event->hw.idx);
 	if (pmu_event_read_raw(ev, &value))
-		pmu_event_fail(ev);
+		pmu_bearer_fail(ev);
 	return value;
+}
+
+/* Let a bearer's hardware count. */
+void pmu_event_begin(struct pmu_event *bearer)
+{
+	struct pmu_box *box = bearer->box;
+
+	atomic64_set(&bearer->prev, pmu_bearer_start_value(box, bearer));
+	/* In a box that stands the value stays that until the next pass. */
+	if (box->frozen)
+		bearer->folded_pass = box->pass;
 }
 
 /**
@@ -211,6 +258,7 @@ void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev)
 void pmu_box_init_folding(struct pmu_box *box)
 {
 	INIT_LIST_HEAD(&box->active);
+	INIT_LIST_HEAD(&box->bearers);
 	init_irq_work(&box->complaint, pmu_box_complain);
 	hrtimer_setup(&box->timer, pmu_box_poll, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 }

@@ -12,6 +12,7 @@
 
 void pmu_box_begin_read(struct pmu_box *box)
 {
+	box->pass++;
 	if (!pmu_box_absent(box) && box_ops(box)->begin_read)
 		box_ops(box)->begin_read(box);
 }

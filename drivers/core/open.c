@@ -152,6 +152,9 @@ static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event 
 	ev->pd = pd;
 	ev->box = box;
 	ev->last_idx = -1;
+	ev->bearer = ev;
+	INIT_LIST_HEAD(&ev->sharing);
+	INIT_LIST_HEAD(&ev->bearing);
 	ev->priv = pd->desc->event_size ? ev + 1 : NULL;
 	pmu_event_init_failing(ev);
 	event->hw.idx = -1;

@@ -52,6 +52,15 @@ static bool pmu_event_is_alone(const struct pmu_event *ev)
 	       !pmu_event_has_company(ev->event, PERF_EVENT_STATE_INACTIVE);
 }
 
+/* A pass for one event. In a box that stands it is part of that from its freeze on. */
+static void pmu_event_fold(struct pmu_event *ev)
+{
+	if (!ev->box->frozen)
+		pmu_box_begin_read(ev->box);
+	pmu_event_update(ev);
+	pmu_box_end_read(ev->box);
+}
+
 void pmu_event_start(struct perf_event *event, int flags)
 {
 	struct pmu_event *ev = pmu_event_of(event);
@@ -72,7 +81,12 @@ void pmu_event_start(struct perf_event *event, int flags)
 		box->told = box->odd;
 		box->odd = false;
 	}
-	atomic64_set(&ev->prev, pmu_event_start_value(box, ev));
+	/* What was counted before belongs to the events that shared before. */
+	if (ev->bearer->counting)
+		pmu_event_fold(ev);
+	else
+		pmu_event_begin(ev->bearer);
+	ev->bearer->counting++;
 	/* From here on an NMI may read. */
 	WRITE_ONCE(event->hw.state, 0);
 	list_add_tail(&ev->active, &box->active);
@@ -81,10 +95,13 @@ void pmu_event_start(struct perf_event *event, int flags)
 	perf_event_update_userpage(event);
 }
 
+/* Unless others count with it. */
 static void pmu_event_stop_counter(struct pmu_event *ev)
 {
-	if (!pmu_box_absent(ev->box) && box_ops(ev->box)->stop)
-		box_ops(ev->box)->stop(ev->box, ev, ev->event->hw.idx);
+	struct pmu_event *bearer = ev->bearer;
+
+	if (bearer->counting == 1 && !pmu_box_absent(ev->box) && box_ops(ev->box)->stop)
+		box_ops(ev->box)->stop(ev->box, bearer, bearer->event->hw.idx);
 }
 
 static void pmu_event_stop(struct perf_event *event, int flags)
@@ -101,14 +118,13 @@ static void pmu_event_stop(struct perf_event *event, int flags)
 	/* If nothing else counts, it is enough to freeze the box. The counter stays set up. */
 	if (!list_is_singular(&box->active) && pmu_event_is_alone(ev)) {
 		pmu_event_stop_counter(ev);
-		pmu_box_begin_read(box);
-		pmu_event_update(ev);
-		pmu_box_end_read(box);
+		pmu_event_fold(ev);
 	} else {
 		pmu_box_freeze(box);
 		pmu_event_update(ev);
 		pmu_event_stop_counter(ev);
 	}
+	ev->bearer->counting--;
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	list_del(&ev->active);
 	pmu_box_thaw(box);

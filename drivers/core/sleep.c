@@ -40,8 +40,10 @@ static void pmu_box_restart(struct pmu_box *box)
 		return;
 	}
 	pmu_box_begin_read(box);
+	/* Those that share do so once: in a box that stands a start belongs to the pass. */
 	list_for_each_entry(ev, &box->active, active)
-		atomic64_set(&ev->prev, pmu_event_start_value(box, ev));
+		if (!pmu_event_is_shared(ev->bearer) || ev->bearer->folded_pass != box->pass)
+			pmu_event_begin(ev->bearer);
 	pmu_box_thaw(box);
 }
 

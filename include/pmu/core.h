@@ -130,8 +130,15 @@ struct pmu_event {
 	struct pmu_box *box;		/* of a task's event: while it is scheduled, else NULL */
 	struct list_head node;		/* in pmu_box.events, unless a task's */
 	struct list_head active;	/* in pmu_box.active while it counts */
-	atomic64_t prev;		/* raw value at the last fold */
-	u64 folded_ns;			/* a moment before prev was read */
+	struct pmu_event *bearer;	/* has the hardware: itself, or an equal one */
+	struct list_head sharing;	/* a bearer's list of the others, or their node */
+	/* Of a bearer: */
+	struct list_head bearing;	/* in pmu_box.bearers */
+	unsigned int counting;		/* how many events count with it */
+	atomic64_t prev;		/* raw value at the last fold, */
+	u64 folded_ns;			/* a moment before that was read, */
+	u64 folded_pass;		/* and the pass: pmu_box.pass */
+	/* Of any event: */
 	u64 poll_ns;
 	int last_idx;			/* the counter it had, to get the same again */
 	enum pmu_transit transit;
@@ -212,6 +219,12 @@ struct pmu_box_ops {
 	 * the device has gone.
 	 */
 	void (*unclaim)(struct pmu_box *box, struct pmu_event *ev, void *state);
+	/**
+	 * @hand: equal events share what one of them has claimed, with which alone verbs are
+	 * called: from now on that is @to, and no longer @from. The hardware may count on. Also
+	 * once the device has gone. NULL: if there is a claim, each event claims its own.
+	 */
+	void (*hand)(struct pmu_box *box, struct pmu_event *from, struct pmu_event *to);
 	/**
 	 * @start: let counter @idx count the event once the box is thawed; the box is
 	 * frozen, but see pmu_desc.live. Returns the raw value that counting goes on from.

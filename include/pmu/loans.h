@@ -11,6 +11,7 @@
 #include <linux/err.h>
 #include <linux/hrtimer.h>
 #include <linux/perf_event.h>
+#include <linux/sched.h>
 #include <linux/smp.h>
 
 #include <pmu/compat.h>
@@ -158,6 +159,21 @@ static inline int pmu_context_events(struct pmu *pmu, int cpu)
 static inline struct perf_event_context *pmu_context(struct pmu *pmu, int cpu)
 {
 	return pmu_context_ctx(pmu_context_of(pmu, cpu));
+}
+
+/**
+ * pmu_event_pid() - the process that has opened an event.
+ * @event: the event
+ *
+ * Context: a section of RCU, or interrupts off.
+ * Return: its number, as the first namespace has it; 0 if it has ended, or is the kernel.
+ */
+static inline pid_t pmu_event_pid(const struct perf_event *event)
+{
+	struct task_struct *owner = READ_ONCE(event->owner);
+
+	/* That of the kernel's own events is -1. */
+	return IS_ERR_OR_NULL(owner) ? 0 : task_tgid_nr(owner);
 }
 
 /**

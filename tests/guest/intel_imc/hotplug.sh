@@ -68,13 +68,14 @@ test_a_move_only_reads() {
 test_groups_are_read_while_they_move() {
 	owner=$(last_owner)
 	# shellcheck disable=SC2046 # a list
-	pmu-event --cpu "$owner" --groups-of 2 --readers 2 $(printf 'uncore_imc_0:0x304 uncore_imc_0:0xc04 %.0s' $(seq 8)) \
+	pmu-event --cpu "$owner" --groups-of 2 --readers 2 $(pairs uncore_imc_0 8) \
 		-x 'sh /tmp/moves; sh /tmp/moves' > /tmp/counts
 	equal "counts" "$(wc -w < /tmp/counts)" 16
 	# No counter was lost: there is room for two such groups at once.
 	got=$(pmu-event --cpu "$(last_owner)" --groups-of 2 uncore_imc_0:0x304 uncore_imc_0:0xc04 \
-		uncore_imc_0:0x304 uncore_imc_0:0xc04 -x 'pmu-model add imc0@1 cas_rd 7; pmu-model add imc0@1 cas_wr 8')
-	equal "counts behind the moves" "$got" "7 8 7 8"
+		uncore_imc_0:0x101 uncore_imc_0:0x102 -x 'pmu-model add imc0@1 cas_rd 7; pmu-model add imc0@1 cas_wr 8
+		pmu-model add imc0@1 act 5; pmu-model add imc0@1 pre_miss 6')
+	equal "counts behind the moves" "$got" "7 8 5 6"
 }
 
 # perf is called as often as it moves something, and not at all where there is nothing to move: some kernels

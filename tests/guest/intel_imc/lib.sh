@@ -60,6 +60,13 @@ config() {
 		(read -r event umask && printf '%#x\n' $((event | umask << 8)))
 }
 
+# N pairs of reads and writes that share no counter, since their thresholds differ: pairs PMU N
+pairs() {
+	for n in $(seq "$2"); do
+		printf '%s:0x%02x000304 %s:0x%02x000c04 ' "$1" "$n" "$1" "$n"
+	done
+}
+
 cpu_online() { # CPU 0|1
 	echo "$2" > "/sys/devices/system/cpu/cpu$1/online"
 }

@@ -53,7 +53,7 @@ read_groups() {
 	next
 	cpu=$((random % 4))
 	# shellcheck disable=SC2046 # a list
-	pmu-event --cpu $cpu --groups-of 2 --readers 2 $(printf 'uncore_imc_1:0x304 uncore_imc_1:0xc04 %.0s' $(seq 4)) \
+	pmu-event --cpu $cpu --groups-of 2 --readers 2 $(pairs uncore_imc_1 4) \
 		-x 'sleep 1' 2>> /tmp/said.socket$((cpu / 2))
 }
 

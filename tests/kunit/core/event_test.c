@@ -15,7 +15,7 @@
 #include "perf_open.h"
 
 #define FAKE_PMU	"pmu_core_kunit"
-#define FAKE_COUNTERS	3	/* two general ones and, for config 0xff, a fixed one */
+#define FAKE_COUNTERS	3	/* two general ones and, for configs 0xfe and 0xff, a fixed one */
 #define FAKE_WIDTH	16
 
 /* The counters, and what was asked of them. */
@@ -42,7 +42,7 @@ static int fake_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 
 static u64 fake_counters(const struct pmu_desc *desc, const struct pmu_event *ev)
 {
-	return ev->event->attr.config == 0xff ? BIT_ULL(2) : GENMASK_ULL(1, 0);
+	return ev->event->attr.config >= 0xfe ? BIT_ULL(2) : GENMASK_ULL(1, 0);
 }
 
 static u64 fake_start(struct pmu_box *box, struct pmu_event *ev, int idx)
@@ -208,7 +208,7 @@ static void counters_run_out(struct kunit *test)
 	struct perf_event *event[4];
 
 	for (int i = 0; i < 3; i++) {
-		event[i] = open_event(1);
+		event[i] = open_event(1 + i);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event[i]);
 	}
 	event[3] = open_event(0xff);
@@ -230,7 +230,7 @@ static void undisturbed_by_another(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
 	happen(5);
-	other = open_event(1);
+	other = open_event(2);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other);
 	KUNIT_EXPECT_EQ(test, fake->stops, 0U);
 	KUNIT_EXPECT_EQ(test, fake->starts, 2U);
@@ -253,7 +253,7 @@ static void undisturbed_at_all(struct kunit *test)
 	event = open_event(1);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
 	KUNIT_EXPECT_EQ(test, fake->thaws, 1U);
-	other = open_event(1);
+	other = open_event(2);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other);
 	happen(5);
 	perf_event_disable(other);
@@ -284,7 +284,7 @@ static void turns_disturb_nobody(struct kunit *test)
 	event[0] = open_event(0xff);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event[0]);
 	for (int i = 1; i < 4; i++) {
-		event[i] = open_event(1);
+		event[i] = open_event(i);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event[i]);
 	}
 	stops = READ_ONCE(fake->stops);
@@ -297,7 +297,7 @@ static void turns_disturb_nobody(struct kunit *test)
 /* But one that perf prefers gets the counter: pinned, it would go to error state without. */
 static void gives_way_to_a_pinned_one(struct kunit *test)
 {
-	struct perf_event_attr pinned = { .config = 0xff, .pinned = 1 };
+	struct perf_event_attr pinned = { .config = 0xfe, .pinned = 1 };
 	struct perf_event *event = open_event(0xff), *other;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
@@ -546,7 +546,7 @@ static void fails_while_it_waits(struct kunit *test)
 	struct perf_event *event[3];
 
 	for (int i = 0; i < 3; i++) {
-		event[i] = open_event(1);
+		event[i] = open_event(1 + i);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event[i]);
 	}
 	fake_unplug();

@@ -13,5 +13,6 @@ extern struct kunit_suite pmu_power_suite;
 extern struct kunit_suite pmu_task_suite;
 extern struct kunit_suite pmu_hotplug_suite;
 extern struct kunit_suite pmu_sleep_suite;
+extern struct kunit_suite pmu_share_suite;
 
 #endif /* PMU_CORE_TEST_H */

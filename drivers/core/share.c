@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Equal events of a box share what they count with.
+ *
+ * One of them is the bearer: it has claimed the hardware, and only with it is a verb called. Its
+ * raw value is folded once, for all that share and count (fold.c). An event that joins folds first,
+ * so it begins there, and nothing is written. A bearer that leaves hands all of it to another.
+ *
+ * All of this runs on the box's owner CPU with interrupts off, but for pmu_events_share().
+ */
+#include <linux/module.h>
+#include <linux/string.h>
+
+#include "core.h"
+
+static bool pmu_sharing = true;
+module_param_named(share, pmu_sharing, bool, 0444);
+MODULE_PARM_DESC(share, "equal events of a PMU share one counter (Y); N: each has its own");
+
+/*
+ * Can events of this PMU share? Counters in memory are not claimed, so there is nothing to share,
+ * and an NMI may read them, which must not meet a list that changes.
+ */
+static bool pmu_dev_shares(const struct pmu_dev *pd)
+{
+	const struct pmu_box_ops *ops = pd->desc->ops;
+
+	return pmu_sharing && ops->start && (ops->claim ? !!ops->hand : !!ops->counters);
+}
+
+static bool pmu_attrs_are_equal(const struct perf_event_attr *one,
+				const struct perf_event_attr *other)
+{
+	return one->config == other->config && one->config1 == other->config1 &&
+	       one->config2 == other->config2 && one->exclude_user == other->exclude_user &&
+	       one->exclude_kernel == other->exclude_kernel &&
+	       one->exclude_hv == other->exclude_hv && one->exclude_idle == other->exclude_idle &&
+	       one->exclude_host == other->exclude_host &&
+	       one->exclude_guest == other->exclude_guest;
+}
+
+/* An exclusive group has asked for hardware of its own. */
+static bool pmu_event_keeps_apart(const struct pmu_event *ev)
+{
+	return ev->claims_anew || ev->event->group_leader->attr.exclusive;
+}
+
+/* Do two events of a PMU count the same, so that one counter is enough for both? */
+bool pmu_events_share(const struct pmu_event *one, const struct pmu_event *other)
+{
+	return one->box == other->box && pmu_dev_shares(one->pd) && !pmu_event_keeps_apart(one) &&
+	       !pmu_event_keeps_apart(other) &&
+	       pmu_attrs_are_equal(&one->event->attr, &other->event->attr);
+}
+
+/* Let the event count with what an equal one has claimed, if there is such. */
+bool pmu_share_join(struct pmu_box *box, struct pmu_event *ev)
+{
+	struct pmu_event *bearer;
+
+	list_for_each_entry(bearer, &box->bearers, bearing) {
+		if (bearer->failed || !pmu_events_share(bearer, ev))
+			continue;
+		ev->bearer = bearer;
+		list_add_tail(&ev->sharing, &bearer->sharing);
+		ev->event->hw.idx = bearer->event->hw.idx;
+		return true;
+	}
+	return false;
+}
+
+/* The event has claimed hardware, which others may share from now on. */
+void pmu_share_offer(struct pmu_box *box, struct pmu_event *ev)
+{
+	if (pmu_dev_shares(box->pd))
+		list_add(&ev->bearing, &box->bearers);
+}
+
+/* All that is known of the hardware goes to another of those that share it. */
+static void pmu_share_hand(struct pmu_box *box, struct pmu_event *from, struct pmu_event *to)
+{
+	struct pmu_event *ev;
+
+	list_splice_init(&from->sharing, &to->sharing);
+	list_for_each_entry(ev, &to->sharing, sharing)
+		ev->bearer = to;
+	to->bearer = to;
+	list_replace_init(&from->bearing, &to->bearing);
+	atomic64_set(&to->prev, atomic64_read(&from->prev));
+	to->folded_ns = from->folded_ns;
+	to->folded_pass = from->folded_pass;
+	to->counting = from->counting;
+	from->counting = 0;
+	if (box_ops(box)->hand)
+		box_ops(box)->hand(box, from, to);
+}
+
+/* The event does not count. Does it leave its hardware to others? */
+bool pmu_share_leave(struct pmu_box *box, struct pmu_event *ev)
+{
+	struct pmu_event *heir;
+
+	if (ev->bearer != ev) {
+		list_del_init(&ev->sharing);
+		ev->bearer = ev;
+		return true;
+	}
+	if (!pmu_event_is_shared(ev)) {
+		list_del_init(&ev->bearing);
+		return false;
+	}
+	heir = list_first_entry(&ev->sharing, struct pmu_event, sharing);
+	list_del_init(&heir->sharing);
+	pmu_share_hand(box, ev, heir);
+	return true;
+}
