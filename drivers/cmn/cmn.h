@@ -488,6 +488,7 @@ void cmn_desc_init(struct cmn *cmn);
 void cmn_half_open(struct cmn_event *ce, const struct perf_event *event);
 void cmn_half_close(struct cmn_event *ce);
 void cmn_event_start(struct cmn *cmn, struct cmn_event *ce);
+void cmn_event_hand(const struct cmn_event *from, struct cmn_event *to);
 void cmn_event_stop(struct cmn *cmn, const struct cmn_event *ce);
 u64 cmn_event_value(struct cmn *cmn, struct cmn_event *ce);
 

@@ -12,6 +12,7 @@
 #include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "cmn.h"
 
@@ -307,6 +308,25 @@ u64 cmn_event_value(struct cmn *cmn, struct cmn_event *ce)
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_event_value);
 
+/*
+ * What an event has claimed goes to an equal one, and what is known of its counters. Equal events have
+ * the same members, in the same order.
+ */
+void cmn_event_hand(const struct cmn_event *from, struct cmn_event *to)
+{
+	memcpy(to->letter, from->letter, sizeof(to->letter));
+	to->cycles = from->cycles;
+	to->carries = from->carries;
+	for (unsigned int i = 0; i < to->nr; i++)
+		to->member[i] = from->member[i];
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_event_hand);
+
+static void cmn_op_hand(struct pmu_box *box, struct pmu_event *from, struct pmu_event *to)
+{
+	cmn_event_hand(from->priv, to->priv);
+}
+
 static u64 cmn_op_start(struct pmu_box *box, struct pmu_event *ev, int idx)
 {
 	struct cmn *cmn = pmu_box_priv(box);
@@ -372,6 +392,7 @@ static const struct pmu_box_ops cmn_ops = {
 	.owner_changed = cmn_op_owner_changed,
 	.claim = cmn_op_claim,
 	.unclaim = cmn_op_unclaim,
+	.hand = cmn_op_hand,
 	.start = cmn_op_start,
 	.stop = cmn_op_stop,
 	.begin_read = cmn_op_begin_read,

@@ -118,8 +118,7 @@ test_sampling_and_tasks() {
 }
 
 test_groups() {
-	refused 'two cycles events' dtc_cycles dtc_cycles
-	accepted dtc_cycles hnf_cache_miss
+	accepted dtc_cycles dtc_cycles hnf_cache_miss
 	at=bynodeid=1,nodeid=0x20
 	accepted hnf_cache_miss,$at hnf_mc_reqs,$at hnf_seq_hit,$at hnf_snp_sent,$at
 	refused 'four counters of a DTM' hnf_cache_miss,$at hnf_mc_reqs,$at hnf_seq_hit,$at \
@@ -198,10 +197,11 @@ test_pairs_count_at_the_half_that_was_opened_first() {
 
 # As long as an XP has a counter for one of them alone, halves take turns, and each is the first for a while.
 test_halves_that_found_no_place() {
-	others=$PMU/mxp_e_req_txflit_valid,bynodeid=1,nodeid=0x40/
+	at=bynodeid=1,nodeid=0x40
 	for _ in 1 2 3 4 5 6; do
 		rm -f /tmp/full /tmp/enough
-		pmu-event --pinned "$others" "$others" "$others" \
+		pmu-event --pinned "$PMU/mxp_e_req_txflit_valid,$at/" "$PMU/mxp_w_req_txflit_valid,$at/" \
+			"$PMU/mxp_n_req_txflit_valid,$at/" \
 			-x 'touch /tmp/full; until [ -e /tmp/enough ]; do sleep 0.02; done' > /dev/null &
 		until [ -e /tmp/full ]; do sleep 0.02; done
 		pmu-event "$FIRST" "$SECOND" -x "sleep 0.2; touch /tmp/enough; while kill -0 $! 2> /dev/null; do sleep 0.02; done; sleep 0.1" \

@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 #include <linux/ktime.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "regfile.h"
 
@@ -76,6 +77,36 @@ static void carries_under_way(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, file->writes, 0U);
 	kvfree(ce);
+}
+
+/* An equal event takes counters over: it goes on from what they were known to be, and gives them back. */
+static void counts_are_handed_on(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	/* So what is handed on is neither the first counter nor the first letter. */
+	struct cmn_event *beside = cmn_regfile_start(test, file, claims, 0x2480010005, 0, 0);
+	struct cmn_event *from = cmn_regfile_start(test, file, claims, 0x2480020005, 0, 0);
+	struct cmn_event *to = cmn_regfile_event(test, file, 0x2480020005, 0, 0);
+	u32 xp = file->xp[1], dtc0 = file->node[3];
+	u64 before = cmn_event_value(&file->cmn, from);
+
+	cmn_mesh_run(&file->cmn, true);
+	cmn_regfile_set(file, xp + PMEVCNT, 0x100000);
+	cmn_regfile_set(file, dtc0 + PMEVCNT_AB, 0x8000000180000000);
+	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, from) - before, 0x10010ULL);
+	cmn_event_hand(from, to);
+	cmn_regfile_forget(file);
+	/* Wrapped, and the carry is under way. */
+	cmn_regfile_set(file, xp + PMEVCNT, 0x50000);
+	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, to) - before, 0x20005ULL);
+	KUNIT_EXPECT_EQ(test, file->writes, 0U);
+	cmn_unclaim(&file->cmn, claims, beside);
+	cmn_unclaim(&file->cmn, claims, to);
+	KUNIT_EXPECT_NULL(test, memchr_inv(claims, 0, cmn_claims_size(&file->cmn)));
+	kvfree(beside);
+	kvfree(from);
+	kvfree(to);
 }
 
 /* In a mesh that counts the letters are read first: what carries meanwhile is missing. */
@@ -339,6 +370,7 @@ static void overflow_is_cleared(struct kunit *test)
 static struct kunit_case cmn_count_cases[] = {
 	KUNIT_CASE(local_wraps),
 	KUNIT_CASE(carries_under_way),
+	KUNIT_CASE(counts_are_handed_on),
 	KUNIT_CASE(letters_come_first),
 	KUNIT_CASE(letters_of_each_event_come_first),
 	KUNIT_CASE(a_stop_is_read_back),
