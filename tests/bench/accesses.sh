@@ -36,6 +36,31 @@ load() {
 	count probe
 }
 
+# An event beside one that is equal: second EVENT
+second() {
+	pmu-event --manual "$1" -x "
+		pmu-event --disabled --manual '$1' -x 'sh /tmp/count' -x @enable -x 'sh /tmp/count second-start' \
+			-x 'sleep 1' -x @read -x 'sh /tmp/count second-read' \
+			-x 'sleep 1' -x @disable -x 'sh /tmp/count second-stop'" | grep -v '^[0-9]*$'
+}
+
+# 16 users, each of whom reads these events each second, for ten seconds: users EVENT,EVENT...
+users() {
+	rm -f /tmp/user.*
+	for user in $(seq 16); do
+		perf stat -a -I 1000 -o "/tmp/user.$user" -e "$1" -- sleep 600 &
+		echo $! >> /tmp/users
+	done
+	until [ "$(grep -l ' 2\.[0-9]* ' /tmp/user.* 2> /dev/null | wc -l)" = 16 ]; do sleep 0.2; done
+	count
+	sleep 10
+	count users
+	# shellcheck disable=SC2046 # a list
+	kill -INT $(cat /tmp/users)
+	rm /tmp/users
+	wait
+}
+
 # From open to close; several events are a group: life NAME EVENT... Reads and stops come a second after what was
 # before, since a driver may read less of a counter that it has read a moment ago.
 life() {

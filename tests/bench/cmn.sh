@@ -24,6 +24,9 @@ life all "$PMU/hnf_cache_miss/"
 # shellcheck disable=SC2086 # a list
 life group $group
 
+second "$PMU/hnf_cache_miss/"
+users "$(echo "${group# }" | sed 's, ,\,,g')"
+
 # How the mesh stood still since it was last asked: stands [OPERATION]. Without one that is forgotten.
 cat > /tmp/stands <<-'EOT'
 	set -- "$1" $(printf '%s\n' 'get cmn0 stands' 'get cmn0 stand_accesses' 'get cmn0 stand_ns' 'set cmn0 stands 0' |

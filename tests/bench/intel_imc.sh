@@ -27,6 +27,9 @@ pmu-event --manual $pmu:0x304 $pmu:0xc04 $pmu:0x101 -x "
 	pmu-event --disabled --manual $pmu:0x10 -x 'sh /tmp/count' -x @enable -x 'sh /tmp/count start-beside' \
 		-x 'sleep 1' -x @disable -x 'sh /tmp/count stop-beside'" | grep -v '^[0-9]*$'
 
+second $pmu:0x304
+users $pmu/event=0x4,umask=0x3/,$pmu/event=0x4,umask=0xc/,$pmu/event=0x1,umask=0x1/,$pmu/event=0x0/
+
 # A hundred reads without a pause
 pmu-event --manual $pmu:0x23 -x "sh /tmp/count" -x '@time 100' -x "sh /tmp/count often" | grep -v '^[0-9]'
 
@@ -39,4 +42,4 @@ pmu-event --manual $pmu:0x304 $pmu:0xc04 $pmu:0x101 $pmu:0x10 $pmu:0x11 $pmu:0x1
 echo 3600000 > /sys/bus/event_source/devices/$pmu/perf_event_mux_interval_ms
 # shellcheck disable=SC2086
 pmu-event --group --pinned --manual $group -x "sh /tmp/count" \
-	-x "pmu-event --manual $pmu:0xff" -x "sh /tmp/count idle"
+	-x "pmu-event --manual $pmu:0x11" -x "sh /tmp/count idle"
