@@ -3,14 +3,14 @@
  * pmu-ledger: a random program of opens, closes, enables, disables, reads, owners that change and counts
  * of the models, and a ledger of what each event must have.
  *
- *   pmu-ledger [--seed N] [--operations N] [--open N] [--moves] [--late] [--around COMMAND] EVENT=SOURCE[+SOURCE]...
+ *   pmu-ledger [--seed N] [--operations N] [--open N] [--moves] [--no-turns] [--late] [--around COMMAND] EVENT=SOURCE[+SOURCE]...
  *   pmu-ledger --program FILE [--around COMMAND] EVENT=SOURCE[+SOURCE]...
  *
  * pmu-attr.h says what an EVENT is; with "@N" behind it, it is opened on the Nth CPU of the PMU's cpumask, from 0.
  * A SOURCE is DEVICE:NAME, as "pmu-model add" has them. --open: so many events are open at once, 4 unless it says
  * otherwise. --moves: the CPU that the events are on goes offline
  * and comes back. --around: a command of pmu-model before and after each that adds;
- * without anybody who counts that, nothing is added then. --late: what has been counted may be seen only when
+ * without anybody who counts that, nothing is added then. --no-turns: all events fit at any time. --late: what has been counted may be seen only when
  * the event has been disabled.
  *
  * An event must have what its sources made while it and its leader were enabled; if it took turns with
@@ -54,7 +54,7 @@ static int nr_specs;
 static char *sources[MAX_SOURCES];
 static int nr_sources;
 static const char *around;
-static bool late;
+static bool late, no_turns;
 static struct ctl ctl;
 
 enum what { OPEN, CLOSE, ENABLE, DISABLE, READ, ADD, MOVE, TURN, WHATS };
@@ -203,6 +203,8 @@ static bool check(int n)
 		return wrong("event %d (%s) has %" PRIu64 ", made were %" PRIu64, n,
 			     specs[e->spec].name, now.count, e->made);
 	e->turns |= now.running != now.enabled;
+	if (e->turns && no_turns)
+		return wrong("event %d (%s) took turns", n, specs[e->spec].name);
 	if (!e->turns && now.count != e->made && !(late && is_on(e)))
 		return wrong("event %d (%s) has %" PRIu64 ", made were %" PRIu64 ", and it took no turns",
 			     n, specs[e->spec].name, now.count, e->made);
@@ -568,6 +570,7 @@ static bool take_options(struct request *request, int argc, char **argv)
 		{ "seed", required_argument, NULL, 's' }, { "operations", required_argument, NULL, 'n' },
 		{ "open", required_argument, NULL, 'o' }, { "moves", no_argument, NULL, 'm' },
 		{ "program", required_argument, NULL, 'p' }, { "late", no_argument, NULL, 'l' },
+		{ "no-turns", no_argument, NULL, 'r' },
 		{ "around", required_argument, NULL, 'a' },
 		{ 0 },
 	};
@@ -579,6 +582,7 @@ static bool take_options(struct request *request, int argc, char **argv)
 		case 'n': request->operations = atoi(optarg); break;
 		case 'o': request->open = atoi(optarg); break;
 		case 'm': request->moves = true; break;
+		case 'r': no_turns = true; break;
 		case 'l': late = true; break;
 		case 'p': request->program = optarg; break;
 		case 'a': around = optarg; break;

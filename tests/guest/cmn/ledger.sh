@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Random programs of events of single nodes, of all of them, and of two meshes of different products, while carries take
-# their time.
+# Random programs of events of single nodes, of all of them, with a filter, and of two meshes of different products, whose
+# owner changes, and whose carries take their time. Equal events share; without sharing twelve take turns.
 #
 # vm: --arch arm64 --kernel '6.1 6.12' --driver ours --cpus 4 --model cmn700,mesh=4x4,hnf=6 --model cmn600,mesh=4x2,hnf=4
 # hostile vm: --arch arm64 --kernel kunit --driver ours --cpus 4 --model cmn700,mesh=4x4,hnf=6 --model cmn600,mesh=4x2,hnf=4 --timeout 1200
@@ -10,7 +10,7 @@
 . ./ledger.sh
 find_meshes
 
-# Events of a mesh: of all HN-Fs, of one, and what else two of these and one more have: specs cmnN
+# Events of a mesh, of all HN-Fs and of two of them: specs cmnN
 specs() {
 	use_mesh "$1"
 	set -- "$1" "$(nodes hnf | head -n 1)" "$(nodes hnf | tail -n 1)"
@@ -19,31 +19,55 @@ specs() {
 		echo "$PMU/$name,bynodeid=1,nodeid=$2/=$1:$name@$2"
 		echo "$PMU/$name,bynodeid=1,nodeid=$3/=$1:$name@$3"
 	done
+	name=hnf_qos_pocq_occupancy_read
+	echo "$PMU/$name/=$(nodes hnf | sed "s/^/$1:$name@/" | paste -sd+)"
 }
 
 setup() {
 	# shellcheck disable=SC2046 # a list
 	set -- "$@" $(specs cmn0) $(specs cmn1)
-	ledger --moves "$@"
-}
-
-test_four_events() {
-	setup
+	ledger "$@"
 }
 
 test_twelve_events() {
-	setup --open 12
+	setup --open 12 --no-turns
+}
+
+test_owners_that_go() {
+	setup --open 12 --moves
+}
+
+# The modules again, as they are loaded or with parameters: reload [SHARE [CARRY_NS]]
+reload() {
+	unload_ours
+	insmod /vm/modules.d/pmu_core.ko "share=${1:-1}"
+	insmod /vm/modules.d/cmn_pmu.ko "carry_ns=${2:-2500}"
+	find_meshes
+}
+
+restore() {
+	for mesh in cmn0 cmn1; do
+		pmu-model set $mesh carry_delay 0
+		pmu-model set $mesh stop_delay 0
+	done
+	reload
 }
 
 test_carries_under_way() {
-	rmmod cmn_pmu
-	insmod /vm/modules.d/cmn_pmu.ko carry_ns=400000
-	find_meshes
-	for key in carry_delay=300000 stop_delay=50000; do
-		pmu-model set cmn0 ${key%=*} ${key#*=}
-		pmu-model set cmn1 ${key%=*} ${key#*=}
+	trap restore EXIT
+	reload 1 400000
+	for mesh in cmn0 cmn1; do
+		pmu-model set $mesh carry_delay 300000
+		pmu-model set $mesh stop_delay 50000
 	done
-	setup --late
+	setup --open 12 --moves --late
+}
+
+test_without_sharing() {
+	trap restore EXIT
+	reload 0
+	setup --moves
+	setup --moves --open 12
 }
 
 run_tests

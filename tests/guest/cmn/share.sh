@@ -83,67 +83,6 @@ test_pairs_are_not_shared() {
 	equal "users of one" "$(grep -c 'opened by [0-9]*$' /tmp/counters)" 2
 }
 
-# number MESH EVENT[,FIELD=VALUE]: its config as a number
-number() {
-	python3 - "$(sed -n "s/^$1 //p" /tmp/meshes)" "$2" <<-'EOT'
-		import re, sys
-		pmu, (name, *fields) = "/sys/bus/event_source/devices/" + sys.argv[1], sys.argv[2].split(",")
-		text = open(f"{pmu}/events/{name}").read().strip().split(",") + fields
-		words = {"config": 0, "config1": 0, "config2": 0}
-		for field in text:
-		    key, _, value = field.partition("=")
-		    if value == "?":
-		        continue
-		    word, low = re.match(r"(\w+):(\d+)", open(f"{pmu}/format/{key}").read()).groups()
-		    words[word] |= int(value or "1", 0) << int(low)
-		print(",".join(map(hex, words.values())))
-	EOT
-}
-
-# Kinds of events of both meshes: of one node, of all, with a filter, and a watchpoint.
-kinds() {
-	for mesh in cmn0 cmn1; do
-		use_mesh $mesh
-		node=$(nodes hnf | head -n 1) xp=$(nodes mxp | head -n 1)
-		echo "$PMU:$(number $mesh "hnf_cache_miss,bynodeid=1,nodeid=$node")=1,add $mesh hnf_cache_miss@$node"
-		echo "$PMU:$(number $mesh hnf_mc_reqs)=$(nodes hnf | wc -l),add $mesh hnf_mc_reqs"
-		echo "$PMU:$(number $mesh hnf_qos_pocq_occupancy_read)=$(nodes hnf | wc -l),add $mesh hnf_qos_pocq_occupancy_read"
-		echo "$PMU:$(number $mesh "mxp_e_req_txflit_valid,bynodeid=1,nodeid=$xp")=1,add $mesh mxp_e_req_txflit_valid@$xp"
-	done
-}
-
-SEED=${SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
-
-ledger() { # SEED STEPS [OPTION]...
-	kinds > /tmp/kinds
-	python3 - "$@" <<-'EOT' > /tmp/said && return
-		import subprocess, sys
-		kinds = open("/tmp/kinds").read().splitlines()
-		sys.exit(subprocess.call(["pmu-ledger", sys.argv[1], sys.argv[2], "12", *sys.argv[3:], *kinds]))
-	EOT
-	echo "seed $1: $(cat /tmp/said)"
-	exit 1
-}
-
-# Random opens, closes, switches, reads and moves, alone and in groups.
-test_ledger() {
-	needs_sharing
-	for n in 1 2; do
-		ledger $((SEED + n)) 2000 --cpus 0,1
-		show "seed $((SEED + n)): $(cat /tmp/said)"
-	done
-}
-
-# The same where carries take their time: what has been counted before an event starts comes late, and is not its own.
-test_ledger_with_carries_under_way() {
-	needs_sharing
-	model 'set cmn0 carry_delay 1500' 'set cmn1 carry_delay 1500'
-	for n in 1 2; do
-		ledger $((SEED + n)) 2000 --late
-		show "seed $((SEED + n)): $(cat /tmp/said)"
-	done
-}
-
 # 16 users, each with four events of all nodes: all count all of the time. The in-tree driver has turns.
 test_sixteen_users() {
 	events="$PMU/hnf_cache_miss/,$PMU/hnf_mc_reqs/,$PMU/hnf_seq_hit/,$PMU/hnf_snp_sent/"

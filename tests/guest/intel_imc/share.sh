@@ -90,31 +90,6 @@ test_behind_one_that_does_not_fit() {
 	equal "both pinned" "$(grep "$imc=0x3/" /tmp/turns | grep -c ',100.00,')" 2
 }
 
-# Random opens, closes, switches and reads, alone and in groups, of 12 events.
-ledger() { # SEED STEPS [--cpus LIST], which is that of socket 1
-	seed=$1 steps=$2
-	shift 2
-	at=${1:+@1}
-	pmu-ledger "$seed" "$steps" 12 "$@" \
-		"uncore_imc_0:0x304=1,add imc0$at cas_rd" "uncore_imc_0:0xc04=1,add imc0$at cas_wr" \
-		"uncore_imc_1:0x304=1,add imc1$at cas_rd" "uncore_imc_1:0x102=1,add imc1$at pre_miss" > /tmp/said &&
-		return
-	echo "seed $seed: $(cat /tmp/said)"
-	exit 1
-}
-
-SEED=${SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
-
-test_ledger() {
-	needs_sharing
-	for n in 1 2 3; do
-		# Without moves all of them count all of the time, too.
-		# shellcheck disable=SC2046 # none, or an option
-		ledger $((SEED + n)) 4000 $([ $n = 1 ] || echo --cpus 2,3)
-		show "seed $((SEED + n)): $(cat /tmp/said)"
-	done
-}
-
 # 16 users, each of whom opens reads, writes, activations and clocks of all channels: each has all, all the time. With
 # the other drivers they share the time, and where something happens once, most miss it and some have too much of it.
 test_sixteen_users() {
