@@ -377,7 +377,7 @@ static void intel_imc_say_lacks(struct pci_dev *pdev, const struct pci_device_id
 
 enum intel_imc_user { INTEL_IMC_NOBODY, INTEL_IMC_US, INTEL_IMC_ANOTHER, INTEL_IMC_USERS };
 
-/* Who has a function? @name is set to another driver's name: it may be unloaded at any time. */
+/* Which driver has a function? @name gets the name of another driver, which may go at any time. */
 static enum intel_imc_user intel_imc_user(struct pci_dev *pdev, char *name, size_t size)
 {
 	enum intel_imc_user user = INTEL_IMC_ANOTHER;

@@ -139,7 +139,7 @@ struct power_imc_core {
 	int pause_error;		/* of the last attempt */
 	bool failed;			/* could not be started again, which has been reported */
 	bool stuck;			/* could not be stopped: may be on without users */
-	bool tells;			/* power_imc_firmware.running says what is so */
+	bool tells;			/* power_imc_firmware.running tells the truth */
 	unsigned int restarts;		/* times that it was found off */
 	__be64 answer;			/* for power_imc_firmware.running */
 	void *page;			/* POWER_IMC_PAGE_SIZE, where the core counts to */

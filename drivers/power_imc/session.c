@@ -80,7 +80,7 @@ static int power_imc_prepare_state, power_imc_online_state;
 static void power_imc_session_run(struct work_struct *work);
 static DECLARE_DELAYED_WORK(power_imc_session_work, power_imc_session_run);
 
-/* On any CPU: not on that which happened to open an event, perhaps an isolated one. */
+/* On any CPU, rather than on the one that opened an event, which may be isolated. */
 static void power_imc_session_run_now(void)
 {
 	mod_delayed_work(system_dfl_wq, &power_imc_session_work, 0);
@@ -102,7 +102,7 @@ static bool power_imc_session_is_open(void)
 	return is_open;
 }
 
-/* Have the engines for a kind of unit, for one more event or holder. Any context. */
+/* Claim the engines for a kind of unit, for one more event or holder. Any context. */
 static int power_imc_session_claim(enum power_imc_type type, unsigned int *count)
 {
 	unsigned long flags;
