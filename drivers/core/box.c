@@ -290,7 +290,7 @@ static void __exit pmu_core_exit(void)
 {
 	pmu_debugfs_exit();
 	pmu_hotplug_exit();
-	pmu_power_flush();
+	pmu_power_exit();
 	/* pmu_box_free() is code of this module. */
 	rcu_barrier();
 }

@@ -138,7 +138,8 @@ void pmu_power_unuse(struct pmu_dev *pd, struct pmu_box *box);
 int pmu_box_power(struct pmu_box *box, bool on);
 void pmu_box_power_off(struct pmu_box *box);
 bool pmu_box_wanted(const struct pmu_box *box);
-void pmu_power_flush(void);
+void pmu_power_catch_up(void);
+void pmu_power_exit(void);
 
 /* open.c */
 int pmu_event_init(struct perf_event *event);

@@ -22,7 +22,7 @@ void pmu_event_fail(struct pmu_event *ev)
 
 static void pmu_event_fail_irq(struct irq_work *work)
 {
-	schedule_work(&container_of(work, struct pmu_event, fail_irq)->fail_work);
+	queue_work(system_dfl_wq, &container_of(work, struct pmu_event, fail_irq)->fail_work);
 }
 
 /*

@@ -207,7 +207,11 @@ static void pmu_box_settle(void *data)
 	struct pmu_event *ev, *next;
 
 	WRITE_ONCE(box->migrating, false);
-	/* Events that perf did not schedule again, since another took their turn, have to stop. */
+	/*
+	 * Events that perf did not schedule again, since another took their turn, have to stop.
+	 * Those of a group stop together.
+	 */
+	box->disabled = true;
 	list_for_each_entry_safe(ev, next, &box->active, active) {
 		if (ev->transit == PMU_TRANSIT_PARKED) {
 			/* To see whether it is alone would take the context's lock. */
@@ -217,6 +221,8 @@ static void pmu_box_settle(void *data)
 			smp_store_release(&ev->transit, PMU_TRANSIT_NONE);
 		}
 	}
+	box->disabled = false;
+	pmu_box_thaw(box);
 }
 
 /*
@@ -280,6 +286,8 @@ static void pmu_box_admit(void *data)
 	struct pmu_box *box = data;
 	struct pmu_event *ev;
 
+	/* Those of a group start together. */
+	box->disabled = true;
 	list_for_each_entry(ev, &box->events, node) {
 		if (ev->transit != PMU_TRANSIT_WAITING)
 			continue;
@@ -292,6 +300,8 @@ static void pmu_box_admit(void *data)
 		pmu_box_freeze(box);
 		pmu_event_start(ev->event, 0);
 	}
+	box->disabled = false;
+	pmu_box_thaw(box);
 }
 
 /* The first CPU of a box's scope comes online, or the last one does not go offline after all. */

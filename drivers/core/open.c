@@ -204,7 +204,7 @@ int pmu_event_init(struct perf_event *event)
 		return err;
 	/* Boxes whose events were closed just now may still be on, and in the way. */
 	if (ops->power_on && !event->parent)
-		pmu_power_flush();
+		pmu_power_catch_up();
 	ev = pmu_event_create(pd, event);
 	if (IS_ERR(ev))
 		return PTR_ERR(ev);

@@ -62,23 +62,36 @@ void pmu_box_power_off(struct pmu_box *box)
 		box_ops(box)->power_off(box);
 }
 
-static void pmu_power_down(struct work_struct *work)
+/* Somebody was the last user of a box, which is not switched off for that yet. */
+static bool pmu_power_due;
+
+/*
+ * When this returns, boxes whose events were closed before are off. Whoever opens an event calls
+ * this, too: the work item may wait for a CPU on which a real-time task runs. May sleep.
+ */
+void pmu_power_catch_up(void)
 {
 	struct pmu_dev *pd;
 	struct pmu_box *box;
 
 	mutex_lock(&pmu_boxes_mutex);
-	list_for_each_entry(pd, &pmu_devs, node)
-		list_for_each_entry(box, &pd->boxes, node)
-			if (!pmu_box_wanted(box))
-				pmu_box_power(box, false);
+	if (xchg(&pmu_power_due, false))
+		list_for_each_entry(pd, &pmu_devs, node)
+			list_for_each_entry(box, &pd->boxes, node)
+				if (!pmu_box_wanted(box))
+					pmu_box_power(box, false);
 	mutex_unlock(&pmu_boxes_mutex);
+}
+
+static void pmu_power_down(struct work_struct *work)
+{
+	pmu_power_catch_up();
 }
 
 static DECLARE_WORK(pmu_power_work, pmu_power_down);
 
-/* When this returns, boxes whose events were closed before are off. May sleep. */
-void pmu_power_flush(void)
+/* All PMUs are gone. */
+void pmu_power_exit(void)
 {
 	flush_work(&pmu_power_work);
 }
@@ -123,6 +136,8 @@ int pmu_power_use(struct pmu_dev *pd, struct pmu_box *box, const struct perf_eve
 /* The opposite, in any context. */
 void pmu_power_unuse(struct pmu_dev *pd, struct pmu_box *box)
 {
-	if (atomic_dec_and_test(box ? &box->users : &pd->users) && pd->desc->ops->power_on)
-		schedule_work(&pmu_power_work);
+	if (!atomic_dec_and_test(box ? &box->users : &pd->users) || !pd->desc->ops->power_on)
+		return;
+	WRITE_ONCE(pmu_power_due, true);
+	queue_work(system_dfl_wq, &pmu_power_work);
 }

@@ -66,6 +66,7 @@ static int intel_imc_free_event_init(const struct pmu_desc *desc, struct pmu_eve
 	int reg = intel_imc_free_register(ev->event->attr.config);
 
 	ev->max_rate = INTEL_IMC_FREE_MAX_RATE;
+	ev->bounded = true;
 	return min(reg, 0);
 }
 

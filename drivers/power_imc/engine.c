@@ -354,8 +354,11 @@ static void power_imc_engine_pause_here(void *data)
  */
 int power_imc_engine_pause(struct power_imc_core *core)
 {
-	power_imc_core_call(core->pir, power_imc_engine_pause_here, core);
-	return core->pause_error;
+	if (power_imc_core_call(core->pir, power_imc_engine_pause_here, core))
+		return core->pause_error;
+	/* It is asleep, and its engine off, whatever the firmware says. */
+	core->paused = true;
+	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_pause);
 

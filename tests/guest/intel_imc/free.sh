@@ -37,6 +37,16 @@ test_wraps_at_2_48() {
 	equal "count" "$(pmu-event ${FREE}_2:0x20ff -x 'pmu-model add imc6 cas_rd 1000000')" 1000000
 }
 
+# What a program that writes registers did to it is not counted, and told.
+test_somebody_sets_it_back() {
+	[ $driver = ours ] || skip "what our driver does"
+	log_mark
+	got=$(pmu-event --manual ${FREE}_0:0x20ff -x 'pmu-model add imc0 cas_rd 7' -x @read -x 'pmu-model set free0 read 0' \
+		-x @read -x 'pmu-model add imc0 cas_rd 3' -x @read | tr '\n' ' ')
+	equal "counts" "$got" "7 7 10 "
+	equal "told" "$(log_since_mark | grep -c 'more than it can have counted')" 1
+}
+
 # Between two looks at the counter before and two behind
 test_clock() {
 	before=$(pmu-model get free0 dclk)

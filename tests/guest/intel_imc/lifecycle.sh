@@ -83,6 +83,28 @@ test_load_and_unload() {
 	load
 }
 
+# The last event of a channel is closed on a CPU that a real-time task then keeps for itself: what is left to do is
+# done by whoever opens the next one, on another CPU.
+test_a_cpu_that_belongs_to_a_real_time_task() {
+	limit=$(cat /proc/sys/kernel/sched_rt_runtime_us)
+	trap 'echo $limit > /proc/sys/kernel/sched_rt_runtime_us' EXIT
+	echo -1 > /proc/sys/kernel/sched_rt_runtime_us
+	cat > /tmp/hog <<-'EOT'
+		pmu-event uncore_imc_0:0x304 -x true
+		end=$(($(cut -d. -f1 /proc/uptime) + 12))
+		touch /tmp/hogs
+		while [ ! -e /tmp/opened ] && [ "$(cut -d. -f1 /proc/uptime)" -lt $end ]; do :; done
+		touch /tmp/over
+	EOT
+	rm -f /tmp/hogs /tmp/opened /tmp/over
+	taskset 2 chrt -f 50 sh /tmp/hog &
+	eventually "hog" there sh -c '[ -e /tmp/hogs ] && echo there'
+	equal "count" "$(taskset 4 pmu-event uncore_imc_1:0x304 -x 'pmu-model add imc1 cas_rd 5')" 5
+	[ ! -e /tmp/over ]
+	touch /tmp/opened
+	wait
+}
+
 # The device is unbound while it counts: the event fails, its sisters on others count on.
 test_unbind_with_events_open() {
 	got=$(pmu-event uncore_imc_0:0x304 uncore_imc_1:0x304 \
