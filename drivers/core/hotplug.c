@@ -186,9 +186,10 @@ static void pmu_box_move_events(struct pmu_box *box, int from, int to)
 	 * Since 6.2 ("perf: Rewrite core context handling") until that was mended a call moves
 	 * one group: the next is looked for from the one that was just taken out of the tree.
 	 * Before and since it moves all, but may wait for a grace period if there is none. So
-	 * ask how many there are, which those of a box that died before are among.
+	 * ask how many there are, which those of a box that died before are among. Others may
+	 * be opened meanwhile.
 	 */
-	for (; most > 0; most--) {
+	for (most *= 2; most > 0; most--) {
 		pmu_box_call_groups(box, from, &off, pmu_event_off_to_error);
 		perf_pmu_migrate_context(pmu, from, to);
 		if (!pmu_context_events(pmu, from))
