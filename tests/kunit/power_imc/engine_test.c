@@ -34,7 +34,6 @@ static int engine_test_init(struct kunit *test)
 	imc->cores = kunit_kcalloc(test, ENGINE_CORES, sizeof(*imc->cores), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, imc->cores);
 	imc->nr_cores = ENGINE_CORES;
-	power_imc_session_begin(imc);
 	for (int i = 0; i < ENGINE_CORES; i++) {
 		raw_spin_lock_init(&imc->cores[i].lock);
 		imc->cores[i].imc = imc;

@@ -41,9 +41,6 @@ extern const struct power_imc_firmware firmware_fake;
 
 void firmware_forget(void);
 
-/* A device without cores, for a session of nothing but switches of tasks. In trace_test.c. */
-extern struct power_imc no_cores;
-
 extern struct kunit_suite power_imc_numbers_suite;
 extern struct kunit_suite power_imc_catalog_suite;
 extern struct kunit_suite power_imc_bad_catalog_suite;

@@ -157,12 +157,6 @@ static void no_switches_for_another_kind(struct kunit *test)
 	power_imc_session_close();
 }
 
-static int switch_test_init(struct kunit *test)
-{
-	power_imc_session_begin(&no_cores);
-	return 0;
-}
-
 static void switch_test_exit(struct kunit *test)
 {
 	power_imc_session_end();
@@ -176,6 +170,5 @@ static struct kunit_case switch_cases[] = {
 };
 
 struct kunit_suite power_imc_switch_suite = {
-	.name = "power_imc_switch", .init = switch_test_init, .exit = switch_test_exit,
-	.test_cases = switch_cases,
+	.name = "power_imc_switch", .exit = switch_test_exit, .test_cases = switch_cases,
 };

@@ -630,14 +630,11 @@ static void traced_init(struct traced *traced, unsigned int turns, struct traced
 	init_completion(&traced->done);
 }
 
-struct power_imc no_cores;
-
 static int attribution_test_init(struct kunit *test)
 {
 	memset(&attribution, 0, sizeof(attribution));
 	attribution.writer = writer_of(test, REAL_SLOTS);
 	attribution.cpu = cpumask_last(cpu_online_mask);
-	power_imc_session_begin(&no_cores);
 	return power_imc_session_open(POWER_IMC_TYPE_TRACE, attribute);
 }
 

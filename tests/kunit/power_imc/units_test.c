@@ -52,7 +52,6 @@ static int units_test_init(struct kunit *test)
 	imc->dev = kunit_device_register(test, "power_imc_kunit");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, imc->dev);
 	imc->firmware = &firmware_fake;
-	power_imc_session_begin(imc);
 	KUNIT_ASSERT_EQ(test, power_imc_memory_init(imc), 0);
 	KUNIT_ASSERT_EQ(test, power_imc_engines_create(imc), 0);
 	KUNIT_ASSERT_EQ(test, power_imc_threads_create(imc), 0);
