@@ -67,6 +67,16 @@ const struct intel_imc_layout intel_imc_icx_layout = {
 };
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_icx_layout);
 
+const struct intel_imc_layout intel_imc_spr_layout = {
+	.ctr0 = INTEL_IMC_ICX_CTR0, .fixed_ctr = INTEL_IMC_ICX_FIXED_CTR,
+	.ctl0 = INTEL_IMC_ICX_CTL0, .fixed_ctl = INTEL_IMC_ICX_FIXED_CTL,
+	.box_ctl = INTEL_IMC_ICX_BOX_CTL,
+	.freeze = INTEL_IMC_SPR_BOX_CTL_FREEZE,
+	.reset_counters = INTEL_IMC_SPR_BOX_CTL_RESET_COUNTERS,
+	.no_enable = true,
+};
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_spr_layout);
+
 static unsigned int intel_imc_ctr(const struct intel_imc_channel *ch, unsigned int idx)
 {
 	return idx == INTEL_IMC_FIXED ? ch->layout->fixed_ctr :
@@ -93,6 +103,12 @@ static void intel_imc_write_ctl(struct intel_imc_channel *ch, unsigned int idx, 
 {
 	intel_imc_write(ch, intel_imc_ctl(ch, idx), value);
 	ch->ctl[idx] = value;
+}
+
+/* Does a counter count once the channel is thawed? Without an enable bit it is what it selects. */
+static bool intel_imc_would_count(const struct intel_imc_channel *ch, unsigned int idx)
+{
+	return ch->layout->no_enable ? ch->ctl[idx] : ch->ctl[idx] & INTEL_IMC_CTL_ENABLE;
 }
 
 /* BOX_CTL of a channel in use, but for the freeze bit. */
@@ -170,10 +186,12 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_freeze);
 void intel_imc_channel_thaw(struct intel_imc_channel *ch)
 {
 	for (unsigned int idx = 0; idx < INTEL_IMC_COUNTERS; idx++)
-		if (ch->ctl[idx] & INTEL_IMC_CTL_ENABLE && !(ch->active & BIT(idx)))
+		if (intel_imc_would_count(ch, idx) && !(ch->active & BIT(idx)))
 			intel_imc_write_ctl(ch, idx, 0);
 	intel_imc_write(ch, ch->layout->box_ctl, intel_imc_box_ctl(ch));
 	ch->frozen = false;
+	if (ch->layout->no_enable)
+		ch->adrift |= GENMASK(INTEL_IMC_GENERAL_COUNTERS - 1, 0) & ~ch->active;
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_thaw);
 
@@ -202,6 +220,7 @@ void intel_imc_channel_reset(struct intel_imc_channel *ch)
 		intel_imc_clear_counter(ch, idx);
 	}
 	ch->active = 0;
+	ch->adrift = 0;
 	box = intel_imc_read(ch, ch->layout->box_ctl);
 	ch->suspect = PCI_POSSIBLE_ERROR(box);
 	ch->freeze_reads = !ch->suspect && box & ch->layout->freeze;
@@ -239,6 +258,8 @@ static void intel_imc_inspect_ctl(struct intel_imc_channel *ch, unsigned int idx
 	u32 fields = idx == INTEL_IMC_FIXED ? INTEL_IMC_FIXED_CTL_FIELDS : INTEL_IMC_CTL_FIELDS;
 	u32 found = intel_imc_read(ch, intel_imc_ctl(ch, idx));
 
+	if (ch->layout->no_enable && idx != INTEL_IMC_FIXED)
+		fields &= ~INTEL_IMC_CTL_ENABLE;
 	if (intel_imc_as_written(ch, intel_imc_ctl(ch, idx), found, ch->ctl[idx], fields))
 		return;
 	/* A counter in use has to count on. Any other is disabled before the channel thaws. */
@@ -384,25 +405,29 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_quiesce);
  * intel_imc_counter_start() - let a counter count: at once, or once the channel is thawed.
  * @ch: the channel
  * @idx: 0 to 3, or INTEL_IMC_FIXED
- * @ctl: content of the control register, with INTEL_IMC_CTL_ENABLE
+ * @ctl: content of the control register, with INTEL_IMC_CTL_ENABLE even if there is no such bit
  * @max_rate: most counts per second
  *
  * Context: any. At most 1 write; none in a frozen channel if the counter last counted the same. In
- * a channel that is suspect 1 write and 2 reads.
+ * a channel that is suspect 1 write and 2 reads. 1 read more where nothing enables a counter and
+ * the channel has run meanwhile: no source says that event 0 counts nothing.
  * Return: the raw value, 48 bits, that counting goes on from.
  */
 u64 intel_imc_counter_start(struct intel_imc_channel *ch, unsigned int idx, u32 ctl, u64 max_rate)
 {
 	u64 value;
 
+	if (ch->layout->no_enable && idx != INTEL_IMC_FIXED)
+		ctl &= ~INTEL_IMC_CTL_ENABLE;
 	ch->low_half_ns[idx] = div64_u64(INTEL_IMC_LOW_HALF_COUNTS * NSEC_PER_SEC, max_rate);
 	ch->read_ns[idx] = ktime_get_mono_fast_ns();
 	ch->active |= BIT(idx);
 	if (ch->ctl[idx] != ctl || ch->suspect)
 		intel_imc_write_ctl(ch, idx, ctl);
 	/* If it fails, so does the next read, which reports it. */
-	if (ch->suspect)
+	if (ch->suspect || ch->adrift & BIT(idx))
 		intel_imc_counter_read(ch, idx, &value);
+	ch->adrift &= ~BIT(idx);
 	return ch->value[idx];
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_counter_start);
@@ -420,8 +445,11 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_counter_start);
 void intel_imc_counter_stop(struct intel_imc_channel *ch, unsigned int idx)
 {
 	ch->active &= ~BIT(idx);
-	if (!ch->frozen)
-		intel_imc_write_ctl(ch, idx, 0);
+	if (ch->frozen)
+		return;
+	intel_imc_write_ctl(ch, idx, 0);
+	if (ch->layout->no_enable && idx != INTEL_IMC_FIXED)
+		ch->adrift |= BIT(idx);
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_counter_stop);
 

@@ -13,12 +13,17 @@
 
 #include "intel_imc.h"
 
-#define INTEL_IMC_FREE		0x2290			/* in a controller's registers */
-#define INTEL_IMC_FREE_SIZE	0x28
 #define INTEL_IMC_FREE_WIDTH	48
 
 /* The event code of all of them; the umask tells which. */
 #define INTEL_IMC_FREE_EVENT	0xff
+
+/* Those of a generation. The registers are in the order of the events. */
+struct intel_imc_free_kind {
+	struct pmu_desc desc;
+	const u8 *registers;
+	u16 offset, size;		/* in a controller's registers */
+};
 
 /* The counters of one controller */
 struct intel_imc_free {
@@ -38,8 +43,7 @@ static const struct pmu_format intel_imc_free_formats[] = {
 	.scale = "6.103515625e-5", .unit = "MiB",			\
 }
 
-/* In the order of intel_imc_free_registers */
-static const struct pmu_named_event intel_imc_free_events[] = {
+static const struct pmu_named_event intel_imc_icx_free_events[] = {
 	{ .name = "dclk", .config = { INTEL_IMC_FREE_CONFIG(0x10) } },
 	INTEL_IMC_FREE_LINES("read", 0x20),
 	INTEL_IMC_FREE_LINES("write", 0x21),
@@ -47,26 +51,42 @@ static const struct pmu_named_event intel_imc_free_events[] = {
 	INTEL_IMC_FREE_LINES("ddrt_write", 0x31),
 };
 
-static const u8 intel_imc_free_registers[] = { 0x20, 0x00, 0x08, 0x10, 0x18 };
+static const u8 intel_imc_icx_free_registers[] = { 0x20, 0x00, 0x08, 0x10, 0x18 };
 
-/* Two channels, of which none moves more than a line in a clock of at most 1.6 GHz */
-#define INTEL_IMC_FREE_MAX_RATE	3200000000ULL
+/* Sapphire and Emerald Rapids have the clock, and cycles of the queues. */
+static const struct pmu_named_event intel_imc_spr_free_events[] = {
+	{ .name = "dclk", .config = { INTEL_IMC_FREE_CONFIG(0x10) } },
+	{ .name = "rpq_cycles", .config = { INTEL_IMC_FREE_CONFIG(0x20) } },
+	{ .name = "wpq_cycles", .config = { INTEL_IMC_FREE_CONFIG(0x21) } },
+};
+
+static const u8 intel_imc_spr_free_registers[] = { 0x00, 0x68, 0x70 };
+
+/* Two channels, of which none moves more than a line in a clock, nor counts more than that */
+#define INTEL_IMC_FREE_MAX_RATE	(2 * INTEL_IMC_DDR5_CLOCK_HZ)
 
 /* A counter of a controller: where it is, or -EINVAL for a config that is none. */
-static int intel_imc_free_register(u64 config)
+static int intel_imc_free_register(const struct intel_imc_free_kind *kind, u64 config)
 {
-	for (int i = 0; i < ARRAY_SIZE(intel_imc_free_events); i++)
-		if (intel_imc_free_events[i].config[PMU_CONFIG] == config)
-			return intel_imc_free_registers[i];
+	for (int i = 0; i < kind->desc.nr_events; i++)
+		if (kind->desc.events[i].config[PMU_CONFIG] == config)
+			return kind->registers[i];
 	return -EINVAL;
 }
 
+/*
+ * Nothing keeps the counters from beginning anew, as behind a sleep: what they then seem to have
+ * moved is more than can be, and does not count.
+ */
 static int intel_imc_free_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
-	int reg = intel_imc_free_register(ev->event->attr.config);
+	const struct intel_imc_free_kind *kind =
+		container_of(desc, struct intel_imc_free_kind, desc);
+	int reg = intel_imc_free_register(kind, ev->event->attr.config);
 
 	ev->max_rate = INTEL_IMC_FREE_MAX_RATE;
 	ev->bounded = true;
+	ev->priv = (void *)(uintptr_t)max(reg, 0);
 	return min(reg, 0);
 }
 
@@ -74,7 +94,7 @@ static int intel_imc_free_event_init(const struct pmu_desc *desc, struct pmu_eve
 static int intel_imc_free_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
 {
 	struct intel_imc_free *free = pmu_box_priv(box);
-	u64 whole = readq(free->regs + intel_imc_free_register(ev->event->attr.config));
+	u64 whole = readq(free->regs + (uintptr_t)ev->priv);
 
 	*value = whole & GENMASK_ULL(INTEL_IMC_FREE_WIDTH - 1, 0);
 	return whole == U64_MAX ? -ENODEV : 0;
@@ -85,14 +105,32 @@ static const struct pmu_box_ops intel_imc_free_ops = {
 	.read = intel_imc_free_read,
 };
 
-static struct pmu_desc intel_imc_free_desc = {
-	.owner = THIS_MODULE,
-	.ops = &intel_imc_free_ops,
-	.width = INTEL_IMC_FREE_WIDTH,
-	.formats = intel_imc_free_formats,
-	.nr_formats = ARRAY_SIZE(intel_imc_free_formats),
-	.events = intel_imc_free_events,
-	.nr_events = ARRAY_SIZE(intel_imc_free_events),
+struct intel_imc_free_kind intel_imc_icx_free = {
+	.desc = {
+		.owner = THIS_MODULE,
+		.ops = &intel_imc_free_ops,
+		.width = INTEL_IMC_FREE_WIDTH,
+		.formats = intel_imc_free_formats,
+		.nr_formats = ARRAY_SIZE(intel_imc_free_formats),
+		.events = intel_imc_icx_free_events,
+		.nr_events = ARRAY_SIZE(intel_imc_icx_free_events),
+	},
+	.registers = intel_imc_icx_free_registers,
+	.offset = 0x2290, .size = 0x28,
+};
+
+struct intel_imc_free_kind intel_imc_spr_free = {
+	.desc = {
+		.owner = THIS_MODULE,
+		.ops = &intel_imc_free_ops,
+		.width = INTEL_IMC_FREE_WIDTH,
+		.formats = intel_imc_free_formats,
+		.nr_formats = ARRAY_SIZE(intel_imc_free_formats),
+		.events = intel_imc_spr_free_events,
+		.nr_events = ARRAY_SIZE(intel_imc_spr_free_events),
+	},
+	.registers = intel_imc_spr_free_registers,
+	.offset = 0x22b0, .size = 0x78,
 };
 
 /**
@@ -102,42 +140,64 @@ static struct pmu_desc intel_imc_free_desc = {
  */
 void intel_imc_free_init(void)
 {
-	intel_imc_free_desc.scope = intel_imc_sockets_are_dies() ? PMU_SCOPE_DIE :
-								   PMU_SCOPE_PACKAGE;
+	enum pmu_scope scope = intel_imc_sockets_are_dies() ? PMU_SCOPE_DIE : PMU_SCOPE_PACKAGE;
+
+	intel_imc_icx_free.desc.scope = scope;
+	intel_imc_spr_free.desc.scope = scope;
+}
+
+/* Where a controller's counters are, mapped; NULL, with a message, if there are none. */
+static void __iomem *intel_imc_free_map(struct pci_dev *pdev,
+					const struct intel_imc_free_kind *kind,
+					unsigned int controller)
+{
+	u32 base, mem;
+	phys_addr_t address = intel_imc_mmio_find(pdev, controller, &base, &mem);
+	void __iomem *regs;
+
+	if (!address) {
+		pci_err(pdev, "uncore_imc_free_running_%u: registers %02x and %02x hold %08x and %08x, which is no address: it lacks this socket\n",
+			controller, INTEL_IMC_MMIO_BASE, INTEL_IMC_MMIO_MEM(controller), base, mem);
+		return NULL;
+	}
+	address += kind->offset;
+	if (!devm_request_mem_region(&pdev->dev, address, kind->size, "intel_imc_pmu")) {
+		pci_err(pdev, "uncore_imc_free_running_%u: its registers should be at %pa, where there is something else: it lacks this socket\n",
+			controller, &address);
+		return NULL;
+	}
+	regs = devm_ioremap(&pdev->dev, address, kind->size);
+	if (regs && readq(regs) == U64_MAX) {
+		pci_err(pdev, "uncore_imc_free_running_%u: nothing answers at %pa: it lacks this socket\n",
+			controller, &address);
+		return NULL;
+	}
+	return regs;
 }
 
 /**
  * intel_imc_free_setup() - the PMU of a controller's free-running counters.
  * @pdev: the function that leads to the controller
+ * @kind: which counters there are
  * @controller: of the socket
  * @socket: as intel_imc_socket_of() returned it
  *
- * Without them the channels are served all the same. Those have told of a wrong address.
+ * Without them the channels are served all the same.
  *
  * Context: may sleep.
  */
-void intel_imc_free_setup(struct pci_dev *pdev, unsigned int controller, int socket)
+void intel_imc_free_setup(struct pci_dev *pdev, struct intel_imc_free_kind *kind,
+			  unsigned int controller, int socket)
 {
-	u32 base, mem;
-	phys_addr_t address = intel_imc_mmio_find(pdev, controller, &base, &mem);
-	struct intel_imc_free *free;
+	struct intel_imc_free *free = devm_kzalloc(&pdev->dev, sizeof(*free), GFP_KERNEL);
 	char name[32];
 
-	if (!address)
-		return;
-	free = devm_kzalloc(&pdev->dev, sizeof(*free), GFP_KERNEL);
 	if (!free)
 		return;
-	address += INTEL_IMC_FREE;
+	free->regs = intel_imc_free_map(pdev, kind, controller);
+	if (!free->regs)
+		return;
 	snprintf(name, sizeof(name), "uncore_imc_free_running_%u", controller);
-	if (!devm_request_mem_region(&pdev->dev, address, INTEL_IMC_FREE_SIZE, "intel_imc_pmu")) {
-		pci_err(pdev, "%s: its registers should be at %pa, where there is something else\n",
-			name, &address);
-		return;
-	}
-	free->regs = devm_ioremap(&pdev->dev, address, INTEL_IMC_FREE_SIZE);
-	if (!free->regs || readq(free->regs) == U64_MAX)
-		return;
-	if (devm_pmu_box_register(&pdev->dev, &intel_imc_free_desc, name, socket, free))
+	if (devm_pmu_box_register(&pdev->dev, &kind->desc, name, socket, free))
 		pci_err(pdev, "%s lacks this socket\n", name);
 }

@@ -33,6 +33,7 @@ struct intel_imc_layout {
 	u32 run;			/* BOX_CTL of a channel in use */
 	u32 freeze;
 	u32 reset_counters;		/* 0: they are cleared by writing 0 */
+	bool no_enable;			/* the general counters always count what they select */
 };
 
 /* One channel's counters, and the content of their registers as far as it is known. */
@@ -48,6 +49,7 @@ struct intel_imc_channel {
 	u64 read_ns[INTEL_IMC_COUNTERS];	/* a moment before that read, */
 	u64 low_half_ns[INTEL_IMC_COUNTERS];	/* and how long the low half is enough */
 	u8 active;			/* bit per counter in use */
+	u8 adrift;			/* bit per counter that may have moved for nobody */
 	bool frozen;
 	bool freeze_reads;		/* the freeze bit reads as it was written */
 	bool suspect;			/* see intel_imc_channel_inspect() */
@@ -75,6 +77,12 @@ struct intel_imc_channel {
 #define INTEL_IMC_CONFIG_THRESH	((u64)INTEL_IMC_CTL_THRESHOLD)
 #define INTEL_IMC_FORMATS	5
 
+/* In the in-tree driver's format from Sapphire Rapids on; in no control of a channel */
+#define INTEL_IMC_CONFIG_UMASK_MORE	GENMASK_ULL(55, 32)
+
+/* config1 on Granite Rapids: count in the other sub-channel as well. */
+#define INTEL_IMC_CONFIG1_BOTH	BIT_ULL(0)
+
 /* Not an event of the hardware: this config, with no other bit set, is the fixed counter. */
 #define INTEL_IMC_CONFIG_FIXED	0xff
 
@@ -83,12 +91,22 @@ struct intel_imc_kind {
 	struct pmu_desc desc;
 	const u8 *increments;		/* most counts per clock by event code; 0: not published */
 	u64 refused;			/* fields that the generation's registers do not have */
+	u64 clock_hz;			/* the memory's clock at most; 0: that of DDR4 */
 };
 
 /* The slot of a channel, on processors whose device ids alone do not identify channels. */
 struct intel_imc_slot {
 	u8 devfn;
 	u8 channel;
+};
+
+/* DDR5 of 8800 MT/s, faster than any of these parts runs; half the transfer rate, and some more. */
+#define INTEL_IMC_DDR5_CLOCK_HZ	5000000000ULL
+
+/* The counters of an event that may take two of them. */
+struct intel_imc_pair {
+	u8 idx[2];
+	u8 nr;				/* 0: it had none yet */
 };
 
 /* The blocks of registers in memory that one function leads to. */
@@ -98,6 +116,32 @@ struct intel_imc_blocks {
 	u8 channels;			/* of a controller, */
 	u8 numbers;			/* and in the names of PMUs */
 	u32 offset, stride;		/* of the channels' blocks in a controller's registers */
+	bool table;			/* a table says where the blocks are, and how many */
+};
+
+/* The function with the table. It is another driver's. */
+#define INTEL_IMC_TABLE_DEVICE	0x09a7
+
+/* More channels than any socket has */
+#define INTEL_IMC_MAX_UNITS	32
+
+/* A memory channel, as a table has it */
+struct intel_imc_unit {
+	phys_addr_t block;
+	unsigned int number;		/* in the PMU's name */
+};
+
+struct intel_imc_units {
+	unsigned int nr;
+	struct intel_imc_unit unit[INTEL_IMC_MAX_UNITS];
+};
+
+/* A table of units, wherever it is: 64-bit words */
+struct intel_imc_table {
+	size_t words;
+	u64 (*word)(const struct intel_imc_table *table, size_t n);
+	/* A record of a memory channel, or the table, is not as it should be. */
+	void (*complain)(const struct intel_imc_table *table, unsigned int record, const char *why);
 };
 
 /* The channels of a function, or those it leads to. */
@@ -118,13 +162,15 @@ struct intel_imc_part {
 	u32 box_ones;			/* bits of BOX_CTL that must be written 1 */
 	const struct intel_imc_slot *slots;	/* ends with devfn 0; NULL: the device id tells */
 	struct intel_imc_kind *kind;
+	struct intel_imc_free_kind *free;	/* NULL: there are no free-running counters */
 };
 
 /* A step of intel_imc_channel_check(), to be called on a certain CPU. */
 typedef int (*intel_imc_step_t)(struct intel_imc_channel *ch);
 
 /* channel.c */
-extern const struct intel_imc_layout intel_imc_config_layout, intel_imc_icx_layout;
+extern const struct intel_imc_layout intel_imc_config_layout, intel_imc_icx_layout,
+	intel_imc_spr_layout;
 void intel_imc_channel_init(struct intel_imc_channel *ch);
 void intel_imc_channel_reset(struct intel_imc_channel *ch);
 int intel_imc_channel_check(struct intel_imc_channel *ch,
@@ -138,20 +184,30 @@ u64 intel_imc_counter_start(struct intel_imc_channel *ch, unsigned int idx, u32 
 void intel_imc_counter_stop(struct intel_imc_channel *ch, unsigned int idx);
 int intel_imc_counter_read(struct intel_imc_channel *ch, unsigned int idx, u64 *value);
 
+/* discovery.c */
+void intel_imc_table_parse(const struct intel_imc_table *table, struct intel_imc_units *units);
+void intel_imc_discover(const struct intel_imc_part *part, int socket,
+			struct intel_imc_units *units);
+
 /* pmu.c */
 extern const struct pmu_format intel_imc_formats[INTEL_IMC_FORMATS];
-extern const struct pmu_box_ops intel_imc_box_ops;
+extern const struct pmu_format intel_imc_spr_formats[INTEL_IMC_FORMATS + 1];
+extern const struct pmu_box_ops intel_imc_box_ops, intel_imc_pair_ops;
+int intel_imc_pair_claim(u8 *used, struct intel_imc_pair *pair, u8 usable, unsigned int nr);
 bool intel_imc_config_is_fixed(u64 config);
 u32 intel_imc_config_to_ctl(u64 config);
 u64 intel_imc_config_max_rate(const struct intel_imc_kind *kind, u64 config);
 
 /* events.c */
 extern struct intel_imc_kind intel_imc_snbep_kind, intel_imc_ivbep_kind, intel_imc_hswep_kind,
-	intel_imc_skx_kind, intel_imc_clx_kind, intel_imc_icx_kind;
+	intel_imc_skx_kind, intel_imc_clx_kind, intel_imc_icx_kind, intel_imc_spr_kind,
+	intel_imc_gnr_kind;
 
 /* free.c */
+extern struct intel_imc_free_kind intel_imc_icx_free, intel_imc_spr_free;
 void intel_imc_free_init(void);
-void intel_imc_free_setup(struct pci_dev *pdev, unsigned int controller, int socket);
+void intel_imc_free_setup(struct pci_dev *pdev, struct intel_imc_free_kind *kind,
+			  unsigned int controller, int socket);
 
 /* io.c */
 int intel_imc_io_check_parameter(void);
@@ -160,17 +216,19 @@ const char *intel_imc_io_name(const struct intel_imc_channel *ch);
 void intel_imc_io_resume(struct intel_imc_channel *ch);
 
 /* mmio.c */
-extern const struct intel_imc_blocks intel_imc_icx_blocks;
+extern const struct intel_imc_blocks intel_imc_icx_blocks, intel_imc_spr_blocks,
+	intel_imc_emr_blocks, intel_imc_gnr_blocks;
 extern const struct intel_imc_io intel_imc_mmio_io;
 phys_addr_t intel_imc_controller_address(u32 base, u32 mem);
 phys_addr_t intel_imc_mmio_find(struct pci_dev *pdev, unsigned int controller, u32 *base, u32 *mem);
 int intel_imc_mmio_setup(struct intel_imc_channel *ch, unsigned int controller,
 			 unsigned int channel);
-int intel_imc_mmio_check_owner(struct pci_dev *pdev);
+int intel_imc_mmio_check_owner(struct pci_dev *pdev, unsigned int number);
 
 /* socket.c */
 bool intel_imc_sockets_are_dies(void);
 int intel_imc_socket_of(struct pci_dev *pdev, const struct intel_imc_part *part);
+int intel_imc_socket_of_table(struct pci_dev *pdev, const struct intel_imc_part *part);
 int intel_imc_socket_from_map(u32 nodeid, u32 map);
 int intel_imc_socket_cpu(int socket);
 

@@ -20,6 +20,7 @@
 enum intel_imc_part_id {
 	INTEL_IMC_SNBEP, INTEL_IMC_IVBEP, INTEL_IMC_HSWEP,
 	INTEL_IMC_BDXEP, INTEL_IMC_SKX, INTEL_IMC_CLX, INTEL_IMC_ICX,
+	INTEL_IMC_SPR, INTEL_IMC_EMR, INTEL_IMC_GNR,
 };
 
 /* The ids are the same in both controllers. */
@@ -70,7 +71,25 @@ static const struct intel_imc_part intel_imc_parts[] = {
 	[INTEL_IMC_ICX] = {
 		.name = "Ice Lake-SP", .kind = &intel_imc_icx_kind,
 		.layout = &intel_imc_icx_layout, .blocks = &intel_imc_icx_blocks,
+		.free = &intel_imc_icx_free,
 		.ubox = 0x3450, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
+	},
+	[INTEL_IMC_SPR] = {
+		.name = "Sapphire Rapids", .kind = &intel_imc_spr_kind,
+		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_spr_blocks,
+		.free = &intel_imc_spr_free,
+		.ubox = 0x3250, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
+	},
+	[INTEL_IMC_EMR] = {
+		.name = "Emerald Rapids", .kind = &intel_imc_spr_kind,
+		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_emr_blocks,
+		.free = &intel_imc_spr_free,
+		.ubox = 0x3250, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
+	},
+	[INTEL_IMC_GNR] = {
+		.name = "Granite Rapids", .kind = &intel_imc_gnr_kind,
+		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_gnr_blocks,
+		.ubox = 0x3250, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
 	},
 };
 
@@ -105,9 +124,10 @@ static const struct pci_device_id intel_imc_ids[] = {
 	INTEL_IMC_ID(0x2042, INTEL_IMC_SKX, 0), INTEL_IMC_ID(0x2046, INTEL_IMC_SKX, 0),
 	INTEL_IMC_ID(0x204a, INTEL_IMC_SKX, 0),
 	/*
-	 * This function leads to channels. Other processors have it as well, so the model decides.
+	 * These functions lead to channels. Other processors have them as well, so the model
+	 * decides.
 	 */
-	INTEL_IMC_ID(0x3451, INTEL_IMC_ICX, 0),
+	INTEL_IMC_ID(0x3451, INTEL_IMC_ICX, 0), INTEL_IMC_ID(0x3251, INTEL_IMC_SPR, 0),
 	{ }
 };
 
@@ -125,9 +145,17 @@ static const struct pci_device_id intel_imc_ids[] = {
 static const struct intel_imc_part *intel_imc_part_of(const struct pci_device_id *id)
 {
 	enum intel_imc_part_id part = INTEL_IMC_DATA_PART(id->driver_data);
-	const struct intel_imc_blocks *blocks = intel_imc_parts[part].blocks;
 
-	if (blocks && boot_cpu_data.x86_model != blocks->model)
+	/* The parts with the same function are one behind the other. */
+	for (; intel_imc_parts[part].blocks; part++) {
+		if (part == ARRAY_SIZE(intel_imc_parts) - 1 ||
+		    intel_imc_parts[part].ubox != intel_imc_parts[part + 1].ubox)
+			break;
+		if (boot_cpu_data.x86_model == intel_imc_parts[part].blocks->model)
+			break;
+	}
+	if (intel_imc_parts[part].blocks &&
+	    boot_cpu_data.x86_model != intel_imc_parts[part].blocks->model)
 		return NULL;
 	if (part == INTEL_IMC_SKX && boot_cpu_data.x86_stepping >= INTEL_IMC_CLX_FIRST_STEPPING)
 		part = INTEL_IMC_CLX;
@@ -268,12 +296,14 @@ static int intel_imc_add_channel(struct intel_imc_channel *ch)
 }
 
 static void intel_imc_init_channel(struct intel_imc_channel *ch, struct pci_dev *pdev,
-				   const struct intel_imc_part *part, int number, int socket)
+				   const struct intel_imc_part *part,
+				   const struct intel_imc_unit *unit, int socket)
 {
 	ch->pdev = pdev;
 	ch->part = part;
 	ch->layout = part->layout;
-	ch->number = number;
+	ch->number = unit->number;
+	ch->block = unit->block;
 	ch->socket = socket;
 	ch->box_ones = part->box_ones;
 	intel_imc_channel_init(ch);
@@ -289,12 +319,39 @@ static int intel_imc_setup_channel(struct intel_imc_channel *ch, unsigned int nt
 			intel_imc_io_setup(ch);
 }
 
+/*
+ * The channels of a function, or those it leads to. If these are in memory, the in-tree driver may
+ * have them.
+ */
+static int intel_imc_find_channels(struct pci_dev *pdev, const struct intel_imc_part *part,
+				   const struct pci_device_id *id, int socket,
+				   struct intel_imc_units *units)
+{
+	int err = 0;
+
+	if (part->blocks && part->blocks->table) {
+		intel_imc_discover(part, socket, units);
+		if (!units->nr)
+			return dev_err_probe(&pdev->dev, -ENODEV,
+				"no table of counters lists a memory channel of %s %d\n",
+				intel_imc_socket_word(), socket);
+	} else {
+		for (; units->nr < intel_imc_channels_of(part); units->nr++)
+			units->unit[units->nr].number =
+				intel_imc_channel_number(pdev, part, id, units->nr);
+	}
+	for (unsigned int i = 0; part->blocks && i < units->nr && !err; i++)
+		err = intel_imc_mmio_check_owner(pdev, units->unit[i].number);
+	return err;
+}
+
 /* A channel that does not work does not affect the others of its function. */
 static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	const struct intel_imc_part *part = intel_imc_part_of(id);
 	unsigned int nr, added = 0;
 	struct intel_imc_function *fn;
+	struct intel_imc_units *units;
 	int number, socket, err;
 
 	if (!part)
@@ -305,19 +362,22 @@ static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	socket = intel_imc_socket_of(pdev, part);
 	if (socket < 0)
 		return socket;
-	err = part->blocks ? intel_imc_mmio_check_owner(pdev) : 0;
+	units = devm_kzalloc(&pdev->dev, sizeof(*units), GFP_KERNEL);
+	if (!units)
+		return -ENOMEM;
+	err = intel_imc_find_channels(pdev, part, id, socket, units);
 	if (err)
 		return err;
 
-	nr = intel_imc_channels_of(part);
+	nr = units->nr;
 	fn = devm_kzalloc(&pdev->dev, struct_size(fn, channels, nr), GFP_KERNEL);
 	if (!fn)
 		return -ENOMEM;
 	fn->nr = nr;
 	pci_set_drvdata(pdev, fn);
 	for (unsigned int i = 0; i < nr; i++)
-		intel_imc_init_channel(&fn->channels[i], pdev, part,
-				       intel_imc_channel_number(pdev, part, id, i), socket);
+		intel_imc_init_channel(&fn->channels[i], pdev, part, &units->unit[i], socket);
+	devm_kfree(&pdev->dev, units);
 	for (unsigned int i = 0; i < nr; i++) {
 		err = intel_imc_setup_channel(&fn->channels[i], i) ?:
 		      intel_imc_add_channel(&fn->channels[i]);
@@ -325,8 +385,8 @@ static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	}
 	if (!added)
 		return err;
-	for (unsigned int i = 0; part->blocks && i < part->blocks->controllers; i++)
-		intel_imc_free_setup(pdev, i, socket);
+	for (unsigned int i = 0; part->free && i < part->blocks->controllers; i++)
+		intel_imc_free_setup(pdev, part->free, i, socket);
 	return 0;
 }
 
@@ -492,7 +552,7 @@ static int __init intel_imc_init(void)
 		pr_err("intel_imc_pmu: %u memory channels found, none of which counts\n",
 		       found[INTEL_IMC_NOBODY]);
 	else
-		pr_err("intel_imc_pmu: no memory channel of a supported processor on the PCI bus (supported: Xeon from Sandy Bridge-EP to Cascade Lake, and Ice Lake-SP)\n");
+		pr_err("intel_imc_pmu: no memory channel of a supported processor on the PCI bus (supported: Xeon from Sandy Bridge-EP to Cascade Lake, and from Ice Lake-SP to Granite Rapids)\n");
 	return -ENODEV;
 }
 module_init(intel_imc_init);

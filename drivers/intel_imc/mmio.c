@@ -29,6 +29,19 @@ const struct intel_imc_blocks intel_imc_icx_blocks = {
 };
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_icx_blocks);
 
+/* How many channels there are is the table's to say; these are what Intel's lists have. */
+const struct intel_imc_blocks intel_imc_spr_blocks = {
+	.model = 0x8f, .controllers = 4, .channels = 2, .table = true,
+};
+
+const struct intel_imc_blocks intel_imc_emr_blocks = {
+	.model = 0xcf, .controllers = 4, .channels = 2, .table = true,
+};
+
+const struct intel_imc_blocks intel_imc_gnr_blocks = {
+	.model = 0xad, .controllers = 12, .channels = 1, .table = true,
+};
+
 static u32 intel_imc_mmio_read(struct intel_imc_channel *ch, unsigned int reg)
 {
 	return readl(ch->regs + reg);
@@ -90,7 +103,7 @@ phys_addr_t intel_imc_mmio_find(struct pci_dev *pdev, unsigned int controller, u
 
 /**
  * intel_imc_mmio_setup() - map a channel's registers.
- * @ch: the channel; its io, regs and block are set
+ * @ch: the channel; its io and regs are set, and where no table has told it its block
  * @controller: of the socket
  * @channel: of the controller
  *
@@ -108,12 +121,15 @@ int intel_imc_mmio_setup(struct intel_imc_channel *ch, unsigned int controller,
 	u32 base, mem;
 
 	ch->io = &intel_imc_mmio_io;
-	ch->block = intel_imc_mmio_find(ch->pdev, controller, &base, &mem);
-	if (!ch->block)
-		return dev_err_probe(dev, -ENODEV,
-			"uncore_imc_%d: registers %02x and %02x hold %08x and %08x, which is no address: no PMU for this channel\n",
-			ch->number, INTEL_IMC_MMIO_BASE, INTEL_IMC_MMIO_MEM(controller), base, mem);
-	ch->block += blocks->offset + channel * blocks->stride;
+	if (!blocks->table) {
+		ch->block = intel_imc_mmio_find(ch->pdev, controller, &base, &mem);
+		if (!ch->block)
+			return dev_err_probe(dev, -ENODEV,
+				"uncore_imc_%d: registers %02x and %02x hold %08x and %08x, which is no address: no PMU for this channel\n",
+				ch->number, INTEL_IMC_MMIO_BASE, INTEL_IMC_MMIO_MEM(controller),
+				base, mem);
+		ch->block += blocks->offset + channel * blocks->stride;
+	}
 	if (!devm_request_mem_region(dev, ch->block, INTEL_IMC_BLOCK_SIZE, "intel_imc_pmu"))
 		return dev_err_probe(dev, -EBUSY,
 			"uncore_imc_%d: its registers should be at %pa, where there is something else: no PMU for this channel\n",
@@ -131,6 +147,7 @@ int intel_imc_mmio_setup(struct intel_imc_channel *ch, unsigned int controller,
 /**
  * intel_imc_mmio_check_owner() - may this driver have the channels behind a function?
  * @pdev: the function
+ * @number: of a channel
  *
  * No driver binds the function. So the PMUs of the in-tree driver are all there is to see of it; it
  * has all of them or none. This is asked before anything is written.
@@ -138,9 +155,12 @@ int intel_imc_mmio_setup(struct intel_imc_channel *ch, unsigned int controller,
  * Context: may sleep.
  * Return: 0; -EBUSY, with a message.
  */
-int intel_imc_mmio_check_owner(struct pci_dev *pdev)
+int intel_imc_mmio_check_owner(struct pci_dev *pdev, unsigned int number)
 {
-	if (!pmu_name_taken("uncore_imc_0", THIS_MODULE))
+	char name[32];
+
+	snprintf(name, sizeof(name), "uncore_imc_%u", number);
+	if (!pmu_name_taken(name, THIS_MODULE))
 		return 0;
 	return dev_err_probe(&pdev->dev, -EBUSY,
 		"another driver has PMUs of these memory channels: to use intel_imc_pmu unload that driver (intel_uncore)\n");

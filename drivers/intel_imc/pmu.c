@@ -4,6 +4,7 @@
  * and the verbs.
  */
 #include <linux/bitfield.h>
+#include <linux/bitops.h>
 #include <linux/errno.h>
 #include <linux/export.h>
 
@@ -15,6 +16,17 @@ const struct pmu_format intel_imc_formats[INTEL_IMC_FORMATS] = {
 	{ .name = "edge", .mask = INTEL_IMC_CONFIG_EDGE },
 	{ .name = "inv", .mask = INTEL_IMC_CONFIG_INV },
 	{ .name = "thresh", .mask = INTEL_IMC_CONFIG_THRESH },
+};
+
+/* From Sapphire Rapids on, the last one on Granite Rapids alone */
+const struct pmu_format intel_imc_spr_formats[INTEL_IMC_FORMATS + 1] = {
+	{ .name = "event", .mask = INTEL_IMC_CONFIG_EVENT, .digits = 2, .always = true },
+	{ .name = "umask", .mask = INTEL_IMC_CONFIG_UMASK | INTEL_IMC_CONFIG_UMASK_MORE,
+	  .digits = 2, .always = true },
+	{ .name = "edge", .mask = INTEL_IMC_CONFIG_EDGE },
+	{ .name = "inv", .mask = INTEL_IMC_CONFIG_INV },
+	{ .name = "thresh", .mask = INTEL_IMC_CONFIG_THRESH },
+	{ .name = "both", .mask = INTEL_IMC_CONFIG1_BOTH, .word = PMU_CONFIG1 },
 };
 
 /* Half the transfer rate of DDR4-3200, which is faster than any of these parts runs. */
@@ -52,12 +64,13 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_config_to_ctl);
  */
 u64 intel_imc_config_max_rate(const struct intel_imc_kind *kind, u64 config)
 {
+	u64 clock_hz = kind->clock_hz ?: INTEL_IMC_MAX_DRAM_CLOCK_HZ;
 	unsigned int increment;
 
 	if (intel_imc_config_is_fixed(config) || FIELD_GET(INTEL_IMC_CONFIG_THRESH, config))
-		return INTEL_IMC_MAX_DRAM_CLOCK_HZ;
+		return clock_hz;
 	increment = kind->increments[FIELD_GET(INTEL_IMC_CONFIG_EVENT, config)] ?: U8_MAX;
-	return INTEL_IMC_MAX_DRAM_CLOCK_HZ * increment;
+	return clock_hz * increment;
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_config_max_rate);
 
@@ -139,6 +152,141 @@ const struct pmu_box_ops intel_imc_box_ops = {
 	.stop = intel_imc_event_stop,
 	.begin_read = intel_imc_box_begin_read,
 	.read = intel_imc_event_read,
+	.freeze = intel_imc_box_freeze,
+	.thaw = intel_imc_box_thaw,
+};
+
+/*
+ * Granite Rapids, where an event may take two counters: one for each sub-channel. Its value is
+ * their sum, of 48 bits as each is.
+ */
+static bool intel_imc_event_is_pair(const struct pmu_event *ev)
+{
+	return ev->event->attr.config1 & INTEL_IMC_CONFIG1_BOTH;
+}
+
+static int intel_imc_pair_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
+{
+	u64 config = ev->event->attr.config;
+	int err = intel_imc_event_init(desc, ev);
+
+	if (err || !intel_imc_event_is_pair(ev))
+		return err;
+	if (FIELD_GET(INTEL_IMC_CONFIG_EVENT, config) != INTEL_IMC_CAS_SCH0)
+		return -EINVAL;
+	ev->max_rate *= 2;
+	return 0;
+}
+
+/**
+ * intel_imc_pair_claim() - take counters, the same as last time if these are free.
+ * @used: bit per counter that is taken
+ * @pair: what the event had, and has then
+ * @usable: the counters that can count the event
+ * @nr: how many it needs
+ *
+ * Context: any.
+ * Return: 0; -EAGAIN, and nothing is taken.
+ */
+int intel_imc_pair_claim(u8 *used, struct intel_imc_pair *pair, u8 usable, unsigned int nr)
+{
+	struct intel_imc_pair got = { };
+	u8 left = usable & ~*used;
+
+	for (unsigned int i = 0; i < pair->nr; i++) {
+		if (left & BIT(pair->idx[i])) {
+			got.idx[got.nr++] = pair->idx[i];
+			left &= ~BIT(pair->idx[i]);
+		}
+	}
+	while (got.nr < nr && left) {
+		got.idx[got.nr++] = __ffs(left);
+		left &= left - 1;
+	}
+	if (got.nr < nr)
+		return -EAGAIN;
+	for (unsigned int i = 0; i < nr; i++)
+		*used |= BIT(got.idx[i]);
+	*pair = got;
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_pair_claim);
+
+static int intel_imc_event_claim(struct pmu_box *box, struct pmu_event *ev, void *state, bool trial)
+{
+	struct intel_imc_pair tried = { }, *pair = trial ? &tried : ev->priv;
+	int err = intel_imc_pair_claim(state, pair, intel_imc_event_counters(NULL, ev),
+				       intel_imc_event_is_pair(ev) ? 2 : 1);
+
+	if (!err && !trial)
+		ev->event->hw.idx = pair->idx[0];
+	return err;
+}
+
+static void intel_imc_event_unclaim(struct pmu_box *box, struct pmu_event *ev, void *state)
+{
+	struct intel_imc_pair *pair = ev->priv;
+
+	for (unsigned int i = 0; i < pair->nr; i++)
+		*(u8 *)state &= ~BIT(pair->idx[i]);
+}
+
+static void intel_imc_pair_hand(struct pmu_box *box, struct pmu_event *from, struct pmu_event *to)
+{
+	const struct intel_imc_pair *pair = from->priv;
+
+	*(struct intel_imc_pair *)to->priv = *pair;
+}
+
+static u64 intel_imc_pair_start(struct pmu_box *box, struct pmu_event *ev, int idx)
+{
+	struct intel_imc_pair *pair = ev->priv;
+	u32 ctl = intel_imc_config_to_ctl(ev->event->attr.config);
+	u64 sum = 0;
+
+	for (unsigned int i = 0; i < pair->nr; i++) {
+		if (i)
+			ctl = (ctl & ~INTEL_IMC_CTL_EVENT) | INTEL_IMC_CAS_SCH1;
+		sum += intel_imc_counter_start(pmu_box_priv(box), pair->idx[i], ctl, ev->max_rate);
+	}
+	return sum & GENMASK_ULL(INTEL_IMC_COUNTER_WIDTH - 1, 0);
+}
+
+static void intel_imc_pair_stop(struct pmu_box *box, struct pmu_event *ev, int idx)
+{
+	struct intel_imc_pair *pair = ev->priv;
+
+	for (unsigned int i = 0; i < pair->nr; i++)
+		intel_imc_counter_stop(pmu_box_priv(box), pair->idx[i]);
+}
+
+static int intel_imc_pair_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
+{
+	struct intel_imc_pair *pair = ev->priv;
+	u64 one, sum = 0;
+	int err;
+
+	for (unsigned int i = 0; i < pair->nr; i++) {
+		err = intel_imc_counter_read(pmu_box_priv(box), pair->idx[i], &one);
+		if (err)
+			return err;
+		sum += one;
+	}
+	*value = sum & GENMASK_ULL(INTEL_IMC_COUNTER_WIDTH - 1, 0);
+	return 0;
+}
+
+const struct pmu_box_ops intel_imc_pair_ops = {
+	.event_init = intel_imc_pair_event_init,
+	.power_on = intel_imc_box_power_on,
+	.power_off = intel_imc_box_power_off,
+	.claim = intel_imc_event_claim,
+	.unclaim = intel_imc_event_unclaim,
+	.hand = intel_imc_pair_hand,
+	.start = intel_imc_pair_start,
+	.stop = intel_imc_pair_stop,
+	.begin_read = intel_imc_box_begin_read,
+	.read = intel_imc_pair_read,
 	.freeze = intel_imc_box_freeze,
 	.thaw = intel_imc_box_thaw,
 };

@@ -55,6 +55,14 @@
 #define INTEL_IMC_ICX_FIXED_CTL	0x54
 #define INTEL_IMC_BLOCK_SIZE	0x58
 
+/* Sapphire Rapids and later: the same offsets. Only the fixed counter has an enable bit. */
+#define INTEL_IMC_SPR_BOX_CTL_FREEZE	BIT(0)
+#define INTEL_IMC_SPR_BOX_CTL_RESET_COUNTERS	BIT(9)
+
+/* Granite Rapids: what happens on the first of a channel's sub-channels, and on the second */
+#define INTEL_IMC_CAS_SCH0	0x05
+#define INTEL_IMC_CAS_SCH1	0x06
+
 /* In the configuration space of the function that leads to the blocks of a socket */
 #define INTEL_IMC_MMIO_BASE	0xd0
 #define INTEL_IMC_MMIO_BASE_ADDRESS	GENMASK(28, 0)	/* bits 51:23 */

@@ -71,11 +71,15 @@ int intel_imc_socket_cpu(int socket)
 	return found;
 }
 
+/* Where the UBOX is, from a function's bus */
+enum intel_imc_side { INTEL_IMC_HERE, INTEL_IMC_BELOW, INTEL_IMC_ABOVE };
+
 /*
- * The UBOX on @pdev's bus or, for generations that have it there, on the nearest lower bus. Any
- * other UBOX belongs to another socket. The caller has to put the device.
+ * The UBOX on @pdev's bus or, for functions that have it there, on the nearest lower or higher bus.
+ * Any other UBOX belongs to another socket. The caller has to put the device.
  */
-static struct pci_dev *intel_imc_ubox_of(struct pci_dev *pdev, const struct intel_imc_part *part)
+static struct pci_dev *intel_imc_ubox_of(struct pci_dev *pdev, const struct intel_imc_part *part,
+					 enum intel_imc_side side)
 {
 	struct pci_dev *ubox = NULL, *best = NULL;
 	int distance, shortest = INT_MAX;
@@ -84,7 +88,9 @@ static struct pci_dev *intel_imc_ubox_of(struct pci_dev *pdev, const struct inte
 		if (pci_domain_nr(ubox->bus) != pci_domain_nr(pdev->bus))
 			continue;
 		distance = pdev->bus->number - ubox->bus->number;
-		if (distance < 0 || distance >= shortest || (distance && !part->ubox_below))
+		if (side == INTEL_IMC_ABOVE)
+			distance = -distance;
+		if (distance < 0 || distance >= shortest || (distance && side == INTEL_IMC_HERE))
 			continue;
 		shortest = distance;
 		pci_dev_put(best);
@@ -108,6 +114,42 @@ static int intel_imc_socket_by_numa(struct pci_dev *pdev)
 	return intel_imc_cpu_socket(cpu);
 }
 
+/* The socket that a UBOX tells of, or -ENXIO, also if there is none. It is put. */
+static int intel_imc_socket_of_ubox(struct pci_dev *ubox, const struct intel_imc_part *part)
+{
+	u32 nodeid, map;
+	int socket = -ENXIO;
+
+	if (!ubox)
+		return -ENXIO;
+	/* All ones: the UBOX is gone, since the map has 24 bits. */
+	if (!pci_read_config_dword(ubox, part->ubox_nodeid, &nodeid) &&
+	    !pci_read_config_dword(ubox, part->ubox_map, &map) && !PCI_POSSIBLE_ERROR(map))
+		socket = intel_imc_socket_from_map(nodeid, map);
+	pci_dev_put(ubox);
+	return socket;
+}
+
+/**
+ * intel_imc_socket_of_table() - the socket that a table of units is of.
+ * @pdev: the function with the table, on any bus of the socket
+ * @part: the generation
+ *
+ * Firmware tells the NUMA node, unless the machine has no NUMA or the node has no CPU.
+ *
+ * Context: may sleep.
+ * Return: the socket; -ENXIO if nothing tells it.
+ */
+int intel_imc_socket_of_table(struct pci_dev *pdev, const struct intel_imc_part *part)
+{
+	int node = dev_to_node(&pdev->dev);
+	unsigned int cpu = node < 0 ? nr_cpu_ids : cpumask_first(cpumask_of_node(node));
+
+	if (cpu < nr_cpu_ids)
+		return intel_imc_cpu_socket(cpu);
+	return intel_imc_socket_of_ubox(intel_imc_ubox_of(pdev, part, INTEL_IMC_ABOVE), part);
+}
+
 /**
  * intel_imc_socket_of() - the socket that a channel's function belongs to.
  * @pdev: the function
@@ -120,23 +162,16 @@ static int intel_imc_socket_by_numa(struct pci_dev *pdev)
 int intel_imc_socket_of(struct pci_dev *pdev, const struct intel_imc_part *part)
 {
 	struct pci_dev *ubox;
-	u32 nodeid, map;
 	int socket;
 
 	if (topology_max_packages() * topology_max_dies_per_package() > UBOX_MAP_FIELDS)
 		return intel_imc_socket_by_numa(pdev);
-	ubox = intel_imc_ubox_of(pdev, part);
+	ubox = intel_imc_ubox_of(pdev, part, part->ubox_below ? INTEL_IMC_BELOW : INTEL_IMC_HERE);
 	if (!ubox)
 		return dev_err_probe(&pdev->dev, -ENXIO,
 			"no UBOX %04x:%04x on this bus%s, so its socket is unknown: does firmware hide it?\n",
 			PCI_VENDOR_ID_INTEL, part->ubox, part->ubox_below ? " or a lower one" : "");
-	/* All ones: the UBOX is gone, since the map has 24 bits. */
-	if (pci_read_config_dword(ubox, part->ubox_nodeid, &nodeid) ||
-	    pci_read_config_dword(ubox, part->ubox_map, &map) ||
-	    PCI_POSSIBLE_ERROR(map))
-		socket = -ENXIO;
-	else
-		socket = intel_imc_socket_from_map(nodeid, map);
+	socket = intel_imc_socket_of_ubox(pci_dev_get(ubox), part);
 	if (socket < 0)
 		dev_err(&pdev->dev, "UBOX %s does not tell its socket\n", pci_name(ubox));
 	pci_dev_put(ubox);

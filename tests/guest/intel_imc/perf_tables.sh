@@ -6,6 +6,7 @@
 #
 # vm: --kernel 6.12 --driver 'ours in-tree' --model 'ivbep,sockets=2 hswep,sockets=2 bdxep,sockets=2 bdxde,sockets=2 skx,sockets=2 clx,sockets=2 icx,sockets=2'
 # vm: --kernel 6.12 --driver 'ours in-tree' --model snbep,sockets=2 --cpus 4
+# vm: --kernel 6.12 --driver ours --model 'spr,sockets=2 gnr,sockets=2'
 . ./intel_imc/lib.sh
 
 # What perf's own table for this processor has of the memory controllers: NAME EVENT UMASK, two digits
@@ -55,6 +56,7 @@ test_perf_table_means_the_same() {
 # perf's metric of bandwidth: a million lines of 64 bytes a second are 0.064 GB/s. The second is perf's,
 # which is not shorter than the command takes, and not longer than perf.
 test_bandwidth_metric() {
+	! grep -q '^model[[:space:]]*: 173$' /proc/cpuinfo || skip "perf's metric takes four counters, two of each kind"
 	start=$(cut -d' ' -f1 /proc/uptime)
 	said=$(perf stat -x, -a -M tma_info_system_dram_bw_use -- \
 		sh -c 'pmu-model add imc0 cas_rd 600000000; pmu-model add imc1 cas_wr 400000000; sleep 0.5' 2>&1)
@@ -72,9 +74,9 @@ test_bandwidth_metric() {
 
 # perf's metric of latency is for Skylake and Cascade Lake, whose queues' occupancy can be counted, and
 # wants a PMU of the very name uncore_imc_0: 20 reads, 100 clocks in the queue each. perf's clock is that of all the time, so the metric
-# itself is not round. On Ice Lake the metric wants counters of the caches, which the model lacks.
+# itself is not round. From Ice Lake on the metric wants counters of the caches, which the model lacks.
 test_latency_metric() {
-	! grep -q '^model[[:space:]]*: 106$' /proc/cpuinfo || skip "perf's metric is one of CHA"
+	! grep -qE '^model[[:space:]]*: (106|143|173)$' /proc/cpuinfo || skip "perf's metric is one of CHA"
 	said=$(perf stat -x, -a -M tma_info_system_mem_dram_read_latency -- \
 		sh -c 'pmu-model add imc0 rpq_inserts 20; pmu-model add imc0 rpq_occupancy 100 20' 2>&1 || :)
 	if grep -q '^model[[:space:]]*: 85$' /proc/cpuinfo; then

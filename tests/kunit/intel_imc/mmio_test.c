@@ -36,6 +36,7 @@ struct block {
 	u64 clock;			/* of the fixed counter, for each access */
 	bool keeps_fixed;		/* the reset does not clear it */
 	bool gone;
+	bool spr;			/* the bits of Sapphire Rapids */
 };
 
 static struct block *of(struct intel_imc_channel *ch)
@@ -45,7 +46,7 @@ static struct block *of(struct intel_imc_channel *ch)
 
 static void record(struct block *block, char kind, unsigned int reg, u32 value)
 {
-	bool frozen = block->regs[0] & 0x100;
+	bool frozen = block->regs[0] & (block->spr ? 1 : 0x100);
 
 	if (!frozen && block->regs[0x54 / 4] & ENABLE)
 		block->counter[INTEL_IMC_FIXED] += block->clock;
@@ -67,9 +68,11 @@ static void block_write(struct intel_imc_channel *ch, unsigned int reg, u32 valu
 	record(block, 'w', reg, value);
 	if (block->gone)
 		return;
-	if (!reg && value & 2)
+	if (!reg && value & (block->spr ? 0x200 : 2))
 		memset(block->counter, 0, (block->keeps_fixed ? 4 : 5) * sizeof(u64));
-	block->regs[reg / 4] = reg ? value : value & ~3U;
+	if (!reg)
+		value &= block->spr ? 1 : ~3U;
+	block->regs[reg / 4] = value;
 }
 
 static u64 block_read_counter(struct intel_imc_channel *ch, unsigned int reg)
@@ -93,13 +96,14 @@ static void quiet(void *block)
 }
 
 /* A channel taken over, with nothing recorded yet */
-static struct block *a_block(struct kunit *test)
+static struct block *a_block_of(struct kunit *test, const struct intel_imc_layout *layout)
 {
 	struct block *block = kunit_kzalloc(test, sizeof(*block), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, block);
 	block->ch.io = &block_io;
-	block->ch.layout = &intel_imc_icx_layout;
+	block->ch.layout = layout;
+	block->spr = layout == &intel_imc_spr_layout;
 	block->ch.pdev = &block->pdev;
 	block->clock = 1000;
 	intel_imc_channel_init(&block->ch);
@@ -107,6 +111,11 @@ static struct block *a_block(struct kunit *test)
 	block->n = 0;
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, quiet, block), 0);
 	return block;
+}
+
+static struct block *a_block(struct kunit *test)
+{
+	return a_block_of(test, &intel_imc_icx_layout);
 }
 
 static void expect_log(struct kunit *test, struct block *block, const struct access *expected,
@@ -285,6 +294,82 @@ static void rates(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_icx_kind, 0xf04),
 			255 * 1600000000ULL);
 	KUNIT_EXPECT_EQ(test, intel_imc_icx_kind.refused, 0ULL);
+	/* DDR5 is faster, and event 1 is its clock. */
+	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_spr_kind, 0x101), 5000000000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_gnr_kind, 0xcf05),
+			255 * 5000000000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_spr_kind.refused, 0x00ffffff00000000ULL);
+	KUNIT_EXPECT_EQ(test, intel_imc_gnr_kind.refused, 0x00ffffff00000000ULL);
+}
+
+/* 15.3: other bits of BOX_CTL, and nothing enables a counter but the fixed one. */
+static void sapphire_rapids(struct kunit *test)
+{
+	static const struct access took[] = {
+		{ 'w', 0x00, 0 }, { 'w', 0x00, 1 }, { 'w', 0x00, 0x201 }, { 'w', 0x00, 1 },
+		{ 'w', 0x40, 0 }, { 'c', 0x08, 0 }, { 'w', 0x44, 0 }, { 'c', 0x10, 0 },
+		{ 'w', 0x48, 0 }, { 'c', 0x18, 0 }, { 'w', 0x4c, 0 }, { 'c', 0x20, 0 },
+		{ 'w', 0x54, 0 }, { 'c', 0x38, 0 }, { 'r', 0x00, 0 },
+	};
+	static const struct access counted[] = {
+		{ 'w', 0x40, 0xcf05 }, { 'w', 0x54, ENABLE }, { 'w', 0x00, 0 },
+		{ 'w', 0x00, 1 }, { 'c', 0x08, 0 }, { 'c', 0x38, 0 },
+		/* The one that stopped must not move with the other. */
+		{ 'w', 0x40, 0 }, { 'w', 0x00, 0 },
+	};
+	static const struct access again[] = { { 'w', 0x40, 0xcf05 }, { 'c', 0x08, 0 } };
+	struct block *block = a_block_of(test, &intel_imc_spr_layout);
+	struct intel_imc_channel *ch = &block->ch;
+	u64 value;
+
+	intel_imc_channel_reset(ch);
+	expect_log(test, block, took, ARRAY_SIZE(took));
+	block->n = 0;
+	intel_imc_counter_start(ch, 0, ENABLE | 0xcf05, U64_MAX);
+	intel_imc_counter_start(ch, INTEL_IMC_FIXED, ENABLE, U64_MAX);
+	intel_imc_channel_thaw(ch);
+	intel_imc_channel_freeze(ch);
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(ch, 0, &value), 0);
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(ch, INTEL_IMC_FIXED, &value), 0);
+	intel_imc_counter_stop(ch, 0);
+	intel_imc_channel_thaw(ch);
+	expect_log(test, block, counted, ARRAY_SIZE(counted));
+	KUNIT_EXPECT_FALSE(test, ch->suspect);
+	/* Event 0 has moved it since, perhaps: it goes on from what is there. */
+	block->counter[0] += 5;
+	block->n = 0;
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_start(ch, 0, ENABLE | 0xcf05, U64_MAX), 5ULL);
+	expect_log(test, block, again, ARRAY_SIZE(again));
+	intel_imc_channel_inspect(ch);
+	KUNIT_EXPECT_FALSE(test, ch->suspect);
+	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(ch, call_step), 0);
+}
+
+/* One or two counters of those that are free, the same as last time if these are; or nothing. */
+static void pairs_of_counters(struct kunit *test)
+{
+	struct intel_imc_pair a = { }, b = { }, c = { };
+	u8 used = 0;
+
+	KUNIT_EXPECT_EQ(test, intel_imc_pair_claim(&used, &a, 0x0f, 2), 0);
+	KUNIT_EXPECT_EQ(test, intel_imc_pair_claim(&used, &b, 0x0f, 1), 0);
+	KUNIT_EXPECT_EQ(test, used, 0x07);
+	KUNIT_EXPECT_EQ(test, intel_imc_pair_claim(&used, &c, 0x0f, 2), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, used, 0x07);
+	KUNIT_EXPECT_EQ(test, c.nr, 0);
+	KUNIT_EXPECT_EQ(test, intel_imc_pair_claim(&used, &c, 0x10, 1), 0);
+	KUNIT_EXPECT_EQ(test, used, 0x17);
+	KUNIT_EXPECT_EQ(test, c.idx[0], 4);
+
+	/* Back again: its own. With one of them taken: the other, and a new one. */
+	used = 0;
+	KUNIT_EXPECT_EQ(test, intel_imc_pair_claim(&used, &b, 0x0f, 1), 0);
+	KUNIT_EXPECT_EQ(test, b.idx[0], 2);
+	used |= BIT(0);
+	KUNIT_EXPECT_EQ(test, intel_imc_pair_claim(&used, &a, 0x0f, 2), 0);
+	KUNIT_EXPECT_EQ(test, a.idx[0], 1);
+	KUNIT_EXPECT_EQ(test, a.idx[1], 3);
+	KUNIT_EXPECT_EQ(test, used, 0x0f);
 }
 
 static struct kunit_case intel_imc_mmio_cases[] = {
@@ -298,6 +383,8 @@ static struct kunit_case intel_imc_mmio_cases[] = {
 	KUNIT_CASE(checks_that_it_counts),
 	KUNIT_CASE(gives_up),
 	KUNIT_CASE(rates),
+	KUNIT_CASE(sapphire_rapids),
+	KUNIT_CASE(pairs_of_counters),
 	{ }
 };
 

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The table of a socket's units, from Sapphire Rapids on: which memory channels there are, and
+ * where their registers are. A PCI capability of 8086:09a7 leads to it. The kernel's intel_vsec may
+ * have that function, so here it is only read: Documentation/hardware/intel_imc.md, 15.
+ *
+ * Firmware writes the table, so nothing of it is believed. Of a record that cannot be right the log
+ * says why, and the channel has no PMU; the others are served.
+ */
+#include <linux/bitfield.h>
+#include <linux/export.h>
+#include <linux/io.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
+#include <linux/pci.h>
+
+#include "intel_imc.h"
+
+/* Words of 64 bits. The first record is the socket's, the others are of a unit each. */
+#define TABLE_STRIDE		GENMASK_ULL(15, 8)	/* words of a record */
+#define TABLE_RECORDS		GENMASK_ULL(25, 16)	/* behind the first */
+#define RECORD_WORDS		3			/* that say something */
+#define UNIT_COUNTERS		GENMASK_ULL(7, 0)
+#define UNIT_CTL		GENMASK_ULL(15, 8)
+#define UNIT_WIDTH		GENMASK_ULL(23, 16)
+#define UNIT_CTR		GENMASK_ULL(31, 24)
+#define UNIT_ACCESS		GENMASK_ULL(63, 62)
+#define   UNIT_ACCESS_MEMORY		1
+#define UNIT_TYPE		GENMASK_ULL(15, 0)
+#define   UNIT_TYPE_CHANNEL		6
+#define UNIT_NUMBER		GENMASK_ULL(31, 16)
+
+/* The number is part of a name, which the in-tree driver has, too. */
+#define MAX_NUMBER		99
+
+/* What no processor addresses */
+#define MAX_ADDRESS		BIT_ULL(52)
+
+/* The capability */
+#define TABLE_ENTRY		0x08
+#define   TABLE_ENTRY_KIND		GENMASK(15, 0)
+#define   TABLE_ENTRY_UNITS		1
+#define TABLE_BAR		0x0c
+
+/* As large as a table can be: 1024 records of 255 words */
+#define MAX_TABLE_SIZE		(1024 * 255 * sizeof(u64))
+
+struct intel_imc_pci_table {
+	struct intel_imc_table table;
+	struct pci_dev *pdev;
+	void __iomem *regs;
+};
+
+/* Why a record of a memory channel cannot be right; NULL: it can. */
+static const char *intel_imc_unit_fault(u64 registers, u64 address, u64 number)
+{
+	if (FIELD_GET(UNIT_ACCESS, registers) != UNIT_ACCESS_MEMORY)
+		return "its registers are not in memory";
+	if (FIELD_GET(UNIT_COUNTERS, registers) != INTEL_IMC_GENERAL_COUNTERS ||
+	    FIELD_GET(UNIT_CTL, registers) != INTEL_IMC_ICX_CTL0 ||
+	    FIELD_GET(UNIT_CTR, registers) != INTEL_IMC_ICX_CTR0 ||
+	    FIELD_GET(UNIT_WIDTH, registers) != INTEL_IMC_COUNTER_WIDTH)
+		return "its registers are not those of a channel";
+	if (!address || address % sizeof(u64) || address >= MAX_ADDRESS - INTEL_IMC_BLOCK_SIZE)
+		return "its address is none";
+	if (number > MAX_NUMBER)
+		return "its number is too large";
+	return NULL;
+}
+
+/* Why a channel cannot be one beside those before; NULL: it can. */
+static const char *intel_imc_unit_clash(const struct intel_imc_units *units, u64 address,
+					u64 number)
+{
+	for (unsigned int i = 0; i < units->nr; i++) {
+		if (units->unit[i].number == number)
+			return "another one has its number";
+		if (address < units->unit[i].block + INTEL_IMC_BLOCK_SIZE &&
+		    units->unit[i].block < address + INTEL_IMC_BLOCK_SIZE)
+			return "another one has its address";
+	}
+	return units->nr < INTEL_IMC_MAX_UNITS ? NULL : "there are too many";
+}
+
+static void intel_imc_parse_record(const struct intel_imc_table *table, unsigned int record,
+				   size_t at, struct intel_imc_units *units)
+{
+	u64 kind = table->word(table, at + 2);
+	u64 registers, address, number = FIELD_GET(UNIT_NUMBER, kind);
+	const char *why;
+
+	if (FIELD_GET(UNIT_TYPE, kind) != UNIT_TYPE_CHANNEL)
+		return;
+	registers = table->word(table, at);
+	address = table->word(table, at + 1);
+	why = intel_imc_unit_fault(registers, address, number) ?:
+	      intel_imc_unit_clash(units, address, number);
+	if (why) {
+		table->complain(table, record, why);
+		return;
+	}
+	units->unit[units->nr++] = (struct intel_imc_unit){ .block = address, .number = number };
+}
+
+/**
+ * intel_imc_table_parse() - the memory channels of a table.
+ * @table: the table
+ * @units: they are added to these, which may be of another table
+ *
+ * No word outside of the table is looked at.
+ *
+ * Context: any, if the table's verbs are for any.
+ */
+void intel_imc_table_parse(const struct intel_imc_table *table, struct intel_imc_units *units)
+{
+	size_t stride, records;
+	u64 first;
+
+	if (table->words < RECORD_WORDS) {
+		table->complain(table, 0, "there is no room for it");
+		return;
+	}
+	first = table->word(table, 0);
+	stride = FIELD_GET(TABLE_STRIDE, first);
+	records = FIELD_GET(TABLE_RECORDS, first);
+	if (first == U64_MAX || stride < RECORD_WORDS) {
+		table->complain(table, 0, "it is none");
+		return;
+	}
+	for (size_t n = 1; n <= records; n++) {
+		if (n * stride + RECORD_WORDS > table->words) {
+			table->complain(table, n, "it is outside of the memory, as all behind it");
+			return;
+		}
+		intel_imc_parse_record(table, n, n * stride, units);
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_table_parse);
+
+static u64 intel_imc_pci_table_word(const struct intel_imc_table *table, size_t n)
+{
+	const struct intel_imc_pci_table *pci =
+		container_of(table, struct intel_imc_pci_table, table);
+
+	return readq(pci->regs + n * sizeof(u64));
+}
+
+static void intel_imc_pci_table_complain(const struct intel_imc_table *table, unsigned int record,
+					 const char *why)
+{
+	struct pci_dev *pdev = container_of(table, struct intel_imc_pci_table, table)->pdev;
+
+	if (record)
+		pci_err(pdev, "table of counters, record %u: %s: no PMU for this channel\n",
+			record, why);
+	else
+		pci_err(pdev, "table of counters: %s: no PMU for the memory channels in it\n", why);
+}
+
+/* The table that the capability at @cap leads to */
+static void intel_imc_read_table(struct pci_dev *pdev, int cap, struct intel_imc_units *units)
+{
+	struct intel_imc_pci_table table = {
+		.table = {
+			.word = intel_imc_pci_table_word, .complain = intel_imc_pci_table_complain,
+		},
+		.pdev = pdev,
+	};
+	resource_size_t size;
+	u16 command;
+	u32 bar;
+
+	if (pci_read_config_dword(pdev, cap + TABLE_BAR, &bar) || bar >= PCI_STD_NUM_BARS ||
+	    !(pci_resource_flags(pdev, bar) & IORESOURCE_MEM) || !pci_resource_start(pdev, bar)) {
+		table.table.complain(&table.table, 0, "it is in no base address register");
+		return;
+	}
+	if (pci_read_config_word(pdev, PCI_COMMAND, &command) || !(command & PCI_COMMAND_MEMORY)) {
+		table.table.complain(&table.table, 0, "the function's memory is off");
+		return;
+	}
+	size = min_t(resource_size_t, pci_resource_len(pdev, bar), MAX_TABLE_SIZE);
+	table.regs = ioremap(pci_resource_start(pdev, bar), size);
+	if (!table.regs)
+		return;
+	table.table.words = size / sizeof(u64);
+	intel_imc_table_parse(&table.table, units);
+	iounmap(table.regs);
+}
+
+/**
+ * intel_imc_discover() - the memory channels of a socket, as its tables have them.
+ * @part: the generation
+ * @socket: as intel_imc_socket_of() returned it
+ * @units: set to the channels; none if no table has one
+ *
+ * Context: may sleep.
+ */
+void intel_imc_discover(const struct intel_imc_part *part, int socket,
+			struct intel_imc_units *units)
+{
+	struct pci_dev *pdev = NULL;
+	int cap, next;
+	u32 entry;
+
+	units->nr = 0;
+	while ((pdev = pci_get_device(PCI_VENDOR_ID_INTEL, INTEL_IMC_TABLE_DEVICE, pdev))) {
+		if (intel_imc_socket_of_table(pdev, part) != socket)
+			continue;
+		/* Capabilities that lead back would go round for ever. */
+		for (cap = 0; (next = pci_find_next_ext_capability(pdev, cap,
+								   PCI_EXT_CAP_ID_DVSEC)) > cap;
+		     cap = next)
+			if (!pci_read_config_dword(pdev, next + TABLE_ENTRY, &entry) &&
+			    FIELD_GET(TABLE_ENTRY_KIND, entry) == TABLE_ENTRY_UNITS)
+				intel_imc_read_table(pdev, next, units);
+	}
+}
