@@ -7,7 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 import tree
-from pmutools.check import checks, cmn, common, icelake, intel_imc, load, look, main, power_imc, probe
+from pmutools.check import checks, cmn, common, icelake, intel_imc, load, look, main, power_imc, probe, rapids
 from pmutools.check.checks import FAIL, NOTE, OK, SKIP
 from pmutools import count, errors, sysfs
 from pmutools.count import Reading
@@ -165,6 +165,32 @@ class TestIntel(Case):
         self.judge(icelake.CHECKS, "parts", self.ice_lake(), OK, "uncore_imc_0 on CPU 0, all")
         self.judge(icelake.CHECKS, "parts", self.ice_lake({("uncore_imc_1", "event=0x04,umask=0x30"): 20e6}), FAIL,
                    "its parts 10000000 [+] 5000000 = 15000000")
+
+    def rapids(self, bad=None, model=143):
+        counts = {"event=0xff": 2 * HZ, rapids.HALF: 2 * HZ, rapids.CLOCK: 4 * HZ}
+        for code in 5, 6:
+            counts |= {f"event={code:#04x},umask={umask:#04x}": lines for umask, lines in (
+                (0xff, 50e6), (0xcf, 40e6), (0xf0, 10e6), (0xc5, 39e6), (0xca, 1e6), (0xd0, 9e6), (0xe0, 1e6))}
+        machine = tree.machine(self, "snbep")
+        machine.intel_model = lambda: (6, model, 6)
+        return Bench(machine, "intel_imc",
+                     lambda want, seconds: int((bad or {}).get(want.key[2], counts.get(want.key[2], 0)) * seconds))
+
+    def test_rapids_have_their_own_checks(self):
+        self.assertEqual([one for _, one in main.checks(self.rapids().machine, ["parts", "clocks"])], list(rapids.CHECKS))
+
+    def test_rapids_clocks(self):
+        def judge(bad, verdict, said):
+            self.judge(rapids.CHECKS, "clocks", self.rapids(bad), verdict, said)
+        judge({}, OK, "3.2 GHz, DDR-6400, and half of it")
+        judge({"event=0xff": 4 * HZ}, NOTE, "fixed counter has 800000000, where there were 400000000 half clocks")
+        judge({rapids.CLOCK: 2 * HZ}, FAIL, "400000000 half clocks, 400000000 clocks")
+        judge({rapids.CLOCK: 16 * HZ, rapids.HALF: 8 * HZ}, FAIL, "the DRAM clock is 12.8 GHz")
+
+    def test_rapids_parts(self):
+        self.judge(rapids.CHECKS, "parts", self.rapids(), OK, "uncore_imc_0 on CPU 0, all [(]event 05[)]")
+        self.judge(rapids.CHECKS, "parts", self.rapids({"event=0x06,umask=0xf0": 20e6}), OK, "all [(]event 05[)]")
+        self.judge(rapids.CHECKS, "parts", self.rapids({"event=0x06,umask=0xf0": 20e6}, 173), FAIL, "event 06")
 
     def test_two_clocks(self):
         self.check("two-clocks", self.bench(), OK, "by both")

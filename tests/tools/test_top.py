@@ -93,8 +93,16 @@ class TestIntel(unittest.TestCase):
         self.assertAlmostEqual(rows.get("power_down", **one).value, 0.125, places=6)
         self.assertEqual(rows.get("total_write").value, 8 * 64e6)
 
+    def test_rapids_count_half_clocks(self):
+        for model, modes in (143, ["all", "pages", "latency", "power"]), (207, ["all", "pages", "latency", "power"]), (173, ["all"]):
+            other = {"proc/cpuinfo": f"vendor_id : GenuineIntel\ncpu family : 6\nmodel : {model}\nmodel name : X\nstepping : 6\n"}
+            view = intel_imc.View.of(tree.machine(self, "skx", other), options())
+            self.assertEqual(view.channels("0"), ["0", "1", "2", "3", "4", "5"])
+            self.assertEqual(view.modes, modes)
+            self.assertEqual(view.rows(busy_xeon(view)).get("clock", socket="0", channel="0").value, 2.4e9)
+
     def test_an_unknown_processor_has_its_bandwidth(self):
-        other = {"proc/cpuinfo": "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 143\nmodel name : X\nstepping : 6\n"}
+        other = {"proc/cpuinfo": "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 221\nmodel name : X\nstepping : 6\n"}
         view = intel_imc.View.of(tree.machine(self, "snbep", other), options())
         self.assertEqual(view.modes, ["all"])
         self.assertIn("read 3.20 GB/s", text(view, busy_xeon(view)))

@@ -9,9 +9,9 @@ from .. import VERSION, Help, count
 from ..errors import FAILED, ToolError
 from ..sysfs import Machine
 
-from ..top import icelake as processor
+from ..top import icelake as ice_lake, rapids as later
 
-from . import beside, cmn, common, icelake, intel_imc, load, look, power_imc, probe, report
+from . import beside, cmn, common, icelake, intel_imc, load, look, power_imc, probe, rapids, report
 from .checks import DENIED, FAIL, NOTE, OK, SKIP, Bench, Check, Result, judge
 
 TABLES = {"intel_imc": intel_imc.CHECKS, "cmn": cmn.CHECKS, "power_imc": power_imc.CHECKS}
@@ -55,7 +55,8 @@ def width():
 
 
 def show_list():
-    tables = {"every PMU": common.CHECKS, "intel_imc, Ice Lake-SP": icelake.CHECKS} | {family: TABLES[family] + load.TABLES[family] for family in TABLES}
+    tables = {"every PMU": common.CHECKS, "intel_imc, Ice Lake-SP": icelake.CHECKS,
+              "intel_imc, Sapphire to Granite Rapids": rapids.CHECKS} | {family: TABLES[family] + load.TABLES[family] for family in TABLES}
     for family, checks in tables.items():
         print(f"{family}:")
         for one in checks:
@@ -87,14 +88,16 @@ def kernel_log(looked):
 
 def table_of(machine, family):
     """The checks of a family; a processor may have its own."""
-    if family == "intel_imc" and processor.is_one(machine.intel_model()):
+    if family == "intel_imc" and ice_lake.is_one(machine.intel_model()):
         return icelake.CHECKS
+    if family == "intel_imc" and later.is_one(machine.intel_model()):
+        return rapids.CHECKS
     return TABLES[family]
 
 
 def checks(machine, wanted):
     """(family, Check) of those that are wanted."""
-    tables = (common.CHECKS, icelake.CHECKS, *TABLES.values())
+    tables = (common.CHECKS, icelake.CHECKS, rapids.CHECKS, *TABLES.values())
     known = {one.name for table in tables for one in table} | {"devices", "log"}
     for name in wanted:
         if name not in known:

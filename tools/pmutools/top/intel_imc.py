@@ -9,7 +9,7 @@ import errno
 
 from .. import count
 from ..errors import ToolError
-from . import draw, icelake, resctrl
+from . import draw, icelake, rapids, resctrl
 from .pretty import Table, Text
 from .rows import Rows, ratio
 
@@ -24,7 +24,7 @@ HISTORY = 20            # intervals of a channel that are shown
 _GENERATIONS = {45: (0x00, True), 62: (0x0b, False), 63: (0x0b, False), 79: (0x0b, False), 86: (0x0b, False),
                 85: (0x0b, True)}
 NAMES = {45: "Sandy Bridge", 62: "Ivy Bridge", 63: "Haswell", 79: "Broadwell", 86: "Broadwell-DE",
-         85: "Skylake or Cascade Lake", icelake.MODEL: icelake.NAME}
+         85: "Skylake or Cascade Lake", icelake.MODEL: icelake.NAME, **rapids.NAMES}
 
 
 class View:
@@ -66,6 +66,8 @@ class View:
         clocks = 1
         if icelake.is_one(model):
             pairs, clocks = icelake.PAIRS, icelake.CLOCKS
+        elif rapids.is_one(model):
+            pairs, clocks = rapids.pairs(model), rapids.CLOCKS
         dies = len({(cpu.package, cpu.die) for cpu in machine.cpus.values()}) > \
             len({cpu.package for cpu in machine.cpus.values()})
         boxes = cls._boxes(machine, dies)

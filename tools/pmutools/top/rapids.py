@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What is otherwise on the memory channels of Sapphire, Emerald and Granite Rapids. Facts:
+Documentation/hardware/intel_imc.md, 15."""
+GRANITE = 173           # of family 6
+NAMES = {143: "Sapphire Rapids", 207: "Emerald Rapids", GRANITE: "Granite Rapids"}
+
+CLOCKS = 2              # DCLKs to a count of the fixed counter, if it is as on Ice Lake: no source says
+
+# Of page hits and power; a pseudo-channel each has a queue, so the latency is that of the first.
+PAIRS = {
+    "pages": {"act": "event=0x2,umask=0xff", "cas": "event=0x5,umask=0xff"},
+    "latency": {"occupancy": "event=0x80", "inserts": "event=0x10,umask=0x1"},
+    "power": {"ppd": "event=0x85", "refresh": "event=0x43"},
+}
+
+
+def is_one(model):
+    """Of (family, model, ...)"""
+    return bool(model) and model[0] == 6 and model[1] in NAMES
+
+
+def pairs(model):
+    """On Granite Rapids reads and writes of both sub-channels take all counters."""
+    return {} if model[1] == GRANITE else PAIRS
