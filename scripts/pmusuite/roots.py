@@ -13,6 +13,8 @@ from . import build, cache, debian
 
 PACKAGES = ("build-essential", "debhelper", "dh-dkms", "dh-python", "dkms", "help2man", "kmod", "lintian", "man-db", "mount",
             "openssl", "python3-rich", "rpm")
+# Debian 11 has this in dkms.
+ABSENT = {"bullseye": ("dh-dkms",)}
 # What a package manager itself writes.
 BOOKKEEPING = ("/var/lib/dpkg", "/var/lib/apt", "/var/log", "/var/cache", "/etc/ld.so.cache", "/etc/mtab", "/tmp", "/mnt",
                "/root")
@@ -44,16 +46,17 @@ def get(suite, *packages):
     """The root of @suite, with what builds packages and modules, and with @packages, as a kernel's headers."""
     arch = debian.host_arch()
     sources = f"{arch}/{suite}" if suite != "bookworm" else arch
+    common = [name for name in PACKAGES if name not in ABSENT.get(suite, ())]
 
     def install(directory):
         cache.say(f"installing Debian's {suite} into a directory")
         debian.update(sources)
         lists = cache.ROOT / "apt" / sources.replace("/", "-") / "sources.list"
         # Of an initramfs, which no root boots by, packages would make two: minutes.
-        cache.run(["mmdebstrap", "--variant=apt", *proxies(), f"--include={','.join((*PACKAGES, *packages))}", suite,
+        cache.run(["mmdebstrap", "--variant=apt", *proxies(), f"--include={','.join((*common, *packages))}", suite,
                    directory / "root", lists], f"installing Debian's {suite}", env=os.environ | {"INITRD": "No"})
 
-    return cache.entry("root", f"{suite}-{packages[0]}-{cache.key_of(*PACKAGES, *packages)}", install) / "root"
+    return cache.entry("root", f"{suite}-{packages[0]}-{cache.key_of(*common, *packages)}", install) / "root"
 
 
 def run(root, over, work, *command):

@@ -94,6 +94,35 @@ class PackagesOnNewest(OnNewest, Packages):
     pass
 
 
+class OldDkms(inroot.InRoot):
+    """DKMS 2.8 of Debian 11: Ubuntu 22.04 has 2.8, too. No guest runs this suite's packages."""
+
+    suite, series = "bullseye", "5.10"
+
+    def test_installed_and_removed(self):
+        self.assertRegex(self.inside("dkms --version"), r"\b2\.8")
+        self.inside(f"dpkg -i {self.deb()}; pmu-driver ours")
+        self.assertEqual({path.name for path in self.modules()}, {"pmu_core.ko", "intel_imc_pmu.ko"})
+        self.inside(f"dpkg -i {self.deb(NEXT)}; test -e /etc/modprobe.d/pmu-suite.conf")
+        self.assertEqual(self.inside(f"modinfo -F version {self.dkms}/intel_imc_pmu.ko; ls -d /usr/src/pmu-suite*"),
+                         f"{NEXT}\n/usr/src/pmu-suite-{NEXT}\n")
+        self.inside("dpkg --remove pmu-suite-dkms")
+        self.assertEqual(self.left(), test_packages.HOOKS)
+        self.inside("dpkg --purge pmu-suite-dkms")
+        self.assertEqual(self.left(), [])
+
+    def test_a_kernel_for_which_it_does_not_build(self):
+        self.inside(f"dpkg -i {self.deb()}")
+        said = self.inside(self.headers("9.9.9-broken", "false"))
+        self.assertIn("is not installed for the kernel 9.9.9-broken, where the kernel's own driver counts", said)
+
+    def test_by_make(self):
+        self.make("dkms-install")
+        self.assertIn(f"{self.kernel.release}, x86_64: installed", self.inside("dkms status"))
+        self.make("dkms-uninstall")
+        self.assertEqual(self.left(), [])
+
+
 class SecureBoot(Guests):
     """Modules in a guest with Secure Boot, and keys that its owner has enrolled."""
 
