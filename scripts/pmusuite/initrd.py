@@ -102,35 +102,37 @@ def _copy_modules(kernel, root, names):
     run(["/sbin/depmod", "-b", root, kernel.release], "depmod")
 
 
+def _pin(name, arch, *packages):
+    """The newest version of each of @packages, or, of a pair, of those that begin so."""
+    pairs = [(package, "") if isinstance(package, str) else package for package in packages]
+    return pins.Pin(name, lambda: [f"{package}={debian.newest(arch.debian, prefix, package)['Version']}"
+                                   for package, prefix in pairs], lambda found: {arch.debian: found})
+
+
 @functools.cache
 def pin(arch, series):
-    """Busybox, the clients and perf of a stock kernel @series, with all that they depend on."""
-    return pins.Pin(f"guest-{arch.name}-{series}", lambda: debian.closure_names(
-        arch.debian, [f"linux-perf={debian.newest(arch.debian, series + '.', 'linux-perf')['Version']}",
-                      "busybox-static", *CLIENTS]), lambda found: {arch.debian: found})
+    """perf of a stock kernel @series, busybox and the clients."""
+    return _pin(f"guest-{arch.name}-{series}", arch, ("linux-perf", f"{series}."), "busybox-static", *CLIENTS)
 
 
 @functools.cache
 def pin_of_program(arch, package):
     """A @package whose libraries the clients have brought, or that needs none, for a test of its own."""
-    return pins.Pin(f"{package}-{arch.name}", lambda: [f"{package}={debian.newest(arch.debian, '', package)['Version']}"],
-                    lambda found: {arch.debian: found})
+    return _pin(f"{package}-{arch.name}", arch, package)
 
 
 @functools.cache
 def pin_of_python(arch):
-    return pins.Pin(f"python-{arch.name}", lambda: debian.closure_names(arch.debian, PYTHON_PACKAGES),
-                    lambda found: {arch.debian: found})
+    return _pin(f"python-{arch.name}", arch, *PYTHON_PACKAGES)
 
 
 def pin_of_udev(arch):
-    return pins.Pin(f"udev-{arch.name}", lambda: debian.closure_names(arch.debian, list(UDEV)),
-                    lambda found: {arch.debian: found})
+    return _pin(f"udev-{arch.name}", arch, *UDEV)
 
 
 def _packages(arch, kernel):
     """perf is of the kernel's own version or of the newest stock kernel's."""
-    return pin(arch, kernel.series if kernel.series in STOCK else STOCK[-1]).get()
+    return pins.with_libraries(pin(arch, kernel.series if kernel.series in STOCK else STOCK[-1]), arch.debian)
 
 
 def base(arch, kernel):
@@ -159,7 +161,7 @@ def base(arch, kernel):
 def _interpreter():
     """(packages, the command) of Python as guests have it, for the host's processor, whatever Python the host has."""
     arch = next(arch for arch in ARCHES.values() if arch.debian == debian.host_arch())
-    packages = pin_of_python(arch).get()
+    packages = pins.with_libraries(pin_of_python(arch), arch.debian)
     root = cache.entry("python", f"{arch.name}-{cache.key_of(*packages)}",
                        lambda directory: debian.unpack(debian.download(arch.debian, packages), directory))
     libraries = [f"{root}/{place}/x86_64-linux-gnu" for place in ("lib", "usr/lib")]
@@ -192,7 +194,7 @@ def tools():
 
 def python(arch):
     """Python and rich, without what nobody imports: the kernel unpacks all of it before anything runs."""
-    packages = pin_of_python(arch).get()
+    packages = pins.with_libraries(pin_of_python(arch), arch.debian)
 
     def build(directory):
         cache.say(f"making Python for {arch.name} guests")
@@ -215,7 +217,7 @@ def python(arch):
 
 def udev(arch, kernel, ours):
     """{path in the guest: file} of a root with udev, the kernel's drivers and the modules in the directory @ours."""
-    packages = pin_of_udev(arch).get()
+    packages = pins.with_libraries(pin_of_udev(arch), arch.debian)
 
     def build(directory):
         cache.say(f"unpacking udev for guests of {arch.name}")

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Which of Debian's packages are fetched: those whose versions scripts/pins names, and not the newest of the day.
 
-A mirror keeps old versions as long as it likes. Where it lacks one of a pin's, what the pin would be today takes
-its place on this machine, and that is said. If the mirror drops what had taken its place before this was downloaded, it
+Pinned is what decides a result: kernels and the programs that tests run. The libraries of these are what the mirror has
+when a machine needs them first: with_libraries().
+
+A mirror keeps old versions as long as it likes. Where it lacks one of a pin's, what the pin would be today takes its
+place on this machine, and that is said. If the mirror drops what had taken its place before this was downloaded, it
 is decided again. `scripts/pin` makes the files.
 """
 import functools
@@ -96,6 +99,13 @@ def _get(pin):
 
 def _taken(name, pinned):
     return TAKEN / f"{name}-{cache.key_of(dump(pinned))}.json"
+
+
+def with_libraries(pin, arch):
+    """["NAME=VERSION", ...] of what @pin names, a list, and of all that this depends on, which is decided once."""
+    named = pin.get()
+    return Pin(f"{pin.name}-libraries-{cache.key_of(*named)}", lambda: debian.closure_names(arch, named),
+               lambda found: {arch: found}).get()
 
 
 def words():

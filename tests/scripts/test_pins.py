@@ -143,6 +143,24 @@ class Pins(unittest.TestCase):
         self.get()
         self.assertNotEqual(pins.key("*-arm64*"), changed)
 
+    def test_libraries_are_found_once_for_what_is_pinned(self):
+        def libraries():
+            with contextlib.redirect_stderr(io.StringIO()) as said:
+                return pins.with_libraries(pins.Pin(NAME, self.find, lambda value: {"arm64": value}), "arm64"), said.getvalue()
+
+        offered = ["libc=1"]
+        with unittest.mock.patch.object(debian, "closure_names", lambda arch, packages: [*offered, *packages]):
+            self.assertEqual(libraries(), (["libc=1", "a=1", "b=1"], ""))
+            key, offered[:] = pins.key("*-arm64*"), ["libc=2"]
+            self.assertEqual(libraries(), (["libc=1", "a=1", "b=1"], ""))
+            self.lost = ["libc=1"]      # before it was downloaded
+            found, said = libraries()
+            self.assertEqual(found, ["libc=2", "a=1", "b=1"])
+            self.assertIn("the mirror has no libc=1", said)
+            self.assertEqual(pins.key("*-arm64*"), key)     # no library decides a result
+            self.write(["a=4"])
+            self.assertEqual(libraries()[0], ["libc=2", "a=4"])
+
     def test_what_has_changed(self):
         pin = pins.Pin(NAME, self.find, lambda value: {"arm64": value})
         self.assertEqual(pin.differences(["a=1", "b=1", "c=1"], ["b=1", "c=1:2~3", "d=1"]),
