@@ -10,17 +10,15 @@
 . ./ledger.sh
 find_meshes
 
-# Events of a mesh, of all HN-Fs and of two of them: specs cmnN
+# Events of a mesh, as many as the DTM of a node has counters: of all HN-Fs, and of one alone: specs cmnN
 specs() {
 	use_mesh "$1"
-	set -- "$1" "$(nodes hnf | head -n 1)" "$(nodes hnf | tail -n 1)"
-	for name in hnf_cache_miss hnf_mc_reqs; do
+	for name in hnf_cache_miss hnf_mc_reqs hnf_qos_pocq_occupancy_read; do
 		echo "$PMU/$name/=$(nodes hnf | sed "s/^/$1:$name@/" | paste -sd+)"
-		echo "$PMU/$name,bynodeid=1,nodeid=$2/=$1:$name@$2"
-		echo "$PMU/$name,bynodeid=1,nodeid=$3/=$1:$name@$3"
 	done
-	name=hnf_qos_pocq_occupancy_read
-	echo "$PMU/$name/=$(nodes hnf | sed "s/^/$1:$name@/" | paste -sd+)"
+	for node in $(nodes hnf | sed -n '1p;$p'); do
+		echo "$PMU/hnf_cache_miss,bynodeid=1,nodeid=$node/=$1:hnf_cache_miss@$node"
+	done
 }
 
 setup() {
