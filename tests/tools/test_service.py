@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -31,6 +32,12 @@ class TestUnit(unittest.TestCase):
                              ("CapabilityBoundingSet", "CAP_PERFMON"), ("ProtectSystem", "strict")):
             self.assertEqual(settings(name), [wanted])
         self.assertIn("perf_event_open", settings("SystemCallFilter")[0].split())
+
+    def test_a_stop_is_no_failure(self):
+        """pmu-top ends by SIGTERM as a shell says it; systemd has to take that for a success."""
+        stopped = subprocess.run([sys.executable, "-c", "import os, signal; from pmutools import errors; "
+                                  "errors.main(lambda: os.kill(os.getpid(), signal.SIGTERM))"], cwd=TOP / "tools")
+        self.assertEqual(settings("SuccessExitStatus"), [str(stopped.returncode)])
 
     def test_the_options_are_those_of_pmu_top(self):
         words = settings("ExecStart")[0].replace("$PMU_TOP_OPTIONS", "--interval 5").split()
