@@ -5,14 +5,14 @@
  *
  *   pmu-event [--cpu N] [--pid N] [--period N] [--group] [--groups-of N] [--pinned]
  *             [--disabled] [--manual] [--inherit] [--sigtrap] [--exclude-kernel]
- *             [--user UID [--perfmon]] [--readers N] [--toggle] EVENT... [-x COMMAND]...
+ *             [--user UID [--perfmon]] [--fifo] [--readers N] [--toggle] EVENT... [-x COMMAND]...
  *   pmu-event [OPTION]... --lines
  *
  * pmu-attr.h says what an EVENT is.
  *
  * --inherit: commands are counted as well, where --pid is 0; --sigtrap: with a signal for each
- * sample; --user: as this user, without privileges, or with CAP_PERFMON alone; --group: all
- * events are one group; --groups-of: N each are.
+ * sample; --user: as this user, without privileges, or with CAP_PERFMON alone; --fifo: as a
+ * real-time task, with its commands; --group: all events are one group; --groups-of: N each are.
  *
  * --readers: while commands run so many processes read the events, again and again. A count
  * that goes down, or that cannot be read, is an error. --toggle: one more disables the last event
@@ -260,6 +260,14 @@ static void become(uid_t user, int perfmon)
 		die("cannot keep CAP_PERFMON:", strerror(errno));
 }
 
+static void become_real_time(void)
+{
+	struct sched_param parameters = { .sched_priority = 50 };
+
+	if (sched_setscheduler(0, SCHED_FIFO, &parameters))
+		die("cannot become a real-time task:", strerror(errno));
+}
+
 /* Commands of the models, separated by semicolons. */
 static void run_model(const char *commands)
 {
@@ -397,6 +405,7 @@ static int take_option(struct request *request, int option)
 	case 'u': request->user = atoi(optarg); break;
 	case 'f': request->perfmon = 1; break;
 	case 'k': request->how.exclude_kernel = 1; break;
+	case 'b': become_real_time(); break;
 	case 'l': request->lines = 1; break;
 	case 'x': add_command(request, optarg); break;
 	default: return 0;
@@ -415,6 +424,7 @@ static int take_options(struct request *request, int argc, char **argv)
 		{ "user", required_argument, NULL, 'u' }, { "perfmon", no_argument, NULL, 'f' },
 		{ "exclude-kernel", no_argument, NULL, 'k' }, { "lines", no_argument, NULL, 'l' },
 		{ "groups-of", required_argument, NULL, 'o' },
+		{ "fifo", no_argument, NULL, 'b' },
 		{ "readers", required_argument, NULL, 'r' }, { "toggle", no_argument, NULL, 'e' },
 		{ 0 },
 	};

@@ -97,7 +97,7 @@ test_a_cpu_that_belongs_to_a_real_time_task() {
 		touch /tmp/over
 	EOT
 	rm -f /tmp/hogs /tmp/opened /tmp/over
-	taskset 2 chrt -f 50 sh /tmp/hog &
+	taskset 2 pmu-event --fifo uncore_imc_2:0x304 -x "sh /tmp/hog" &
 	eventually "hog" there sh -c '[ -e /tmp/hogs ] && echo there'
 	equal "count" "$(taskset 4 pmu-event uncore_imc_1:0x304 -x 'pmu-model add imc1 cas_rd 5')" 5
 	[ ! -e /tmp/over ]
