@@ -87,7 +87,7 @@ test_load_and_unload() {
 # done by whoever opens the next one, on another CPU.
 test_a_cpu_that_belongs_to_a_real_time_task() {
 	limit=$(cat /proc/sys/kernel/sched_rt_runtime_us)
-	trap 'echo $limit > /proc/sys/kernel/sched_rt_runtime_us' EXIT
+	trap 'touch /tmp/opened; wait; echo $limit > /proc/sys/kernel/sched_rt_runtime_us' EXIT
 	echo -1 > /proc/sys/kernel/sched_rt_runtime_us
 	cat > /tmp/hog <<-'EOT'
 		pmu-event uncore_imc_0:0x304 -x true
@@ -98,11 +98,9 @@ test_a_cpu_that_belongs_to_a_real_time_task() {
 	EOT
 	rm -f /tmp/hogs /tmp/opened /tmp/over
 	taskset 2 pmu-event --fifo uncore_imc_2:0x304 -x "sh /tmp/hog" &
-	eventually "hog" there sh -c '[ -e /tmp/hogs ] && echo there'
+	eventually "hog" /tmp/hogs sh -c 'ls /tmp/hogs 2> /dev/null || :'
 	equal "count" "$(taskset 4 pmu-event uncore_imc_1:0x304 -x 'pmu-model add imc1 cas_rd 5')" 5
-	[ ! -e /tmp/over ]
-	touch /tmp/opened
-	wait
+	equal "what is over" "$(ls /tmp/over 2> /dev/null || :)" ""
 }
 
 # The device is unbound while it counts: the event fails, its sisters on others count on.
