@@ -309,8 +309,8 @@ u64 cmn_event_value(struct cmn *cmn, struct cmn_event *ce)
 EXPORT_SYMBOL_IF_KUNIT(cmn_event_value);
 
 /*
- * What an event has claimed goes to an equal one, and what is known of its counters. Equal events have
- * the same members, in the same order.
+ * What an event has claimed goes to an equal one, and what is known of its counters. Equal events
+ * have the same members, in the same order.
  */
 void cmn_event_hand(const struct cmn_event *from, struct cmn_event *to)
 {
