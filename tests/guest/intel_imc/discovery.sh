@@ -140,14 +140,17 @@ test_both_sub_channels() {
 	ours_only
 	[ "$MODEL" = 173 ] || skip "no sub-channels"
 	equal "both" "$(cat "$PMUS/uncore_imc_0/format/both")" config1:0
-	got=$(pmu-event --group uncore_imc_0/cas_count_read/ uncore_imc_0/cas_count_write/ uncore_imc_0:0xff -x \
+	equal "names" "$(cd "$PMUS/uncore_imc_0/events" && cat cas_count_read cas_count_write cas_count | xargs)" \
+		"event=0x05,umask=0xcf,both=0x1 event=0x05,umask=0xf0,both=0x1 event=0x05,umask=0xff,both=0x1"
+	got=$(pmu-event --group uncore_imc_0:0xcf05,1 uncore_imc_0:0xf005,1 uncore_imc_0:0xff -x \
 		'pmu-model add imc0 cas_rd 7; pmu-model add imc0 cas_rd_sch1 80; pmu-model add imc0 cas_wr 900
 		 pmu-model add imc0 cas_wr_sch1 1000')
 	equal "reads, writes" "${got% *}" "87 1900"
-	equal "three in a group" "$(pmu-event --group uncore_imc_0/cas_count_read/ uncore_imc_0/cas_count_write/ \
-		uncore_imc_0:0x101)" EINVAL
-	equal "two and one beside" "$(pmu-event --group uncore_imc_0/cas_count_read/ uncore_imc_0:0xcf05 uncore_imc_0:0xcf06 \
+	equal "three in a group" "$(pmu-event --group uncore_imc_0:0xcf05,1 uncore_imc_0:0xf005,1 uncore_imc_0:0x101)" EINVAL
+	equal "two and one beside" "$(pmu-event --group uncore_imc_0:0xcf05,1 uncore_imc_0:0xcf05 uncore_imc_0:0xcf06 \
 		-x 'pmu-model add imc0 cas_rd 3; pmu-model add imc0 cas_rd_sch1 4')" "7 3 4"
+	out=$(perf stat -a -x, -e uncore_imc_0/cas_count_read/ -- pmu-model add imc0 cas_rd_sch1 16384 2>&1)
+	contains "perf" "$out" '^1.00,MiB,uncore_imc_0/cas_count_read/'
 	equal "both of another event" "$(pmu-event uncore_imc_0:0xf702,1)" EINVAL
 }
 
@@ -163,7 +166,8 @@ test_free_running() {
 	equal "counts" "$(pmu-event uncore_imc_free_running_3:0x20ff uncore_imc_free_running_3:0x21ff \
 		-x 'pmu-model set free3 rpq_cycles 1007; pmu-model set free3 wpq_cycles 1080')" "7 80"
 	before=$(pmu-model get free3 dclk)
-	got=$(pmu-event uncore_imc_free_running_3:0x10ff -x 'pmu-model get free3 dclk > /tmp/first; pmu-model get free3 dclk > /tmp/last')
+	got=$(pmu-event uncore_imc_free_running_3:0x10ff \
+		-x 'pmu-model get free3 dclk > /tmp/first; pmu-model get free3 dclk > /tmp/last')
 	within "clocks" "$got" $(($(cat /tmp/last) - $(cat /tmp/first))) $(($(pmu-model get free3 dclk) - before))
 }
 
