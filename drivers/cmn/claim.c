@@ -104,9 +104,9 @@ static void cmn_unclaim_member(const struct cmn *cmn, struct cmn_claims *claims,
 
 /*
  * A free letter of DTC @i. If the domains are not known, the letter has to be free in all of them,
- * since a DTM may be in any. A letter that DTMs carry into for nobody costs a write of each of them,
- * so an event of fewer DTMs rather has another. Low letters are next to each other, so that one
- * read has two.
+ * since a DTM may be in any. A letter that DTMs carry into for nobody costs a write of each of
+ * these, so an event of fewer DTMs rather has another. Low letters are next to each other, so
+ * that one read has two.
  */
 static unsigned int cmn_free_letter(const struct cmn *cmn, const struct cmn_claims *claims,
 				    const struct cmn_event *ce, unsigned int i)

@@ -226,7 +226,7 @@ struct cmn {
 	u32 pass;			/* of reads; see pmu_box_ops.begin_read */
 	unsigned long *stale_dtms;	/* registers differ from the image */
 	unsigned long *stale_nodes;
-	unsigned long *started_xps;	/* an event was there, or half a pair stopped; not flushed */
+	unsigned long *started_xps;	/* an event was, or half a pair stopped; not flushed */
 
 	struct pmu_box *box;
 	int cpu;			/* its owner */

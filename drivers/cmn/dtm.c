@@ -288,8 +288,10 @@ void cmn_flush_none(struct cmn *cmn)
 	bitmap_zero(cmn->stale_nodes, cmn->nr_nodes);
 	bitmap_zero(cmn->stale_dtms, cmn->nr_dtms);
 	bitmap_zero(cmn->started_xps, cmn->nr_xps);
-	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
-		cmn->dtc[i].stale = cmn->dtc[i].started = 0;
+	for (unsigned int i = 0; i < cmn->nr_dtcs; i++) {
+		cmn->dtc[i].stale = 0;
+		cmn->dtc[i].started = 0;
+	}
 }
 
 /**

@@ -9,7 +9,7 @@
 trap as_it_was EXIT
 
 counts() {
-	equal "${1:-afterwards}" "$(pmu-event uncore_imc_0:0x304 -x 'pmu-model add imc0 cas_rd 7')" 7
+	equal "afterwards" "$(pmu-event uncore_imc_0:0x304 -x 'pmu-model add imc0 cas_rd 7')" 7
 }
 
 test_the_core_is_loaded() {

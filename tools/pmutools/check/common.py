@@ -3,9 +3,7 @@
 import dataclasses
 import errno
 
-from .. import count
 from ..count import want
-
 from .checks import Check, fail, note, ok, place, troubles
 
 EVENT_S = 0.05
