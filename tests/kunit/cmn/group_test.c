@@ -258,7 +258,8 @@ static void the_half_opened_first_counts_the_pair(struct kunit *test)
 /* A half that found no place at one XP of many is the same half everywhere once it has one. */
 static void a_half_that_failed_keeps_its_role(struct kunit *test)
 {
-	struct perf_event_attr of_one_xp = { .config = 0x4080110006, .pinned = 1 };
+	/* Of one XP, and different, so that they share nothing. */
+	static const u64 config[] = { 0x4080110006, 0x4080120006, 0x4080510006 };
 	struct cmn_regfile *file = register_mesh(test);
 	struct perf_event *half[2], *other[3];
 
@@ -269,7 +270,9 @@ static void a_half_that_failed_keeps_its_role(struct kunit *test)
 		perf_event_disable(half[i]);
 	}
 	for (int i = 0; i < ARRAY_SIZE(other); i++) {
-		other[i] = perf_open_attr(PMU_NAME, of_one_xp, file->cmn.cpu, NULL);
+		struct perf_event_attr attr = { .config = config[i], .pinned = 1 };
+
+		other[i] = perf_open_attr(PMU_NAME, attr, file->cmn.cpu, NULL);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other[i]);
 	}
 	perf_event_enable(half[0]);
