@@ -92,7 +92,7 @@ def probes(name, edit, switch, leave, left_out=False):
 def trace_entry(name, size, edit):
     offset = "offsetof(struct power_imc_sample, raw.record) - offsetof(struct power_imc_sample, raw)"
     return Difference(f"struct trace_entry {name}", "ppc64le", edit, ("power_imc_sample_deliver",), also=f"""
-        #include "sample.h"
+        #include "trace.h"
         static_assert(sizeof(struct trace_entry) <= {offset});
         static_assert({offset} == {size});""")
 
