@@ -105,8 +105,8 @@ static void cmn_unclaim_member(const struct cmn *cmn, struct cmn_claims *claims,
 /*
  * A free letter of DTC @i. If the domains are not known, the letter has to be free in all of them,
  * since a DTM may be in any. A letter that DTMs carry into for nobody costs a write of each of
- * these, so an event of fewer DTMs rather has another. Low letters are next to each other, so
- * that one read has two.
+ * these, so an event of far fewer DTMs rather has another. Low letters are next to each other,
+ * so that one read has two.
  */
 static unsigned int cmn_free_letter(const struct cmn *cmn, const struct cmn_claims *claims,
 				    const struct cmn_event *ce, unsigned int i)
@@ -118,7 +118,7 @@ static unsigned int cmn_free_letter(const struct cmn *cmn, const struct cmn_clai
 			taken |= claims->letters[other];
 			stale |= cmn->dtc[other].stale;
 		}
-	if (ce->nr < bitmap_weight(cmn->stale_dtms, cmn->nr_dtms) &&
+	if (4 * ce->nr < bitmap_weight(cmn->stale_dtms, cmn->nr_dtms) &&
 	    ffz(taken | stale) < CMN_DTC_COUNTERS)
 		return ffz(taken | stale);
 	return ffz(taken);
