@@ -99,15 +99,16 @@ test_s3() {
 	pictures "^$PMU 2x2" 'XP 000 .*XP 020' '→ +3\.[0-4]' 'p. HN-S +3\.[0-4]'
 }
 
-# What happens all the time, in these proportions: each metric has a turn in which it sees some of it.
+# What happens all the time, in these proportions: each metric has a turn in which it sees some of it. A turn may begin
+# or end in the middle of a round, so there have to be many.
 test_metrics() {
 	use_mesh cmn1
 	while :; do
 		printf 'add cmn1 %s\n' 'hns_slc_sf_cache_access_all 2000' 'hns_cache_miss_all 500' 'hns_sf_hit_all 200' \
 			'hns_sf_evictions_all 100' 'hns_pocq_reqs_recvd_all 2000' 'hns_pocq_retry_all 1000' \
-			'hns_mc_reqs_local_all 2000' 'hns_mc_retries_local 1500' 'hns_qos_pocq_occupancy_all 60000' | pmu-model -
-		sleep 0.01
-	done &
+			'hns_mc_reqs_local_all 2000' 'hns_mc_retries_local 1500' 'hns_qos_pocq_occupancy_all 60000'
+		sleep 0.005
+	done | pmu-model - &
 	recorded --mesh "$PMU" --mode metrics --interval 7 --once
 	kill $!
 	for pair in slc_miss_rate=250 sf_hit_rate=100 sf_eviction_rate=50 message_retry_rate=500 mc_retry_rate=750; do

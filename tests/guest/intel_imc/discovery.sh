@@ -6,6 +6,7 @@
 #
 # vm: --kernel 6.12 --driver 'ours in-tree' --model 'spr,sockets=2 gnr,sockets=2'
 # vm: --kernel 6.12 --driver ours --model emr
+# fresh: the in-tree driver numbers sockets in the order of PCI functions, which those that went and came back change
 . ./intel_imc/lib.sh
 trap 'pmu-model set "discovery*" gone 0; pmu-model set "discovery*" whole 1; capability; as_it_was' EXIT
 
