@@ -213,6 +213,102 @@ static const struct pmu_named_event intel_imc_clx_events[] = {
 	EVENT("majmode2_dram_enter", 0xed, 0x08),
 };
 
+/* Ice Lake-SP, Sapphire and Emerald Rapids */
+#define EVENTS_ICX_SPR							\
+	EVENT("rpq_inserts_pch0", 0x10, 0x01),				\
+	EVENT("rpq_inserts_pch1", 0x10, 0x02),				\
+	EVENT("rdb_full", 0x19, 0x00),					\
+	EVENT("rdb_occupancy", 0x1a, 0x00),				\
+	EVENT("wpq_inserts_pch0", 0x20, 0x01),				\
+	EVENT("wpq_inserts_pch1", 0x20, 0x02),				\
+	EVENT("power_self_refresh", 0x43, 0x00),			\
+	EVENT("power_throttle_cycles_slot0", 0x46, 0x01),		\
+	EVENT("power_throttle_cycles_slot1", 0x46, 0x02),		\
+	EVENT("power_cke_cycles_low_0", 0x47, 0x01),			\
+	EVENT("power_cke_cycles_low_1", 0x47, 0x02),			\
+	EVENT("power_cke_cycles_low_2", 0x47, 0x04),			\
+	EVENT("power_cke_cycles_low_3", 0x47, 0x08),			\
+	EVENT("rpq_occupancy_pch0", 0x80, 0x00),			\
+	EVENT("rpq_occupancy_pch1", 0x81, 0x00),			\
+	EVENT("wpq_occupancy_pch0", 0x82, 0x00),			\
+	EVENT("wpq_occupancy_pch1", 0x83, 0x00),			\
+	EVENT("power_channel_ppd", 0x85, 0x00),				\
+	EVENT("power_crit_throttle_cycles_slot0", 0x86, 0x01),		\
+	EVENT("power_crit_throttle_cycles_slot1", 0x86, 0x02),		\
+	EVENT("sb_cycles_ne", 0xd0, 0x00),				\
+	EVENT("sb_cycles_full", 0xd1, 0x00),				\
+	EVENT("sb_accesses_rd_accepts", 0xd2, 0x01),			\
+	EVENT("sb_accesses_rd_rejects", 0xd2, 0x02),			\
+	EVENT("sb_accesses_wr_accepts", 0xd2, 0x04),			\
+	EVENT("sb_accesses_accepts", 0xd2, 0x05),			\
+	EVENT("sb_accesses_wr_rejects", 0xd2, 0x08),			\
+	EVENT("sb_accesses_rejects", 0xd2, 0x0a),			\
+	EVENT("sb_accesses_nm_rd_cmps", 0xd2, 0x10),			\
+	EVENT("sb_accesses_nm_wr_cmps", 0xd2, 0x20),			\
+	EVENT("sb_accesses_fm_rd_cmps", 0xd2, 0x40),			\
+	EVENT("sb_accesses_fm_wr_cmps", 0xd2, 0x80),			\
+	EVENT("tagchk_hit", 0xd3, 0x01),				\
+	EVENT("tagchk_miss_clean", 0xd3, 0x02),				\
+	EVENT("tagchk_miss_dirty", 0xd3, 0x04),				\
+	EVENT("tagchk_nm_rd_hit", 0xd3, 0x08),				\
+	EVENT("tagchk_nm_wr_hit", 0xd3, 0x10),				\
+	EVENT("sb_reject_nm_set_cnflt", 0xd4, 0x01),			\
+	EVENT("sb_reject_fm_addr_cnflt", 0xd4, 0x02),			\
+	EVENT("sb_reject_patrol_set_cnflt", 0xd4, 0x04),		\
+	EVENT("sb_reject_canary", 0xd4, 0x08),				\
+	EVENT("sb_reject_ddr_early_cmp", 0xd4, 0x20),			\
+	EVENT("sb_occupancy_rds", 0xd5, 0x01),				\
+	EVENT("sb_occupancy_pmm_rds", 0xd5, 0x04),			\
+	EVENT("sb_occupancy_pmm_wrs", 0xd5, 0x08),			\
+	EVENT("sb_occupancy_block_rds", 0xd5, 0x20),			\
+	EVENT("sb_occupancy_block_wrs", 0xd5, 0x40),			\
+	EVENT("sb_inserts_rds", 0xd6, 0x01),				\
+	EVENT("sb_inserts_wrs", 0xd6, 0x02),				\
+	EVENT("sb_inserts_pmm_rds", 0xd6, 0x04),			\
+	EVENT("sb_inserts_pmm_wrs", 0xd6, 0x08),			\
+	EVENT("sb_inserts_block_rds", 0xd6, 0x10),			\
+	EVENT("sb_inserts_block_wrs", 0xd6, 0x20),			\
+	EVENT("sb_strv_alloc_nm_rd", 0xd7, 0x01),			\
+	EVENT("sb_strv_alloc_fm_rd", 0xd7, 0x02),			\
+	EVENT("sb_strv_alloc_nm_wr", 0xd7, 0x04),			\
+	EVENT("sb_strv_alloc_fm_wr", 0xd7, 0x08),			\
+	EVENT("sb_strv_alloc_fm_tgr", 0xd7, 0x10),			\
+	EVENT("sb_strv_occ_nm_rd", 0xd8, 0x01),				\
+	EVENT("sb_strv_occ_fm_rd", 0xd8, 0x02),				\
+	EVENT("sb_strv_occ_nm_wr", 0xd8, 0x04),				\
+	EVENT("sb_strv_occ_fm_wr", 0xd8, 0x08),				\
+	EVENT("sb_strv_occ_fm_tgr", 0xd8, 0x10),			\
+	EVENT("sb_canary_alloc", 0xd9, 0x01),				\
+	EVENT("sb_canary_dealloc", 0xd9, 0x02),				\
+	EVENT("sb_canary_vld", 0xd9, 0x04),				\
+	EVENT("sb_canary_nm_rd_starved", 0xd9, 0x08),			\
+	EVENT("sb_canary_nm_wr_starved", 0xd9, 0x10),			\
+	EVENT("sb_canary_fm_rd_starved", 0xd9, 0x20),			\
+	EVENT("sb_canary_fm_wr_starved", 0xd9, 0x40),			\
+	EVENT("sb_canary_fm_tgr_wr_starved", 0xd9, 0x80),		\
+	EVENT("sb_pref_inserts_all", 0xda, 0x01),			\
+	EVENT("sb_pref_inserts_ddr", 0xda, 0x02),			\
+	EVENT("sb_pref_inserts_pmm", 0xda, 0x04),			\
+	EVENT("sb_pref_occupancy_all", 0xdb, 0x01),			\
+	EVENT("sb_pref_occupancy_ddr", 0xdb, 0x02),			\
+	EVENT("sb_pref_occupancy_pmm", 0xdb, 0x04),			\
+	EVENT("sb_tagged_new", 0xdd, 0x01),				\
+	EVENT("sb_tagged_rd_hit", 0xdd, 0x02),				\
+	EVENT("sb_tagged_rd_miss", 0xdd, 0x04),				\
+	EVENT("sb_tagged_ddr4_cmp", 0xdd, 0x08),			\
+	EVENT("sb_tagged_pmm0_cmp", 0xdd, 0x10),			\
+	EVENT("sb_tagged_pmm1_cmp", 0xdd, 0x20),			\
+	EVENT("sb_tagged_pmm2_cmp", 0xdd, 0x40),			\
+	EVENT("sb_tagged_occ", 0xdd, 0x80),				\
+	EVENT("sb_strv_dealloc_nm_rd", 0xde, 0x01),			\
+	EVENT("sb_strv_dealloc_fm_rd", 0xde, 0x02),			\
+	EVENT("sb_strv_dealloc_nm_wr", 0xde, 0x04),			\
+	EVENT("sb_strv_dealloc_fm_wr", 0xde, 0x08),			\
+	EVENT("sb_strv_dealloc_fm_tgr", 0xde, 0x10),			\
+	EVENT_LINES("pmm_rpq_inserts", 0xe3, 0x00),			\
+	EVENT("pmm_wpq_cycles_ne", 0xe5, 0x00),				\
+	EVENT_LINES("pmm_wpq_inserts", 0xe7, 0x00)
+
 /*
  * Ice Lake-SP has other numbers for most events, and pseudo-channels. Intel's list has some of them
  * under two names.
@@ -241,8 +337,6 @@ static const struct pmu_named_event intel_imc_icx_events[] = {
 	EVENT_LINES("cas_count_wr_nonpre", 0x04, 0x10),
 	EVENT_LINES("cas_count_wr_pre", 0x04, 0x20),
 	EVENT("rpq_inserts", 0x10, 0x03),
-	EVENT("rpq_inserts_pch0", 0x10, 0x01),
-	EVENT("rpq_inserts_pch1", 0x10, 0x02),
 	EVENT("rpq_cycles_ne_pch0", 0x11, 0x01),
 	EVENT("rpq_cycles_ne_pch1", 0x11, 0x02),
 	EVENT("rpq_cycles_full_pch0", 0x12, 0x00),
@@ -250,11 +344,7 @@ static const struct pmu_named_event intel_imc_icx_events[] = {
 	EVENT("wpq_cycles_full_pch1", 0x16, 0x00),
 	EVENT("rdb_inserts", 0x17, 0x00),
 	EVENT("rdb_not_empty", 0x18, 0x00),
-	EVENT("rdb_full", 0x19, 0x00),
-	EVENT("rdb_occupancy", 0x1a, 0x00),
 	EVENT("wpq_inserts", 0x20, 0x03),
-	EVENT("wpq_inserts_pch0", 0x20, 0x01),
-	EVENT("wpq_inserts_pch1", 0x20, 0x02),
 	EVENT("wpq_cycles_ne_pch0", 0x21, 0x01),
 	EVENT("wpq_cycles_ne_pch1", 0x21, 0x02),
 	EVENT("wpq_cycles_full_pch0", 0x22, 0x00),
@@ -263,134 +353,47 @@ static const struct pmu_named_event intel_imc_icx_events[] = {
 	EVENT("wpq_write_hit_pch0", 0x24, 0x01),
 	EVENT("wpq_write_hit_pch1", 0x24, 0x02),
 	EVENT("parity_errors", 0x2c, 0x00),
-	EVENT("power_self_refresh", 0x43, 0x00),
 	EVENT("dram_pre_all", 0x44, 0x00),
 	EVENT("dram_refresh_opportunistic", 0x45, 0x01),
 	EVENT("dram_refresh_panic", 0x45, 0x02),
 	EVENT("dram_refresh_high", 0x45, 0x04),
-	EVENT("power_throttle_cycles_slot0", 0x46, 0x01),
-	EVENT("power_throttle_cycles_slot1", 0x46, 0x02),
-	EVENT("power_cke_cycles_low_0", 0x47, 0x01),
-	EVENT("power_cke_cycles_low_1", 0x47, 0x02),
-	EVENT("power_cke_cycles_low_2", 0x47, 0x04),
-	EVENT("power_cke_cycles_low_3", 0x47, 0x08),
-	EVENT("rpq_occupancy_pch0", 0x80, 0x00),
-	EVENT("rpq_occupancy_pch1", 0x81, 0x00),
-	EVENT("wpq_occupancy_pch0", 0x82, 0x00),
-	EVENT("wpq_occupancy_pch1", 0x83, 0x00),
-	EVENT("power_channel_ppd", 0x85, 0x00),
-	EVENT("power_crit_throttle_cycles_slot0", 0x86, 0x01),
-	EVENT("power_crit_throttle_cycles_slot1", 0x86, 0x02),
 	EVENT("pcls_rd", 0xa0, 0x01),
 	EVENT("pcls_wr", 0xa0, 0x02),
 	EVENT("pcls_total", 0xa0, 0x04),
-	EVENT("sb_cycles_ne", 0xd0, 0x00),
-	EVENT("sb_cycles_full", 0xd1, 0x00),
-	EVENT("sb_accesses_rd_accepts", 0xd2, 0x01),
-	EVENT("sb_accesses_rd_rejects", 0xd2, 0x02),
-	EVENT("sb_accesses_wr_accepts", 0xd2, 0x04),
-	EVENT("sb_accesses_accepts", 0xd2, 0x05),
-	EVENT("sb_accesses_wr_rejects", 0xd2, 0x08),
-	EVENT("sb_accesses_rejects", 0xd2, 0x0a),
-	EVENT("sb_accesses_nm_rd_cmps", 0xd2, 0x10),
 	EVENT("sb_accesses_nmrd_cmps", 0xd2, 0x10),
-	EVENT("sb_accesses_nm_wr_cmps", 0xd2, 0x20),
 	EVENT("sb_accesses_nmwr_cmps", 0xd2, 0x20),
-	EVENT("sb_accesses_fm_rd_cmps", 0xd2, 0x40),
 	EVENT("sb_accesses_fmrd_cmps", 0xd2, 0x40),
-	EVENT("sb_accesses_fm_wr_cmps", 0xd2, 0x80),
 	EVENT("sb_accesses_fmwr_cmps", 0xd2, 0x80),
-	EVENT("tagchk_hit", 0xd3, 0x01),
-	EVENT("tagchk_miss_clean", 0xd3, 0x02),
-	EVENT("tagchk_miss_dirty", 0xd3, 0x04),
-	EVENT("tagchk_nm_rd_hit", 0xd3, 0x08),
-	EVENT("tagchk_nm_wr_hit", 0xd3, 0x10),
-	EVENT("sb_reject_nm_set_cnflt", 0xd4, 0x01),
-	EVENT("sb_reject_fm_addr_cnflt", 0xd4, 0x02),
-	EVENT("sb_reject_patrol_set_cnflt", 0xd4, 0x04),
-	EVENT("sb_reject_canary", 0xd4, 0x08),
-	EVENT("sb_reject_ddr_early_cmp", 0xd4, 0x20),
-	EVENT("sb_occupancy_rds", 0xd5, 0x01),
-	EVENT("sb_occupancy_pmm_rds", 0xd5, 0x04),
-	EVENT("sb_occupancy_pmm_wrs", 0xd5, 0x08),
-	EVENT("sb_occupancy_block_rds", 0xd5, 0x20),
-	EVENT("sb_occupancy_block_wrs", 0xd5, 0x40),
-	EVENT("sb_inserts_rds", 0xd6, 0x01),
-	EVENT("sb_inserts_wrs", 0xd6, 0x02),
-	EVENT("sb_inserts_pmm_rds", 0xd6, 0x04),
-	EVENT("sb_inserts_pmm_wrs", 0xd6, 0x08),
-	EVENT("sb_inserts_block_rds", 0xd6, 0x10),
-	EVENT("sb_inserts_block_wrs", 0xd6, 0x20),
-	EVENT("sb_strv_alloc_nm_rd", 0xd7, 0x01),
 	EVENT("sb_strv_alloc_nmrd", 0xd7, 0x01),
-	EVENT("sb_strv_alloc_fm_rd", 0xd7, 0x02),
 	EVENT("sb_strv_alloc_fmrd", 0xd7, 0x02),
-	EVENT("sb_strv_alloc_nm_wr", 0xd7, 0x04),
 	EVENT("sb_strv_alloc_nmwr", 0xd7, 0x04),
-	EVENT("sb_strv_alloc_fm_wr", 0xd7, 0x08),
 	EVENT("sb_strv_alloc_fmwr", 0xd7, 0x08),
-	EVENT("sb_strv_alloc_fm_tgr", 0xd7, 0x10),
 	EVENT("sb_strv_alloc_fmtgr", 0xd7, 0x10),
-	EVENT("sb_strv_occ_nm_rd", 0xd8, 0x01),
 	EVENT("sb_strv_occ_nmrd", 0xd8, 0x01),
-	EVENT("sb_strv_occ_fm_rd", 0xd8, 0x02),
 	EVENT("sb_strv_occ_fmrd", 0xd8, 0x02),
-	EVENT("sb_strv_occ_nm_wr", 0xd8, 0x04),
 	EVENT("sb_strv_occ_nmwr", 0xd8, 0x04),
-	EVENT("sb_strv_occ_fm_wr", 0xd8, 0x08),
 	EVENT("sb_strv_occ_fmwr", 0xd8, 0x08),
-	EVENT("sb_strv_occ_fm_tgr", 0xd8, 0x10),
 	EVENT("sb_strv_occ_fmtgr", 0xd8, 0x10),
-	EVENT("sb_canary_alloc", 0xd9, 0x01),
-	EVENT("sb_canary_dealloc", 0xd9, 0x02),
-	EVENT("sb_canary_vld", 0xd9, 0x04),
-	EVENT("sb_canary_nm_rd_starved", 0xd9, 0x08),
 	EVENT("sb_canary_nmrd_starved", 0xd9, 0x08),
-	EVENT("sb_canary_nm_wr_starved", 0xd9, 0x10),
 	EVENT("sb_canary_nmwr_starved", 0xd9, 0x10),
-	EVENT("sb_canary_fm_rd_starved", 0xd9, 0x20),
 	EVENT("sb_canary_fmrd_starved", 0xd9, 0x20),
-	EVENT("sb_canary_fm_wr_starved", 0xd9, 0x40),
 	EVENT("sb_canary_fmwr_starved", 0xd9, 0x40),
-	EVENT("sb_canary_fm_tgr_wr_starved", 0xd9, 0x80),
 	EVENT("sb_canary_fmtgrwr_starved", 0xd9, 0x80),
-	EVENT("sb_pref_inserts_all", 0xda, 0x01),
-	EVENT("sb_pref_inserts_ddr", 0xda, 0x02),
-	EVENT("sb_pref_inserts_pmm", 0xda, 0x04),
-	EVENT("sb_pref_occupancy_all", 0xdb, 0x01),
-	EVENT("sb_pref_occupancy_ddr", 0xdb, 0x02),
 	EVENT("sb_pref_occupancy_pmem", 0xdb, 0x04),
-	EVENT("sb_pref_occupancy_pmm", 0xdb, 0x04),
-	EVENT("sb_tagged_new", 0xdd, 0x01),
-	EVENT("sb_tagged_rd_hit", 0xdd, 0x02),
-	EVENT("sb_tagged_rd_miss", 0xdd, 0x04),
-	EVENT("sb_tagged_ddr4_cmp", 0xdd, 0x08),
-	EVENT("sb_tagged_pmm0_cmp", 0xdd, 0x10),
-	EVENT("sb_tagged_pmm1_cmp", 0xdd, 0x20),
-	EVENT("sb_tagged_pmm2_cmp", 0xdd, 0x40),
-	EVENT("sb_tagged_occ", 0xdd, 0x80),
-	EVENT("sb_strv_dealloc_nm_rd", 0xde, 0x01),
 	EVENT("sb_strv_dealloc_nmrd", 0xde, 0x01),
-	EVENT("sb_strv_dealloc_fm_rd", 0xde, 0x02),
 	EVENT("sb_strv_dealloc_fmrd", 0xde, 0x02),
-	EVENT("sb_strv_dealloc_nm_wr", 0xde, 0x04),
 	EVENT("sb_strv_dealloc_nmwr", 0xde, 0x04),
-	EVENT("sb_strv_dealloc_fm_wr", 0xde, 0x08),
 	EVENT("sb_strv_dealloc_fmwr", 0xde, 0x08),
-	EVENT("sb_strv_dealloc_fm_tgr", 0xde, 0x10),
 	EVENT("sb_strv_dealloc_fmtgr", 0xde, 0x10),
 	EVENT("pmm_rpq_occupancy_all", 0xe0, 0x01),
 	EVENT("pmm_rpq_occupancy_no_gnt", 0xe0, 0x02),
 	EVENT("pmm_rpq_occupancy_gnt_wait", 0xe0, 0x04),
 	EVENT("pmm_rpq_cycles_ne", 0xe1, 0x00),
 	EVENT("pmm_rpq_cycles_full", 0xe2, 0x00),
-	EVENT_LINES("pmm_rpq_inserts", 0xe3, 0x00),
 	EVENT("pmm_wpq_occupancy_all", 0xe4, 0x01),
 	EVENT("pmm_wpq_occupancy_cas", 0xe4, 0x02),
 	EVENT("pmm_wpq_occupancy_pwr", 0xe4, 0x04),
-	EVENT("pmm_wpq_cycles_ne", 0xe5, 0x00),
 	EVENT("pmm_wpq_cycles_full", 0xe6, 0x00),
-	EVENT_LINES("pmm_wpq_inserts", 0xe7, 0x00),
 	EVENT("pmm_wpq_flush", 0xe8, 0x00),
 	EVENT("pmm_wpq_flush_cyc", 0xe9, 0x00),
 	EVENT("pmm_cmd1_all", 0xea, 0x01),
@@ -409,6 +412,7 @@ static const struct pmu_named_event intel_imc_icx_events[] = {
 	EVENT("pmm_cmd2_pmm_ecc_error", 0xeb, 0x20),
 	EVENT("pmm_cmd2_pmm_erid_error", 0xeb, 0x40),
 	EVENT("pmm_cmd2_pmm_erid_starved", 0xeb, 0x80),
+	EVENTS_ICX_SPR,
 };
 
 /*
@@ -456,8 +460,6 @@ static const struct pmu_named_event intel_imc_spr_events[] = {
 	EVENT("cas_issued_req_len_rd_ufill_32b", 0x06, 0xd0),
 	EVENT("cas_issued_req_len_wr_32b", 0x06, 0xe0),
 	EVENT("ecc_correctable_errors", 0x09, 0x00),
-	EVENT("rpq_inserts_pch0", 0x10, 0x01),
-	EVENT("rpq_inserts_pch1", 0x10, 0x02),
 	EVENT("rdb_inserts_pch0", 0x17, 0x01),
 	EVENT("rdb_inserts_pch1", 0x17, 0x02),
 	EVENT("rdb_inserts", 0x17, 0x03),
@@ -465,13 +467,8 @@ static const struct pmu_named_event intel_imc_spr_events[] = {
 	EVENT("rdb_ne_pch1", 0x18, 0x02),
 	EVENT("rdb_ne", 0x18, 0x03),
 	EVENT("rdb_not_empty", 0x18, 0x03),
-	EVENT("rdb_full", 0x19, 0x00),
-	EVENT("rdb_occupancy", 0x1a, 0x00),
-	EVENT("wpq_inserts_pch0", 0x20, 0x01),
-	EVENT("wpq_inserts_pch1", 0x20, 0x02),
 	EVENT("wpq_read_hit", 0x23, 0x00),
 	EVENT("wpq_write_hit", 0x24, 0x00),
-	EVENT("power_self_refresh", 0x43, 0x00),
 	EVENT("dram_pre_all", 0x44, 0x03),
 	EVENT("dram_refresh_panic_pch0", 0x45, 0x02),
 	EVENT("dram_refresh_high_pch0", 0x45, 0x04),
@@ -481,106 +478,21 @@ static const struct pmu_named_event intel_imc_spr_events[] = {
 	EVENT("dram_refresh_high_pch1", 0x45, 0x20),
 	EVENT("dram_refresh_high", 0x45, 0x24),
 	EVENT("dram_refresh_high_all", 0x45, 0x24),
-	EVENT("power_throttle_cycles_slot0", 0x46, 0x01),
-	EVENT("power_throttle_cycles_slot1", 0x46, 0x02),
-	EVENT("power_cke_cycles_low_0", 0x47, 0x01),
-	EVENT("power_cke_cycles_low_1", 0x47, 0x02),
-	EVENT("power_cke_cycles_low_2", 0x47, 0x04),
-	EVENT("power_cke_cycles_low_3", 0x47, 0x08),
-	EVENT("rpq_occupancy_pch0", 0x80, 0x00),
-	EVENT("rpq_occupancy_pch1", 0x81, 0x00),
-	EVENT("wpq_occupancy_pch0", 0x82, 0x00),
-	EVENT("wpq_occupancy_pch1", 0x83, 0x00),
-	EVENT("power_channel_ppd", 0x85, 0x00),
-	EVENT("power_crit_throttle_cycles_slot0", 0x86, 0x01),
-	EVENT("power_crit_throttle_cycles_slot1", 0x86, 0x02),
 	EVENT("pcls_rd", 0xa0, 0x05),
 	EVENT("pcls_wr", 0xa0, 0x0a),
 	EVENT("pcls_total", 0xa0, 0x0f),
-	EVENT("sb_cycles_ne", 0xd0, 0x00),
-	EVENT("sb_cycles_full", 0xd1, 0x00),
-	EVENT("sb_accesses_rd_accepts", 0xd2, 0x01),
-	EVENT("sb_accesses_rd_rejects", 0xd2, 0x02),
-	EVENT("sb_accesses_wr_accepts", 0xd2, 0x04),
-	EVENT("sb_accesses_accepts", 0xd2, 0x05),
-	EVENT("sb_accesses_wr_rejects", 0xd2, 0x08),
-	EVENT("sb_accesses_rejects", 0xd2, 0x0a),
-	EVENT("sb_accesses_nm_rd_cmps", 0xd2, 0x10),
-	EVENT("sb_accesses_nm_wr_cmps", 0xd2, 0x20),
-	EVENT("sb_accesses_fm_rd_cmps", 0xd2, 0x40),
-	EVENT("sb_accesses_fm_wr_cmps", 0xd2, 0x80),
-	EVENT("tagchk_hit", 0xd3, 0x01),
-	EVENT("tagchk_miss_clean", 0xd3, 0x02),
-	EVENT("tagchk_miss_dirty", 0xd3, 0x04),
-	EVENT("tagchk_nm_rd_hit", 0xd3, 0x08),
-	EVENT("tagchk_nm_wr_hit", 0xd3, 0x10),
-	EVENT("sb_reject_nm_set_cnflt", 0xd4, 0x01),
-	EVENT("sb_reject_fm_addr_cnflt", 0xd4, 0x02),
-	EVENT("sb_reject_patrol_set_cnflt", 0xd4, 0x04),
-	EVENT("sb_reject_canary", 0xd4, 0x08),
-	EVENT("sb_reject_ddr_early_cmp", 0xd4, 0x20),
-	EVENT("sb_occupancy_rds", 0xd5, 0x01),
-	EVENT("sb_occupancy_pmm_rds", 0xd5, 0x04),
-	EVENT("sb_occupancy_pmm_wrs", 0xd5, 0x08),
-	EVENT("sb_occupancy_block_rds", 0xd5, 0x20),
-	EVENT("sb_occupancy_block_wrs", 0xd5, 0x40),
-	EVENT("sb_inserts_rds", 0xd6, 0x01),
-	EVENT("sb_inserts_wrs", 0xd6, 0x02),
-	EVENT("sb_inserts_pmm_rds", 0xd6, 0x04),
-	EVENT("sb_inserts_pmm_wrs", 0xd6, 0x08),
-	EVENT("sb_inserts_block_rds", 0xd6, 0x10),
-	EVENT("sb_inserts_block_wrs", 0xd6, 0x20),
-	EVENT("sb_strv_alloc_nm_rd", 0xd7, 0x01),
-	EVENT("sb_strv_alloc_fm_rd", 0xd7, 0x02),
-	EVENT("sb_strv_alloc_nm_wr", 0xd7, 0x04),
-	EVENT("sb_strv_alloc_fm_wr", 0xd7, 0x08),
-	EVENT("sb_strv_alloc_fm_tgr", 0xd7, 0x10),
-	EVENT("sb_strv_occ_nm_rd", 0xd8, 0x01),
-	EVENT("sb_strv_occ_fm_rd", 0xd8, 0x02),
-	EVENT("sb_strv_occ_nm_wr", 0xd8, 0x04),
-	EVENT("sb_strv_occ_fm_wr", 0xd8, 0x08),
-	EVENT("sb_strv_occ_fm_tgr", 0xd8, 0x10),
-	EVENT("sb_canary_alloc", 0xd9, 0x01),
-	EVENT("sb_canary_dealloc", 0xd9, 0x02),
-	EVENT("sb_canary_vld", 0xd9, 0x04),
-	EVENT("sb_canary_nm_rd_starved", 0xd9, 0x08),
-	EVENT("sb_canary_nm_wr_starved", 0xd9, 0x10),
-	EVENT("sb_canary_fm_rd_starved", 0xd9, 0x20),
-	EVENT("sb_canary_fm_wr_starved", 0xd9, 0x40),
-	EVENT("sb_canary_fm_tgr_wr_starved", 0xd9, 0x80),
-	EVENT("sb_pref_inserts_all", 0xda, 0x01),
-	EVENT("sb_pref_inserts_ddr", 0xda, 0x02),
-	EVENT("sb_pref_inserts_pmm", 0xda, 0x04),
-	EVENT("sb_pref_occupancy_all", 0xdb, 0x01),
-	EVENT("sb_pref_occupancy_ddr", 0xdb, 0x02),
-	EVENT("sb_pref_occupancy_pmm", 0xdb, 0x04),
-	EVENT("sb_tagged_new", 0xdd, 0x01),
-	EVENT("sb_tagged_rd_hit", 0xdd, 0x02),
-	EVENT("sb_tagged_rd_miss", 0xdd, 0x04),
-	EVENT("sb_tagged_ddr4_cmp", 0xdd, 0x08),
-	EVENT("sb_tagged_pmm0_cmp", 0xdd, 0x10),
-	EVENT("sb_tagged_pmm1_cmp", 0xdd, 0x20),
-	EVENT("sb_tagged_pmm2_cmp", 0xdd, 0x40),
-	EVENT("sb_tagged_occ", 0xdd, 0x80),
-	EVENT("sb_strv_dealloc_nm_rd", 0xde, 0x01),
-	EVENT("sb_strv_dealloc_fm_rd", 0xde, 0x02),
-	EVENT("sb_strv_dealloc_nm_wr", 0xde, 0x04),
-	EVENT("sb_strv_dealloc_fm_wr", 0xde, 0x08),
-	EVENT("sb_strv_dealloc_fm_tgr", 0xde, 0x10),
 	EVENT("pmm_rpq_occupancy_all_sch0", 0xe0, 0x01),
 	EVENT("pmm_rpq_occupancy_all_sch1", 0xe0, 0x02),
 	EVENT("pmm_rpq_occupancy_no_gnt_sch0", 0xe0, 0x04),
 	EVENT("pmm_rpq_occupancy_no_gnt_sch1", 0xe0, 0x08),
 	EVENT("pmm_rpq_occupancy_gnt_wait_sch0", 0xe0, 0x10),
 	EVENT("pmm_rpq_occupancy_gnt_wait_sch1", 0xe0, 0x20),
-	EVENT_LINES("pmm_rpq_inserts", 0xe3, 0x00),
 	EVENT("pmm_wpq_occupancy_all_sch0", 0xe4, 0x01),
 	EVENT("pmm_wpq_occupancy_all_sch1", 0xe4, 0x02),
 	EVENT("pmm_wpq_occupancy_all", 0xe4, 0x03),
 	EVENT("pmm_wpq_occupancy_cas", 0xe4, 0x0c),
 	EVENT("pmm_wpq_occupancy_pwr", 0xe4, 0x30),
-	EVENT("pmm_wpq_cycles_ne", 0xe5, 0x00),
-	EVENT_LINES("pmm_wpq_inserts", 0xe7, 0x00),
+	EVENTS_ICX_SPR,
 };
 
 /* An event of the first sub-channel, counted in both: it takes two counters. */

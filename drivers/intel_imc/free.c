@@ -105,30 +105,24 @@ static const struct pmu_box_ops intel_imc_free_ops = {
 	.read = intel_imc_free_read,
 };
 
+#define INTEL_IMC_FREE_DESC(_events) {					\
+	.owner = THIS_MODULE,						\
+	.ops = &intel_imc_free_ops,					\
+	.width = INTEL_IMC_FREE_WIDTH,					\
+	.formats = intel_imc_free_formats,				\
+	.nr_formats = ARRAY_SIZE(intel_imc_free_formats),		\
+	.events = _events,						\
+	.nr_events = ARRAY_SIZE(_events),				\
+}
+
 struct intel_imc_free_kind intel_imc_icx_free = {
-	.desc = {
-		.owner = THIS_MODULE,
-		.ops = &intel_imc_free_ops,
-		.width = INTEL_IMC_FREE_WIDTH,
-		.formats = intel_imc_free_formats,
-		.nr_formats = ARRAY_SIZE(intel_imc_free_formats),
-		.events = intel_imc_icx_free_events,
-		.nr_events = ARRAY_SIZE(intel_imc_icx_free_events),
-	},
+	.desc = INTEL_IMC_FREE_DESC(intel_imc_icx_free_events),
 	.registers = intel_imc_icx_free_registers,
 	.offset = 0x2290, .size = 0x28,
 };
 
 struct intel_imc_free_kind intel_imc_spr_free = {
-	.desc = {
-		.owner = THIS_MODULE,
-		.ops = &intel_imc_free_ops,
-		.width = INTEL_IMC_FREE_WIDTH,
-		.formats = intel_imc_free_formats,
-		.nr_formats = ARRAY_SIZE(intel_imc_free_formats),
-		.events = intel_imc_spr_free_events,
-		.nr_events = ARRAY_SIZE(intel_imc_spr_free_events),
-	},
+	.desc = INTEL_IMC_FREE_DESC(intel_imc_spr_free_events),
 	.registers = intel_imc_spr_free_registers,
 	.offset = 0x22b0, .size = 0x78,
 };

@@ -8,17 +8,14 @@ No guest is needed. Numbers are that page's, or computed from it.
 import unittest
 
 from models.common.qtest import CommandError
-from models.intel_imc.qtest import Machine
+from models.intel_imc.block import (
+    BOX_CTL, BlockTest, CTL, CTR, FIXED_CTL, FIXED_CTR)
 
 EDGE, INV, FIXED_EN = 1 << 18, 1 << 23, 1 << 22
 FRZ, RST_CTRL, RST_CTRS = 1 << 0, 1 << 8, 1 << 9
 MS = 1000000
 ALL_ONES = (1 << 64) - 1
 
-# From the block's first register
-BOX_CTL, FIXED_CTR, FIXED_CTL = 0x00, 0x38, 0x54
-CTR = (0x08, 0x10, 0x18, 0x20)
-CTL = (0x40, 0x44, 0x48, 0x4c)
 HCLK, DCLK = 0x0001, 0x0101
 CAS_RD, CAS_WR = 0xcf05, 0xf005
 CAS_RD_SCH1 = 0xcf06
@@ -28,13 +25,12 @@ ECAM = 0xb0000000
 BAR = 0xe2000000
 
 
-class DiscoveryTest(unittest.TestCase):
+class DiscoveryTest(BlockTest):
     spec = "spr"
     channels = 8
 
     def setUp(self):
-        self.machine = Machine(self.spec)
-        self.addCleanup(self.machine.close)
+        super().setUp()
         self.machine.config_write((0, 0, 0), 0x60, ECAM | 1)
         self.place_table()
         self.block = self.blocks()[0]
@@ -50,10 +46,6 @@ class DiscoveryTest(unittest.TestCase):
         self.machine.config_write(table, 0x10, self.bar)
         self.machine.config_write(table, 0x14, 0)
         self.machine.config_write(table, 4, 2)
-
-    def read(self, address, size):
-        letter = {4: "l", 8: "q"}[size]
-        return int(self.machine.qtest(f"read{letter} {address:#x}")[0], 16)
 
     # 15.2: the capabilities, and the table that the second leads to
 
@@ -87,30 +79,6 @@ class DiscoveryTest(unittest.TestCase):
         found = {record[2] >> 16 & 0xffff: record[1]
                  for record in self.records() if record[2] & 0xffff == 6}
         return [found[i] for i in sorted(found)]
-
-    # A block
-
-    def readq(self, register, block=None):
-        return self.read((block or self.block) + register, 8)
-
-    def readl(self, register, block=None):
-        return self.read((block or self.block) + register, 4)
-
-    def writel(self, register, value, block=None):
-        address = (block or self.block) + register
-        self.machine.qtest(f"writel {address:#x} {value:#x}")
-
-    def ctrs(self, block=None):
-        return [self.readq(register, block) for register in CTR]
-
-    def get(self, device, key):
-        return int(self.machine.control("get", device, key))
-
-    def set(self, device, key, value):
-        self.machine.control("set", device, key, value)
-
-    def add(self, device, *words):
-        self.machine.control("add", device, *words)
 
 
 class Functions(DiscoveryTest):

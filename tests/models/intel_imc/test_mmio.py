@@ -7,7 +7,8 @@ No guest is needed. Numbers are that page's, or computed from it.
 import unittest
 
 from models.common.qtest import CommandError
-from models.intel_imc.qtest import Machine
+from models.intel_imc.block import (
+    BOX_CTL, BlockTest, CTL, CTR, FIXED_CTL, FIXED_CTR)
 
 EN, EDGE, INV = 1 << 22, 1 << 18, 1 << 23
 FRZ_EN, FRZ = 1 << 16, 1 << 8
@@ -16,10 +17,6 @@ CAS_RD, CAS_WR = 0x0f04, 0x3004
 MS = 1000000
 ALL_ONES = (1 << 64) - 1
 
-# 14.3, from the block's first register
-BOX_CTL, FIXED_CTR, FIXED_CTL = 0x00, 0x38, 0x54
-CTR = (0x08, 0x10, 0x18, 0x20)
-CTL = (0x40, 0x44, 0x48, 0x4c)
 # 14.5, from a controller's first
 FREE = {"read": 0x2290, "write": 0x2298, "pmm_read": 0x22a0,
         "pmm_write": 0x22a8, "dclk": 0x22b0}
@@ -27,12 +24,11 @@ FREE = {"read": 0x2290, "write": 0x2298, "pmm_read": 0x22a0,
 BUSES = (0x7e, 0xfe)
 
 
-class MmioTest(unittest.TestCase):
+class MmioTest(BlockTest):
     spec = "icx"
 
     def setUp(self):
-        self.machine = Machine(self.spec)
-        self.addCleanup(self.machine.close)
+        super().setUp()
         self.block = self.block_address()
 
     def config(self, register, socket=0, size=4):
@@ -46,32 +42,8 @@ class MmioTest(unittest.TestCase):
     def block_address(self, i=0, channel=0, socket=0):
         return self.controller(i, socket) + 0x22800 + channel * 0x4000
 
-    def readq(self, register, block=None):
-        address = (block or self.block) + register
-        return int(self.machine.qtest(f"readq {address:#x}")[0], 16)
-
-    def readl(self, register, block=None):
-        address = (block or self.block) + register
-        return int(self.machine.qtest(f"readl {address:#x}")[0], 16)
-
-    def writel(self, register, value, block=None):
-        address = (block or self.block) + register
-        self.machine.qtest(f"writel {address:#x} {value:#x}")
-
     def start(self, index, ctl, block=None):
         self.writel(CTL[index], EN | ctl, block)
-
-    def ctrs(self, block=None):
-        return [self.readq(register, block) for register in CTR]
-
-    def get(self, device, key):
-        return int(self.machine.control("get", device, key))
-
-    def set(self, device, key, value):
-        self.machine.control("set", device, key, value)
-
-    def add(self, device, *words):
-        self.machine.control("add", device, *words)
 
 
 class Functions(MmioTest):

@@ -3,7 +3,7 @@
 from ..top import icelake
 
 from .checks import Check, fail, note, ok, place, plain, skip, troubles
-from .intel_imc import FASTEST_HZ, FIXED, GENERAL, SLOWEST_HZ, near, window
+from .intel_imc import FASTEST_HZ, FIXED, GENERAL, SLOWEST_HZ, add_up, near, window
 
 READ, WRITE, ALL = "event=0x04,umask=0x0f", "event=0x04,umask=0x30", "event=0x04,umask=0x3f"
 PARTS = {"all": (ALL, READ, WRITE),
@@ -36,16 +36,7 @@ def clocks(bench):
 
 
 def parts(bench):
-    for name, texts in PARTS.items():
-        found = window(bench, *texts)
-        yield from troubles(found)
-        for pmu, cpu in bench.boxes():
-            keys = [(pmu.name, cpu, text) for text in texts]
-            if icelake.is_phantom(pmu.name) or not found.whole(*keys):
-                continue
-            whole, one, other = (found.value(key) for key in keys)
-            said = f"{place(pmu, cpu)}, {name}: {whole} lines, its parts {one} + {other}"
-            yield ok(said) if near(one + other, whole) else fail(f"{said} = {one + other}.")
+    return add_up(bench, PARTS, lambda pmu: icelake.is_phantom(pmu.name))
 
 
 CHECKS = (

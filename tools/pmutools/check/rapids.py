@@ -3,7 +3,7 @@
 from ..top import rapids
 
 from .checks import Check, fail, note, ok, place, plain, skip, troubles
-from .intel_imc import FIXED, SLOWEST_HZ, near, window
+from .intel_imc import FIXED, SLOWEST_HZ, add_up, near, window
 
 HALF, CLOCK = "event=0x01,umask=0x00", "event=0x01,umask=0x01"
 FASTEST_HZ = 4700e6     # DDR5-8800 is 4400 MHz; a few percent for the clock's chip
@@ -36,18 +36,9 @@ def clocks(bench):
 
 def parts(bench):
     model = bench.machine.intel_model()
-    for code in (5, 6) if model and model[1] == rapids.GRANITE else (5,):
-        for name, umasks in PARTS.items():
-            texts = [f"event={code:#04x},umask={umask:#04x}" for umask in umasks]
-            found = window(bench, *texts)
-            yield from troubles(found)
-            for pmu, cpu in bench.boxes():
-                keys = [(pmu.name, cpu, text) for text in texts]
-                if not found.whole(*keys):
-                    continue
-                whole, one, other = (found.value(key) for key in keys)
-                said = f"{place(pmu, cpu)}, {name} (event {code:02x}): {whole} lines, its parts {one} + {other}"
-                yield ok(said) if near(one + other, whole) else fail(f"{said} = {one + other}.")
+    codes = (5, 6) if model and model[1] == rapids.GRANITE else (5,)
+    return add_up(bench, {f"{name} (event {code:02x})": [f"event={code:#04x},umask={umask:#04x}" for umask in umasks]
+                          for code in codes for name, umasks in PARTS.items()})
 
 
 CHECKS = (
