@@ -35,6 +35,7 @@
 #include "qapi/error.h"
 #include "qemu/module.h"
 #include "counter.h"
+#include "free.h"
 
 #define MEM_REGISTERS       4
 #define MAX_CHANNELS        2                   /* of a controller */
@@ -56,8 +57,6 @@
 #define REG_FIXED_CTR       0x38
 #define REG_CTL(n)          (0x40 + 4 * (n))
 #define REG_FIXED_CTL       0x54
-
-#define DCLK_HZ             1600000000          /* DDR4-3200 */
 
 typedef enum ChannelStat {
     STAT_CTL, STAT_CTR, STAT_FIXED_CTL, STAT_FIXED_CTR, STAT_BOX_CTL,
@@ -84,15 +83,6 @@ typedef struct MmioChannel {
     PmuStat stats[CHANNEL_NSTATS];
 } MmioChannel;
 
-typedef struct MmioFree {
-    PmuModel model;
-    Mmio *mmio;
-    ModelClock clk;
-    uint64_t value[INTEL_IMC_FREE_DCLK];
-    uint64_t dclk;          /* what was set, less the ticks of that moment */
-    PmuStat stat;
-} MmioFree;
-
 enum { STAT_PHANTOM, STAT_WINDOW, MMIO_NSTATS };
 
 struct Mmio {
@@ -102,7 +92,7 @@ struct Mmio {
     uint32_t base;
     uint32_t mem[MEM_REGISTERS];
     MmioChannel channel[INTEL_IMC_MAX_CONTROLLERS][MAX_CHANNELS];
-    MmioFree free[INTEL_IMC_MAX_CONTROLLERS];
+    IntelImcFreeRunning free[INTEL_IMC_MAX_CONTROLLERS];
     PmuStat stats[MMIO_NSTATS];
 };
 
@@ -121,11 +111,6 @@ static const IntelImcWindow *mmio_window(Mmio *mmio)
 static MmioChannel *channel_of(PmuModel *model)
 {
     return container_of(model, MmioChannel, model);
-}
-
-static MmioFree *free_of(PmuModel *model)
-{
-    return container_of(model, MmioFree, model);
 }
 
 static Mmio *mmio_of(PmuModel *model)
@@ -305,28 +290,12 @@ static void channel_write(MmioChannel *ch, unsigned reg, unsigned size,
     }
 }
 
-/* What the free-running counters of Ice Lake count, of what is on a channel */
-static int free_of_event(const IntelImcEvent *event)
-{
-    switch (event->code) {
-    case 0x04:
-        return event->umask & 0x0f ? INTEL_IMC_FREE_READ : INTEL_IMC_FREE_WRITE;
-    case 0xe3:
-        return INTEL_IMC_FREE_PMM_READ;
-    case 0xe7:
-        return INTEL_IMC_FREE_PMM_WRITE;
-    default:
-        return -1;
-    }
-}
-
 static bool channel_add(PmuModel *model, const char *name, uint64_t n,
                         uint64_t inc, Error **errp)
 {
     MmioChannel *ch = channel_of(model);
     const IntelImcEvent *event =
         intel_imc_event_find(mmio_gen(ch->mmio)->events, name, errp);
-    int i;
 
     if (!event) {
         return false;
@@ -341,10 +310,8 @@ static bool channel_add(PmuModel *model, const char *name, uint64_t n,
         return false;
     }
     intel_imc_counters_event(&ch->counters, event, n, inc);
-    i = free_of_event(event);
-    if (i >= 0 && mmio_window(ch->mmio)->free[i]) {
-        ch->mmio->free[ch->controller].value[i] += n * inc;
-    }
+    intel_imc_free_event(&ch->mmio->free[ch->controller],
+                         mmio_window(ch->mmio), event, n * inc);
     return true;
 }
 
@@ -437,75 +404,6 @@ static const PmuKey channel_keys[] = {
       get_number, set_number },
 };
 
-/* The free-running counters of a controller */
-
-static uint64_t free_counter(MmioFree *free, unsigned i)
-{
-    uint64_t value = i == INTEL_IMC_FREE_DCLK ?
-                     model_clock_ticks(&free->clk) + free->dclk :
-                     free->value[i];
-
-    return value & INTEL_IMC_COUNTER_MASK;
-}
-
-/* The counter at an offset in a controller's registers; -1: there is none */
-static int free_at(const IntelImcWindow *window, hwaddr at)
-{
-    int i;
-
-    for (i = 0; i < INTEL_IMC_NFREE; i++) {
-        if (window->free[i] && at >= window->free[i] &&
-            at - window->free[i] < 8) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-static uint64_t free_read(MmioFree *free, unsigned i, unsigned byte)
-{
-    stat_count(&free->stat, false);
-    return free_counter(free, i) >> 8 * byte;
-}
-
-static uint64_t get_free(PmuModel *model, unsigned arg)
-{
-    return free_counter(free_of(model), arg);
-}
-
-static bool set_free(PmuModel *model, unsigned arg, uint64_t value,
-                     Error **errp)
-{
-    MmioFree *free = free_of(model);
-
-    if (arg == INTEL_IMC_FREE_DCLK) {
-        free->dclk = value - model_clock_ticks(&free->clk);
-    } else {
-        free->value[arg] = value;
-    }
-    return true;
-}
-
-#define FREE_KEY(name, what, arg) \
-    { name, what ", 48 bits", INTEL_IMC_COUNTER_MASK, arg, get_free, set_free }
-
-/* Those of Ice Lake, and those of later ones */
-static const PmuKey free_keys[] = {
-    FREE_KEY("read", "lines read", INTEL_IMC_FREE_READ),
-    FREE_KEY("write", "lines written", INTEL_IMC_FREE_WRITE),
-    FREE_KEY("pmm_read", "lines read from persistent memory",
-             INTEL_IMC_FREE_PMM_READ),
-    FREE_KEY("pmm_write", "lines written to persistent memory",
-             INTEL_IMC_FREE_PMM_WRITE),
-    FREE_KEY("dclk", "clocks of the memory", INTEL_IMC_FREE_DCLK),
-}, free_queue_keys[] = {
-    FREE_KEY("rpq_cycles", "cycles of the read queue",
-             INTEL_IMC_FREE_RPQ_CYCLES),
-    FREE_KEY("wpq_cycles", "cycles of the write queue",
-             INTEL_IMC_FREE_WPQ_CYCLES),
-    FREE_KEY("dclk", "clocks of the memory", INTEL_IMC_FREE_DCLK),
-};
-
 /* The window */
 
 typedef enum Place {
@@ -527,7 +425,7 @@ static Place mmio_place(Mmio *mmio, hwaddr at, unsigned *controller,
         hwaddr in = at - window->first - i * window->stride;
 
         *controller = i;
-        free = free_at(window, in);
+        free = intel_imc_free_at(window, in);
         if (free >= 0) {
             *which = free;
             *reg = in & 7;
@@ -556,7 +454,7 @@ static uint64_t mmio_read(void *opaque, hwaddr at, unsigned size)
         value = channel_read(&mmio->channel[controller][which], reg, size);
         break;
     case PLACE_FREE:
-        value = free_read(&mmio->free[controller], which, reg);
+        value = intel_imc_free_read(&mmio->free[controller], which, reg);
         break;
     case PLACE_PHANTOM:
         stat_count(&mmio->stats[STAT_PHANTOM], false);
@@ -660,7 +558,7 @@ static void mmio_start_channel(Mmio *mmio, unsigned controller, unsigned n,
 
     ch->mmio = mmio;
     ch->controller = controller;
-    model_clock_init(&ch->counters.clk, DCLK_HZ, false);
+    model_clock_init(&ch->counters.clk, INTEL_IMC_DCLK_HZ, false);
     ch->counters.fixed_shift = 1;
     ch->counters.no_enable = regs->no_enable;
     if (regs->half_clock) {
@@ -683,26 +581,6 @@ static void mmio_start_channel(Mmio *mmio, unsigned controller, unsigned n,
         .add = channel_add,
     };
     pmu_registry_add(&ch->model, errp);
-}
-
-static void mmio_start_free(Mmio *mmio, unsigned controller, Error **errp)
-{
-    bool lines = mmio_window(mmio)->free[INTEL_IMC_FREE_READ];
-    MmioFree *free = &mmio->free[controller];
-
-    free->mmio = mmio;
-    model_clock_init(&free->clk, DCLK_HZ, false);
-    free->stat.name = "free";
-    free->model = (PmuModel) {
-        .name = g_strdup_printf("free%u@%u", controller,
-                                UNCORE_FUNCTION(mmio)->socket),
-        .description = "free-running counters of a memory controller",
-        .keys = lines ? free_keys : free_queue_keys,
-        .nkeys = lines ? ARRAY_SIZE(free_keys) : ARRAY_SIZE(free_queue_keys),
-        .stats = &free->stat,
-        .nstats = 1,
-    };
-    pmu_registry_add(&free->model, errp);
 }
 
 /* Has a controller free-running counters? They all have the clock. */
@@ -760,7 +638,8 @@ static void mmio_realize(PCIDevice *pci, Error **errp)
             mmio_start_channel(mmio, i, n, &error_abort);
         }
         if (mmio_has_free(mmio)) {
-            mmio_start_free(mmio, i, &error_abort);
+            intel_imc_free_start(&mmio->free[i], window, i, f->socket,
+                                 &error_abort);
         }
     }
     memory_region_init_io(&mmio->window, OBJECT(mmio), &mmio_ops, mmio,
