@@ -164,7 +164,13 @@ static int cmn_op_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 		/* Its partner changes with the group. */
 		ev->claims_anew = true;
 	}
-	ev->max_rate = ce->type == CMN_TYPE_DTC ? CMN_CYCLES_RATE : CMN_EVENT_RATE * ce->nr;
+	if (ce->type == CMN_TYPE_DTC) {
+		ev->max_rate = CMN_CYCLES_RATE;
+		ev->bound = CMN_MAX_CLOCK;
+	} else {
+		ev->max_rate = CMN_EVENT_RATE * ce->nr;
+		ev->bound = CMN_MAX_CLOCK * ce->nr;
+	}
 	ev->priv = ce;
 	return 0;
 }

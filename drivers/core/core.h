@@ -214,8 +214,8 @@ static inline u64 pmu_delta(u64 prev, u64 now, unsigned int width)
 }
 
 #if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
-u64 pmu_most_counts(u64 max_rate, u64 ns);
-bool pmu_delta_is_possible(u64 delta, unsigned int width, u64 max_rate, u64 ns);
+u64 pmu_most_counts(u64 bound, u64 ns);
+bool pmu_delta_is_possible(u64 delta, unsigned int width, u64 bound, u64 ns);
 ssize_t pmu_format_text(char *buf, const struct pmu_format *format);
 ssize_t pmu_event_text(char *buf, const struct pmu_desc *desc, const struct pmu_named_event *event);
 #endif

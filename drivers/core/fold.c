@@ -9,9 +9,14 @@
 #include <linux/export.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
+#include <linux/moduleparam.h>
 #include <linux/timekeeping.h>
 
 #include "core.h"
+
+static bool pmu_bounded = true;
+module_param_named(bound, pmu_bounded, bool, 0644);
+MODULE_PARM_DESC(bound, "do not count what is impossible in the time since the last read (Y)");
 
 /*
  * This is added to the time that has passed. A count may reach its counter late, for example where
@@ -23,29 +28,30 @@
 /*
  * The most that a counter can have moved in @ns, which is negative for two readings of a clock that
  * went back; U64_MAX if that has more than 64 bits. This is generous: 10^9 / 2^29, or 1.86, times
- * @max_rate, the most counts per second, and for 134 ms more.
+ * @bound, the most counts per second, and for 134 ms more.
  */
-VISIBLE_IF_KUNIT u64 pmu_most_counts(u64 max_rate, u64 ns)
+VISIBLE_IF_KUNIT u64 pmu_most_counts(u64 bound, u64 ns)
 {
 	if ((s64)ns < 0)
 		return U64_MAX;
 	ns += PMU_LATE_NS;
-	if (fls64(max_rate) + fls64(ns) > 64 + 29)
+	if (fls64(bound) + fls64(ns) > 64 + 29)
 		return U64_MAX;
-	return mul_u64_u64_shr(max_rate, ns, 29);
+	return mul_u64_u64_shr(bound, ns, 29);
 }
 EXPORT_SYMBOL_IF_KUNIT(pmu_most_counts);
 
 /*
- * Can a counter of @width bits have moved by @delta in @ns? @max_rate is 0 if it is not known.
+ * Can a counter of @width bits have moved by @delta in @ns? @bound is the most counts per second, or
+ * 0 if that is not known.
  * If not, the counter was written, or reset with its device, or its value was read wrongly. 64 bits
  * do not wrap, so half of that is a counter that went back.
  */
-VISIBLE_IF_KUNIT bool pmu_delta_is_possible(u64 delta, unsigned int width, u64 max_rate, u64 ns)
+VISIBLE_IF_KUNIT bool pmu_delta_is_possible(u64 delta, unsigned int width, u64 bound, u64 ns)
 {
 	if (width == 64 && (s64)delta < 0)
 		return false;
-	return !max_rate || delta <= pmu_most_counts(max_rate, ns);
+	return !bound || delta <= pmu_most_counts(bound, ns);
 }
 EXPORT_SYMBOL_IF_KUNIT(pmu_delta_is_possible);
 
@@ -133,7 +139,7 @@ static void pmu_event_doubt(const struct pmu_event *ev, u64 delta)
 /* The time for the bound of an event, by a clock that an NMI may read. */
 static u64 pmu_event_clock(const struct pmu_event *ev)
 {
-	return ev->bounded ? ktime_get_mono_fast_ns() : 0;
+	return ev->bound ? ktime_get_mono_fast_ns() : 0;
 }
 
 /*
@@ -167,7 +173,7 @@ static void pmu_bearer_update(struct pmu_event *ev)
 	if (box_ops(box)->restarted && (s64)delta < 0) {
 		box_ops(box)->restarted(box, ev);
 		delta = now;
-	} else if (!pmu_delta_is_possible(delta, width, ev->bounded ? ev->max_rate : 0,
+	} else if (!pmu_delta_is_possible(delta, width, READ_ONCE(pmu_bounded) ? ev->bound : 0,
 					  pmu_event_clock(ev) - since)) {
 		pmu_event_doubt(ev, delta);
 		return;

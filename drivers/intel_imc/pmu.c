@@ -89,7 +89,7 @@ static int intel_imc_event_init(const struct pmu_desc *desc, struct pmu_event *e
 	if (config & kind->refused)
 		return -EINVAL;
 	ev->max_rate = intel_imc_config_max_rate(kind, config);
-	ev->bounded = true;
+	ev->bound = ev->max_rate;
 	return 0;
 }
 
@@ -175,6 +175,7 @@ static int intel_imc_pair_event_init(const struct pmu_desc *desc, struct pmu_eve
 	if (FIELD_GET(INTEL_IMC_CONFIG_EVENT, config) != INTEL_IMC_CAS_SCH0)
 		return -EINVAL;
 	ev->max_rate *= 2;
+	ev->bound *= 2;
 	return 0;
 }
 

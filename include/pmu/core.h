@@ -106,10 +106,10 @@ enum pmu_transit {
 
 /**
  * struct pmu_event - the core's part of a perf_event, from event_init to destruction.
- * @max_rate: most counts per second that the event can reach; set by
- *	pmu_box_ops.event_init, decides how often the counter is polled. 0: never wraps
- * @bounded: nothing counts faster than @max_rate, so a difference beyond it is not counted; set by
- *	pmu_box_ops.event_init. Not where @max_rate stands for something else than events
+ * @max_rate: most counts per second that the counter can advance by; set by
+ *	pmu_box_ops.event_init, decides how often it is polled. 0: never wraps
+ * @bound: most counts per second that the event can have; set by pmu_box_ops.event_init. A
+ *	difference beyond it is not counted. 0: not known
  * @priv: the driver's: pmu_desc.event_size bytes, at first all zero; or if that is 0, set by
  *	pmu_box_ops.event_init and freed by event_free
  * @claims_anew: what the event claims depends on which others have claimed; set by
@@ -121,7 +121,7 @@ enum pmu_transit {
  */
 struct pmu_event {
 	u64 max_rate;
-	bool bounded;
+	u64 bound;
 	void *priv;
 	bool claims_anew;
 	struct perf_event *event;

@@ -25,6 +25,7 @@ test_counts() {
 
 # Of both DTCs: at a node of each domain more than the hardware has room for, and nobody reads in between.
 test_interrupts() {
+	bound N
 	for mesh in cmn0 cmn1; do
 		use_mesh $mesh
 		more=''

@@ -45,6 +45,7 @@ test_hidden_overflow() {
 	use_mesh cmn0
 	trap 'pmu-model set cmn0 hide_overflow 0' EXIT
 	pmu-model set cmn0 hide_overflow 1
+	bound N
 	half='add cmn0 hnf_cache_miss@0x64 140737488355328'
 	got=$(pmu-event --manual "$PMU/hnf_cache_miss,bynodeid=1,nodeid=0x64/" -x "@model $half; $half; $half" -x @read)
 	equal "2^47 three times" "$got" $((3 << 47))
@@ -54,6 +55,28 @@ test_hidden_overflow() {
 	insmod /vm/modules.d/cmn_pmu.ko
 	find_meshes
 	equal "flags of the kernel before" "$(pmu-model get cmn0 dtc0_overflow) $(pmu-model get cmn0 dtc1_overflow)" "0 0"
+}
+
+# Another program clears a counter: the log says once that no mesh can have counted that, and nothing of it is counted.
+test_another_program_clears_a_counter() {
+	use_mesh cmn0
+	happens='@model add cmn0 hnf_cache_miss@0x64 70000'
+	clear='@model set cmn0 dtc1_a 0'
+	bound Y
+	log_mark
+	got=$(pmu-event "$PMU/hnf_cache_miss,bynodeid=1,nodeid=0x64/" -x "$happens" -x "$clear" -x "$happens" -x "$clear" \
+		-x "$happens" | tr '\n' ' ')
+	equal "counts" "$got" "70000 70000 140000 140000 210000 "
+	said() { log_since_mark | grep -c 'more than it can have counted since the last read' || :; }
+	eventually "lines in the log" 1 said
+	got=$(pmu-event --manual "$PMU/dtc_cycles/" -x '@model set cmn0 clock 1' -x @read -x '@model set cmn0 dtc0_cycles 0' -x @read)
+	pmu-model set cmn0 clock 2000000000
+	# At 1 Hz.
+	within "cycles" $((${got##*
+} - ${got%%
+*})) 0 9
+	bound N
+	[ "$(pmu-event "$PMU/hnf_cache_miss,bynodeid=1,nodeid=0x64/" -x "$clear")" -gt $((1 << 46)) ]
 }
 
 # An isolated device is not touched: to do so would hang the system. Those beside it count.

@@ -51,6 +51,7 @@ test_counts_of_all_domains() {
 }
 
 test_interrupts_of_all_domains() {
+	bound N
 	use_mesh cmn0
 	more=''
 	for id in $(homes); do

@@ -31,6 +31,12 @@ use_mesh() {
 	rm -f /tmp/wanted /tmp/lines
 }
 
+# bound Y|N: is a difference counted (N) that no mesh can have in the time? Tests make 2^47 events at once.
+bound() {
+	[ ! -e /sys/module/pmu_core ] || echo "$1" > /sys/module/pmu_core/parameters/bound
+}
+bound Y
+
 # Does the in-tree driver of this kernel know meshes later than CMN-600? That of 5.10 does not, nor draws it a map.
 in_tree_knows_all() {
 	aliases=/lib/modules/$(uname -r)/modules.alias

@@ -24,6 +24,7 @@ count_misses() {
 
 # More than 32 bits, and more than the hardware's 48 have before they wrap: with an interrupt at half of that.
 test_counts_beyond_overflow() {
+	bound N
 	before=$(interrupts)
 	half="@model add cmn0 hnf_cache_miss@0x64 $HALF"
 	got=$(pmu-event "$PMU/hnf_cache_miss,bynodeid=1,nodeid=0x64/" \
@@ -37,6 +38,7 @@ $((6000000000 + (3 << 47)))"
 
 # Nobody reads in between, so without interrupts two of four would be lost.
 test_interrupts_alone_keep_the_count() {
+	bound N
 	half="add cmn0 hnf_cache_miss@0x64 $HALF"
 	got=$(pmu-event --manual "$PMU/hnf_cache_miss,bynodeid=1,nodeid=0x64/" \
 		-x "@model $half; $half; $half; $half; $half" -x @read)
@@ -45,6 +47,7 @@ test_interrupts_alone_keep_the_count() {
 
 # Eight events of one node each have all letters of a DTC, from DTMs of two XPs; each overflows by itself.
 test_every_letter_overflows() {
+	bound N
 	events='' happens='' wanted='' n=0
 	for id in $(sed -n 's/^node hnf \(0x[0-9a-f]*\) .* xp=\(0x[0-9a-f]*\) .* dtc=0 .*/\2 \1/p' "$LIST" |
 		awk '!seen[$1]++ { print $2 }' | head -n 2); do
@@ -65,6 +68,7 @@ test_every_letter_overflows() {
 # The cycle counter of 40 bits wraps, at a clock at which it does nothing else: its interrupt puts it back to the
 # middle of its range, and the count goes on.
 test_cycles_wrap() {
+	bound N
 	trap 'pmu-model set cmn0 clock 2000000000' EXIT
 	pmu-model set cmn0 clock 1
 	before=$(interrupts)
@@ -77,6 +81,7 @@ test_cycles_wrap() {
 
 # The owner goes while events are counted: the next CPU takes them over, and nothing is lost.
 test_owner_goes_offline() {
+	bound N
 	equal "cpumask" "$(cat "$MESH/cpumask")" 0
 	got=$(pmu-event --cpu 0 "$PMU/hnf_cache_miss/" \
 		-x '@model add cmn0 hnf_cache_miss 70000' \

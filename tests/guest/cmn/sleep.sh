@@ -99,6 +99,7 @@ test_filters_go() {
 # A letter that overflows interrupts, as it did before.
 test_interrupts_come() {
 	trap awake EXIT
+	bound N
 	half='add cmn0 hnf_cache_miss@0x64 140737488355328'
 	got=$(pmu-event --manual "$PMU/hnf_cache_miss,$NODE/" -x "$(pretends freeze devices)" \
 		-x "@model $half; wait cmn0 dtc1_overflow 0" -x "@model $half; wait cmn0 dtc1_overflow 0" -x @read)

@@ -75,6 +75,7 @@ $((70007 * first)) $((90005 * second))"
 
 # Nobody reads in between, so without interrupts of both counts would be lost. They come to the owner.
 test_interrupts() {
+	bound N
 	for mesh in cmn0 cmn1; do
 		use $mesh
 		for cpu in 0 1 2 3; do
@@ -146,6 +147,7 @@ test_owner_stays_in_its_node() {
 # One is unbound with events open on both: its event fails, and the other mesh counts on. Bound again
 # it has a new number, since somebody still counts with the PMU that was.
 test_one_is_unbound() {
+	bound N
 	[ $driver = ours ] || skip "perf frees what open events use when the in-tree driver takes its PMU back"
 	drivers=/sys/bus/platform/drivers/cmn_pmu
 	# shellcheck disable=SC2016 # for the shell that pmu-event starts

@@ -214,6 +214,7 @@ test_no_wait_at_all() {
 # An interrupt's flag is gone when it has been served, though the write that clears it takes its time.
 test_an_interrupt_comes_once() {
 	trap restore EXIT
+	bound N
 	half='add cmn0 hnf_cache_miss@0x64 140737488355328'
 	before=$(interrupts)
 	got=$(pmu-event --manual "$PMU/$NODE/" -x '@model set cmn0 posted 900000000' -x "@model $half; $half; $half" -x @read)
@@ -224,6 +225,7 @@ test_an_interrupt_comes_once() {
 # One that comes late finds that all was served, or nothing counts any more, and ends.
 test_an_interrupt_comes_late() {
 	trap restore EXIT
+	bound N
 	half='add cmn0 hnf_cache_miss@0x64 140737488355328'
 	pmu-model set cmn0 irq_delay 300000
 	log_mark

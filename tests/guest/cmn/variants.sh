@@ -49,6 +49,7 @@ test_nothing_is_left_from_before() {
 
 # Of every DTC: 2^47 more at a node of each domain than the hardware has room for, and nobody reads in between.
 test_interrupts_of_all_domains() {
+	bound N
 	use_mesh "$1"
 	before=$(interrupts | cut -d' ' -f2)
 	happens=''

@@ -25,7 +25,7 @@ struct fake {
 	bool on[FAKE_COUNTERS];
 	bool frozen, gone;
 	u64 max_rate;
-	bool bounded;
+	u64 bound;
 	unsigned int freezes, thaws, starts, stops, reads;
 	unsigned int misuse;		/* verbs called when they must not be */
 };
@@ -36,7 +36,7 @@ static struct pmu_desc fake_desc;
 static int fake_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	ev->max_rate = fake->max_rate;
-	ev->bounded = fake->bounded;
+	ev->bound = fake->bound;
 	return 0;
 }
 
@@ -411,7 +411,7 @@ static void impossible_is_not_counted(struct kunit *test)
 	struct pmu_event *ev;
 
 	fake->max_rate = 1000;
-	fake->bounded = true;
+	fake->bound = 1000;
 	for (int session = 0; session < 4; session++) {
 		event = open_event(1);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
@@ -453,7 +453,7 @@ static void bound_is_of_the_last_fold(struct kunit *test)
 	struct pmu_event *ev;
 
 	fake->max_rate = 1000;
-	fake->bounded = true;
+	fake->bound = 1000;
 	event = open_event(1);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
 	ev = pmu_event_of(event);

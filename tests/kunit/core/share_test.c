@@ -41,7 +41,7 @@ static struct pmu_desc share_desc;
 static int share_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	ev->max_rate = share.max_rate;
-	ev->bounded = share.max_rate;
+	ev->bound = share.max_rate;
 	return 0;
 }
 
