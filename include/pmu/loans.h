@@ -181,8 +181,10 @@ static inline pid_t pmu_event_pid(const struct perf_event *event)
  * @pmu: the PMU
  *
  * perf frees a PMU's contexts, but does not cancel the timers in there, by which events take turns.
- * One waits for up to an interval (perf_event_mux_interval_ms) after the last event. If somebody
- * else gets the memory meanwhile, the CPU hangs. Not mended in 7.3.
+ * One waits for up to an interval (perf_event_mux_interval_ms) after the last event, and a write to
+ * that file starts them all. If somebody else gets the memory meanwhile, the CPU hangs. Not mended
+ * in 7.3. A timer that perf believes to run already is not started; its end makes perf believe
+ * otherwise.
  *
  * Context: may sleep. Nobody can open events any more.
  */
@@ -194,8 +196,14 @@ static inline void pmu_unregister(struct pmu *pmu)
 		typeof(pmu_cpu_context_of(pmu, cpu)) context = pmu_cpu_context_of(pmu, cpu);
 
 		/* That of a software PMU is not set up. */
-		if (context && context->hrtimer.base && !pmu_contexts_are_shared(pmu))
+		if (!context || !context->hrtimer.base || pmu_contexts_are_shared(pmu))
+			continue;
+		do {
+			raw_spin_lock_irq(&context->hrtimer_lock);
+			context->hrtimer_active = 1;
+			raw_spin_unlock_irq(&context->hrtimer_lock);
 			hrtimer_cancel(&context->hrtimer);
+		} while (!READ_ONCE(context->hrtimer_active));
 	}
 	perf_pmu_unregister(pmu);
 }

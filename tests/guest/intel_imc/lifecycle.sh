@@ -36,6 +36,14 @@ test_rmmod_before_the_next_turn() {
 		unload
 		load
 	done
+	# A new interval starts them all, until the file is gone.
+	file=$PMUS/uncore_imc_0/perf_event_mux_interval_ms
+	for _ in 1 2 3; do
+		(while echo 300 > $file && echo 301 > $file; do :; done 2> /dev/null) &
+		unload
+		wait
+		load
+	done
 	sleep 2
 	equal "count" "$(pmu-event uncore_imc_0:0x304 -x 'pmu-model add imc0 cas_rd 5')" 5
 }
