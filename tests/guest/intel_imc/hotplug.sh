@@ -234,16 +234,6 @@ test_what_is_off_stays_off() {
 0"
 }
 
-# Events are opened in a group of another PMU's while the owner of their channel moves, or that of others.
-test_opens_during_moves() {
-	touch /tmp/moving
-	(while [ -e /tmp/moving ]; do sh /tmp/moves; done) &
-	yes 'software:0 uncore_imc_0:0x304' | head -n 300 | pmu-event --group --lines > /tmp/opened
-	rm /tmp/moving
-	wait
-	equal "opened, refused" "$(wc -l < /tmp/opened), $(grep . /tmp/opened | sort | uniq -c)" "300, "
-}
-
 # The whole socket goes: counts stay as they were, and it counts again when a CPU is back.
 test_last_cpu_of_the_socket() {
 	cat > /tmp/leave <<-'EOT'

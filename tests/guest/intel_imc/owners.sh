@@ -38,6 +38,24 @@ test_an_isolated_cpu_is_relieved() {
 	equal "count later" "$(pmu-event --cpu 3 uncore_imc_0:0x304 -x 'pmu-model add imc0@1 cas_rd 8')" 8
 }
 
+# Events are opened while the owner of their channel moves, from 3 to 2 and back.
+test_opens_during_moves() {
+	isolated
+	touch /tmp/moving
+	(while [ -e /tmp/moving ]; do
+		cpu_online 3 0
+		cpumask
+		cpu_online 3 1
+	done > /tmp/owners) &
+	yes 'uncore_imc_0:0x304' | head -n 300 | pmu-event --cpu 2 --lines > /tmp/opened
+	rm /tmp/moving
+	wait
+	show "$(wc -l < /tmp/owners) moves"
+	within "moves" "$(wc -l < /tmp/owners)" 2 100000
+	equal "owners meanwhile" "$(sort -u /tmp/owners)" 1-2
+	equal "opened, refused" "$(wc -l < /tmp/opened), $(grep . /tmp/opened | sort | uniq -c)" "300, "
+}
+
 # Which CPUs look whether a channel counts, when its driver is bound: they do in several steps.
 tried_on() {
 	cd /sys/kernel/tracing || cd /sys/kernel/debug/tracing
