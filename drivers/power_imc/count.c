@@ -110,7 +110,7 @@ static int power_imc_core_power_on(struct pmu_box *box)
 
 static void power_imc_core_power_off(struct pmu_box *box)
 {
-	power_imc_session_power_off(pmu_box_priv(box), false);
+	power_imc_session_power_off(pmu_box_priv(box));
 }
 
 static int power_imc_core_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
@@ -176,7 +176,7 @@ static void power_imc_thread_power_off(struct pmu_box *box)
 {
 	const struct power_imc_thread *thread = pmu_box_priv(box);
 
-	power_imc_session_power_off(thread->core, false);
+	power_imc_session_power_off(thread->core);
 }
 
 static int power_imc_thread_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)

@@ -46,6 +46,7 @@ void power_imc_ldbar_write(const struct power_imc *imc, u64 value)
 {
 	mtspr(SPRN_LDBAR, READ_ONCE(imc->halted) ? 0 : value);
 }
+EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_write);
 
 /* The engine of this CPU's core is off, unless it could not be stopped. */
 static void power_imc_ldbar_clear_here(void)
@@ -59,6 +60,12 @@ static void power_imc_ldbar_clear_local(void *unused)
 	power_imc_ldbar_clear_here();
 }
 
+static void power_imc_ldbar_untrace_local(void *unused)
+{
+	if (mfspr(SPRN_LDBAR) & POWER_IMC_LDBAR_TRACE)
+		mtspr(SPRN_LDBAR, 0);
+}
+
 /* After this no thread that is online points to memory. May sleep. */
 void power_imc_ldbar_clear(void)
 {
@@ -66,6 +73,17 @@ void power_imc_ldbar_clear(void)
 		on_each_cpu(power_imc_ldbar_clear_local, NULL, 1);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_clear);
+
+/**
+ * power_imc_ldbar_untrace() - after this no thread that is online traces.
+ *
+ * Context: may sleep; no trace is open, and the engines have been off for POWER_IMC_LINGER_MS.
+ */
+void power_imc_ldbar_untrace(void)
+{
+	on_each_cpu(power_imc_ldbar_untrace_local, NULL, 1);
+	power_imc_engines_wait();
+}
 
 /* Is what LDBAR of a CPU has of our own, and not of a predecessor's? */
 bool power_imc_ldbar_is_clean(int cpu)
@@ -156,46 +174,28 @@ static int power_imc_engine_start(struct power_imc_core *core)
 	return 0;
 }
 
-/**
- * power_imc_engine_kept() - keep the module while an engine that could not be stopped may write.
- * @core: the core
- * @kept: what this returned the last time
- * @err: what the firmware said when the engine was stopped now, or 0
- *
- * Context: any.
- * Return: whether the module is kept.
+/*
+ * An engine that does not stop may go on writing to memory. So the memory, the module and the
+ * session are kept until the engine could be stopped. @err is what the firmware said now. Called
+ * with core->lock. Returns by how many the holders of the session become more.
  */
-bool power_imc_engine_kept(struct power_imc_core *core, bool kept, int err)
+static int power_imc_engine_stopped(struct power_imc_core *core, int err)
 {
-	if (!err) {
-		if (kept)
-			module_put(THIS_MODULE);
-		return false;
+	if (!err && core->stuck) {
+		core->stuck = false;
+		module_put(THIS_MODULE);
+		return -1;
 	}
-	if (kept)
-		return true;
 	/*
 	 * A module that goes cannot be kept. power_imc_engines_end() reports what becomes of the
 	 * memory.
 	 */
-	if (!try_module_get(THIS_MODULE))
-		return false;
+	if (!err || core->stuck || !try_module_get(THIS_MODULE))
+		return 0;
+	core->stuck = true;
 	dev_warn(core->imc->dev, "the engine of CPU %d's core could not be stopped (%pe): the module stays, and no other kind of unit can be used, until an event of this kind is closed and it can\n",
 		 core->first_cpu, ERR_PTR(err));
-	return true;
-}
-
-/*
- * An engine that does not stop may go on writing to the core's page. So the page, the module and
- * the session are kept until the engine could be stopped. Called with core->lock. Returns by how
- * many the holders of the session become more.
- */
-static int power_imc_engine_stopped(struct power_imc_core *core, int err)
-{
-	bool was_stuck = core->stuck;
-
-	core->stuck = power_imc_engine_kept(core, was_stuck, err);
-	return core->stuck - was_stuck;
+	return 1;
 }
 
 /* Is a CPU in the core of @pir? */
@@ -266,6 +266,26 @@ int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, 
 	return err;
 }
 
+/**
+ * power_imc_engine_put() - one user of a core's engine less.
+ * @core: the core; this runs on one of its CPUs
+ * @holders: as for power_imc_engine_get()
+ *
+ * An engine that does not stop stays a holder of the session until it does: it may still be on.
+ *
+ * Context: interrupts off.
+ */
+void power_imc_engine_put(struct power_imc_core *core, int *holders)
+{
+	*holders = -1;
+	raw_spin_lock(&core->lock);
+	if (!--core->users) {
+		core->failed = false;
+		*holders += power_imc_engine_stopped(core, power_imc_engine_stop(core));
+	}
+	raw_spin_unlock(&core->lock);
+}
+
 /* Called with core->lock. A failure is reported once, though there may be many attempts. */
 static void power_imc_engine_restart(struct power_imc_core *core)
 {
@@ -276,53 +296,6 @@ static void power_imc_engine_restart(struct power_imc_core *core)
 	core->failed = true;
 	dev_warn(core->imc->dev, "the engine of CPU %d's core could not be started again (%pe): events do not count there\n",
 		 core->first_cpu, ERR_PTR(err));
-}
-
-/*
- * Called with core->lock. @traces: LDBAR of this CPU has been taken back, so the engine is off.
- * Returns the number of new holders of the session.
- */
-static int power_imc_engine_put_one(struct power_imc_core *core, bool traces)
-{
-	if (--core->users) {
-		if (traces && !core->paused)
-			power_imc_engine_restart(core);
-		return -1;
-	}
-	core->failed = false;
-	return power_imc_engine_stopped(core, traces ? 0 : power_imc_engine_stop(core)) - 1;
-}
-
-/**
- * power_imc_engine_put() - one user of a core's engine less.
- * @core: the core; this runs on one of its CPUs
- * @traces: LDBAR of this CPU traces, and is to be cleared
- * @holders: as for power_imc_engine_get()
- *
- * To clear LDBAR while the engine is on may stop a machine, so the engine is off meanwhile, also
- * if it has other users. If it does not stop, LDBAR stays, and so does the user.
- *
- * Without @traces, an engine that does not stop stays a holder of the session until it does: it may
- * still be on.
- *
- * Context: interrupts off.
- * Return: 0; if @traces, what the firmware says: then this is to be called again.
- */
-int power_imc_engine_put(struct power_imc_core *core, bool traces, int *holders)
-{
-	int err = 0;
-
-	*holders = 0;
-	raw_spin_lock(&core->lock);
-	if (traces)
-		err = power_imc_engine_stop(core);
-	if (!err) {
-		if (traces)
-			power_imc_ldbar_clear_here();
-		*holders = power_imc_engine_put_one(core, traces);
-	}
-	raw_spin_unlock(&core->lock);
-	return err;
 }
 
 static void power_imc_engine_pause_here(void *data)
@@ -525,12 +498,20 @@ void power_imc_engines_halt(struct power_imc *imc)
 	power_imc_ldbar_clear();
 }
 
-/* The device goes, and nothing uses the engines any more. */
-static void power_imc_engines_end(void *data)
+/**
+ * power_imc_engines_end() - the device goes, and nothing uses the engines any more.
+ * @imc: the device
+ *
+ * Context: may sleep.
+ */
+void power_imc_engines_end(struct power_imc *imc)
 {
-	struct power_imc *imc = data;
-	int err = power_imc_engines_quiesce(imc);
+	int err;
 
+	if (imc->ended)
+		return;
+	imc->ended = true;
+	err = power_imc_engines_quiesce(imc);
 	power_imc_engines_wait();
 	if (err)
 		imc->written = true;
@@ -539,6 +520,11 @@ static void power_imc_engines_end(void *data)
 	/* Under an engine that is on, a thread had better trace on, into memory that is kept. */
 	if (!err)
 		power_imc_ldbar_clear();
+}
+
+static void power_imc_engines_release(void *imc)
+{
+	power_imc_engines_end(imc);
 }
 
 /**
@@ -553,7 +539,7 @@ static void power_imc_engines_end(void *data)
  */
 int power_imc_engines_create(struct power_imc *imc)
 {
-	int cpu, err = devm_add_action_or_reset(imc->dev, power_imc_engines_end, imc);
+	int cpu, err = devm_add_action_or_reset(imc->dev, power_imc_engines_release, imc);
 
 	if (err)
 		return err;

@@ -169,6 +169,7 @@ struct power_imc {
 	struct mutex memory_lock;
 	struct list_head memory;	/* that the hardware may write; under memory_lock */
 	bool halted;			/* nothing is started any more */
+	bool ended;			/* nothing was left on, or it has been reported */
 	bool written;			/* the memory may be, when the module has gone */
 };
 
@@ -198,12 +199,12 @@ void power_imc_debugfs_create(struct power_imc *imc);
 u64 power_imc_ldbar(u64 address, u64 mode);
 void power_imc_ldbar_write(const struct power_imc *imc, u64 value);
 void power_imc_ldbar_clear(void);
+void power_imc_ldbar_untrace(void);
 bool power_imc_ldbar_is_clean(int cpu);
 void power_imc_ldbar_clean_up(void);
 struct power_imc_core *power_imc_core_of(struct power_imc *imc, int cpu);
 int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, int *holders);
-int power_imc_engine_put(struct power_imc_core *core, bool traces, int *holders);
-bool power_imc_engine_kept(struct power_imc_core *core, bool kept, int err);
+void power_imc_engine_put(struct power_imc_core *core, int *holders);
 int power_imc_engine_pause(struct power_imc_core *core);
 void power_imc_engine_resume(struct power_imc_core *core);
 void power_imc_engine_look(struct power_imc_core *core);
@@ -211,6 +212,7 @@ int power_imc_engines_create(struct power_imc *imc);
 int power_imc_engines_quiesce(struct power_imc *imc);
 void power_imc_engines_wait(void);
 void power_imc_engines_halt(struct power_imc *imc);
+void power_imc_engines_end(struct power_imc *imc);
 
 /* firmware.c */
 const struct power_imc_firmware *power_imc_firmware_find(struct device *dev);
@@ -238,7 +240,7 @@ int power_imc_nest_group(enum power_imc_generation generation, u32 offset);
 int power_imc_session_open(enum power_imc_type type, void (*switched)(int cpu));
 void power_imc_session_close(void);
 int power_imc_session_power_on(struct power_imc_core *core, enum power_imc_type type);
-int power_imc_session_power_off(struct power_imc_core *core, bool traces);
+void power_imc_session_power_off(struct power_imc_core *core);
 void power_imc_session_begin(struct power_imc *imc);
 void power_imc_session_end(void);
 int power_imc_session_watch_cpus(struct power_imc *imc);

@@ -67,6 +67,7 @@ static unsigned int power_imc_session_events;		/* that are open */
 static unsigned int power_imc_session_holders;		/* boxes with power, stuck engines */
 static u64 power_imc_session_left;			/* when the last of both left, in ns */
 static u64 power_imc_session_ready;			/* when LDBAR has acted, for this kind */
+static bool power_imc_session_traced;			/* LDBAR of CPUs may still trace */
 static void (*power_imc_session_switched)(int cpu);	/* for traces */
 static bool power_imc_session_probes;			/* are registered */
 static int power_imc_session_error;			/* since the last trace was opened */
@@ -179,17 +180,15 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_session_power_on);
 /**
  * power_imc_session_power_off() - the opposite.
  * @core: the core; this runs on one of its CPUs
- * @traces: as for power_imc_engine_put()
  *
  * Context: interrupts off.
- * Return: as power_imc_engine_put().
  */
-int power_imc_session_power_off(struct power_imc_core *core, bool traces)
+void power_imc_session_power_off(struct power_imc_core *core)
 {
-	int holders, err = power_imc_engine_put(core, traces, &holders);
+	int holders;
 
+	power_imc_engine_put(core, &holders);
 	power_imc_session_add_holders(holders);
-	return err;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_session_power_off);
 
@@ -382,13 +381,22 @@ static void power_imc_session_run(struct work_struct *work)
 	power_imc_session_run_later();
 }
 
-/* LDBAR may still act as the kind before wanted. */
-static void power_imc_session_await_ldbar(void)
+/*
+ * LDBAR may still act as the kind before wanted, and that of traces stays until an engine is surely
+ * off. All who open an event of the next kind at once do this.
+ */
+static void power_imc_session_await_ldbar(enum power_imc_type type)
 {
 	u64 ready = READ_ONCE(power_imc_session_ready), now = ktime_get_ns();
 
 	if (now < ready)
 		msleep(DIV_ROUND_UP_ULL(ready - now, NSEC_PER_MSEC));
+	if (type == POWER_IMC_TYPE_TRACE) {
+		WRITE_ONCE(power_imc_session_traced, true);
+	} else if (READ_ONCE(power_imc_session_traced)) {
+		power_imc_ldbar_untrace();
+		WRITE_ONCE(power_imc_session_traced, false);
+	}
 }
 
 /**
@@ -417,7 +425,7 @@ int power_imc_session_open(enum power_imc_type type, void (*switched)(int cpu))
 	err = power_imc_session_claim(type, &power_imc_session_events);
 	if (err)
 		return err;
-	power_imc_session_await_ldbar();
+	power_imc_session_await_ldbar(type);
 	power_imc_idle_hold();
 	power_imc_session_run_later();
 	if (!switched)
@@ -463,9 +471,14 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_session_end);
 /* On another CPU, before @cpu executes anything. */
 static int power_imc_cpu_prepare(unsigned int cpu)
 {
+	int err;
+
 	if (power_imc_ldbar_is_clean(cpu))
 		return 0;
-	return power_imc_engine_pause(power_imc_core_of(power_imc_session_imc, cpu));
+	err = power_imc_engine_pause(power_imc_core_of(power_imc_session_imc, cpu));
+	if (!err)
+		power_imc_engines_wait();
+	return err;
 }
 
 /* The CPU did not come after all, or has gone. */
@@ -478,11 +491,14 @@ static int power_imc_cpu_dead(unsigned int cpu)
 /* On @cpu. Its boxes may have been powered already; then they have waited for their engine. */
 static int power_imc_cpu_online(unsigned int cpu)
 {
+	bool was_clean = power_imc_ldbar_is_clean(cpu);
 	unsigned long flags;
 
 	local_irq_save(flags);
 	power_imc_ldbar_clean_up();
 	local_irq_restore(flags);
+	if (!was_clean)
+		power_imc_engines_wait();
 	power_imc_engine_resume(power_imc_core_of(power_imc_session_imc, cpu));
 	return 0;
 }

@@ -18,6 +18,8 @@
  * ends by itself when there are none.
  */
 #include <linux/bits.h>
+#include <linux/cpuhotplug.h>
+#include <linux/irqflags.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
@@ -53,6 +55,7 @@ static const struct pmu_format power_imc_trace_formats[] = {
 
 static DEFINE_PER_CPU(struct power_imc_trace *, power_imc_trace_of);
 static DEFINE_MUTEX(power_imc_trace_mutex);	/* allocating rings */
+static int power_imc_trace_state;		/* of hotplug */
 
 static void power_imc_drain_miss(struct power_imc_trace_event *te, u64 samples)
 {
@@ -426,23 +429,22 @@ static int power_imc_trace_power_on(struct pmu_box *box)
 	/* Pairs with power_imc_trace_allocate(). */
 	if (!smp_load_acquire(&trace->ldbar))
 		return -ENOMEM;
-	if (trace->kept)
-		return 0;
 	return power_imc_session_power_on(trace->core, POWER_IMC_TYPE_TRACE);
 }
 
 static void power_imc_trace_power_off(struct pmu_box *box)
 {
 	struct power_imc_trace *trace = pmu_box_priv(box);
-	int err = power_imc_session_power_off(trace->core, power_imc_trace_is_on(trace));
 
+	power_imc_session_power_off(trace->core);
 	power_imc_drain_end(trace);
-	trace->kept = power_imc_engine_kept(trace->core, trace->kept, err);
-	/*
-	 * The module goes all the same. If this CPU is offline then, its LDBAR cannot be cleared.
-	 */
-	if (err && !trace->kept)
-		trace->core->imc->written = true;
+}
+
+/* Have records written from now on. With interrupts off. */
+static void power_imc_trace_begin(struct power_imc_trace *trace)
+{
+	power_imc_ring_restart(&trace->ring, get_tb());
+	power_imc_ldbar_write(trace->core->imc, trace->ldbar);
 }
 
 static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int idx)
@@ -454,9 +456,8 @@ static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int 
 	if (list_empty(&trace->events)) {
 		if (power_imc_trace_is_on(trace)) {
 			power_imc_drain_pass(trace);
-		} else {
-			power_imc_ring_restart(&trace->ring, get_tb());
-			power_imc_ldbar_write(trace->core->imc, trace->ldbar);
+		} else if (!trace->leaving) {
+			power_imc_trace_begin(trace);
 		}
 		power_imc_drain_start(trace);
 	} else {
@@ -469,7 +470,7 @@ static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int 
 
 /*
  * LDBAR stays, and records are still written: to clear it under an engine that is on may stop a
- * machine.
+ * machine, and when an engine is off after a stop is not known. The session clears it.
  */
 static void power_imc_trace_stop(struct pmu_box *box, struct pmu_event *ev, int idx)
 {
@@ -497,6 +498,85 @@ static const struct pmu_box_ops power_imc_trace_ops = {
 	.read = power_imc_trace_read,
 };
 
+/*
+ * This CPU goes offline: it traces no more, and nobody can clear its LDBAR after this. The engine is
+ * off before LDBAR is cleared, and until that has acted. If the firmware does not stop it, the CPU
+ * has to stay.
+ */
+VISIBLE_IF_KUNIT int power_imc_trace_leave(struct power_imc_trace *trace)
+{
+	unsigned long flags;
+	int err;
+
+	if (!trace->ldbar || !power_imc_trace_is_on(trace)) {
+		trace->leaving = true;
+		return 0;
+	}
+	err = power_imc_engine_pause(trace->core);
+	if (err) {
+		dev_warn(trace->core->imc->dev, "CPU %d cannot go offline: it traces, and the engine of its core could not be stopped (%pe)\n",
+			 trace->cpu, ERR_PTR(err));
+		return err;
+	}
+	power_imc_engines_wait();
+	local_irq_save(flags);
+	power_imc_drain(trace);
+	trace->leaving = true;
+	/* Events of tasks come and go here still. */
+	if (power_imc_trace_is_on(trace))
+		power_imc_ldbar_write(trace->core->imc, 0);
+	local_irq_restore(flags);
+	power_imc_engines_wait();
+	power_imc_engine_resume(trace->core);
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_trace_leave);
+
+/* This CPU is online, or stays after all. Events may have started there already. */
+VISIBLE_IF_KUNIT void power_imc_trace_arrive(struct power_imc_trace *trace)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	if (trace->leaving && !list_empty(&trace->events))
+		power_imc_trace_begin(trace);
+	trace->leaving = false;
+	local_irq_restore(flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_trace_arrive);
+
+static int power_imc_trace_cpu_online(unsigned int cpu)
+{
+	power_imc_trace_arrive(per_cpu(power_imc_trace_of, cpu));
+	return 0;
+}
+
+static int power_imc_trace_cpu_offline(unsigned int cpu)
+{
+	return power_imc_trace_leave(per_cpu(power_imc_trace_of, cpu));
+}
+
+/* A CPU that goes offline before its LDBAR is clear has to leave. */
+static void power_imc_trace_unwatch(void *data)
+{
+	struct power_imc *imc = data;
+
+	power_imc_engines_end(imc);
+	cpuhp_remove_state_nocalls(power_imc_trace_state);
+}
+
+static int power_imc_trace_watch(struct power_imc *imc)
+{
+	int state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "perf/power_imc:trace",
+					      power_imc_trace_cpu_online,
+					      power_imc_trace_cpu_offline);
+
+	if (state < 0)
+		return state;
+	power_imc_trace_state = state;
+	return devm_add_action_or_reset(imc->dev, power_imc_trace_unwatch, imc);
+}
+
 static struct power_imc_trace *power_imc_trace_create(struct power_imc *imc, int cpu)
 {
 	struct power_imc_trace *trace = devm_kzalloc(imc->dev, sizeof(*trace), GFP_KERNEL);
@@ -513,7 +593,7 @@ static struct power_imc_trace *power_imc_trace_create(struct power_imc *imc, int
 int power_imc_trace_register(struct power_imc_unit *unit)
 {
 	struct power_imc *imc = unit->imc;
-	int cpu, err = 0;
+	int cpu, err;
 
 	unit->desc.ops = &power_imc_trace_ops;
 	unit->desc.scope = PMU_SCOPE_CPU;
@@ -529,6 +609,9 @@ int power_imc_trace_register(struct power_imc_unit *unit)
 		if (!per_cpu(power_imc_trace_of, cpu))
 			return -ENOMEM;
 	}
+	err = power_imc_trace_watch(imc);
+	if (err)
+		return err;
 	for_each_present_cpu(cpu) {
 		err = devm_pmu_box_register(imc->dev, &unit->desc, unit->name, cpu,
 					    per_cpu(power_imc_trace_of, cpu));

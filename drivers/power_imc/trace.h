@@ -23,7 +23,7 @@ struct power_imc_trace {
 	struct power_imc_core *core;
 	int cpu;
 	u64 ldbar;			/* 0: there is no ring yet */
-	bool kept;			/* its engine did not stop: it is a user still */
+	bool leaving;			/* its CPU goes offline, or is not online yet */
 	struct power_imc_ring ring;
 	struct list_head events;	/* power_imc_trace_event.node */
 	struct hrtimer timer;
@@ -109,6 +109,8 @@ bool power_imc_sample_deliver(struct power_imc_trace_event *te, enum power_imc_m
 /* trace.c */
 const struct power_imc_trace *power_imc_trace_peek(int cpu);
 #if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
+int power_imc_trace_leave(struct power_imc_trace *trace);
+void power_imc_trace_arrive(struct power_imc_trace *trace);
 void power_imc_drain_init(struct power_imc_trace *trace);
 void power_imc_drain_start(struct power_imc_trace *trace);
 void power_imc_drain_end(struct power_imc_trace *trace);

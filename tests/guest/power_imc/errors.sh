@@ -10,9 +10,9 @@
 # Nothing is open: soon no engine is on, no thread points to memory, and each kind can be opened.
 nothing_is_left() {
 	eventually "engine" 0 pmu-model get core0@0 running
-	equal "modes of the threads" "$(get_all 'thread*' mode)" "0 0 "
 	equal "users" "$(cat $DEBUG/engines)" "core of cpu 0: users 0 restarts 0"
 	equal "core event" "$(pmu-event core_imc:$INST -x "$(imc_add core0@0 $INST 2)")" 2
+	equal "modes of the threads" "$(get_all 'thread*' mode)" "0 0 "
 	equal "thread event" "$(imc_thread_event -x "$(imc_thread_add 0 $TASK_INST 3)")" 3
 }
 

@@ -103,14 +103,19 @@ test_whole_core_goes_and_comes() {
 	eventually "engine of chip 1" 0 pmu-model get core0@1 running
 }
 
-# The last CPU of a core, and of its chip, begins to go offline, and a state behind ours refuses it: the core's
-# events and the nest's count on, and the engine was not stopped.
-test_an_offline_that_is_refused() {
+# A script: CPU 3 begins to go offline, and a state behind ours refuses it.
+refuse() {
 	state=$(sed -n 's/^ *\([0-9]*\): workqueue:online.*/\1/p' /sys/devices/system/cpu/hotplug/states)
 	cat > /tmp/refuse <<-EOT
 		echo $state > /sys/devices/system/cpu/cpu3/hotplug/fail
 		if echo 0 2> /dev/null > /sys/devices/system/cpu/cpu3/online; then exit 1; fi
 	EOT
+}
+
+# The last CPU of a core, and of its chip, stays after all: the core's events and the nest's count on, and the engine was
+# not stopped.
+test_an_offline_that_is_refused() {
+	refuse
 	add="$(imc_add core0@1 $INST 5); $(imc_add nest@1 $READS 80)"
 	online 2 0
 	got=$(pmu-event --cpu 3 core_imc:$INST nest_mcs01_imc:$READS -x "$add" -x 'sh /tmp/refuse' -x "$add" | tr '\n' ' ')
@@ -152,6 +157,37 @@ test_trace_on_the_second_chip() {
 		trace_record $which -- taskset 8 pmu-model set thread1@1 burst 100
 		equal "samples of ${which:-the task}" "$(trace_samples)" 100
 	done
+}
+
+# A CPU that goes offline traces no more, nor does its trace end under an engine, though that is slow and the core's other
+# CPU goes on. A CPU that stays after all traces on.
+test_trace_of_a_cpu_that_goes() {
+	trap 'trace_every 0; pmu-model set "core*" linger 0; pmu-model set "thread*" linger 0; online 3 1' EXIT
+	trace_every $NEVER
+	refuse
+	cat > /tmp/goes <<-'EOT'
+		taskset 4 pmu-model set thread0@1 burst 10
+		taskset 8 pmu-model set thread1@1 burst 100
+		pmu-model set core0@1 linger 45000000
+		pmu-model set 'thread*@1' linger 45000000
+		sh /tmp/refuse
+		# What was written last has acted.
+		sleep 0.1
+		taskset 8 pmu-model set thread1@1 burst 1000
+		echo 0 > /sys/devices/system/cpu/cpu3/online
+		pmu-model get thread1@1 mode > /tmp/mode
+		sleep 0.1
+		taskset 4 pmu-model set thread0@1 burst 20
+	EOT
+	# Some of a burst have the same time in perf's file.
+	samples() { awk '{ print $NF }' $DEBUG/trace | tail -n 2 | tr '\n' ' '; }
+	# shellcheck disable=SC2046 # two numbers
+	set -- $(samples)
+	trace_record -C 2,3 -- taskset 1 sh -e /tmp/goes
+	equal "mode while it was away" "$(cat /tmp/mode)" 0
+	equal "samples of the other, of the one that went" "$(samples)" "$(($1 + 30)) $(($2 + 1100)) "
+	online 3 1
+	equal "traces that ended while an engine was on" "$(get_all 'core*' untraced)" "0 0 "
 }
 
 # A profile goes on while CPUs go and come: what was recorded before a CPU went is in it.
@@ -196,6 +232,7 @@ test_nothing_is_left() {
 		eventually "engine of $device" 0 pmu-model get $device running
 		equal "checkstops of $device" "$(pmu-model get $device checkstop)" 0
 	done
+	pmu-event core_imc:$INST > /dev/null
 	equal "modes of the threads" "$(get_all 'thread*' mode)" "0 0 0 0 "
 	equal "traces that ended while an engine was on" "$(get_all 'core*' untraced)" "0 0 "
 	for nest in nest@0 nest@1; do

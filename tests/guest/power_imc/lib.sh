@@ -57,9 +57,9 @@ load() {
 # kernel some 1400 instructions, so there have to be several times as many to a record.
 INSTRUCTIONS=20000
 NEVER=$((1 << 40))
-trace_every() { # NUMBER [1: records of a burst are of the time since the last one]
+trace_every() { # NUMBER
 	pmu-model set 'thread*' every "$1"
-	pmu-model set 'thread*' spread "${2:-0}"
+	pmu-model set 'thread*' spread 0
 }
 
 # 28 million instructions of a program, of which heavy() has three quarters: some 1400 records.

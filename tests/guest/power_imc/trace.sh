@@ -67,14 +67,17 @@ test_nothing_is_lost() {
 	within "of its functions" "$(trace_samples 'heavy\|light')" $((mine - 4)) $((mine + 4))
 }
 
+# The records of a burst, from here on, are of the time since the last one.
+SPREAD='pmu-model set thread0 spread 1'
+
 # Three times round the ring, which has 4096. Whoever made a burst ends, and there is a drain. Those of a program, whose
 # event stops and starts in between, are so close to each other that some have the same time in perf's file.
 test_nothing_is_lost_where_the_ring_wraps() {
-	trace_every $NEVER 1
+	trace_every $NEVER
 	laps=$(trace_sum laps)
 	# shellcheck disable=SC2016 # for the inner shell
 	bursts='for _ in $(seq 10); do pmu-model set thread0 burst 1500; done'
-	all_is_there 15000 -a -- taskset 1 sh -c "$bursts"
+	all_is_there 15000 -a -- taskset 1 sh -c "$SPREAD; $bursts"
 	trace_every $NEVER
 	before=$(trace_made) taken=$(trace_sum taken) samples=$(trace_sum samples)
 	trace_record -- taskset 1 sh -c "$bursts"
@@ -132,10 +135,10 @@ test_whose_end() {
 # compared. Its time is that timebase's, by any clock: 512 ticks are 1000 ns. The clocks are compared once for
 # each drain, of which a burst needs no more than 3: each of them takes all that is left, or 256.
 test_raw_records_and_when() {
-	trace_every $NEVER 1
+	trace_every $NEVER
 	for clock in '' '-k CLOCK_MONOTONIC' '-k CLOCK_MONOTONIC_RAW'; do
 		# shellcheck disable=SC2086 # none or two
-		trace_record $clock -R -C 0 -- taskset 1 sh -c 'for _ in 1 2; do pmu-model set thread0 burst 300; done'
+		trace_record $clock -R -C 0 -- taskset 1 sh -c "$SPREAD"'; for _ in 1 2; do pmu-model set thread0 burst 300; done'
 		perf report -i $DATA -D > /tmp/dump 2> /tmp/said
 		awk '
 			function number(hex,   i, n) {
@@ -193,9 +196,9 @@ test_bpf_program() {
 # LDBAR is written while it traces, as the kernel does after deep sleep: the writer begins at slot 0 again. Each time it
 # stays behind where the reader is: coming up to it is a lap, as far as can be seen.
 test_the_writer_goes_back() {
-	trace_every $NEVER 1
+	trace_every $NEVER
 	# shellcheck disable=SC2016 # for the inner shell
-	all_is_there 650 -C 0 -- taskset 1 sh -c 'for n in 300 200 100 50; do
+	all_is_there 650 -C 0 -- taskset 1 sh -c "$SPREAD"'; for n in 300 200 100 50; do
 		pmu-model set thread0 burst $n; pmu-model set thread0 ldbar "$(pmu-model get thread0 ldbar)"; done'
 }
 
@@ -265,9 +268,9 @@ test_thinning_of_short_lives() {
 
 # The writer laps the reader: what it overwrote is told to the user, by the records' times, which are even.
 test_laps_are_reported() {
-	trace_every $NEVER 1
+	trace_every $NEVER
 	before=$(trace_made) taken=$(trace_sum taken) laps=$(trace_sum laps) lost=$(trace_sum lost)
-	trace_record -C 0 -- taskset 1 sh -c 'pmu-model set thread0 burst 10; sleep 0.3; pmu-model set thread0 burst 6000'
+	trace_record -C 0 -- taskset 1 sh -c "$SPREAD"'; pmu-model set thread0 burst 10; sleep 0.3; pmu-model set thread0 burst 6000'
 	equal "records" $(($(trace_made) - before)) 6010
 	equal "laps" "$(($(trace_sum laps) - laps))" 1
 	equal "records taken" "$(($(trace_sum taken) - taken))" $((10 + 4096))
@@ -331,20 +334,26 @@ test_group_that_is_throttled() {
 	equal "samples" "$(trace_lines event,ip | grep -c trace_cycles)" $taken
 }
 
-# A trace ends when its event is closed, and not each time its program pauses; and no thread ceases to trace while its
-# core's engine is on, though the core's other thread goes on. That one has all of its records, before and after.
+# No thread ceases to trace while its core's engine is on: not when its program pauses, nor when its event is closed and
+# the core's other thread goes on, nor when the last is closed and the engine takes its time. Each has all of its records.
 test_no_trace_ends_under_an_engine() {
+	trap 'pmu-model set core0 linger 0; pmu-model set "thread*" linger 0' EXIT
 	trace_every $NEVER
+	pmu-model set core0 linger 45000000
 	trace_record -- taskset 1 sh -c 'for _ in 1 2 3; do pmu-model set thread0 burst 5; sleep 0.05; done'
 	equal "samples" "$(trace_samples)" 15
 	trace_record -C 0 -- taskset 1 sh -c "pmu-model set thread0 burst 10
 		perf record -q -o /tmp/other.data -e $EVENT -c 1 -C 1 -- taskset 2 pmu-model set thread1 burst 20
-		until [ \$(pmu-model get thread1 mode) = 0 ]; do sleep 0.05; done; pmu-model set thread0 burst 30"
+		pmu-model set thread0 burst 30"
 	equal "samples of the other thread" "$(trace_samples '' /tmp/other.data)" 20
 	equal "samples of the one that goes on" "$(trace_samples)" 40
+	pmu-model set 'thread*' linger 45000000
+	# The next kind waits for the engine first, and then for LDBAR.
+	$THREAD > /dev/null
 	eventually "engine" 0 pmu-model get core0 running
+	eventually "modes of the threads" "0 0 " get_all 'thread*' mode
 	equal "traces that ended while it was on" "$(pmu-model get core0 untraced)" 0
-	equal "modes of the threads" "$(get_all 'thread*' mode)" "0 0 "
+	equal "times that both were on" "$(pmu-model get core0 checkstop)" 0
 }
 
 # Of two profilers at a time each has all that is its own.

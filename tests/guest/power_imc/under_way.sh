@@ -74,12 +74,14 @@ test_record_under_way_when_tracing_starts() {
 	pmu-model set thread0 order 0x01234567
 }
 
-# LDBAR is cleared, but the record is completed only afterwards, and nobody takes it for one of the next trace.
+# LDBAR is cleared for another kind, but the record is completed only afterwards, and nobody takes it for one of the next
+# trace.
 test_record_that_comes_after_tracing_has_stopped() {
 	load
 	pmu-model set thread0 linger 20000000
 	trace_record -C 0 -- taskset 1 sh -c 'sleep 0.1; pmu-model set thread0 burst 10; pmu-model set thread0 hold 4
 		pmu-model set thread0 burst 1'
+	pmu-event core_imc:$INST > /dev/null
 	eventually "LDBAR" 0 pmu-model get thread0 mode
 	pmu-model set thread0 hold 0
 	equal "samples, corrupt" "$(trace_samples) $(trace_sum corrupt)" "10 0"

@@ -10,9 +10,11 @@
 #include <asm/reg.h>
 
 #include "suites.h"
+#include <power_imc/trace.h>
 
 /* Of a thread that traces; nothing does so for it here. */
 #define LDBAR		0x4000000012340000ULL
+#define LDBAR_COUNTS	0x8000000012340000ULL
 
 /* What engines are used for; no two at a time. */
 static const enum power_imc_type uses[] = {
@@ -90,22 +92,8 @@ static int get(unsigned int core, enum power_imc_type use)
 static void put(unsigned int core)
 {
 	local_irq_disable();
-	power_imc_session_power_off(&imc->cores[core], false);
+	power_imc_session_power_off(&imc->cores[core]);
 	local_irq_enable();
-}
-
-/* Of a thread whose LDBAR is this; set to what it is then. */
-static int put_traced(unsigned int core, u64 *ldbar)
-{
-	int err;
-
-	local_irq_disable();
-	mtspr(SPRN_LDBAR, *ldbar);
-	err = power_imc_session_power_off(&imc->cores[core], true);
-	*ldbar = mfspr(SPRN_LDBAR);
-	mtspr(SPRN_LDBAR, 0);
-	local_irq_enable();
-	return err;
 }
 
 /* Whichever kind comes first keeps the others out, until its last user is gone. */
@@ -213,7 +201,7 @@ static void get_locally(void *err)
 
 static void put_locally(void *unused)
 {
-	power_imc_session_power_off(&imc->cores[2], false);
+	power_imc_session_power_off(&imc->cores[2]);
 }
 
 /* The first calls since the last firmware_forget(). */
@@ -552,66 +540,142 @@ static void failure_to_start_and_to_stop(struct kunit *test)
 	}
 }
 
-/* An LDBAR that traces is taken back while the engine is off, and that is on again while anybody uses it. */
-static void ldbar_is_taken_back_from_an_engine_that_is_off(struct kunit *test)
+static void ldbar_write(u64 value)
 {
-	for (int others = 3; others >= 0; others--) {
-		u64 ldbar = LDBAR;
+	local_irq_disable();
+	power_imc_ldbar_write(imc, value);
+	local_irq_enable();
+}
+
+static u64 ldbar_take(void)
+{
+	u64 value = mfspr(SPRN_LDBAR);
+
+	power_imc_ldbar_clear();
+	return value;
+}
+
+/* A trace ends when another kind begins: the engine has been off for 50 ms, and LDBAR has 50 ms to act. */
+static void ldbar_stays_until_another_kind_begins(struct kunit *test)
+{
+	u64 start;
+
+	migrate_disable();
+	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_TRACE, switched), 0);
+	ldbar_write(LDBAR);
+	power_imc_session_close();
+	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_TRACE, switched), 0);
+	KUNIT_EXPECT_EQ(test, mfspr(SPRN_LDBAR), LDBAR);
+	power_imc_session_close();
+	start = ktime_get_ns();
+	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_CORE, NULL), 0);
+	KUNIT_EXPECT_GE(test, ktime_get_ns() - start, 95ULL * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, ldbar_take(), 0ULL);
+	/* That of a thread that counts is its own business, and nobody waits for another of its kind. */
+	ldbar_write(LDBAR_COUNTS);
+	start = ktime_get_ns();
+	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_CORE, NULL), 0);
+	KUNIT_EXPECT_LT(test, ktime_get_ns() - start, 50ULL * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, ldbar_take(), LDBAR_COUNTS);
+	power_imc_session_close();
+	power_imc_session_close();
+	migrate_enable();
+}
+
+#define SLOTS	64
+
+/* What traces on this CPU, with a ring; LDBAR is ours. */
+static struct power_imc_trace *trace_here(struct kunit *test)
+{
+	struct power_imc_trace *trace = kunit_kzalloc(test, sizeof(*trace), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, trace);
+	trace->ring.base = kunit_kzalloc(test, SLOTS * sizeof(*trace->ring.base), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, trace->ring.base);
+	trace->ring.slots = SLOTS;
+	trace->core = &imc->cores[0];
+	trace->ldbar = LDBAR;
+	power_imc_drain_init(trace);
+	ldbar_write(LDBAR);
+	return trace;
+}
+
+/* LDBAR is cleared. Whoever else uses the engine has it again. */
+static void ldbar_of_a_cpu_that_leaves(struct kunit *test)
+{
+	for (unsigned int users = 0; users < 3; users++) {
+		struct power_imc_trace *trace;
 
 		firmware_forget();
-		for (int i = 0; i <= others; i++)
+		for (unsigned int i = 0; i < users; i++)
 			KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_TRACE), 0);
-		KUNIT_EXPECT_EQ(test, put_traced(0, &ldbar), 0);
-		KUNIT_EXPECT_EQ(test, ldbar, 0ULL);
-		KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_TRACE_OFF], 1U);
-		KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_TRACE_ON], others ? 2U : 1U);
-		KUNIT_EXPECT_EQ(test, firmware_log.on, others ? 1U : 0U);
-		for (int i = 0; i < others; i++)
+		migrate_disable();
+		trace = trace_here(test);
+		KUNIT_EXPECT_EQ(test, power_imc_trace_leave(trace), 0);
+		KUNIT_EXPECT_EQ(test, mfspr(SPRN_LDBAR), 0ULL);
+		KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_TRACE_OFF], users ? 1U : 0U);
+		KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_TRACE_ON], users ? 2U : 0U);
+		/* Nothing is on there when it comes back, or stays. */
+		power_imc_trace_arrive(trace);
+		KUNIT_EXPECT_EQ(test, ldbar_take(), 0ULL);
+		migrate_enable();
+		for (unsigned int i = 0; i < users; i++)
 			put(0);
 		expect_all_free(test);
 	}
 }
 
-/* While the engine is paused it is off, and stays so. */
-static void ldbar_is_taken_back_from_an_engine_that_is_paused(struct kunit *test)
+/* A CPU that stays after all, or has just come, traces what is on there already. */
+static void ldbar_of_a_cpu_that_arrives(struct kunit *test)
 {
-	u64 ldbar = LDBAR;
+	struct power_imc_trace *trace;
+	struct list_head event;
 
-	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_TRACE), 0);
-	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_TRACE), 0);
-	KUNIT_EXPECT_EQ(test, power_imc_engine_pause(&imc->cores[0]), 0);
-	KUNIT_EXPECT_EQ(test, put_traced(0, &ldbar), 0);
-	KUNIT_EXPECT_EQ(test, ldbar, 0ULL);
-	KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
-	power_imc_engine_resume(&imc->cores[0]);
-	KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
-	put(0);
+	migrate_disable();
+	trace = trace_here(test);
+	list_add(&event, &trace->events);
+	KUNIT_EXPECT_EQ(test, power_imc_trace_leave(trace), 0);
+	KUNIT_EXPECT_EQ(test, mfspr(SPRN_LDBAR), 0ULL);
+	trace->ring.next = 7;
+	power_imc_trace_arrive(trace);
+	KUNIT_EXPECT_EQ(test, ldbar_take(), LDBAR);
+	KUNIT_EXPECT_EQ(test, trace->ring.next, 0U);
+	/* It has not left since. */
+	power_imc_trace_arrive(trace);
+	KUNIT_EXPECT_EQ(test, ldbar_take(), 0ULL);
+	migrate_enable();
 }
 
-/* From one that cannot be stopped it is not taken: it traces on, as a user, until the engine can be stopped. */
+/* The threads of a core may share it: then it is the other's. */
+static void ldbar_of_another_is_left_alone(struct kunit *test)
+{
+	struct power_imc_trace *trace;
+
+	migrate_disable();
+	trace = trace_here(test);
+	ldbar_write(LDBAR + POWER_IMC_TRACE_SIZE);
+	KUNIT_EXPECT_EQ(test, power_imc_trace_leave(trace), 0);
+	KUNIT_EXPECT_EQ(test, ldbar_take(), LDBAR + POWER_IMC_TRACE_SIZE);
+	migrate_enable();
+}
+
+/* While the engine cannot be stopped the CPU has to stay, and traces on. */
 static void ldbar_stays_where_the_engine_does_not_stop(struct kunit *test)
 {
-	for (int others = 1; others >= 0; others--) {
-		u64 ldbar = LDBAR;
+	struct power_imc_trace *trace;
 
-		firmware_forget();
-		for (int i = 0; i <= others; i++)
-			KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_TRACE), 0);
-		firmware_log.error[CALL_TRACE_OFF] = -EIO;
-		for (int tries = 0; tries < 2; tries++) {
-			KUNIT_EXPECT_EQ(test, put_traced(0, &ldbar), -EIO);
-			KUNIT_EXPECT_EQ(test, ldbar, LDBAR);
-			KUNIT_EXPECT_EQ(test, imc->cores[0].users, others + 1U);
-			expect_only(test, POWER_IMC_TYPE_TRACE);
-		}
-		firmware_log.error[CALL_TRACE_OFF] = 0;
-		KUNIT_EXPECT_EQ(test, put_traced(0, &ldbar), 0);
-		KUNIT_EXPECT_EQ(test, ldbar, 0ULL);
-		KUNIT_EXPECT_EQ(test, firmware_log.on, others ? 1U : 0U);
-		for (int i = 0; i < others; i++)
-			put(0);
-		expect_all_free(test);
-	}
+	migrate_disable();
+	trace = trace_here(test);
+	imc->cores[0].pir = get_hard_smp_processor_id(smp_processor_id());
+	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_TRACE), 0);
+	firmware_log.error[CALL_TRACE_OFF] = -EIO;
+	KUNIT_EXPECT_EQ(test, power_imc_trace_leave(trace), -EIO);
+	KUNIT_EXPECT_EQ(test, ldbar_take(), LDBAR);
+	KUNIT_EXPECT_FALSE(test, trace->leaving);
+	KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
+	firmware_log.error[CALL_TRACE_OFF] = 0;
+	put(0);
+	migrate_enable();
 }
 
 static struct kunit_case engine_cases[] = {
@@ -637,8 +701,10 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(failure_spares_the_others),
 	KUNIT_CASE(failure_to_stop_keeps_the_others_out),
 	KUNIT_CASE(failure_to_start_and_to_stop),
-	KUNIT_CASE(ldbar_is_taken_back_from_an_engine_that_is_off),
-	KUNIT_CASE(ldbar_is_taken_back_from_an_engine_that_is_paused),
+	KUNIT_CASE(ldbar_stays_until_another_kind_begins),
+	KUNIT_CASE(ldbar_of_a_cpu_that_leaves),
+	KUNIT_CASE(ldbar_of_a_cpu_that_arrives),
+	KUNIT_CASE(ldbar_of_another_is_left_alone),
 	KUNIT_CASE(ldbar_stays_where_the_engine_does_not_stop),
 	{ }
 };

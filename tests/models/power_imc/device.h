@@ -171,6 +171,7 @@ void power_imc_trace_hold(PowerImcThread *thread, uint64_t words);
 void power_imc_trace_update(PowerImcThread *thread, bool running);
 void power_imc_trace_restart(PowerImcThread *thread);
 void power_imc_trace_burst(PowerImcThread *thread, uint64_t records);
+void power_imc_trace_spread(PowerImcThread *thread, bool on);
 /* As many instructions as make a record; @ip is the next one's address. */
 void power_imc_trace_executed(PowerImcThread *thread, uint64_t ip);
 

@@ -382,7 +382,7 @@ static bool set_trace(PmuModel *model, unsigned key, uint64_t value,
         thread->trace.corrupt = value;
         return true;
     case KEY_SPREAD:
-        thread->trace.spread = value;
+        power_imc_trace_spread(thread, value);
         return true;
     default:
         return set_burst(thread, value, errp);
@@ -501,8 +501,8 @@ static const PmuKey thread_keys[] = {
       UINT64_MAX, KEY_CORRUPT, get_trace, set_trace },
     { "burst", "write this many records at once; reads as those still to come",
       1 << 20, KEY_BURST, get_trace, set_trace },
-    { "spread", "1: records of a burst have come evenly since the last one; "
-      "0: since the burst was asked for", 1, KEY_SPREAD, get_trace,
+    { "spread", "1: records of a burst have come evenly since the last one, or "
+      "since this was set; 0: since the burst was asked for", 1, KEY_SPREAD, get_trace,
       set_trace },
     { "order", "in which a record's doublewords are written, a digit each",
       0x76543210, KEY_ORDER, get_trace, set_trace },

@@ -275,6 +275,20 @@ static void trace_run(PowerImcThread *thread, run_on_cpu_func func)
     }
 }
 
+/* Nothing that comes will be of a time before. */
+static void trace_begin(PowerImcThread *thread)
+{
+    PowerImcTrace *trace = &thread->trace;
+
+    trace->last_tb = MAX(trace->last_tb, timebase(thread));
+}
+
+void power_imc_trace_spread(PowerImcThread *thread, bool on)
+{
+    thread->trace.spread = on;
+    trace_begin(thread);
+}
+
 void power_imc_trace_burst(PowerImcThread *thread, uint64_t records)
 {
     bool under_way = thread->trace.burst;
@@ -319,14 +333,13 @@ void power_imc_trace_update(PowerImcThread *thread, bool running)
     }
 }
 
-/* Nothing that comes will be of a time before. */
 void power_imc_trace_restart(PowerImcThread *thread)
 {
     PowerImcTrace *trace = &thread->trace;
 
     trace->head = 0;
     trace->begun = 0;
-    trace->last_tb = MAX(trace->last_tb, timebase(thread));
+    trace_begin(thread);
 }
 
 void power_imc_trace_init(PowerImcThread *thread)
