@@ -73,6 +73,14 @@ test_drawing() {
 	done
 }
 
+# Both drivers have the same events, under the same names.
+test_events() {
+	use_mesh cmn0
+	(cd "$MESH/events" && grep '' ./*) | sed 's/,filter=/,occupid=/' > "/tmp/events.$1"
+	[ "$(grep -c '/hns_' "/tmp/events.$1")" -ge 100 ]
+	cmp /tmp/events.ours "/tmp/events.$1"
+}
+
 # A count that may lack carries is worse than none. The in-tree driver takes a mesh of another size for one of 10x14.
 test_others_are_refused() {
 	if [ "$1" != ours ]; then
