@@ -52,9 +52,9 @@ def get(suite, *packages):
         cache.say(f"installing Debian's {suite} into a directory")
         debian.update(sources)
         lists = cache.ROOT / "apt" / sources.replace("/", "-") / "sources.list"
-        # Of an initramfs, which no root boots by, packages would make two: minutes.
+        # Of an initramfs, which no root boots by, packages would make two: minutes. There is no systemd to start services.
         cache.run(["mmdebstrap", "--variant=apt", *proxies(), f"--include={','.join((*common, *packages))}", suite,
-                   directory / "root", lists], f"installing Debian's {suite}", env=os.environ | {"INITRD": "No"})
+                   directory / "root", lists], f"installing Debian's {suite}", env=os.environ | {"INITRD": "No", "SYSTEMD_OFFLINE": "1"})
 
     return cache.entry("root", f"{suite}-{packages[0]}-{cache.key_of(*common, *packages)}", install) / "root"
 

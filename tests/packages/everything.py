@@ -244,6 +244,39 @@ scrape_configs: [{job_name: node, static_configs: [{targets: [localhost:9100]}]}
         self.assertEqual((said["error"], said["rules"], said["alerts"]), (0, 2, []))
 
 
+class Pcp(Installed):
+    """Performance Co-Pilot, as Documentation/fleet.md has it."""
+
+    packages = ("linux-headers-{}", "linux-image-{}", "systemd", "udev", "dracut", "pcp")
+    LEFT_OUT = Service.LEFT_OUT
+
+    def test_what_pcp_keeps_is_what_the_model_did(self):
+        shutil.copy(build.guest_program(inroot.ARCH, "pmu-model"), self.work / "pmu-model")
+        shutil.copy(cache.TREE / "tests/packages/what-pcp-keeps.py", self.work / "what-pcp-keeps")
+        self.make("install install-tools PREFIX=/usr")
+        self.inside("pmu-driver ours; install -m 755 /mnt/pmu-model /mnt/what-pcp-keeps /usr/local/bin/")
+        self.initramfs()
+        said = json.loads(self.boot("what-pcp-keeps", "--model", "snbep,sockets=2", "--cpus", "4", "--nodes", "4"))
+        print(f"# {said}")
+        # An instance for each socket, by the CPU that owns its counters; bytes, though PCP takes them for counts.
+        socket_0, socket_1 = said["read"]
+        self.assertEqual((said["read"], said["write"]), ({socket_0: 64e6, socket_1: 0}, {socket_0: 0, socket_1: 64e6}))
+        self.assertRegex(said["units"], "Semantics: counter  Units: count")
+        self.assertEqual(said["raw"], {socket_0: 1e6, socket_1: 0})         # no scale
+        self.assertEqual(said["shorter"], 2)                                # asked for is cas_count_read, not cas_count
+        heading, *lines = said["archive"]
+        self.assertEqual(len(heading), 5)
+        seen = [[float(word) for word in line[1:]] for line in lines if "" not in line[1:]]
+        self.assertEqual([last - first for first, last in zip([64e6, 0, 0, 64e6], seen[-1])], [320e6, 0, 0, 320e6])
+        self.assertIn("# TYPE perfevent_derived_memory_read_bytes_value counter\n", said["proxy"])
+        self.assertRegex(said["proxy"], rf'(?m)^perfevent_derived_memory_read_bytes_value\{{.*"{socket_0}".*\}} 384000000$')
+        # While pmcd runs, the driver stays.
+        self.assertNotEqual(said["busy"][0], 0)
+        self.assertEqual(said["free"], [0, ""])
+        # Each of a socket's two nodes has all of it.
+        self.assertEqual(sorted(said["node"].values()), [0, 0, 1e6, 1e6])
+
+
 class Dracut(Installed):
     """What RHEL and Fedora make an initramfs with, on Debian: their initramfs is for one machine and has what that loads."""
 

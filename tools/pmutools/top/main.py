@@ -7,7 +7,7 @@ import sys
 from .. import VERSION, Help, count, errors, files
 from ..errors import ToolError
 from ..sysfs import Machine
-from . import draw, frames, output, pretty
+from . import draw, frames, output, pcp, pretty
 from .cmn import View as Cmn
 from .intel_imc import View as IntelImc
 from .power_imc import View as PowerImc
@@ -59,6 +59,8 @@ def parser():
     found.add_argument("--prometheus", metavar="FILE", help="write each interval to FILE, in one go, for node_exporter's "
                                                             "textfile collector: counters since this began")
     found.add_argument("--openmetrics", metavar="FILE", help="the same in the format of OpenMetrics")
+    found.add_argument("--pcp-config", action="store_true", help="write what PCP's pmdaperfevent is to count on this machine, "
+                                                                 "its perfevent.conf, and count nothing")
     found.add_argument("--record", metavar="FILE", help="keep what is seen in FILE, behind what it has already")
     found.add_argument("--replay", metavar="FILE", help="show what --record has kept, instead of this machine")
     found.add_argument("--width", type=int, metavar="N", help="columns of text and pictures where there is no terminal")
@@ -87,6 +89,8 @@ def parse(argv):
         parser().error("--interval is 0.01 to 3600 seconds")
     if options.width is not None and options.width < 40:
         parser().error("--width is 40 or more")
+    if options.pcp_config and (options.replay or command):
+        parser().error("--pcp-config is of this machine")
     if options.replay and (command or options.record):
         parser().error("--replay shows a record: nothing runs, and nothing is recorded")
     return options
@@ -209,6 +213,10 @@ def run(options):
         else:
             machine = Machine()
             view = view_of(machine, options)
+            if options.pcp_config:
+                with contextlib.nullcontext(sys.stdout) if not options.output else open(options.output, "w", encoding="utf-8") as file:
+                    file.write(pcp.config(view, machine))
+                return 0
             count.raise_file_limit()
             source = frames.Live(view, machine, options.interval, waits=not (options.once or options.command))
         return _show(options, source, view)
