@@ -306,6 +306,61 @@ class Dracut(Installed):
         self.assertEqual(self.initramfs(), {"pmu_core.ko", "intel_imc_pmu.ko", "pmu-suite.conf"})
 
 
+class Fleet(Installed):
+    """Documentation/fleet.md with two machines, which have no compiler: built once, installed, asked, and back."""
+
+    packages = Dracut.packages
+    # ssh runs here what it would run there; what the loop over all machines prints is the answer.
+    ROUND = """cd /root; echo node > hosts
+ssh() {{ shift; sh -c "$*"; }}
+ask() {{
+    echo "$1: $(
+    {ask}
+    )"
+    for file in $(grep -lx {device} /sys/bus/pci/devices/*/device); do basename "$(readlink "${{file%/*}}/driver")"; done | sort -u
+}}
+ask "as it booted"
+pmu-driver {first} 2> /dev/null
+ask "after {first}"
+pmu-driver {last}
+ask "after {last}"
+dmesg | grep -c -e 'BUG:' -e 'WARNING:' || :
+"""
+    BLOCK = "(?:^    .*\n|^\n)+"
+
+    def page(self, title):
+        """The blocks of commands below a heading, each in one string."""
+        part = (cache.TREE / "Documentation/fleet.md").read_text().split(f"## {title}\n")[1].split("\n## ")[0]
+        return [re.sub("(?m)^    ", "", block).strip() for block in re.findall(rf"(?m){self.BLOCK}", part) if block.strip()]
+
+    def image(self):
+        """What the page builds, in the place that all machines see."""
+        self.inside(f"cp -r {self.tree()} /tmp/tree; cd /tmp/tree; RELEASE={self.kernel.release}; "
+                    "openssl req -new -x509 -newkey rsa:2048 -nodes -keyout mok.key -outform DER -out mok.pub -subj /CN=fleet/ 2> /tmp/said; "
+                    + self.page("Build once")[0] + "; mv pmu-suite-*.tar /mnt")
+
+    def machine(self, model, device, first, last):
+        """A machine of its own: it gets the image, is told to have our driver, and boots. What its round says."""
+        self.over = self.work.parent / f"machine-{model}"
+        self.addCleanup(shutil.rmtree, self.over)
+        self.inside(f"rm -f /usr/bin/*gcc* /usr/bin/cc /usr/bin/make; cd /mnt; RELEASE={self.kernel.release}; {self.page('Build once')[1]}; "
+                    "pmu-driver ours")
+        ask = next(block for block in self.page("Roll out, and ask") if block.startswith("for host"))
+        self.program("round", self.ROUND.format(ask=ask, device=device, first=first, last=last))
+        self.initramfs()
+        return self.boot("round", "--model", f"{model},sockets=2", "--cpus", "2").splitlines()
+
+    def test_two_machines(self):
+        self.image()
+        back = self.page("Back")[0].splitlines()[0].partition("#")[0].removeprefix("pmu-driver ").strip()
+        # One is told to go back at the next boot, and is not as chosen until then; or goes back at once, as the page has it.
+        self.assertEqual(self.machine("snbep", "0x3cb0", "in-tree", "ours --now"), [
+            "as it booted: ", "intel_imc_pmu", "after in-tree: node: not as chosen", "intel_imc_pmu",
+            "after ours --now: ", "intel_imc_pmu", "0"])
+        self.assertEqual(self.machine("skx", "0x2042", back, "ours --now"), [
+            "as it booted: ", "intel_imc_pmu", f"after {back}: ", "skx_uncore", "after ours --now: ", "intel_imc_pmu", "0"])
+
+
 class SecureBootOnNewest(OnNewest, SecureBoot):
     pass
 
