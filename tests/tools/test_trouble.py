@@ -20,7 +20,7 @@ import tree
 from pmutools import files
 from pmutools.check import checks, load, report
 from pmutools.errors import ToolError
-from pmutools.top import frames, power_imc
+from pmutools.top import frames, power_imc, programs
 
 TOOLS = tree.HERE.parents[1] / "tools"
 RECORDS = tree.HERE.parents[1] / "Documentation/tools"
@@ -309,6 +309,16 @@ class TestTracer(Case):
             self.assertEqual(os.listdir(tracer.directory.name), ["perf.data"])
         self.assertEqual(tracer.process.returncode, 0)
         self.assertFalse(Path(tracer.directory.name).exists())
+
+    def test_programs(self):
+        """A process has a name for each thread, of which the busiest counts; any user gives it, with blanks or worse."""
+        (self.directory / "script").write_text("  gcc  41\n  my job 7\n  x\x1b[2J 8\n  my job 7\n  worker 7\n  swapper -1\nrubbish\n")
+        with contextlib.closing(programs.Misses()) as misses:
+            for _ in range(2):
+                said = misses.programs()
+                self.assertTrue(0 < said.pop("seconds") < 600)
+                self.assertEqual(said, {"samples": 6, "period": programs.PERIOD,
+                                        "top": [["my job", 7, 3], ["gcc", 41, 1], ["x?[2J", 8, 1], ["swapper", -1, 1]]})
 
     def test_many_cpus_have_fewer_samples_each(self):
         limit = self.directory / "limit"

@@ -79,7 +79,7 @@ def clock(time):
         return ""
 
 
-def head(view, frame, replayed, paused, mode_of):
+def head(view, frame, replayed, paused, mode_of, width):
     """Where this is from, and of when."""
     info = view.info
     text = Text(no_wrap=True, overflow="ellipsis")
@@ -88,12 +88,16 @@ def head(view, frame, replayed, paused, mode_of):
             text.append(f"{mark}  ", "bold yellow")
     text.append(f"{info['machine']}\n", "bold")
     text.append(f"Linux {info['kernel']}, driver {info['driver']}\n", "dim")
-    text.append(f"{view.title}, {frame.seconds:.2f} s from {frame.start:.1f} s on{clock(frame.time)}")
-    if len(view.modes) > 1:
-        text.append("   ")
-        for mode in view.modes:
-            text.append(f" {mode} ", "reverse" if mode == mode_of else "dim")
-    return text
+    when = Text(f"{view.title}, {frame.seconds:.2f} s from {frame.start:.1f} s on{clock(frame.time)}")
+    modes = Text("   ")
+    for mode in view.modes:
+        modes.append(f" {mode} ", "reverse" if mode == mode_of else "dim")
+    if len(view.modes) == 1:
+        modes = Text()
+    elif len(when) + len(modes) > width:      # the one that is looked at is seen all the same
+        modes = Text.assemble(" ", (f" {mode_of} ", "reverse"), (" ←→", "dim"))
+        when.truncate(max(0, width - len(modes)), overflow="ellipsis")
+    return text.append(when).append(modes)
 
 
 def turns(rows):

@@ -15,7 +15,7 @@ from ..count import Reading, Session, restore_file_limit
 from ..errors import NO_COMMAND, NO_START, ToolError
 from ..files import printable
 from ..sysfs import Machine, natural
-from . import resctrl
+from . import resctrl, sampler
 
 VERSION = 2
 # What perf says of a device or a CPU that is not there; and of what somebody else has.
@@ -76,7 +76,8 @@ def together(before, after):
         sofar = counts.get(key, Reading(0, 0, 0))
         counts[key] = Reading(sofar.value + one.value, sofar.enabled + one.enabled, sofar.running + one.running)
     return Frame(before.start, before.seconds + after.seconds, after.mode, counts,
-                 list(dict.fromkeys([*before.notes, *after.notes])), after.extra, before.time)
+                 list(dict.fromkeys([*before.notes, *after.notes])), {name: sampler.together(before.extra.get(name, {}), said)
+                                                                      for name, said in after.extra.items()}, before.time)
 
 
 def now_text(seconds):

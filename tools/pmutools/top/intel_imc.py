@@ -9,7 +9,7 @@ import errno
 
 from .. import count
 from ..errors import ToolError
-from . import draw, icelake, rapids, resctrl
+from . import draw, icelake, programs, rapids, resctrl
 from .pretty import Table, Text
 from .rows import Rows, ratio
 
@@ -41,8 +41,10 @@ class View:
 
     def __init__(self, info):
         self.info = info
-        self.modes = ["all", *info["pairs"]] if len(info["pairs"]) > 1 else ["all"]
+        self.modes = (["all", *info["pairs"]] if len(info["pairs"]) > 1 else ["all"]) + \
+            ([programs.MODE] if info.get("programs") else [])
         self.first = self.modes[0]
+        self.misses = None
 
     @classmethod
     def of(cls, machine, options):
@@ -75,7 +77,7 @@ class View:
             raise ToolError("No CPU of a socket with memory channels is online.", "Bring one online.")
         return cls({"view": cls.name, "machine": machine.processor, "kernel": machine.kernel,
                     "driver": str(pmus[0].driver), "boxes": boxes, "dies": dies, "pairs": pairs, "clocks": clocks,
-                    "generation": NAMES.get(model[1], "") if model else ""})
+                    "programs": programs.known(machine), "generation": NAMES.get(model[1], "") if model else ""})
 
     @staticmethod
     def _boxes(machine, dies):
@@ -124,13 +126,16 @@ class View:
             yield key, lambda what, text, key=key, pmu=pmu, cpu=cpu: count.want(f"{key}/{what}", pmu, text, cpu)
 
     def begin(self, mode):
-        pass
+        if mode == programs.MODE:
+            self.misses = programs.Misses()
 
     def extra(self, mode):
-        return {}
+        return {programs.MODE: self.misses.programs()} if self.misses else {}
 
     def close(self):
-        pass
+        if self.misses:
+            self.misses.close()
+            self.misses = None
 
     def sockets(self):
         return sorted({socket for socket, *_ in self.info["boxes"]}, key=lambda text: [*map(int, text.split("."))]
@@ -204,6 +209,9 @@ class View:
     def draw(self, frame, rows, width, height):
         """A line for each channel; side by side where these do not fit in the height; or else for each socket."""
         sockets, groups = self.sockets(), resctrl.line(rows)
+        # The programs are what is looked at then; the arrows lead to the channels.
+        if frame.mode == programs.MODE:
+            height = height and max(0, height - programs.SHOWN - 2)
         room = None if height is None else height - draw.AROUND - bool(groups)
         parts = [sockets]
         if room is not None and self._lines(sockets) > room and width >= 2 * HALF and len(sockets) > 1:
@@ -215,6 +223,8 @@ class View:
         yield self._totals(rows, width)
         if groups:
             yield Text(groups, no_wrap=True, overflow="ellipsis")
+        if frame.mode == programs.MODE:
+            yield from programs.picture(frame.extra.get(programs.MODE) or {}, width)
         beside = Table.grid()
         beside.add_row(*(self._table(rows, part, width // len(parts), brief) for part in parts))
         yield beside

@@ -40,8 +40,8 @@ def parser():
         description="Show what memory controllers, meshes and nests do: bandwidth, misses, latency, by perf events alone.")
     found.add_argument("--version", action="version", version=f"pmu-top {VERSION}")
     found.add_argument("--view", choices=sorted(VIEWS), help="what to look at, on a machine that has several")
-    found.add_argument("--mode", metavar="MODE", help="what the counters look at first: all, pages, latency, power (memory "
-                                                      "channels); links, totals, metrics (a mesh); cores, functions (POWER)")
+    found.add_argument("--mode", metavar="MODE", help="what the counters look at first: all, pages, latency, power, programs "
+                                                      "(memory channels); links, totals, metrics (a mesh); cores, functions (POWER)")
     found.add_argument("--mesh", metavar="PMU", help="of several meshes, this one alone, such as arm_cmn_1")
     found.add_argument("--event", metavar="NAME", help="an event of the mesh, to be counted at each node by itself; "
                                                        "'perf list' has them")
@@ -127,7 +127,7 @@ class Outputs:
             notes.append(turns)
         if height:
             notes.append(Text(screen.LINE, "dim", no_wrap=True, overflow="ellipsis"))
-        head = draw.head(self.view, frame, bool(self.options.replay), paused, mode or frame.mode)
+        head = draw.head(self.view, frame, bool(self.options.replay), paused, mode or frame.mode, width)
         return [head, *self.view.draw(frame, rows, width, height), Group(*notes)]
 
     def keep(self, frame, rows):

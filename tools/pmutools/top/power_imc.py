@@ -7,18 +7,12 @@ import collections
 import errno
 import os
 import re
-import select
-import shutil
-import signal
-import subprocess
-import tempfile
-import time
 from pathlib import Path
 
 from .. import count
 from ..errors import RIGHTS, ToolError
 from ..files import printable
-from . import draw
+from . import draw, sampler
 from .pretty import Table, Text
 from .rows import Rows, ratio
 
@@ -229,82 +223,17 @@ def _frequency(limit=Path("/proc/sys/kernel/perf_event_max_sample_rate")):
     return str(max(1, min(FREQUENCY, most, SAMPLES // os.cpu_count())))
 
 
-class Tracer:
-    """perf record of trace_imc, without an end: it begins a new file when it is told to, so that nothing is missed."""
-    PATIENCE = 60       # seconds for perf to start, or to finish a file
+class Tracer(sampler.Sampler):
+    """Of trace_imc."""
 
     def __init__(self):
-        if not shutil.which("perf"):
-            raise ToolError("perf is not there, and the functions are what it records.",
-                            "Install it (Debian: apt install linux-perf), or choose --mode cores.")
-        self.directory = tempfile.TemporaryDirectory(prefix="pmu-top.")
-        self.data = Path(self.directory.name, "perf.data")
-        self.said = tempfile.TemporaryFile("w+")        # a pipe that nobody reads would stop it
-        theirs, self.control = os.pipe()
-        self.answers, answers = os.pipe()
-        # Without ids of builds: perf goes through each file once more for them, and symbols are those of this machine.
-        self.process = subprocess.Popen(["perf", "record", "-B", "-N", "-a", "-e", "trace_imc/trace_cycles/", "-F", _frequency(),
-                                         "--switch-output=signal", "-D", "-1", f"--control=fd:{theirs},{answers}", "-o", self.data],
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.said,
-                                        pass_fds=(theirs, answers), start_new_session=True, preexec_fn=count.end_with_parent)
-        os.close(theirs)
-        os.close(answers)
-        if not self._enable():
-            error = self._failure()
-            self.close()
-            raise error
-
-    def _enable(self):
-        """Whether perf records now. It answers when it listens to signals, too; before that it would lose them."""
-        try:
-            os.write(self.control, b"enable\n")
-        except BrokenPipeError:
-            return False
-        return self._wait(lambda: select.select([self.answers], [], [], 0)[0]) and bool(os.read(self.answers, 16))
-
-    def _wait(self, ready):
-        end = time.monotonic() + self.PATIENCE
-        while self.process.poll() is None and time.monotonic() < end:
-            if ready():
-                return True
-            time.sleep(0.02)
-        return False
-
-    def _failure(self):
-        self.said.seek(0)
-        lines = [line.strip() for line in self.said if line.strip()]
-        return ToolError(f"perf record of trace_imc failed: {' '.join(lines[:3]) or 'it says nothing'}",
+        super().__init__(["-e", "trace_imc/trace_cycles/", "-F", _frequency()], "trace_imc", "the functions",
                          f"Tracing takes CAP_PERFMON, and that nobody counts core or thread events. {RIGHTS}")
 
     def functions(self):
         """{"samples": N, "top": [(function, command, samples), ...]} since it was asked before, or {"error": ...}"""
-        finished = []
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGUSR2)
-            self._wait(lambda: finished.extend(self.data.parent.glob("perf.data.*")) or finished)
-        if not finished and self.process.poll() is None:
-            return {"error": f"perf record did not finish a file within {self.PATIENCE} seconds: this machine has no time for it"}
-        if not finished:
-            return {"error": str(self._failure())}
-        script = subprocess.run(["perf", "script", "-i", finished[0], "-F", "comm,ip,sym"], capture_output=True, text=True,
-                                errors="replace", stdin=subprocess.DEVNULL)
-        for path in finished:
-            path.unlink()
-        if script.returncode:
-            return {"error": f"perf script failed: {printable(script.stderr.strip()) or script.returncode}"}
-        return count_functions(script.stdout)
-
-    def close(self):
-        self.process.terminate()
-        try:
-            self.process.wait(self.PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        for fd in self.control, self.answers:
-            os.close(fd)
-        self.said.close()
-        self.directory.cleanup()
+        said, error = self.script("comm,ip,sym")
+        return {"error": error} if error else count_functions(said)
 
 
 def count_functions(text):
