@@ -42,8 +42,8 @@ VISIBLE_IF_KUNIT u64 pmu_most_counts(u64 bound, u64 ns)
 EXPORT_SYMBOL_IF_KUNIT(pmu_most_counts);
 
 /*
- * Can a counter of @width bits have moved by @delta in @ns? @bound is the most counts per second, or
- * 0 if that is not known.
+ * Can a counter of @width bits have moved by @delta in @ns? @bound is the most counts per second,
+ * or 0 if that is not known.
  * If not, the counter was written, or reset with its device, or its value was read wrongly. 64 bits
  * do not wrap, so half of that is a counter that went back.
  */

@@ -454,11 +454,10 @@ static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int 
 
 	te->over = false;
 	if (list_empty(&trace->events)) {
-		if (power_imc_trace_is_on(trace)) {
+		if (power_imc_trace_is_on(trace))
 			power_imc_drain_pass(trace);
-		} else if (!trace->leaving) {
+		else if (!trace->leaving)
 			power_imc_trace_begin(trace);
-		}
 		power_imc_drain_start(trace);
 	} else {
 		/* Records that were written before this event started are not its own. */
@@ -499,9 +498,9 @@ static const struct pmu_box_ops power_imc_trace_ops = {
 };
 
 /*
- * This CPU goes offline: it traces no more, and nobody can clear its LDBAR after this. The engine is
- * off before LDBAR is cleared, and until that has acted. If the firmware does not stop it, the CPU
- * has to stay.
+ * This CPU goes offline: it traces no more, and nobody can clear its LDBAR after this. The engine
+ * is off before LDBAR is cleared, and until that has acted. If the firmware does not stop it, the
+ * CPU has to stay.
  */
 VISIBLE_IF_KUNIT int power_imc_trace_leave(struct power_imc_trace *trace)
 {
