@@ -113,7 +113,7 @@ static unsigned int cmn_free_letter(const struct cmn *cmn, const struct cmn_clai
 {
 	unsigned int taken = claims->letters[i], stale = cmn->dtc[i].stale;
 
-	if (!cmn->part->unit_info)
+	if (!cmn->known_domains)
 		for (unsigned int other = 0; other < cmn->nr_dtcs; other++) {
 			taken |= claims->letters[other];
 			stale |= cmn->dtc[other].stale;

@@ -206,6 +206,7 @@ struct cmn {
 	u8 width, height, id_bits;
 	bool multi_dtm;
 	bool quartered;			/* Graviton5: domains go by place alone */
+	bool known_domains;		/* or else an event takes a letter of every DTC */
 	u8 vcs[CMN_CHANNELS];
 	u8 nr_dtcs;
 	u16 nr_xps, nr_dtms, nr_nodes;

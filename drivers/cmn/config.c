@@ -84,8 +84,7 @@ static void cmn_event_add(const struct cmn *cmn, struct cmn_event *ce, unsigned 
 	m->dtm = node->dtm;
 	if (ce->type == CMN_TYPE_WP && cmn->multi_dtm)
 		m->dtm += port / 2;
-	/* On CMN-600 the domain is not known, so a letter of each is taken. */
-	ce->dtcs |= cmn->part->unit_info ? BIT(cmn->dtms[m->dtm].dtc) : BIT(cmn->nr_dtcs) - 1;
+	ce->dtcs |= cmn->known_domains ? BIT(cmn->dtms[m->dtm].dtc) : BIT(cmn->nr_dtcs) - 1;
 	ce->nr++;
 }
 

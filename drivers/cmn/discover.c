@@ -236,8 +236,9 @@ static int cmn_find_ports(struct cmn *cmn, struct cmn_xp *xp)
 }
 
 /*
- * Graviton5's S3 of 10x14 has zeros where others have domains. Each quarter of the mesh is a
- * domain, west before east and south before north. An id has 4 bits for each of X and Y.
+ * Graviton5's S3 of 10x14 has zeros where others have domains and numbers of DTCs. Each quarter of
+ * the mesh is a domain, west before east and south before north. An id has 4 bits for each of X
+ * and Y.
  */
 #define CMN_QUARTERED_WIDTH	10
 #define CMN_QUARTERED_HEIGHT	14
@@ -248,15 +249,30 @@ static unsigned int cmn_quarter(const struct cmn_xp *xp)
 	       (xp->id >> 3 & 0xf) / (CMN_QUARTERED_HEIGHT / 2) * 2;
 }
 
-/* For another size the domains are not known, and carries into a wrong DTC would be lost. */
-static int cmn_check_quarters(const struct cmn *cmn)
+/*
+ * Is each quarter the domain of the DTC that is in it? DTCs are numbered by the logical ids of
+ * their XPs, as the kernel's driver does. If this says otherwise, or the mesh has another size,
+ * nobody knows, and a carry into a DTC that is not looked at would be lost.
+ */
+static bool cmn_has_quarters(const struct cmn *cmn)
 {
-	if (!cmn->quartered || (cmn->width == CMN_QUARTERED_WIDTH &&
-				cmn->height == CMN_QUARTERED_HEIGHT))
-		return 0;
-	return dev_err_probe(cmn->dev, -ENODEV,
-		"firmware says that this is Graviton5, and the mesh has %ux%u XPs: which XP is in which domain is known of 10x14 alone\n",
-		cmn->width, cmn->height);
+	if (cmn->width != CMN_QUARTERED_WIDTH || cmn->height != CMN_QUARTERED_HEIGHT)
+		return false;
+	for (unsigned int i = 0; i < CMN_MAX_DTCS; i++)
+		if (!cmn->dtc[i].base || cmn_quarter(&cmn->xps[cmn->dtc[i].xp]) != i)
+			return false;
+	return true;
+}
+
+static void cmn_find_quarters(struct cmn *cmn)
+{
+	cmn->known_domains = cmn_has_quarters(cmn);
+	if (!cmn->known_domains)
+		dev_warn(cmn->dev, "Graviton5 with %ux%u XPs and these DTCs is unknown to this driver: each event takes a counter of every DTC; please report this line and the drawing to the maintainers of pmu-suite\n",
+			 cmn->width, cmn->height);
+	for (unsigned int i = 0; i < cmn->nr_dtms; i++)
+		cmn->dtms[i].dtc = cmn->known_domains ?
+				   cmn_quarter(&cmn->xps[cmn->dtms[i].xp]) : 0;
 }
 
 /*
@@ -268,9 +284,7 @@ static void cmn_add_dtms(struct cmn *cmn, unsigned int x)
 	struct cmn_xp *xp = &cmn->xps[x];
 	u8 domain = 0;
 
-	if (cmn->quartered)
-		domain = cmn_quarter(xp);
-	else if (cmn->part->unit_info)
+	if (cmn->part->unit_info)
 		domain = FIELD_GET(CMN_UNIT_INFO_DOMAIN,
 				   cmn_read32(xp->base + cmn->part->unit_info));
 	for (unsigned int i = 0; i < xp->nr_dtms; i++) {
@@ -346,16 +360,28 @@ static int cmn_add_device(struct cmn *cmn, u64 info, unsigned int x, void __iome
 	return 0;
 }
 
-/* DTCs are numbered by the domain that they control; on CMN-600 that is the logical id. */
+/*
+ * DTCs are numbered by the domain that they control; on CMN-600 that is the logical id, and on
+ * Graviton5 they are found in the right order.
+ */
+static unsigned int cmn_dtc_number(const struct cmn *cmn, u64 info)
+{
+	unsigned int number = 0;
+
+	if (cmn->quartered) {
+		while (number < CMN_MAX_DTCS && cmn->dtc[number].base)
+			number++;
+		return number;
+	}
+	return cmn->part->unit_info ? FIELD_GET(CMN_NODE_INFO_DOMAIN, info) :
+				      FIELD_GET(CMN_NODE_INFO_LOGICAL, info);
+}
+
 static int cmn_add_dtc(struct cmn *cmn, u64 info, unsigned int x, u32 offset)
 {
-	unsigned int number = FIELD_GET(CMN_NODE_INFO_LOGICAL, info);
+	unsigned int number = cmn_dtc_number(cmn, info);
 	struct cmn_dtc *dtc;
 
-	if (cmn->quartered)
-		number = cmn_quarter(&cmn->xps[x]);
-	else if (cmn->part->unit_info)
-		number = FIELD_GET(CMN_NODE_INFO_DOMAIN, info);
 	if (number >= CMN_MAX_DTCS || cmn->dtc[number].base)
 		return dev_err_probe(cmn->dev, -EINVAL,
 			"the DTC at 0x%x is number %u, which %s\n", offset, number,
@@ -487,10 +513,14 @@ static int cmn_survey(struct cmn *cmn, struct cmn_survey *survey)
 	if (err)
 		return err;
 	cmn_find_grid(cmn);
-	err = cmn_check_quarters(cmn);
-	err = err ?: cmn_find_dtms(cmn);
+	err = cmn_find_dtms(cmn);
 	err = err ?: cmn_find_nodes(cmn, survey);
-	return err ?: cmn_check_domains(cmn);
+	if (err)
+		return err;
+	cmn->known_domains = cmn->part->unit_info;
+	if (cmn->quartered)
+		cmn_find_quarters(cmn);
+	return cmn_check_domains(cmn);
 }
 
 /* Undo cmn_discover(). Does no harm if that failed, or was not called. */

@@ -88,8 +88,8 @@ static unsigned int cmn_cell_fill(struct cmn_cell *cell, const struct cmn *cmn, 
 	const struct cmn_xp *xp = &cmn->xps[x];
 	char domain[16] = "";
 
-	/* On CMN-600 the domain cannot be known. */
-	if (cmn->part->unit_info)
+	/* It is not known on CMN-600, nor on a Graviton5 without quarters. */
+	if (cmn->known_domains)
 		snprintf(domain, sizeof(domain), " DTC %u", cmn->dtms[xp->first_dtm].dtc);
 	cell->nr = 0;
 	cmn_cell_line(cell, "XP 0x%03x%s", xp->id, domain);

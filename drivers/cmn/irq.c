@@ -50,19 +50,25 @@ static struct cmn_line *cmn_line_of(struct cmn *cmn, int irq)
 	return NULL;
 }
 
+/* Where DTCs are numbered by a guess, the interrupt of one may be that of another. */
+static u8 cmn_line_dtcs(const struct cmn *cmn, unsigned int dtc)
+{
+	return cmn->quartered && !cmn->known_domains ? BIT(cmn->nr_dtcs) - 1 : BIT(dtc);
+}
+
 static int cmn_line_add(struct cmn *cmn, int irq, unsigned int dtc)
 {
 	struct cmn_line *line = cmn_line_of(cmn, irq);
 	int err;
 
 	if (line) {
-		line->dtcs |= BIT(dtc);
+		line->dtcs |= cmn_line_dtcs(cmn, dtc);
 		return 0;
 	}
 	line = &cmn->line[cmn->nr_lines++];
 	line->cmn = cmn;
 	line->irq = irq;
-	line->dtcs = BIT(dtc);
+	line->dtcs = cmn_line_dtcs(cmn, dtc);
 	INIT_CSD(&line->csd, cmn_line_called, line);
 	err = devm_request_irq(cmn->dev, irq, cmn_line_interrupt,
 			       IRQF_NOBALANCING | IRQF_NO_THREAD | IRQF_NO_AUTOEN,

@@ -68,10 +68,10 @@ static void cmn_map_device(struct seq_file *s, const struct cmn *cmn, u16 id)
 	seq_printf(s, "%*s#%-*u|", before, "", CMN_MAP_CELL - 1 - before, found->logical);
 }
 
-/* The domain of an XP. On CMN-600 with several DTCs only that of an XP with a DTC is known. */
+/* The domain of an XP. Where domains are not known, only that of an XP with a DTC is shown. */
 static int cmn_map_domain(const struct cmn *cmn, const struct cmn_xp *xp)
 {
-	if (cmn->part->unit_info)
+	if (cmn->known_domains)
 		return cmn->dtms[xp->first_dtm].dtc;
 	for (unsigned int i = cmn->nr_dtcs; cmn->nr_dtcs > 1 && i--; )
 		if (cmn->dtc[i].xp == xp - cmn->xps)

@@ -99,36 +99,40 @@ static void all_sizes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cmn_regfile_discover(cmn_regfile(test, &mesh)), 0);
 }
 
-/*
- * Graviton5 says of no XP and of no DTC in which domain it is. That is by place, of the DTCs as
- * well, which are listed in another order here; and it is known of 10x14 alone.
- */
+/* Graviton5 says of no XP and of no DTC in which domain it is. */
+static struct cmn *discover_graviton5(struct kunit *test, u8 width, u8 height,
+				      const struct cmn_fake_node *dtcs, unsigned int nr)
+{
+	struct cmn_fake_mesh mesh = {
+		.part = 0x43e, .rev = 3, .info = 0x0400000003303008, .width = width,
+		.height = height, .id_bits = 4, .domains = 1, .ports = 2, .connect = { 0x0e },
+		.nodes = dtcs, .nr = nr,
+	};
+	struct cmn_regfile *file = cmn_regfile(test, &mesh);
+
+	file->cmn.quartered = true;
+	KUNIT_ASSERT_EQ(test, cmn_regfile_discover(file), 0);
+	KUNIT_EXPECT_EQ(test, file->cmn.nr_dtcs, nr);
+	return &file->cmn;
+}
+
+/* That is by place, of the DTCs as well, which are in the order of their XPs. */
 static void graviton5_has_quarters(struct kunit *test)
 {
 	static const struct cmn_fake_node dtcs[] = {
-		{ 9, 0, 3, 9 << 7 }, { 4, 6, 3, 4 << 7 | 6 << 3 },
-		{ 5, 13, 3, 5 << 7 | 13 << 3 }, { 0, 13, 3, 13 << 3 },
+		{ 0, 0, 3, 0 }, { 5, 6, 3, 5 << 7 | 6 << 3 },
+		{ 4, 7, 3, 4 << 7 | 7 << 3 }, { 9, 13, 3, 9 << 7 | 13 << 3 },
 	};
 	static const struct { u8 x, y, domain; } xps[] = {
 		{ 0, 0, 0 }, { 4, 6, 0 }, { 5, 6, 1 }, { 9, 0, 1 }, { 0, 13, 2 }, { 4, 7, 2 },
 		{ 5, 7, 3 }, { 9, 13, 3 },
 	};
-	struct cmn_fake_mesh mesh = {
-		.part = 0x43e, .rev = 3, .info = 0x0400000003303008, .width = 10, .height = 14,
-		.id_bits = 4, .domains = 1, .ports = 2, .connect = { 0x0e }, .nodes = dtcs,
-		.nr = ARRAY_SIZE(dtcs),
-	};
-	struct cmn_regfile *file = cmn_regfile(test, &mesh);
+	struct cmn *cmn = discover_graviton5(test, 10, 14, dtcs, ARRAY_SIZE(dtcs));
 	unsigned int in[CMN_MAX_DTCS] = { };
-	struct cmn *cmn = &file->cmn;
 
-	cmn->quartered = true;
-	KUNIT_ASSERT_EQ(test, cmn_regfile_discover(file), 0);
-	KUNIT_EXPECT_EQ(test, cmn->nr_dtcs, 4);
-	KUNIT_EXPECT_EQ(test, cmn->dtc[0].id, dtcs[1].id);
-	KUNIT_EXPECT_EQ(test, cmn->dtc[1].id, dtcs[0].id);
-	KUNIT_EXPECT_EQ(test, cmn->dtc[2].id, dtcs[3].id);
-	KUNIT_EXPECT_EQ(test, cmn->dtc[3].id, dtcs[2].id);
+	KUNIT_EXPECT_TRUE(test, cmn->known_domains);
+	for (unsigned int i = 0; i < ARRAY_SIZE(dtcs); i++)
+		KUNIT_EXPECT_EQ(test, cmn->dtc[i].id, dtcs[i].id);
 	for (unsigned int i = 0; i < ARRAY_SIZE(xps); i++)
 		KUNIT_EXPECT_EQ_MSG(test, cmn->dtms[xps[i].y * 10 + xps[i].x].dtc, xps[i].domain,
 				    "%u, %u", xps[i].x, xps[i].y);
@@ -136,14 +140,43 @@ static void graviton5_has_quarters(struct kunit *test)
 		in[cmn->dtms[i].dtc]++;
 	for (unsigned int i = 0; i < CMN_MAX_DTCS; i++)
 		KUNIT_EXPECT_EQ_MSG(test, in[i], 35U, "domain %u", i);
+}
 
-	mesh.width = 14;
-	mesh.height = 10;
-	mesh.nodes = cmn_fake_dtc;
-	mesh.nr = 1;
-	file = cmn_regfile(test, &mesh);
-	file->cmn.quartered = true;
-	KUNIT_EXPECT_EQ(test, cmn_regfile_discover(file), -ENODEV);
+/*
+ * Where places and order do not agree, nobody knows whose carries arrive where. An event looks for
+ * them in every DTC.
+ */
+static void graviton5_without_its_quarters(struct kunit *test)
+{
+	static const struct cmn_fake_node
+		order[] = { { 9, 0, 3, 9 << 7 }, { 4, 6, 3, 4 << 7 | 6 << 3 },
+			    { 0, 13, 3, 13 << 3 }, { 5, 13, 3, 5 << 7 | 13 << 3 } },
+		crowd[] = { { 0, 0, 3, 0 }, { 1, 0, 3, 1 << 7 },
+			    { 0, 13, 3, 13 << 3 }, { 5, 13, 3, 5 << 7 | 13 << 3 } },
+		three[] = { { 0, 0, 3, 0 }, { 5, 0, 3, 5 << 7 }, { 0, 7, 3, 7 << 3 } };
+	static const struct {
+		u8 width, height, nr;
+		const struct cmn_fake_node *dtcs;
+	} meshes[] = {
+		{ 10, 14, ARRAY_SIZE(order), order }, { 10, 14, ARRAY_SIZE(crowd), crowd },
+		{ 10, 14, ARRAY_SIZE(three), three }, { 14, 14, ARRAY_SIZE(order), order },
+		{ 10, 14, 1, cmn_fake_dtc },
+	};
+	static const u64 config[] = { 0x10006, 0, 0 };	/* mxp_e_req_txflit_valid */
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(meshes); i++) {
+		struct cmn *cmn = discover_graviton5(test, meshes[i].width, meshes[i].height,
+						     meshes[i].dtcs, meshes[i].nr);
+		struct cmn_event *ce;
+
+		KUNIT_EXPECT_FALSE(test, cmn->known_domains);
+		for (unsigned int n = 0; n < meshes[i].nr; n++)
+			KUNIT_EXPECT_EQ(test, cmn->dtc[n].id, meshes[i].dtcs[n].id);
+		ce = cmn_event_create(cmn, config);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ce);
+		KUNIT_EXPECT_EQ(test, ce->dtcs, BIT(meshes[i].nr) - 1);
+		kvfree(ce);
+	}
 }
 
 static const struct { u16 part; u8 rev; u64 info; int err; char *what, *assume; } parts[] = {
@@ -612,6 +645,7 @@ static struct kunit_case cmn_discover_cases[] = {
 	KUNIT_CASE(each_register_once),
 	KUNIT_CASE_SLOW(all_sizes),
 	KUNIT_CASE(graviton5_has_quarters),
+	KUNIT_CASE(graviton5_without_its_quarters),
 	KUNIT_CASE(knows_parts),
 	KUNIT_CASE(assumed_revisions),
 	KUNIT_CASE(names_revisions),
