@@ -209,7 +209,17 @@ class TestCmn(unittest.TestCase):
             with self.subTest(f"{width}x{height}"):
                 self.at_80x24(width, height)
 
-    def at_80x24(self, width, height):
+    def test_the_hottest_links_at_80x24(self):
+        """Three that are near what a link carries take one line, and so do the totals: the mesh is on the screen as before."""
+        for width, height in (12, 12), (10, 14):
+            with self.subTest(f"{width}x{height}"):
+                self.at_80x24(width, height, more={"arm_cmn_0:clock": 400_000_000, "arm_cmn_0:links/0x8/n": 390_000_000,
+                                                   "arm_cmn_0:links/0x10/n": 390_000_000, "arm_cmn_0:access": Reading(10**9, SECOND, SECOND // 2),
+                                                   "arm_cmn_0:miss": Reading(10**9, SECOND, SECOND // 2),
+                                                   "arm_cmn_0:reqs": Reading(10**9, SECOND, SECOND // 2),
+                                                   "arm_cmn_0:retries": Reading(10**9, SECOND, SECOND // 2)})
+
+    def at_80x24(self, width, height, more=None):
         xps = [{"x": x, "y": y, "id": x << 7 | y << 3, "dtc": x // 3, "ports": {"1": {"type": "HN-F", "devices": []}}}
                for y in range(height) for x in range(width)]
         small, mesh = self.view(), {"title": "", "width": width, "height": height, "xps": xps}
@@ -219,11 +229,15 @@ class TestCmn(unittest.TestCase):
         counts = {f"arm_cmn_0:links/{key}": 31_250_000 for key in view.meshes[0].info["links"]}
         last = xps[width - 1]["id"]
         counts[f"arm_cmn_0:links/{last:#x}/n"] = 390_625_000
+        counts |= more or {}
         lines = text(view, frame(counts, "links"), 80, 24).splitlines()
         top = lines[:23]
         self.assertTrue(any(f"hottest: XP {last:03x} ↑ 12.50" in line for line in top[:6]))
         overview = [line for line in top if re.match(r" ?\d+ ", line)]
         self.assertEqual(len(overview), height)
+        if more:
+            self.assertTrue(any(re.match("hottest: .*; .* of the link!", line) for line in top))
+            return
         self.assertEqual([len(re.findall(r"[→←↑↓p]1\.0", line)) for line in overview], [width] * (height - 1) + [width - 1])
         self.assertRegex(overview[-1], r"^ 0 .* ↑12 ?$")
         self.assertTrue(any("┌" in line for line in lines[18:]))

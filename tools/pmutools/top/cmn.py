@@ -194,7 +194,7 @@ class Mesh:
         elif frame.mode != "totals":
             yield Text(f"GB/s of DAT flits ({FLIT} bytes) that leave each XP: to neighbours, and to ports"
                        if frame.mode == "links" else f"{frame.mode} at each node, millions a second", "dim")
-            yield self._hottest(frame, rows)
+            yield self._hottest(frame, rows, width)
             room = None if height is None else height - draw.AROUND
             grid = self._grid(frame, rows, width)
             if room is None or self._height(width) <= room:
@@ -220,7 +220,8 @@ class Mesh:
                                          ("slc_access", "slc_miss_rate", "memory", "memory_retry_rate"))
         return Text.assemble(("SLC: ", "bold"), f"{access.text(2)} M accesses/s, misses {miss.text(1)} %   ",
                              ("memory: ", "bold"), f"{memory.text(2)} GB/s, sent back {retries.text(1)} %",
-                             f"   most {rows.history.peak(memory)} {rows.history.text(memory, 20)}" if rows.history else "")
+                             f"   most {rows.history.peak(memory)} {rows.history.text(memory, 20)}" if rows.history else "",
+                             no_wrap=True, overflow="ellipsis")
 
     def _of_xp(self, frame, rows):
         """{XP's id: [(what, row), ...]}, and what is the hottest: as hot as a link can be, or else the hottest there is"""
@@ -326,7 +327,8 @@ class Mesh:
         value = row.value * UNITS[row.unit][1]
         return f"{value:.0f}" if value >= (10 if short else 100) else f"{value:.1f}" if short else f"{value:.2f}"
 
-    def _hottest(self, frame, rows):
+    def _hottest(self, frame, rows, width):
+        """Three, or as many as a line has room for."""
         found, most = self._of_xp(frame, rows)
         all_of = sorted(((row.value or 0, xp, name, row) for xp, parts in found.items() for name, row in parts),
                         key=lambda one: -one[0])
@@ -337,7 +339,9 @@ class Mesh:
 
         names = [f"XP {xp:03x} {DIRECTIONS[name][2] if name in DIRECTIONS else name} {row.text(2)}{near(value)}"
                  for value, xp, name, row in all_of[:3] if value]
-        return Text("hottest: " + ("; ".join(names) if names else "nothing happens"), "bold")
+        while len("hottest: " + "; ".join(names)) > width and names[1:]:
+            names.pop()
+        return Text("hottest: " + ("; ".join(names) if names else "nothing happens"), "bold", no_wrap=True, overflow="ellipsis")
 
 
 class View:
