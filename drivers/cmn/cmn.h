@@ -21,6 +21,9 @@
 
 #include "regs.h"
 
+/* Hz. No mesh is clocked faster, and no event counts more than one in a clock. */
+#define CMN_MAX_CLOCK		4000000000ULL
+
 struct dentry;
 struct platform_device;
 
@@ -165,6 +168,7 @@ struct cmn_dtm {
 	u16 xp;
 	u32 pass;			/* in which counts were read */
 	u64 counts;
+	u64 looked_ns;			/* a moment before that: cmn_event_value_exact() */
 };
 
 /* A DTC, and the counts of its counters beyond their widths. */
@@ -222,6 +226,7 @@ struct cmn {
 	bool loses_carries;		/* of DTMs, when it is stopped */
 	bool withheld;			/* by firmware, since the machine slept */
 	u32 carry_ns;			/* how long they take at most */
+	u32 wrap_ns;			/* how long a local counter takes at least to go round */
 	u32 late_ns;			/* how long the last late one took at least */
 	struct irq_work complaint;	/* that they are late, or lost */
 	u32 pass;			/* of reads; see pmu_box_ops.begin_read */
@@ -492,6 +497,7 @@ void cmn_event_start(struct cmn *cmn, struct cmn_event *ce);
 void cmn_event_hand(const struct cmn_event *from, struct cmn_event *to);
 void cmn_event_stop(struct cmn *cmn, const struct cmn_event *ce);
 u64 cmn_event_value(struct cmn *cmn, struct cmn_event *ce);
+int cmn_event_value_exact(struct cmn *cmn, struct cmn_event *ce, u64 *value);
 
 /* main.c */
 int cmn_reset(struct cmn *cmn);

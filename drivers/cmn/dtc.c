@@ -27,11 +27,18 @@
 /*
  * How long after a stop a carry may still come, and a DTM still count. No manual tells. If all
  * local counters of the largest mesh wrap at once, and a DTC takes one of their 144 * 4 * 4
- * carries in each clock of 1 GHz, the last one comes after 2304 ns.
+ * carries in each clock of 1 GHz, the last one comes after 2304 ns. It is no more in a mesh that
+ * counts: each of them wraps again 65536 clocks later at the earliest.
  */
 static unsigned int cmn_carry_ns = 2500;
 module_param_named(carry_ns, cmn_carry_ns, uint, 0444);
 MODULE_PARM_DESC(carry_ns, "time in ns that a carry takes at most from a DTM to its DTC (2500; up to 1000000)");
+
+#define CMN_HZ_PER_MHZ		1000000U
+/* How soon a local counter may go round, if the user knows better. */
+static unsigned int cmn_clock_mhz = CMN_MAX_CLOCK / CMN_HZ_PER_MHZ;
+module_param_named(clock_mhz, cmn_clock_mhz, uint, 0444);
+MODULE_PARM_DESC(clock_mhz, "MHz that the mesh is clocked with at most (4000)");
 
 /* A carry that takes longer than this, ns, does not come. */
 #define CMN_CARRY_LIMIT		1000000U
@@ -65,6 +72,8 @@ static void cmn_complain(struct irq_work *work)
 void cmn_carries_init(struct cmn *cmn)
 {
 	init_irq_work(&cmn->complaint, cmn_complain);
+	cmn->wrap_ns = BIT(16) * (NSEC_PER_SEC / CMN_HZ_PER_MHZ) /
+		       clamp(cmn_clock_mhz, 1U, (unsigned int)(CMN_MAX_CLOCK / CMN_HZ_PER_MHZ));
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_carries_init);
 

@@ -3,9 +3,11 @@
  * What the core of the suite has to know of a mesh: formats, identifier, verbs.
  */
 #include <linux/bitfield.h>
+#include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/export.h>
 #include <linux/list.h>
+#include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
@@ -13,16 +15,15 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/timekeeping.h>
 
 #include "cmn.h"
 
 /*
  * Values have 64 bits. The hardware has 48 of them, or 40 for cycles, and half of that range
  * passes before there is an interrupt. In case an interrupt is lost, events are polled as often:
- * this is the rate at which 64 bits would wrap in the same time. No mesh is clocked faster than 4
- * GHz, and no event counts more than one in a clock.
+ * this is the rate at which 64 bits would wrap in the same time.
  */
-#define CMN_MAX_CLOCK		4000000000ULL
 #define CMN_EVENT_RATE		(CMN_MAX_CLOCK << 16)
 #define CMN_CYCLES_RATE		(CMN_MAX_CLOCK << (64 - CMN_PMCCNTR_WIDTH))
 
@@ -314,6 +315,89 @@ u64 cmn_event_value(struct cmn *cmn, struct cmn_event *ce)
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_event_value);
 
+/* Read the local counters of an event, and note when. */
+static void cmn_event_look(struct cmn *cmn, struct cmn_event *ce)
+{
+	cmn->pass++;
+	for (unsigned int i = 0; i < ce->nr; i++) {
+		struct cmn_member *m = &ce->member[i];
+		struct cmn_dtm *dtm = &cmn->dtms[m->dtm];
+		u16 now;
+
+		if (dtm->pass != cmn->pass)
+			dtm->looked_ns = ktime_get_mono_fast_ns();
+		now = cmn_member_read(cmn, m);
+		ce->carries += now < m->last;
+		m->last = now;
+	}
+}
+
+/* The same again. Returns whether no counter can have wrapped since, and the sum of all. */
+static bool cmn_event_look_again(struct cmn *cmn, struct cmn_event *ce, u64 *locals)
+{
+	bool quiet = true;
+
+	*locals = 0;
+	for (unsigned int i = 0; i < ce->nr; i++) {
+		struct cmn_member *m = &ce->member[i];
+		u16 now = cmn_member_read(cmn, m);
+
+		if (now < m->last) {
+			ce->carries++;
+			quiet = false;
+		}
+		if (ktime_get_mono_fast_ns() - cmn->dtms[m->dtm].looked_ns >= cmn->wrap_ns)
+			quiet = false;
+		m->last = now;
+		*locals += now;
+	}
+	return quiet;
+}
+
+/**
+ * cmn_event_value_exact() - the same to the unit, though the mesh counts.
+ * @cmn: the mesh
+ * @ce: an event that counts
+ * @value: set to the value
+ *
+ * A carry is under way for carry_ns at most. So letters that are read this long after local
+ * counters have all carries of before. They have none of later ones if no counter wraps until it is
+ * read again. It cannot wrap unseen in less time than it takes to go round.
+ *
+ * Context: the owner CPU, interrupts off. No write; twice the reads of cmn_event_value(), or those
+ * of the letters alone if it is clear then that the counters would take too long to read.
+ * Return: 0; -EAGAIN if a counter wrapped meanwhile, or may have.
+ */
+int cmn_event_value_exact(struct cmn *cmn, struct cmn_event *ce, u64 *value)
+{
+	u64 begin = ktime_get_mono_fast_ns(), read_ns, carries, locals;
+
+	if (ce->type == CMN_TYPE_DTC) {
+		*value = cmn_cycles_read(cmn, &cmn->dtc[ce->cycles]);
+		return 0;
+	}
+	cmn->pass++;
+	cmn_carries_read(cmn, ce);
+	/* By the time of one read, how long is it from one look at a counter to the next? */
+	read_ns = div_u64(ktime_get_mono_fast_ns() - begin, hweight8(ce->dtcs) ?: 1);
+	if (cmn->loses_carries || ce->nr * read_ns + cmn->carry_ns >= cmn->wrap_ns)
+		return -EAGAIN;
+	cmn_event_look(cmn, ce);
+	/* The delay begins when all values have come. */
+	rmb();
+	ndelay(cmn->carry_ns);
+	cmn->pass++;
+	carries = cmn_carries_read(cmn, ce);
+	if (!cmn_event_look_again(cmn, ce, &locals) || carries < ce->carries) {
+		ce->carries = max(ce->carries, carries);
+		return -EAGAIN;
+	}
+	ce->carries = carries;
+	*value = (carries << 16) + locals;
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_event_value_exact);
+
 /*
  * What an event has claimed goes to an equal one, and what is known of its counters. Equal events
  * have the same members, in the same order.
@@ -371,6 +455,15 @@ static int cmn_op_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *
 	return 0;
 }
 
+static int cmn_op_read_exact(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
+{
+	struct cmn *cmn = pmu_box_priv(box);
+
+	if (cmn->withheld)
+		return -EACCES;
+	return cmn_event_value_exact(cmn, ev->priv, value);
+}
+
 static void cmn_op_end_read(struct pmu_box *box)
 {
 	struct cmn *cmn = pmu_box_priv(box);
@@ -405,6 +498,7 @@ static const struct pmu_box_ops cmn_ops = {
 	.hold = cmn_op_hold,
 	.end_read = cmn_op_end_read,
 	.read = cmn_op_read,
+	.read_exact = cmn_op_read_exact,
 	.freeze = cmn_op_freeze,
 	.thaw = cmn_op_thaw,
 };

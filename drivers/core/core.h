@@ -124,6 +124,7 @@ bool pmu_share_leave(struct pmu_box *box, struct pmu_event *ev);
 void pmu_box_init_folding(struct pmu_box *box);
 void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev);
 void pmu_event_update(struct pmu_event *ev);
+bool pmu_event_update_exactly(struct pmu_event *ev);
 u64 pmu_poll_period_ns(unsigned int width, u64 max_rate);
 void pmu_event_begin(struct pmu_event *bearer);
 

@@ -142,6 +142,24 @@ static u64 pmu_event_clock(const struct pmu_event *ev)
 	return ev->bound ? ktime_get_mono_fast_ns() : 0;
 }
 
+/* Between @prev and @now, in @ns, this bearer's counter has counted. */
+static void pmu_bearer_fold(struct pmu_event *ev, u64 prev, u64 now, u64 ns)
+{
+	u64 delta = pmu_delta(prev, now, ev->box->pd->desc->width);
+	const struct pmu_box_ops *ops = box_ops(ev->box);
+
+	ev->folded_pass = ev->box->pass;
+	if (ops->restarted && (s64)delta < 0) {
+		ops->restarted(ev->box, ev);
+		delta = now;
+	} else if (!pmu_delta_is_possible(delta, ev->box->pd->desc->width,
+					  READ_ONCE(pmu_bounded) ? ev->bound : 0, ns)) {
+		pmu_event_doubt(ev, delta);
+		return;
+	}
+	pmu_bearer_credit(ev, delta);
+}
+
 /*
  * Bring a bearer's counts up to date. Where the box has left this CPU that was done by its leave.
  *
@@ -153,8 +171,7 @@ static u64 pmu_event_clock(const struct pmu_event *ev)
  */
 static void pmu_bearer_update(struct pmu_event *ev)
 {
-	u64 since = READ_ONCE(ev->folded_ns), clock, now, delta;
-	unsigned int width = ev->box->pd->desc->width;
+	u64 since = READ_ONCE(ev->folded_ns), clock, now;
 	s64 prev = atomic64_read(&ev->prev);
 	struct pmu_box *box = ev->box;
 
@@ -168,17 +185,7 @@ static void pmu_bearer_update(struct pmu_event *ev)
 		}
 	} while (!atomic64_try_cmpxchg(&ev->prev, &prev, now));
 	WRITE_ONCE(ev->folded_ns, clock);
-	ev->folded_pass = box->pass;
-	delta = pmu_delta(prev, now, width);
-	if (box_ops(box)->restarted && (s64)delta < 0) {
-		box_ops(box)->restarted(box, ev);
-		delta = now;
-	} else if (!pmu_delta_is_possible(delta, width, READ_ONCE(pmu_bounded) ? ev->bound : 0,
-					  pmu_event_clock(ev) - since)) {
-		pmu_event_doubt(ev, delta);
-		return;
-	}
-	pmu_bearer_credit(ev, delta);
+	pmu_bearer_fold(ev, prev, now, pmu_event_clock(ev) - since);
 }
 
 /* Bring event->count up to date, and that of the events that share with it: once in a pass. */
@@ -188,6 +195,28 @@ void pmu_event_update(struct pmu_event *ev)
 
 	if (!pmu_event_is_shared(bearer) || bearer->folded_pass != ev->box->pass)
 		pmu_bearer_update(bearer);
+}
+
+/*
+ * The same to the unit in a box that counts, for a driver whose read may lack counts there. Returns
+ * whether that was possible.
+ */
+bool pmu_event_update_exactly(struct pmu_event *ev)
+{
+	struct pmu_event *bearer = ev->bearer;
+	struct pmu_box *box = ev->box;
+	u64 clock, now;
+
+	if (bearer->failed || pmu_box_absent(box) || !pmu_box_is_here(box))
+		return false;
+	clock = pmu_event_clock(bearer);
+	pmu_box_begin_read(box);
+	if (box_ops(box)->read_exact(box, bearer, bearer->event->hw.idx, &now))
+		return false;
+	pmu_bearer_fold(bearer, atomic64_xchg(&bearer->prev, now), now,
+			pmu_event_clock(bearer) - bearer->folded_ns);
+	WRITE_ONCE(bearer->folded_ns, clock);
+	return true;
 }
 
 /* The raw value from which a bearer counts on. */

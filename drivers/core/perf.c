@@ -43,13 +43,18 @@ static bool pmu_event_has_company(const struct perf_event *event, enum perf_even
 }
 
 /*
- * May the event start or stop while the other events of its box count on? Not if it is in a group,
- * since all members start and stop in one moment; nor if the box is frozen already.
+ * Does the event start or stop by itself in a box that counts? In a group it does not, since all
+ * members start and stop in one moment.
  */
+static bool pmu_event_is_single(const struct pmu_event *ev)
+{
+	return !ev->box->frozen && !pmu_event_has_company(ev->event, PERF_EVENT_STATE_INACTIVE);
+}
+
+/* May the event start or stop while the other events of its box count on? */
 static bool pmu_event_is_alone(const struct pmu_event *ev)
 {
-	return ev->box->pd->desc->live && !ev->box->frozen &&
-	       !pmu_event_has_company(ev->event, PERF_EVENT_STATE_INACTIVE);
+	return ev->box->pd->desc->live && pmu_event_is_single(ev);
 }
 
 /* A pass for one event. In a box that stands it is part of that from its freeze on. */
@@ -59,6 +64,35 @@ static void pmu_event_fold(struct pmu_event *ev)
 		pmu_box_begin_read(ev->box);
 	pmu_event_update(ev);
 	pmu_box_end_read(ev->box);
+}
+
+/*
+ * An event that starts or stops beside equal ones needs to know what these have counted, and
+ * nothing else. Has it been told, though the box counts on?
+ */
+static bool pmu_event_fold_beside(struct pmu_event *ev, unsigned int others)
+{
+	return others && box_ops(ev->box)->read_exact && pmu_event_is_single(ev) &&
+	       pmu_event_update_exactly(ev);
+}
+
+/* Let the event's hardware count. What it counted before belongs to others that share it. */
+static void pmu_event_start_counter(struct pmu_event *ev)
+{
+	struct pmu_box *box = ev->box;
+
+	if (pmu_event_fold_beside(ev, ev->bearer->counting))
+		return;
+	if (!pmu_event_is_alone(ev))
+		pmu_box_freeze(box);
+	if (pmu_box_is_idle(box)) {
+		box->told = box->odd;
+		box->odd = false;
+	}
+	if (ev->bearer->counting)
+		pmu_event_fold(ev);
+	else
+		pmu_event_begin(ev->bearer);
 }
 
 void pmu_event_start(struct perf_event *event, int flags)
@@ -75,17 +109,7 @@ void pmu_event_start(struct perf_event *event, int flags)
 	if (!(event->hw.state & PERF_HES_STOPPED) || ev->transit == PMU_TRANSIT_WAITING ||
 	    !pmu_box_is_here(box))
 		return;
-	if (!pmu_event_is_alone(ev))
-		pmu_box_freeze(box);
-	if (pmu_box_is_idle(box)) {
-		box->told = box->odd;
-		box->odd = false;
-	}
-	/* What was counted before belongs to the events that shared before. */
-	if (ev->bearer->counting)
-		pmu_event_fold(ev);
-	else
-		pmu_event_begin(ev->bearer);
+	pmu_event_start_counter(ev);
 	ev->bearer->counting++;
 	/* From here on an NMI may read. */
 	WRITE_ONCE(event->hw.state, 0);
@@ -96,12 +120,29 @@ void pmu_event_start(struct perf_event *event, int flags)
 }
 
 /* Unless others count with it. */
-static void pmu_event_stop_counter(struct pmu_event *ev)
+static void pmu_event_stop_hardware(struct pmu_event *ev)
 {
 	struct pmu_event *bearer = ev->bearer;
 
 	if (bearer->counting == 1 && !pmu_box_absent(ev->box) && box_ops(ev->box)->stop)
 		box_ops(ev->box)->stop(ev->box, bearer, bearer->event->hw.idx);
+}
+
+/* If nothing else counts, it is enough to freeze the box. The counter stays set up. */
+static void pmu_event_stop_counter(struct pmu_event *ev)
+{
+	struct pmu_box *box = ev->box;
+
+	if (pmu_event_fold_beside(ev, ev->bearer->counting - 1))
+		return;
+	if (!list_is_singular(&box->active) && pmu_event_is_alone(ev)) {
+		pmu_event_stop_hardware(ev);
+		pmu_event_fold(ev);
+	} else {
+		pmu_box_freeze(box);
+		pmu_event_update(ev);
+		pmu_event_stop_hardware(ev);
+	}
 }
 
 static void pmu_event_stop(struct perf_event *event, int flags)
@@ -115,15 +156,7 @@ static void pmu_event_stop(struct perf_event *event, int flags)
 	 */
 	if (!(flags & PERF_EF_UPDATE) || event->hw.state & PERF_HES_STOPPED)
 		return;
-	/* If nothing else counts, it is enough to freeze the box. The counter stays set up. */
-	if (!list_is_singular(&box->active) && pmu_event_is_alone(ev)) {
-		pmu_event_stop_counter(ev);
-		pmu_event_fold(ev);
-	} else {
-		pmu_box_freeze(box);
-		pmu_event_update(ev);
-		pmu_event_stop_counter(ev);
-	}
+	pmu_event_stop_counter(ev);
 	ev->bearer->counting--;
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	list_del(&ev->active);

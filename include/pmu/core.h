@@ -261,6 +261,13 @@ struct pmu_box_ops {
 	 */
 	int (*read)(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value);
 	/**
+	 * @read_exact: what read says of a box that counts may lack counts that are under way, and
+	 * come later. This is the same value with all of them, of an event that counts. Returns 0,
+	 * or an error if that is not to be had without a freeze. NULL: it never is, or read is
+	 * exact; see pmu_desc.live.
+	 */
+	int (*read_exact)(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value);
+	/**
 	 * @restarted: the event's counter, which is too wide to wrap, is less than it was: somebody
 	 * has begun it anew, at 0. The event gets what it has counted since. Any context, also an
 	 * NMI. NULL: a counter that is less has wrapped.

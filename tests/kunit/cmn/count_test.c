@@ -4,6 +4,7 @@
  * Documentation/hardware/cmn.md, worked out by hand.
  */
 #include <kunit/test.h>
+#include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -367,6 +368,114 @@ static void overflow_is_cleared(struct kunit *test)
 	}
 }
 
+/* What an exact read meets: reads 0 and 1 are of letters, 2 of counters; 3 to 5 the same again. */
+static struct {
+	u64 locals[2];
+	u32 letters[2];
+	u64 at[6];			/* ns */
+	unsigned int slow_ms;		/* before the last one */
+} meanwhile;
+
+static void happens_meanwhile(struct cmn_regfile *file, unsigned int n)
+{
+	if (n >= 6)
+		return;
+	if (n == 5)
+		mdelay(meanwhile.slow_ms);
+	meanwhile.at[n] = ktime_get_mono_fast_ns();
+	cmn_regfile_set(file, file->xp[1] + PMEVCNT, meanwhile.locals[n / 3]);
+	cmn_regfile_set(file, file->node[3] + PMEVCNT_AB,
+			0x8000000080000000 + meanwhile.letters[n / 3]);
+}
+
+/* In a mesh that counts the value is exact if no counter wraps from one look at it to the next. */
+static void exact_while_it_counts(struct kunit *test)
+{
+	static const struct {
+		const char *what;
+		u64 locals[2];
+		u32 letters[2];
+		int err;
+		u64 value;		/* or of a read after that */
+	} rows[] = {
+		{ "quiet", { 0x30, 0x38 }, { 0, 0 }, 0, 0x38 },
+		{ "wraps unseen before", { 0x30, 0x38 }, { 5, 5 }, 0, 0x50038 },
+		{ "a carry under way", { 0x30, 0x38 }, { 5, 6 }, 0, 0x60038 },
+		{ "a wrap meanwhile", { 0xfff0, 0x10 }, { 6, 6 }, -EAGAIN, 0x70010 },
+		{ "its carry comes, too", { 0xfff0, 0x10 }, { 7, 8 }, -EAGAIN, 0x80010 },
+		{ "one of two wraps", { 0x1000fff0, 0x20000010 }, { 8, 9 }, -EAGAIN, 0x92010 },
+		{ "known, and late", { 0x5, 0x6 }, { 9, 9 }, -EAGAIN, 0xb0006 },
+		{ "it has come", { 0x6, 0x7 }, { 0xb, 0xb }, 0, 0xb0007 },
+	};
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	struct cmn_event *ce = cmn_regfile_start(test, file, claims, 0x10005, 0, 0);
+	u64 before = cmn_event_value(&file->cmn, ce), value;
+
+	cmn_mesh_run(&file->cmn, true);
+	KUNIT_EXPECT_EQ(test, file->cmn.wrap_ns, 16384U);
+	file->cmn.wrap_ns = NSEC_PER_SEC;
+	file->cmn.carry_ns = 1000000;
+	file->before_read = happens_meanwhile;
+	for (int i = 0; i < ARRAY_SIZE(rows); i++) {
+		memcpy(meanwhile.locals, rows[i].locals, sizeof(meanwhile.locals));
+		memcpy(meanwhile.letters, rows[i].letters, sizeof(meanwhile.letters));
+		cmn_regfile_forget(file);
+		KUNIT_EXPECT_EQ_MSG(test, cmn_event_value_exact(&file->cmn, ce, &value),
+				    rows[i].err, "%s", rows[i].what);
+		KUNIT_EXPECT_EQ_MSG(test, file->reads, 6U, "%s", rows[i].what);
+		/* All carries of before the look have come. */
+		KUNIT_EXPECT_GE_MSG(test, meanwhile.at[3] - meanwhile.at[2], 1000000ULL, "%s",
+				    rows[i].what);
+		if (rows[i].err)
+			value = cmn_event_value(&file->cmn, ce);
+		KUNIT_EXPECT_EQ_MSG(test, value - before, rows[i].value, "%s", rows[i].what);
+		KUNIT_EXPECT_EQ(test, file->writes, 0U);
+	}
+	kvfree(ce);
+}
+
+/* It is not if a counter may have gone round; nor is it tried where that is sure from the beginning. */
+static void not_exact_if_it_takes_long(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	struct cmn_event *ce = cmn_regfile_start(test, file, claims, 0x10005, 0, 0);
+	u64 value;
+
+	cmn_mesh_run(&file->cmn, true);
+	memset(&meanwhile, 0, sizeof(meanwhile));
+	file->before_read = happens_meanwhile;
+	file->cmn.wrap_ns = 50 * NSEC_PER_MSEC;
+	meanwhile.slow_ms = 51;
+	cmn_regfile_forget(file);
+	KUNIT_EXPECT_EQ(test, cmn_event_value_exact(&file->cmn, ce, &value), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, file->reads, 6U);
+	file->cmn.wrap_ns = file->cmn.carry_ns;
+	cmn_regfile_forget(file);
+	KUNIT_EXPECT_EQ(test, cmn_event_value_exact(&file->cmn, ce, &value), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, file->reads, 2U);
+	kvfree(ce);
+}
+
+/* The cycle counter is one register. */
+static void cycles_are_exact(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	struct cmn_event *ce = cmn_regfile_start(test, file, claims, 0x3, 0, 0);
+	u64 before = cmn_event_value(&file->cmn, ce), value = 0;
+
+	cmn_mesh_run(&file->cmn, true);
+	cmn_regfile_set(file, file->node[3] + PMCCNTR, 0x8000000005);
+	cmn_regfile_forget(file);
+	KUNIT_EXPECT_EQ(test, cmn_event_value_exact(&file->cmn, ce, &value), 0);
+	KUNIT_EXPECT_EQ(test, value - before, 5ULL);
+	KUNIT_EXPECT_EQ(test, file->reads, 1U);
+	KUNIT_EXPECT_EQ(test, file->writes, 0U);
+	kvfree(ce);
+}
+
 static struct kunit_case cmn_count_cases[] = {
 	KUNIT_CASE(local_wraps),
 	KUNIT_CASE(carries_under_way),
@@ -379,6 +488,9 @@ static struct kunit_case cmn_count_cases[] = {
 	KUNIT_CASE(letters_wrap),
 	KUNIT_CASE(all_letters_wrap),
 	KUNIT_CASE(cycles),
+	KUNIT_CASE(exact_while_it_counts),
+	KUNIT_CASE(not_exact_if_it_takes_long),
+	KUNIT_CASE(cycles_are_exact),
 	KUNIT_CASE(a_pass_is_cheap),
 	KUNIT_CASE(overflow_is_cleared),
 	{ }

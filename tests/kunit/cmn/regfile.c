@@ -56,8 +56,11 @@ static u64 record(bool write, const void __iomem *reg, unsigned int bytes, u64 v
 
 static u64 regfile_read(const void __iomem *reg, unsigned int bytes)
 {
-	u64 offset = record(false, reg, bytes, 0);
-	u64 value;
+	u64 offset, value;
+
+	if (current_file->before_read)
+		current_file->before_read(current_file, current_file->reads);
+	offset = record(false, reg, bytes, 0);
 
 	if (offset >= current_file->cmn.size)
 		return ~0ULL;

@@ -44,6 +44,8 @@ struct cmn_regfile {
 	struct cmn_access log[REGFILE_LOG];
 	unsigned int reads, writes, outside;
 	u64 stuck;			/* a register that keeps nothing, unless 0 */
+	/* What happens before each read: @n were made since cmn_regfile_forget(). */
+	void (*before_read)(struct cmn_regfile *file, unsigned int n);
 	u32 frame;
 	u32 xp[CMN_MAX_XPS];		/* offsets of frames */
 	u32 node[64];

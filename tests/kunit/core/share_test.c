@@ -31,6 +31,8 @@ static struct {
 	u8 claimed;
 	bool frozen, gone;
 	unsigned int freezes, starts, stops, reads, hands;
+	unsigned int exact;		/* reads that are to the unit while the box counts; */
+	bool never_exact;		/* or that cannot be */
 	unsigned int misuse;		/* verbs called when, or with what, they must not be */
 	u64 max_rate;
 } share;
@@ -120,6 +122,25 @@ static int share_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *v
 	share.reads++;
 	*value = share.raw[n];
 	return share.gone ? -ENODEV : 0;
+}
+
+/* What plain reads see of a box that counts is older than that. */
+static int share_read_late(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
+{
+	int err = share_read(box, ev, idx, value);
+
+	*value -= share.frozen ? 0 : min(*value, 3ULL);
+	return err;
+}
+
+static int share_read_exact(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
+{
+	int n = share_counter(ev, idx);
+
+	share.misuse += share.frozen || share.kind[n] < 0;
+	share.exact++;
+	*value = share.raw[n];
+	return share.never_exact ? -EAGAIN : 0;
 }
 
 static void share_freeze(struct pmu_box *box)
@@ -288,6 +309,41 @@ static void stands_for_a_start(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, share.stops, 0U);
 	KUNIT_EXPECT_EQ(test, share.freezes, 2U);
 	perf_event_release_kernel(other);
+}
+
+/*
+ * Nor does it stand beside an equal one if what this has counted can be known to the unit while it
+ * counts. Plain reads may lack some of that, which then would be the other's.
+ */
+static void counts_on_if_that_is_exact(struct kunit *test)
+{
+	struct perf_event *event, *other;
+
+	share_desc.live = false;
+	share_ops.read = share_read_late;
+	share_ops.read_exact = share_read_exact;
+	for (int way = 0; way < 2; way++) {
+		share.exact = 0;
+		share.freezes = 0;
+		share.never_exact = way;
+		event = open_event(test, 1);
+		KUNIT_EXPECT_EQ(test, share.exact, 0U);
+		happen(1, 5);
+		other = open_event(test, 1);
+		happen(1, 70);
+		perf_event_disable(event);
+		KUNIT_EXPECT_EQ(test, local64_read(&event->count), 75LL);
+		happen(1, 600);
+		perf_event_disable(other);
+		KUNIT_EXPECT_EQ(test, local64_read(&other->count), 670LL);
+		/* The last one has nobody to count on. */
+		KUNIT_EXPECT_EQ(test, share.exact, 2U);
+		KUNIT_EXPECT_EQ(test, share.freezes, way ? 3U : 1U);
+		perf_event_release_kernel(event);
+		perf_event_release_kernel(other);
+	}
+	KUNIT_EXPECT_EQ(test, share.starts, 2U);
+	KUNIT_EXPECT_EQ(test, share.stops, 2U);
 }
 
 /* Whatever differs is counted apart. */
@@ -577,11 +633,14 @@ static void ledger(struct kunit *test)
 		seed = get_random_u32();
 	kunit_info(test, "share_seed=%u\n", seed);
 	prandom_seed_state(&rnd, seed);
-	for (int way = 0; way < 4; way++) {
+	for (int way = 0; way < 5; way++) {
 		share_desc.live = way & 1;
 		if (way & 2)
 			with_claims();
+		if (way == 4)
+			share_ops.read_exact = share_read_exact;
 		for (int step = 0; step < 1000; step++) {
+			share.never_exact = prandom_u32_state(&rnd) % 2;
 			ledger_step(test, &entry[prandom_u32_state(&rnd) % EVENTS], &rnd);
 			happen(prandom_u32_state(&rnd) % KINDS, prandom_u32_state(&rnd) % 10000000);
 			KUNIT_ASSERT_EQ(test, share.misuse, 0U);
@@ -604,6 +663,7 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(claims_are_handed_on),
 	KUNIT_CASE(not_without_hand),
 	KUNIT_CASE(stands_for_a_start),
+	KUNIT_CASE(counts_on_if_that_is_exact),
 	KUNIT_CASE(only_equal_ones_share),
 	KUNIT_CASE(pinned_ones_have_room_for_equals),
 	KUNIT_CASE(read_once_in_a_pass),
