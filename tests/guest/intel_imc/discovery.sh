@@ -155,6 +155,33 @@ test_both_sub_channels() {
 	equal "both of another event" "$(pmu-event uncore_imc_0:0xf702,1)" EINVAL
 }
 
+# Two equal events of both sub-channels are two counters. The first leaves, and both count on for the second, which
+# gives them back. Another event has the counter that a first claim would take.
+test_both_sub_channels_are_handed_on() {
+	ours_only
+	[ "$MODEL" = 173 ] || skip "no sub-channels"
+	counters=/sys/kernel/debug/pmu_core/counters
+	cat > /tmp/handed <<-EOT
+		rm -f /tmp/go
+		mkfifo /tmp/go
+		pmu-event --manual uncore_imc_0:0xcf05,1 -x 'cat /tmp/go > /dev/null' -x @read > /tmp/first &
+		until grep -q config1=0x1 $counters; do sleep 0.02; done
+		pmu-event --manual uncore_imc_0:0xcf05,1 -x "cat $counters > /tmp/both
+			pmu-model add imc0 cas_rd 5; pmu-model add imc0 cas_rd_sch1 70
+			pmu-model stats imc0 --reset > /dev/null; echo > /tmp/go; while grep -q ' \$! ' $counters; do sleep 0.02; done
+			pmu-model stats imc0 > /tmp/stats; cat $counters > /tmp/one" -x @read \
+			-x 'pmu-model add imc0 cas_rd 600; pmu-model add imc0 cas_rd_sch1 8000' -x @read \
+			-x "pmu-event uncore_imc_0:0xf006 -x 'pmu-model add imc0 cas_wr_sch1 4'" -x @read
+		pmu-event --group uncore_imc_0:0xcf05,1 uncore_imc_0:0xf006 -x 'pmu-model add imc0 cas_rd_sch1 9; pmu-model add imc0 cas_wr_sch1 1'
+	EOT
+	got=$(pmu-event --manual uncore_imc_0:0xf005 -x 'sh /tmp/handed' | xargs)
+	equal "the first; the second, one beside it; who comes next" "$(cat /tmp/first); $got" "75; 75 8675 4 8675 9 1"
+	equal "writes when the first leaves" "$(awk '{ w += $3 } END { print w + 0 }' /tmp/stats)" 0
+	contains "two" "$(cat /tmp/both)" 'config=0xcf05,config1=0x1: opened by [0-9]+ [0-9]+$'
+	contains "one" "$(cat /tmp/one)" 'config=0xcf05,config1=0x1: opened by [0-9]+$'
+	equal "none" "$(cat $counters)" ""
+}
+
 test_free_running() {
 	if [ "$MODEL" = 173 ]; then
 		equal "PMUs" "$(cd "$PMUS" && echo uncore_imc_free_running_*)" 'uncore_imc_free_running_*'
