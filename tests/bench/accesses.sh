@@ -36,12 +36,12 @@ load() {
 	count probe
 }
 
-# An event beside one that is equal: second EVENT
+# An event beside one that is equal: second NAME EVENT
 second() {
-	pmu-event --manual "$1" -x "
-		pmu-event --disabled --manual '$1' -x 'sh /tmp/count' -x @enable -x 'sh /tmp/count second-start' \
-			-x 'sleep 1' -x @read -x 'sh /tmp/count second-read' \
-			-x 'sleep 1' -x @disable -x 'sh /tmp/count second-stop'" | grep -v '^[0-9]*$'
+	pmu-event --manual "$2" -x "
+		pmu-event --disabled --manual '$2' -x 'sh /tmp/count' -x @enable -x 'sh /tmp/count start-$1' \
+			-x 'sleep 1' -x @read -x 'sh /tmp/count read-$1' \
+			-x 'sleep 1' -x @disable -x 'sh /tmp/count stop-$1'" | grep -v '^[0-9]*$'
 }
 
 # 16 users, each of whom reads these events each second, for ten seconds: users EVENT,EVENT...

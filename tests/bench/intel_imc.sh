@@ -27,7 +27,7 @@ pmu-event --manual $pmu:0x304 $pmu:0xc04 $pmu:0x101 -x "
 	pmu-event --disabled --manual $pmu:0x10 -x 'sh /tmp/count' -x @enable -x 'sh /tmp/count start-beside' \
 		-x 'sleep 1' -x @disable -x 'sh /tmp/count stop-beside'" | grep -v '^[0-9]*$'
 
-second $pmu:0x304
+second second $pmu:0x304
 users $pmu/event=0x4,umask=0x3/,$pmu/event=0x4,umask=0xc/,$pmu/event=0x1,umask=0x1/,$pmu/event=0x0/
 
 # A hundred reads without a pause
