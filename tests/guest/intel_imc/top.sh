@@ -112,6 +112,20 @@ print(running / enabled)')"
 	contains "the text" "$(cat /tmp/text)" '~ counters took turns: these numbers are of [0-9]+%'
 }
 
+# A monitor and another pmu-top that count the same: nothing takes turns, so no number is marked.
+test_beside_equals() {
+	[ $driver = ours ] || skip "events of the in-tree driver do not share"
+	perf stat -a -o /tmp/perf -e uncore_imc/cas_count_read/,uncore_imc/cas_count_write/,uncore_imc/event=0/ -- \
+		pmu-top --mode pages --json --output /tmp/other -- \
+		pmu-top --mode pages --record /tmp/record --json --output /tmp/top -- sleep 2
+	equal "notes" "$(top_value "" notes)" '[]'
+	for what in read write page_hit; do
+		equal "$what" "$(top_value $what socket=0 channel=0 share) $(top_value $what socket=0 channel=0 share /tmp/other)" "1.0 1.0"
+	done
+	pmu-top --once --replay /tmp/record --output /tmp/text
+	fails grep '~' /tmp/text
+}
+
 # A group that needs all counters of a channel, the clock that has one alone, and another pmu-top: nobody is left without
 # numbers, and those that took turns say so.
 test_beside_others() {
