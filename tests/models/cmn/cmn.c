@@ -34,6 +34,7 @@
  *  + control keys: see control.c
  */
 #include "cmn.h"
+#include "common/fault.h"
 #include "migration/vmstate.h"
 #include "qapi/error.h"
 #include "qemu/module.h"
@@ -154,7 +155,7 @@ static uint64_t cmn_read(void *opaque, hwaddr addr, unsigned size)
     s->stand.accesses_since++;
     value = cmn_peek(s, addr & ~7ull) >> (8 * (addr & 7));
     cmn_tear(s, addr);
-    return value;
+    return pmu_fault_read(&s->model, value, size);
 }
 
 static void cmn_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
@@ -163,7 +164,7 @@ static void cmn_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
     unsigned shift = 8 * (addr & 7);
 
     cmn_stat(s, addr, size)->writes++;
-    if (!s->gone && !s->unpowered) {
+    if (!s->gone && !s->unpowered && pmu_fault_write(&s->model)) {
         cmn_bus_write(&s->bus, addr & ~7ull, MAKE_64BIT_MASK(shift, 8 * size),
                       value << shift);
     }

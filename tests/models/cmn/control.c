@@ -10,6 +10,7 @@
 #include "cmn.h"
 #include "qapi/error.h"
 #include "qemu/cutils.h"
+#include "common/fault.h"
 
 #define MAX_MESHES 16   /* as there are interrupts for */
 #define MAX_SLEEP_MS 3600000
@@ -475,6 +476,7 @@ static const PmuKey mesh_keys[] = {
       get_mesh, set_mesh },
     { "word", "the doubleword at address, without an access being counted",
       UINT64_MAX, KEY_WORD, get_mesh, set_mesh },
+    PMU_FAULT_KEYS,
 };
 
 /* Keys of a DTC: counters by their number, and these */

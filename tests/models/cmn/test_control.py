@@ -188,6 +188,22 @@ class Keys(CountTest):
         self.assertEqual(self.dtcs[0].counter("A"), 0)
         self.assertEqual(self.mesh.root.type, 2)
 
+    def test_the_last_access_and_an_odd_one(self):
+        self.set("accesses", 0)
+        self.set("last", 3)
+        root = self.mesh.root.read(0)
+        self.dtcs[0].write32(Dtc.PMCR, Dtc.PMU_EN)
+        self.assertEqual(self.mesh.root.read(0), ALL_ONES)
+        self.dtcs[0].write32(Dtc.PMCR, 0)
+        self.assertEqual(self.get("accesses"), 2)
+        self.set("last", 0)
+        self.assertEqual(self.dtcs[0].read32(Dtc.PMCR), Dtc.PMU_EN)
+        for odd_as, value in (0, 0), (1, ALL_ONES), (2 + 63, root ^ 1 << 63):
+            self.set("odd_as", odd_as)
+            self.set("odd", 1)
+            self.assertEqual([self.mesh.root.read(0) for _ in range(2)],
+                             [value, root])
+
     def test_a_sleep(self):
         dtm, dtc = self.dtm(0x20), self.dtcs[0]
         hnf = self.mesh.nodes[HNF, 0x24]

@@ -22,6 +22,15 @@ typedef struct PmuStat {
     uint64_t writes;
 } PmuStat;
 
+/* A fault at an access of a certain number, see fault.h */
+typedef struct PmuFault {
+    uint64_t accesses;
+    uint64_t last;      /* so many until nobody answers; 0: not planned */
+    uint64_t odd;       /* so many until the one that goes wrong */
+    unsigned odd_as;
+    bool gone;          /* the last one was */
+} PmuFault;
+
 /* Something that can be read and set from outside the hardware's view. */
 typedef struct PmuKey {
     const char *name;
@@ -45,6 +54,7 @@ struct PmuModel {
     size_t nkeys;
     PmuStat *stats;
     size_t nstats;
+    PmuFault fault;
     /* One line for each event: "event NAME ..."; NULL: no events */
     void (*list_events)(PmuModel *model, GString *out);
     /* @n clocks (or occasions) in each of which @event counted @inc */

@@ -27,6 +27,7 @@
 #include "qapi/error.h"
 #include "qemu/module.h"
 #include "counter.h"
+#include "common/fault.h"
 
 /* Configuration registers of a channel */
 #define REG_CTR(n)          (0xa0 + 8 * (n))    /* low; high follows */
@@ -263,6 +264,9 @@ static bool channel_write(UncoreFunction *f, uint32_t reg, uint32_t mask,
     if (!channel_peek(ch, reg, &old)) {
         return false;
     }
+    if (!pmu_fault_write(&f->model)) {
+        return true;
+    }
     if (ch->lose) {
         ch->lose--;
         return true;
@@ -414,6 +418,7 @@ static const PmuKey channel_keys[] = {
     { "doze", "1: from an access on the clock runs only if a CPU of the socket "
       "is awake then (package sleep)", 1, 0, get_doze, set_doze },
     UNCORE_KEY_GONE,
+    PMU_FAULT_KEYS,
     { "lose", "so many of the next writes do not arrive", UINT32_MAX, 0,
       get_lose, set_lose },
     { "reserved", "the first write that a manual forbids, register << 32 | "

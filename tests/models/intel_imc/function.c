@@ -8,6 +8,7 @@
 #include "function.h"
 #include "qapi/error.h"
 #include "qemu/module.h"
+#include "common/fault.h"
 #include "hw/boards.h"
 #include "hw/core/cpu.h"
 #include "migration/vmstate.h"
@@ -33,11 +34,13 @@ static uint32_t function_config_read(PCIDevice *pci, uint32_t addr, int len)
     uint32_t dword;
 
     function_count(f, addr, len, false);
-    if (f->gone) {
+    if (f->gone || pmu_fault_gone(&f->model)) {
         return MAKE_64BIT_MASK(0, 8 * len);
     }
     if ((addr & 3) + len <= 4 && fc->read(f, addr & ~3, &dword)) {
-        return extract32(dword, 8 * (addr & 3), 8 * len);
+        dword = extract32(dword, 8 * (addr & 3), 8 * len);
+        return pmu_fault_read(&f->model, dword, len) &
+               MAKE_64BIT_MASK(0, 8 * len);
     }
     return pci_default_read_config(pci, addr, len);
 }
@@ -51,7 +54,7 @@ static void function_config_write(PCIDevice *pci, uint32_t addr, uint32_t value,
     uint32_t mask = (uint32_t)MAKE_64BIT_MASK(0, 8 * len) << shift;
 
     function_count(f, addr, len, true);
-    if (f->gone) {
+    if (f->gone || pmu_fault_gone(&f->model)) {
         return;
     }
     if (!fc->write || (addr & 3) + len > 4 ||

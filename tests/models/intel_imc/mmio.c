@@ -35,6 +35,7 @@
 #include "qapi/error.h"
 #include "qemu/module.h"
 #include "counter.h"
+#include "common/fault.h"
 #include "free.h"
 
 #define MEM_REGISTERS       4
@@ -212,7 +213,7 @@ static uint64_t channel_read(MmioChannel *ch, unsigned reg, unsigned size)
     if (size == 8) {
         value |= (uint64_t)channel_dword(ch, reg + 4) << 32;
     }
-    return value >> 8 * (reg & 3);
+    return pmu_fault_read(&ch->model, value >> 8 * (reg & 3), size);
 }
 
 static void channel_reserved(MmioChannel *ch, unsigned reg, uint32_t wrong)
@@ -272,7 +273,7 @@ static void channel_write(MmioChannel *ch, unsigned reg, unsigned size,
                           uint64_t value)
 {
     channel_count(ch, reg, size, true);
-    if (ch->gone) {
+    if (ch->gone || !pmu_fault_write(&ch->model)) {
         return;
     }
     if (ch->lose) {
@@ -397,6 +398,7 @@ static const PmuKey channel_keys[] = {
       "is awake then (package sleep)", 1, FAULT_DOZE, get_fault, set_fault },
     { "gone", "1: all-ones to every read, no write arrives", 1, FAULT_GONE,
       get_fault, set_fault },
+    PMU_FAULT_KEYS,
     { "lose", "so many of the next writes do not arrive", UINT32_MAX,
       NUMBER_LOSE, get_number, set_number },
     { "reserved", "the first write that a manual forbids, register << 32 | "

@@ -93,6 +93,17 @@ class Functions(MmioTest):
         self.set("imc0", "gone", 0)
         self.assertEqual(self.readl(CTL[0]), 0)
 
+    def test_the_last_access_and_an_odd_one(self):
+        self.set("imc0", "last", 2)
+        self.writel(CTL[0], CAS_RD)
+        self.writel(CTL[0], 0)
+        self.assertEqual(self.readq(CTR[0]), ALL_ONES)
+        self.set("imc0", "last", 0)
+        self.assertEqual(self.readl(CTL[0]), CAS_RD)
+        self.set("imc0", "odd_as", 2 + 40)
+        self.set("imc0", "odd", 1)
+        self.assertEqual([self.readq(CTR[0]) for _ in range(2)], [1 << 40, 0])
+
 
 class Block(MmioTest):
     def test_four_counters(self):

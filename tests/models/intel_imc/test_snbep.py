@@ -451,6 +451,41 @@ class Faults(SnbepTest):
         self.assertEqual(self.imc.read(0), 0x3cb08086)
         self.assertEqual(self.imc.read(Channel.CTL[0]), EN | CAS_RD)
 
+    def test_the_last_access(self):
+        self.start(0, CAS_RD)
+        self.imc.set("accesses", 0)
+        self.imc.set("last", 3)
+        self.assertEqual(self.imc.read(0), 0x3cb08086)
+        self.assertEqual(self.imc.read(Channel.CTL[0]), EN | CAS_RD)
+        self.imc.write(Channel.CTL[1], 1)
+        self.assertEqual(self.imc.read(Channel.CTL[0]), 0xffffffff)
+        self.assertEqual(self.imc.read(0), 0xffffffff)
+        self.imc.write(Channel.CTL[0], 0)
+        self.assertEqual(self.imc.get("accesses"), 2)
+        self.imc.set("last", 0)
+        self.assertEqual(self.imc.read(Channel.CTL[0]), EN | CAS_RD)
+        self.assertEqual(self.imc.read(Channel.CTL[1]), 1)
+        self.assertEqual(self.imc.read(0), 0x3cb08086)
+
+    def test_an_odd_access(self):
+        self.imc.write(Channel.CTL[0], CAS_RD)
+        for odd_as, value in (0, 0), (1, 0xffffffff), (7, CAS_RD ^ 1 << 5):
+            self.imc.set("odd_as", odd_as)
+            self.imc.set("odd", 2)
+            self.assertEqual([self.imc.read(Channel.CTL[0]) for _ in range(3)],
+                             [CAS_RD, value, CAS_RD])
+        self.imc.set("odd", 1)
+        self.imc.write(Channel.CTL[0], 1)
+        self.assertEqual(self.imc.read(Channel.CTL[0]), CAS_RD)
+        self.assertEqual(self.imc.get("odd"), 0)
+
+    def test_a_ubox_answers_for_the_last_time(self):
+        self.machine.control("set", "ubox@0", "last", 2)
+        ubox = (0x3f, 0x0b, 0)
+        before = self.machine.config_read(ubox, 0x54)
+        self.assertEqual(before, 0x00fac688)
+        self.assertEqual(self.machine.config_read(ubox, 0x54), 0xffffffff)
+
 
 class Statistics(SnbepTest):
     def test_accesses_are_counted_by_class(self):

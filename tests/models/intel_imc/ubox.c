@@ -15,6 +15,7 @@
 #include "function.h"
 #include "qapi/error.h"
 #include "qemu/module.h"
+#include "common/fault.h"
 
 #define GIDNIDMAP_IDENTITY  0x00fac688
 #define GIDNIDMAP_MASK      0x00ffffff
@@ -66,6 +67,7 @@ static const PmuKey ubox_keys[] = {
     { "gidnidmap", "bits 3i+2:3i are the node id of package i",
       GIDNIDMAP_MASK, UBOX_KEY_MAP, get_ubox, set_ubox },
     UNCORE_KEY_GONE,
+    PMU_FAULT_KEYS,
 };
 
 static void ubox_realize(PCIDevice *pci, Error **errp)
