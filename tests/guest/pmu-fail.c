@@ -3,14 +3,21 @@
  * pmu-fail: do something again and again, and each time the next allocation of the kernel fails, until all
  * that it needs have failed once.
  *
- *   pmu-fail [--undo COMMAND] [--then COMMAND] load FILE [PARAMETERS]
+ *   pmu-fail [--ours [--but FUNCTION]] [--most N [--seed N]] [--least N] [--period N] [--check COMMAND] \
+ *		[--undo COMMAND] [--then COMMAND] load FILE [PARAMETERS]
  *   pmu-fail ... write FILE TEXT
  *   pmu-fail ... read FILE
  *   pmu-fail ... open EVENT...		a group, which is enabled, read and closed
  *   pmu-fail ... fork EVENT		of this process, inherited by the one that is forked
  *
- * pmu-attr.h says what an EVENT is. --undo: after each time that worked; without it a module is unloaded.
- * --then: after each time; it must not fail. Only what the kernel allocates for this process fails, and what it
+ * pmu-attr.h says what an EVENT is. --period: it samples.
+ *
+ * --check: after each time that worked. --undo: behind that; without it a module is unloaded. --then: after each time.
+ * No command may fail.
+ *
+ * --ours: only what a module asks for fails, itself or by what it calls; not what the kernel needs to load it. --but:
+ * and FUNCTION is not among the callers. --most: of many allocations so many fail, chosen by the seed, one of each
+ * part. --least: it is a failure if there are fewer. Only what the kernel allocates for this process fails, and what it
  * allocates in slabs: not what its threads do, as when a CPU comes online.
  *
  * The answer says how many allocations there were, what was said when one failed, and how often it went without.
@@ -29,11 +36,12 @@
 #include "pmu-attr.h"
 
 #define FAIL_NTH	"/proc/thread-self/fail-nth"
-#define MOST		10000
+#define NONE		1000000		/* no operation has so many */
 #define MAX_GROUP	8
 #define MAX_ERRNO	256
 
-static const char *undo, *then;
+static const char *check, *undo, *then;
+static unsigned int most = NONE, seed, period;
 static unsigned int said[MAX_ERRNO];
 static int fail_nth;
 
@@ -45,15 +53,6 @@ static void arm(unsigned int n)
 
 	if (pwrite(fail_nth, text, size, 0) != size)
 		die("cannot write " FAIL_NTH ":", strerror(errno));
-}
-
-static bool has_failed(void)
-{
-	char text[16] = "";
-
-	if (pread(fail_nth, text, sizeof(text) - 1, 0) < 1)
-		die("cannot read " FAIL_NTH ":", strerror(errno));
-	return atoi(text) == 0;
 }
 
 static void shell(const char *command)
@@ -133,6 +132,7 @@ static int open_group(char **words, unsigned int n)
 
 		parse_event(copy, &event[i]);
 		event[i].attr.disabled = !i;
+		event[i].attr.sample_period = period;
 		event[i].attr.read_format = PERF_FORMAT_GROUP;
 		free(copy);
 	}
@@ -197,9 +197,77 @@ static void configure(const char *file, const char *text)
 		die("a kernel with fault injection has", path);
 }
 
-/* All that is allocated in slabs; what pages cannot be had is told by the kernel at length. */
-static void aim(void)
+/* Where a function or symbol of the kernel is, and if asked, where the next one is */
+static unsigned long long symbol(const char *name, unsigned long long *next)
 {
+	unsigned long long found = 0, address;
+	size_t length = strlen(name);
+	char line[512], *word;
+	FILE *in;
+
+	/* The compiler may have added a dot and more. Addresses go up, but for those of modules; several may be the same. */
+	in = fopen("/proc/kallsyms", "r");
+	while (in && fgets(line, sizeof(line), in)) {
+		address = strtoull(line, NULL, 16);
+		line[strcspn(line, "\n")] = '\0';
+		word = strrchr(line, ' ');
+		if (!found && word && !strncmp(word + 1, name, length) &&
+		    (!word[1 + length] || word[1 + length] == '.'))
+			found = address;
+		if (found && next)
+			*next = address;
+		if (found && (!next || address > found))
+			break;
+	}
+	if (in)
+		fclose(in);
+	if (!found)
+		die("/proc/kallsyms lacks", name);
+	return found;
+}
+
+/* Where a module is that is loaded now: all are behind the kernel, or before it. */
+static unsigned long long a_module(void)
+{
+	FILE *in = fopen("/proc/modules", "r");
+	char line[512] = "", *address;
+
+	if (!in || !fgets(line, sizeof(line), in))
+		die("to aim at modules one has to be", "loaded");
+	fclose(in);
+	address = strstr(line, " 0x");
+	return address ? strtoull(address, NULL, 16) : 0;
+}
+
+/* A caller has to be in a module, among the 32 at most that the kernel looks at. */
+static void aim_at_modules(const char *but)
+{
+	bool behind = a_module() > symbol("_etext", NULL);
+	unsigned long long next;
+	char from[32], to[32];
+
+	snprintf(from, sizeof(from), "%#llx", behind ? symbol("_etext", NULL) : 1);
+	snprintf(to, sizeof(to), "%#llx", behind ? ~0ull - 1 : symbol("_stext", NULL));
+	configure("failslab/require-start", from);
+	configure("failslab/require-end", to);
+	configure("failslab/stacktrace-depth", "32");
+	if (!but)
+		return;
+	snprintf(from, sizeof(from), "%#llx", symbol(but, &next));
+	snprintf(to, sizeof(to), "%#llx", next);
+	configure("failslab/reject-start", from);
+	configure("failslab/reject-end", to);
+}
+
+/* All that is allocated in slabs; what pages cannot be had is told by the kernel at length. */
+static void aim(bool ours, const char *but)
+{
+	configure("failslab/require-start", "0");
+	configure("failslab/require-end", "0xffffffffffffffff");
+	configure("failslab/reject-start", "0");
+	configure("failslab/reject-end", "0");
+	if (ours)
+		aim_at_modules(but);
 	configure("failslab/ignore-gfp-wait", "N");
 	configure("failslab/verbose", "0");
 	configure("fail_page_alloc/min-order", "100");
@@ -208,27 +276,122 @@ static void aim(void)
 		die("no", FAIL_NTH);
 }
 
-static void report(const char *what, unsigned int points)
+/* One time, with the failure of allocation @n: 0 or an errno. @left: how many were missing to it; 0: it failed */
+static int attempt(unsigned int which, char **words, unsigned int n, unsigned int *left)
 {
-	printf("%s: %u allocations failed", what, points);
+	char text[16] = "";
+	int err = operations[which].once(words, n);
+
+	if (pread(fail_nth, text, sizeof(text) - 1, 0) < 1)
+		die("cannot read " FAIL_NTH ":", strerror(errno));
+	*left = atoi(text);
+	arm(0);
+	if (!err)
+		shell(check);
+	if (!err && undo)
+		shell(undo);
+	else if (!err && operations[which].once == load)
+		unload(words[0]);
+	shell(then);
+	if (*left && err)
+		die("without a failure:", strerrorname_np(err));
+	if (!*left)
+		said[err < MAX_ERRNO ? err : 0]++;
+	return err;
+}
+
+/* How many allocations there are, none of which fails. What is allocated only once has been at the second time. */
+static unsigned int count(unsigned int which, char **words)
+{
+	unsigned int left;
+
+	attempt(which, words, NONE, &left);
+	attempt(which, words, NONE, &left);
+	return NONE - left;
+}
+
+static void report(const char *what, unsigned int points, unsigned int missed)
+{
+	printf("%s: %u allocations", what, points);
+	if (points > most)
+		printf(", of which %u failed (seed %u)", most - missed, seed);
 	for (int i = 0; i < MAX_ERRNO; i++)
 		if (said[i])
 			printf(", %u times %s", said[i], i ? strerrorname_np(i) : "did without");
 	putchar('\n');
 }
 
+/* Each fails once, until none is left to fail: how many these were */
+static unsigned int all(unsigned int which, char **words)
+{
+	unsigned int left = 0, n = 0;
+
+	while (!left)
+		attempt(which, words, ++n, &left);
+	return n - 1;
+}
+
+/* Of each of so many parts one fails; returns of how many parts the one was not reached. */
+static unsigned int some(unsigned int which, char **words, unsigned int points)
+{
+	unsigned int left, missed = 0;
+
+	srandom(seed);
+	for (unsigned int i = 0; i < most; i++) {
+		unsigned int from = points * i / most, to = points * (i + 1) / most;
+
+		attempt(which, words, from + 1 + random() % (to - from), &left);
+		missed += left > 0;
+	}
+	return missed;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "undo", required_argument, NULL, 'u' }, { "then", required_argument, NULL, 't' }, { 0 },
+		{ "check", required_argument, NULL, 'c' },
+		{ "undo", required_argument, NULL, 'u' }, { "then", required_argument, NULL, 't' },
+		{ "ours", no_argument, NULL, 'o' }, { "but", required_argument, NULL, 'b' },
+		{ "most", required_argument, NULL, 'm' }, { "seed", required_argument, NULL, 's' },
+		{ "least", required_argument, NULL, 'l' }, { "period", required_argument, NULL, 'p' }, { 0 },
 	};
-	unsigned int which = 0;
+	unsigned int which = 0, least = 1, points, missed = 0;
+	const char *but = NULL;
+	bool ours = false;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "+", options, NULL)) != -1) {
-		if (option == '?')
+		switch (option) {
+		case 'c':
+			check = optarg;
+			break;
+		case 'u':
+			undo = optarg;
+			break;
+		case 't':
+			then = optarg;
+			break;
+		case 'o':
+			ours = true;
+			break;
+		case 'b':
+			but = optarg;
+			break;
+		case 'm':
+			most = atoi(optarg);
+			break;
+		case 's':
+			seed = atoi(optarg);
+			break;
+		case 'p':
+			period = atoi(optarg);
+			break;
+		case 'l':
+			least = atoi(optarg);
+			break;
+		default:
 			return 2;
-		*(option == 'u' ? &undo : &then) = optarg;
+		}
 	}
 	if (argc - optind < 2)
 		return 2;
@@ -236,25 +399,17 @@ int main(int argc, char **argv)
 		which++;
 	if (which == OPERATIONS)
 		die("no operation:", argv[optind]);
-	aim();
-	for (unsigned int n = 1; n < MOST; n++) {
-		int err = operations[which].once(argv + optind + 1, n);
-		bool failed = has_failed();
-
-		arm(0);
-		if (!err && undo)
-			shell(undo);
-		else if (!err && operations[which].once == load)
-			unload(argv[optind + 1]);
-		shell(then);
-		if (!failed) {
-			if (err)
-				die("without a failure:", strerrorname_np(err));
-			report(argv[optind], n - 1);
-			return 0;
-		}
-		said[err < MAX_ERRNO ? err : 0]++;
+	aim(ours, but);
+	argv += optind;
+	points = count(which, argv + 1);
+	if (points > most)
+		missed = some(which, argv + 1, points);
+	else
+		points = all(which, argv + 1);
+	report(argv[0], points, missed);
+	if (points < least) {
+		fprintf(stderr, "there were %u allocations or more\n", least);
+		return 1;
 	}
-	die("there is no end of", "allocations");
-	return 1;
+	return 0;
 }

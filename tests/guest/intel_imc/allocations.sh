@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Each allocation fails once: loading, binding, opening a group, a CPU that goes. Afterwards everything counts.
+# Each allocation fails once: loading, binding, opening a group, a CPU that goes or comes, files of debugfs, a sleep.
+# Afterwards everything counts.
 #
 # hostile: everything is done some hundred times
 # vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
 . ./intel_imc/lib.sh
+. ./allocations.sh
 trap as_it_was EXIT
 
 counts() {
@@ -14,33 +16,50 @@ counts() {
 
 test_the_core_is_loaded() {
 	unload
-	show "$(pmu-fail load $MODULES/pmu_core.ko)"
+	each 1 load $MODULES/pmu_core.ko
 	load
 	counts
 }
 
 test_the_driver_is_loaded() {
 	rmmod intel_imc_pmu
-	show "$(pmu-fail load $MODULES/intel_imc_pmu.ko)"
+	each 800 load $MODULES/intel_imc_pmu.ko
 	insmod $MODULES/intel_imc_pmu.ko
 	counts
 }
 
 test_a_channel_is_bound() {
+	echo 0000:7f:10.0 > $DRIVER/unbind
 	echo 0000:3f:10.0 > $DRIVER/unbind
-	show "$(pmu-fail --undo "echo 0000:3f:10.0 > $DRIVER/unbind" write $DRIVER/bind 0000:3f:10.0)"
+	each_of_all 150 --undo "echo 0000:3f:10.0 > $DRIVER/unbind" write $DRIVER/bind 0000:3f:10.0
 	echo 0000:3f:10.0 > $DRIVER/bind
+	echo 0000:7f:10.0 > $DRIVER/bind
 	counts
 }
 
 test_a_group_is_opened() {
-	show "$(pmu-fail open uncore_imc_0/cas_count_read/ uncore_imc_0/cas_count_write/ uncore_imc_0:0x101)"
+	show "$(pmu-fail --least 25 open uncore_imc_0/cas_count_read/ uncore_imc_0/cas_count_write/ uncore_imc_0:0x101)"
 	counts
 }
 
 test_an_owner_goes() {
-	show "$(pmu-fail --undo 'echo 1 > /sys/devices/system/cpu/cpu2/online' write /sys/devices/system/cpu/cpu2/online 0)"
+	show "$(pmu-fail --least 1 --undo 'echo 1 > /sys/devices/system/cpu/cpu2/online' write /sys/devices/system/cpu/cpu2/online 0)"
 	counts
+}
+
+test_an_owner_comes() {
+	echo 0 > /sys/devices/system/cpu/cpu2/online
+	show "$(pmu-fail --least 1 --undo 'echo 0 > /sys/devices/system/cpu/cpu2/online' write /sys/devices/system/cpu/cpu2/online 1)"
+	echo 1 > /sys/devices/system/cpu/cpu2/online
+	counts
+}
+
+test_debugfs_is_read() {
+	files uncore_imc_0:0x304 /sys/kernel/debug/pmu_core
+}
+
+test_a_sleep() {
+	sleeps uncore_imc_0:0x304 'pmu-model add imc0 cas_rd 7'
 }
 
 test_nothing_is_lost() {

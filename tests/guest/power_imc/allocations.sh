@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Each allocation fails once: loading, opening nest, core and trace events, forking with a thread event. Afterwards
-# everything counts.
+# Each allocation fails once: loading, opening nest, core and trace events, forking with a thread event, files of
+# debugfs, a CPU that goes. Afterwards everything counts.
 #
 # hostile: everything is done some hundred times
 # vm: --arch ppc64le --kernel kunit --driver ours --model power9 --cpus 2 --timeout 1200
 . ./power_imc/lib.sh
+. ./allocations.sh
 
 counts() {
 	got=$(pmu-event nest_mcs01_imc:$READS core_imc:$INST -x "pmu-model set nest@0 flush 1" -x "$(imc_add nest@0 $READS 7)" \
@@ -14,22 +15,48 @@ counts() {
 	equal "afterwards" "$got" "7 5"
 }
 
+# The files of scales and units
+scaled() {
+	(cd "$PMUS" && ls -d ./*_imc/events/*.scale ./*_imc/events/*.unit)
+}
+
+# An event that is there has all that belongs to it: without its scale its number would be another one.
+cat > /tmp/whole << 'EOF'
+while read -r file; do
+	[ ! -e "$file" ] && [ -e "${file%.*}" ] && { echo "$file is missing"; exit 1; }
+done < /tmp/scaled
+exit 0
+EOF
+
 test_the_driver_is_loaded() {
+	scaled > /tmp/scaled
+	within "scales and units" "$(wc -l < /tmp/scaled)" 10 100000
 	rmmod power_imc_pmu
-	show "$(pmu-fail load /vm/modules.d/power_imc_pmu.ko)"
+	each 500 --check "cd $PMUS && sh /tmp/whole" load /vm/modules.d/power_imc_pmu.ko
 	insmod /vm/modules.d/power_imc_pmu.ko
 	counts
 }
 
 test_events_are_opened() {
-	for event in nest_mcs01_imc:$READS core_imc:$INST trace_imc:$CONFIG; do
-		show "$event $(pmu-fail open "$event")"
+	for event in nest_mcs01_imc:$READS core_imc:$INST; do
+		show "$event $(pmu-fail --least 10 open "$event")"
 	done
+	show "trace_imc $(pmu-fail --least 10 --period 1 open trace_imc:$CONFIG)"
 	counts
 }
 
 test_a_task_forks() {
-	show "$(pmu-fail fork thread_imc:$TASK_INST)"
+	show "$(pmu-fail --least 50 fork thread_imc:$TASK_INST)"
+	counts
+}
+
+test_debugfs_is_read() {
+	files core_imc:$INST /sys/kernel/debug/power_imc_pmu /sys/kernel/debug/pmu_core
+	counts
+}
+
+test_a_cpu_goes() {
+	show "$(pmu-fail --least 1 --undo 'echo 1 > /sys/devices/system/cpu/cpu1/online' write /sys/devices/system/cpu/cpu1/online 0)"
 	counts
 }
 

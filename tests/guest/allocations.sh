@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+#
+# What the files allocations.sh of each PMU share. To load a module and to bind a device takes thousands of allocations,
+# nearly all of them for files in sysfs. So of those for which our modules ask, but for sysfs, MOST fail; and of all
+# those for which they ask, and of the kernel's own, a third each. MOST=1000000 in the environment: all. SEED chooses.
+SEED=${SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
+MOST=${MOST:-60}
+
+# each LEAST OPERATION...: the least number of allocations that are neither sysfs' nor the kernel's own
+each() {
+	least=$1
+	shift
+	show "ours: $(pmu-fail --ours --but __kernfs_new_node --most "$MOST" --seed "$SEED" --least "$least" "$@")"
+	show "with sysfs: $(pmu-fail --ours --most $((MOST / 3)) --seed "$SEED" --least "$least" "$@")"
+}
+
+# The same, and those of the kernel itself: not where it reads a file of a module, since it complains with a stack
+each_of_all() {
+	each "$@"
+	shift
+	show "the kernel's too: $(pmu-fail --most $((MOST / 3)) --seed "$SEED" "$@")"
+}
+
+# Files of debugfs, with an event open: files EVENT DIRECTORY...
+files() {
+	event=$1
+	shift
+	find "$@" -type f > /tmp/files
+	within "files in debugfs" "$(wc -l < /tmp/files)" 1 1000
+	for file in $(cat /tmp/files); do
+		show "$file: $(pmu-event "$event" -x "pmu-fail read $file" | head -n 1)"
+	done
+}
+
+# Devices go to sleep and wake up, with an event open, in one process: sleeps EVENT COMMAND, which makes 7 of it
+sleeps() {
+	echo 0 > /sys/power/pm_async
+	echo 0 > /sys/module/suspend/parameters/pm_test_delay
+	echo devices > /sys/power/pm_test
+	got=$(pmu-event --manual "$1" -x 'pmu-fail --ours --least 0 write /sys/power/state freeze' -x "$2" -x @read)
+	echo none > /sys/power/pm_test
+	echo 1 > /sys/power/pm_async
+	show "$got"
+	equal "afterwards" "$(echo "$got" | tail -n 1)" 7
+}
