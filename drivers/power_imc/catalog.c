@@ -117,6 +117,9 @@ static const char *power_imc_event_read(struct device *dev, const struct power_i
 	event->name = name;
 	event->scale = scale ? devm_kstrdup(dev, scale, GFP_KERNEL) : NULL;
 	event->unit = text ? devm_kstrdup(dev, text, GFP_KERNEL) : NULL;
+	/* Without its scale the event would show another number. */
+	if ((scale && !event->scale) || (text && !event->unit))
+		return "found no memory";
 	return NULL;
 }
 
