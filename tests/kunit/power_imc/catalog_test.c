@@ -317,6 +317,78 @@ static void reads_a_long_list(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unit->desc.events[1023].config[PMU_CONFIG], 0x1ff8ULL);
 }
 
+static u32 spoilt_ones(u32 word)
+{
+	return ~0U;
+}
+
+static u32 spoilt_zeroes(u32 word)
+{
+	return 0;
+}
+
+static u32 spoilt_bits(u32 word)
+{
+	return ~word;
+}
+
+/* Of 32 words that follow each other each has another bit wrong. */
+static unsigned int spoilt_bit;
+
+static u32 spoilt_one_bit(u32 word)
+{
+	return word ^ BIT(spoilt_bit++ % 32);
+}
+
+/* Whatever the catalog says: names are files, each once, and counters are inside of their unit. */
+static void expect_sane(struct kunit *test, const struct power_imc *imc, unsigned int word)
+{
+	unsigned int events = 0;
+
+	KUNIT_EXPECT_GE_MSG(test, imc->nr_units + 1, (unsigned int)ARRAY_SIZE(catalog_units), "word %u", word);
+	for (unsigned int i = 0; i < imc->nr_units; i++) {
+		const struct power_imc_unit *unit = &imc->units[i];
+
+		KUNIT_EXPECT_PTR_EQ_MSG(test, catalog_unit(imc, unit->name), unit, "word %u", word);
+		KUNIT_EXPECT_NULL(test, strpbrk(unit->name, "/\n "));
+		for (unsigned int j = 0; j < unit->desc.nr_events; j++) {
+			const struct pmu_named_event *event = &unit->desc.events[j];
+
+			events++;
+			KUNIT_EXPECT_PTR_EQ_MSG(test, unit_event(unit, event->name), event, "word %u", word);
+			KUNIT_EXPECT_NULL(test, strpbrk(event->name, "/\n "));
+			if (unit->type != POWER_IMC_TYPE_TRACE)
+				KUNIT_EXPECT_EQ_MSG(test, power_imc_offset_check(unit, event->config[PMU_CONFIG]), 0,
+						    "word %u", word);
+		}
+	}
+	/* The events of one list at most are lost, which two units have; a unit may have got another's list. */
+	KUNIT_EXPECT_GE_MSG(test, events + 8, (unsigned int)ARRAY_SIZE(catalog_events), "word %u", word);
+}
+
+/* Each word of a catalog's values is wrong once, in several ways. */
+static void each_word_is_spoilt(struct kunit *test)
+{
+	u32 (* const ways[])(u32 word) = { spoilt_ones, spoilt_zeroes, spoilt_bits, spoilt_one_bit };
+	struct power_imc *imc = catalog_read(test, catalog_create(test, NULL, 0));
+	unsigned int words = 0;
+
+	for (int i = 0; i < ARRAY_SIZE(ways); i++) {
+		for (unsigned int word = 0; ; word++) {
+			struct fdt *fdt = catalog_create(test, NULL, 0);
+
+			if (!fdt_spoil(fdt, word, ways[i]))
+				break;
+			imc->nr_units = 0;
+			KUNIT_ASSERT_EQ(test, power_imc_catalog_read(imc, fdt_tree(fdt)), 0);
+			expect_sane(test, imc, word);
+			words++;
+		}
+	}
+	KUNIT_EXPECT_GT(test, words, 400U);
+	kunit_info(test, "%u words were spoilt\n", words);
+}
+
 static struct kunit_case catalog_cases[] = {
 	KUNIT_CASE(reads_a_good_one),
 	KUNIT_CASE(reads_where_the_nest_is),
@@ -324,6 +396,7 @@ static struct kunit_case catalog_cases[] = {
 	KUNIT_CASE(other_nodes_are_passed_over),
 	KUNIT_CASE(reads_an_empty_one),
 	KUNIT_CASE_SLOW(reads_a_long_list),
+	KUNIT_CASE_SLOW(each_word_is_spoilt),
 	{ }
 };
 

@@ -678,6 +678,76 @@ static void ldbar_stays_where_the_engine_does_not_stop(struct kunit *test)
 	migrate_enable();
 }
 
+/* Its engine is switched off behind the driver's back. */
+static void lose(unsigned int core)
+{
+	for (unsigned int half = 0; half < imc->cores[core].halves; half++) {
+		enum firmware_engine *engine = &firmware_log.engines[engine_pirs[core] ^ half];
+
+		firmware_log.on -= *engine == ENGINE_ON;
+		*engine = ENGINE_OFF;
+	}
+}
+
+/* What happens to engines while somebody counts or traces. Whatever was refused is not given back. */
+static void live(struct kunit *test, enum power_imc_type use)
+{
+	int errors[] = { get(0, use), get(0, use), get(1, use) };
+
+	if (firmware_log.on)
+		expect_only(test, use);
+	power_imc_engine_pause(&imc->cores[0]);
+	power_imc_engine_resume(&imc->cores[0]);
+	lose(0);
+	power_imc_engine_look(&imc->cores[0]);
+	power_imc_engine_look(&imc->cores[0]);
+	if (firmware_log.on)
+		expect_only(test, use);
+	for (int i = 0; i < ARRAY_SIZE(errors); i++)
+		if (!errors[i])
+			put(i / 2);
+}
+
+/* Each call of a life fails once, with each error. Then nothing is on that nobody knows of, and all works again. */
+static void each_call_fails_once(struct kunit *test)
+{
+	static const int errors[] = { -EINVAL, -EOPNOTSUPP, -EIO };
+	unsigned int lives = 0, n;
+
+	for (int i = 0; i < ARRAY_SIZE(uses) * 2 * ARRAY_SIZE(errors); i++) {
+		enum power_imc_type use = uses[i % 3];
+		int err = errors[i / 6];
+
+		imc->cores[0].halves = 1 + i / 3 % 2;
+		for (n = 1; ; n++) {
+			bool failed;
+
+			firmware_forget();
+			firmware_log.fail_at = n;
+			firmware_log.fail_error = err;
+			live(test, use);
+			failed = !firmware_log.fail_at;
+			firmware_log.fail_at = 0;
+			/* What could not be stopped is stopped by the next user of its kind. */
+			for (int core = 0; core < 2; core++) {
+				KUNIT_EXPECT_EQ(test, get(core, use), 0);
+				put(core);
+				KUNIT_EXPECT_EQ(test, imc->cores[core].users, 0U);
+				KUNIT_EXPECT_FALSE(test, imc->cores[core].stuck);
+			}
+			expect_all_free(test);
+			KUNIT_EXPECT_EQ_MSG(test, firmware_log.on, 0U, "call %u, use %d", n, use);
+			KUNIT_EXPECT_EQ_MSG(test, firmware_log.misuse, 0U, "call %u, use %d", n, use);
+			if (!failed)
+				break;
+		}
+		/* At least: set up and start two, stop and start again, stop two. */
+		KUNIT_EXPECT_GE(test, n, 10U);
+		lives += n - 1;
+	}
+	kunit_info(test, "%u calls failed\n", lives);
+}
+
 static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(one_kind_at_a_time),
 	KUNIT_CASE(an_engine_outlives_its_event),
@@ -706,6 +776,7 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(ldbar_of_a_cpu_that_arrives),
 	KUNIT_CASE(ldbar_of_another_is_left_alone),
 	KUNIT_CASE(ldbar_stays_where_the_engine_does_not_stop),
+	KUNIT_CASE_SLOW(each_call_fails_once),
 	{ }
 };
 

@@ -176,6 +176,35 @@ void fdt_text(struct fdt *fdt, const char *name, const char *text)
 	fdt_property(fdt, name, text, strlen(text) + 1);
 }
 
+static u32 fdt_word(const struct fdt *fdt, size_t at)
+{
+	return be32_to_cpu(*(__be32 *)(fdt->structure + at));
+}
+
+/* Make another one of the @n-th word of the properties' values, from 0. False if there are not so many. */
+bool fdt_spoil(struct fdt *fdt, unsigned int n, u32 (*spoilt)(u32 word))
+{
+	for (size_t at = 0; at < fdt->used; ) {
+		u32 token = fdt_word(fdt, at), words;
+
+		at += sizeof(token);
+		if (token == FDT_TOKEN_BEGIN_NODE)
+			at += ALIGN(strlen(fdt->structure + at) + 1, 4);
+		if (token != FDT_TOKEN_PROP)
+			continue;
+		words = ALIGN(fdt_word(fdt, at), 4) / 4;
+		at += 2 * sizeof(u32);
+		if (n < words) {
+			at += 4 * n;
+			*(__be32 *)(fdt->structure + at) = cpu_to_be32(spoilt(fdt_word(fdt, at)));
+			return true;
+		}
+		n -= words;
+		at += 4 * words;
+	}
+	return false;
+}
+
 static void fdt_free_tree(void *memory)
 {
 	kfree(memory);

@@ -54,6 +54,7 @@ void fdt_u64(struct fdt *fdt, const char *name, u64 value);
 void fdt_cells(struct fdt *fdt, const char *name, u32 first, u32 second);
 void fdt_text(struct fdt *fdt, const char *name, const char *text);
 void fdt_end(struct fdt *fdt);
+bool fdt_spoil(struct fdt *fdt, unsigned int n, u32 (*spoilt)(u32 word));
 struct device_node *fdt_tree(struct fdt *fdt);
 
 #endif /* POWER_IMC_FDT_H */

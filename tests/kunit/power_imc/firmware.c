@@ -22,6 +22,8 @@ static int firmware_called(enum firmware_call call, u32 pir)
 	firmware_log.calls[call]++;
 	firmware_log.last = call;
 	firmware_log.pir = pir;
+	if (firmware_log.fail_at && !--firmware_log.fail_at)
+		return firmware_log.fail_error;
 	return firmware_log.error_pir && firmware_log.error_pir != pir ? 0 : firmware_log.error[call];
 }
 

@@ -30,6 +30,8 @@ struct firmware_log {
 	u64 page;			/* of the last CALL_INIT_CORE */
 	int error[FIRMWARE_CALLS];	/* what a call is to return, */
 	u32 error_pir;			/* for this PIR alone, unless 0 */
+	unsigned int fail_at;		/* so many calls from now one fails, whatever it is, */
+	int fail_error;			/* with this */
 	bool mute;			/* running() always says no */
 	unsigned int misuse;		/* started without being set up, or paused twice */
 	unsigned int cut_off;		/* set up while it was on */
