@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Faults at an access that is chosen by its number: from there on nobody
- * answers, or this one goes wrong. Only accesses to a model's own registers
+ * answers, or this one is answered wrongly. Only accesses to a model's own registers
  * count, not those to the rest of a function's configuration space.
  */
 #ifndef PMU_MODELS_FAULT_H
@@ -34,9 +34,9 @@ bool pmu_fault_set(PmuModel *model, unsigned key, uint64_t value,
     { "last", "the Nth access from now on, and all behind it, is not answered: " \
       "all-ones to every read, no write arrives; 0: it is there again", \
       UINT32_MAX, PMU_FAULT_LAST, pmu_fault_get, pmu_fault_set }, \
-    { "odd", "the Nth access from now on goes wrong: a read as odd_as says, a " \
-      "write does not arrive; 0: none", UINT32_MAX, PMU_FAULT_ODD, \
-      pmu_fault_get, pmu_fault_set }, \
+    { "odd", "the Nth access from now on, if it is a read, is answered as " \
+      "odd_as says; 0: none", UINT32_MAX, PMU_FAULT_ODD, pmu_fault_get, \
+      pmu_fault_set }, \
     { "odd_as", "0: all zeroes; 1: all ones; 2 + N: bit N is wrong", 65, \
       PMU_FAULT_ODD_AS, pmu_fault_get, pmu_fault_set }
 

@@ -476,8 +476,8 @@ class Faults(SnbepTest):
                              [CAS_RD, value, CAS_RD])
         self.imc.set("odd", 1)
         self.imc.write(Channel.CTL[0], 1)
-        self.assertEqual(self.imc.read(Channel.CTL[0]), CAS_RD)
         self.assertEqual(self.imc.get("odd"), 0)
+        self.assertEqual(self.imc.read(Channel.CTL[0]), 1)
 
     def test_a_ubox_answers_for_the_last_time(self):
         self.machine.control("set", "ubox@0", "last", 2)
