@@ -225,6 +225,7 @@ struct cmn {
 	bool stopped;			/* by DTC 0 */
 	bool loses_carries;		/* of DTMs, when it is stopped */
 	bool withheld;			/* by firmware, since the machine slept */
+	bool gone;			/* nobody answers, or has not for a while */
 	u32 carry_ns;			/* how long they take at most */
 	u32 wrap_ns;			/* how long a local counter takes at least to go round */
 	u32 late_ns;			/* how long the last late one took at least */
@@ -436,6 +437,7 @@ void cmn_node_reset(struct cmn *cmn, struct cmn_node *node);
 void cmn_node_quiesce(struct cmn *cmn, struct cmn_node *node);
 void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct cmn_member *m);
 void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct cmn_member *m);
+u64 cmn_counts_read(struct cmn *cmn, const void __iomem *reg);
 u16 cmn_member_read(struct cmn *cmn, const struct cmn_member *m);
 void cmn_flush(struct cmn *cmn);
 void cmn_flush_none(struct cmn *cmn);
@@ -449,7 +451,7 @@ u64 cmn_carries_read(struct cmn *cmn, const struct cmn_event *ce);
 u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least);
 void cmn_cycles_start(struct cmn_dtc *dtc);
 void cmn_cycles_stop(struct cmn_dtc *dtc);
-u64 cmn_cycles_read(const struct cmn *cmn, struct cmn_dtc *dtc);
+u64 cmn_cycles_read(struct cmn *cmn, struct cmn_dtc *dtc);
 bool cmn_overflow(struct cmn *cmn, u8 dtcs);
 
 /* irq.c */

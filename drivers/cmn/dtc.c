@@ -147,6 +147,27 @@ static void cmn_letter_put(struct cmn_dtc *dtc, unsigned int letter, u32 value)
 }
 
 /**
+ * cmn_counts_read() - a register with several counters.
+ * @cmn: the mesh; marked as gone if it is
+ * @reg: the register
+ *
+ * Nobody's registers read as all ones. Counters may do so, too. But PMCR has bits that are 0.
+ *
+ * Context: the owner CPU, interrupts off. 1 read; 2 more for all ones.
+ * Return: 64 bits.
+ */
+u64 cmn_counts_read(struct cmn *cmn, const void __iomem *reg)
+{
+	u64 counts = cmn_read64(reg);
+
+	if (counts != U64_MAX)
+		return counts;
+	if (cmn_read32(cmn->dtc[0].pmu + CMN_DTC_PMCR) == U32_MAX)
+		cmn->gone = true;
+	return cmn_read64(reg);
+}
+
+/**
  * cmn_letter_read() - the count of a letter.
  * @cmn: the mesh
  * @dtc: the DTC
@@ -162,7 +183,7 @@ static u64 cmn_letter_read(struct cmn *cmn, struct cmn_dtc *dtc, unsigned int le
 	u32 now;
 
 	if (dtc->pass[pair] != cmn->pass) {
-		dtc->pair[pair] = cmn_read64(dtc->pmu + CMN_DTC_PMEVCNT(pair));
+		dtc->pair[pair] = cmn_counts_read(cmn, dtc->pmu + CMN_DTC_PMEVCNT(pair));
 		dtc->pass[pair] = cmn->pass;
 	}
 	now = dtc->pair[pair] >> (32 * (letter % 2));
@@ -259,9 +280,9 @@ void cmn_cycles_stop(struct cmn_dtc *dtc)
  * wrapped.
  * Return: cycles, 64 bits.
  */
-u64 cmn_cycles_read(const struct cmn *cmn, struct cmn_dtc *dtc)
+u64 cmn_cycles_read(struct cmn *cmn, struct cmn_dtc *dtc)
 {
-	u64 now = cmn_read64(dtc->pmu + CMN_DTC_PMCCNTR) & CMN_CYCLES_MASK;
+	u64 now = cmn_counts_read(cmn, dtc->pmu + CMN_DTC_PMCCNTR) & CMN_CYCLES_MASK;
 
 	dtc->cycles_total += (now - dtc->cycles_last) & CMN_CYCLES_MASK;
 	dtc->cycles_last = now;

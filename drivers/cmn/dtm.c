@@ -230,7 +230,7 @@ u16 cmn_member_read(struct cmn *cmn, const struct cmn_member *m)
 	struct cmn_dtm *dtm = &cmn->dtms[m->dtm];
 
 	if (dtm->pass != cmn->pass) {
-		dtm->counts = cmn_read64(dtm->base + CMN_DTM_PMEVCNT);
+		dtm->counts = cmn_counts_read(cmn, dtm->base + CMN_DTM_PMEVCNT);
 		dtm->pass = cmn->pass;
 	}
 	return dtm->counts >> (16 * m->counter);

@@ -261,6 +261,7 @@ static int cmn_resume(struct device *dev)
 {
 	struct cmn *cmn = dev_get_drvdata(dev);
 
+	cmn->gone = false;
 	cmn->withheld = cmn_reset(cmn);
 	pmu_resume(dev);
 	cmn_irq_enable(cmn);

@@ -308,7 +308,7 @@ u64 cmn_event_value(struct cmn *cmn, struct cmn_event *ce)
 		m->last = now;
 		locals += now;
 	}
-	if (cmn->stopped && carries < ce->carries)
+	if (cmn->stopped && !cmn->gone && carries < ce->carries)
 		carries = cmn_carries_await(cmn, ce, ce->carries);
 	ce->carries = max(ce->carries, carries);
 	return (ce->carries << 16) + locals;
@@ -452,7 +452,7 @@ static int cmn_op_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *
 	if (cmn->withheld)
 		return -EACCES;
 	*value = cmn_event_value(cmn, ev->priv);
-	return 0;
+	return cmn->gone ? -ENODEV : 0;
 }
 
 static int cmn_op_read_exact(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)

@@ -127,6 +127,26 @@ test_secure_traffic() {
 	done
 }
 
+# The same while events count: what was counted is kept, and soon they are in error state. A mesh that was not there
+# has to be taken over anew.
+test_gone_while_counting() {
+	trap 'pmu-model set cmn0 gone 0; rmmod cmn_pmu; insmod /vm/modules.d/cmn_pmu.ko' EXIT
+	use_mesh cmn0
+	got=$(pmu-event --manual "$PMU/hnf_cache_miss,bynodeid=1,nodeid=0x64/" "$PMU/dtc_cycles/" \
+		-x '@model add cmn0 hnf_cache_miss@0x64 65540' -x '@model set cmn0 gone 1' -x @read -x 'sleep 0.5' -x @read |
+		tail -n 1)
+	equal "count, cycles" "$got" "error error"
+	pmu-model set cmn0 gone 0
+	equal "not taken over" "$(pmu-event "$PMU/hnf_cache_miss,bynodeid=1,nodeid=0x64/" \
+		-x '@model add cmn0 hnf_cache_miss@0x64 7; set cmn0 gone 0' -x 'sleep 0.5' | tail -n 1)" error
+	rmmod cmn_pmu
+	insmod /vm/modules.d/cmn_pmu.ko
+	find_meshes
+	use_mesh cmn0
+	equal "count" "$(pmu-event "$PMU/hnf_cache_miss,bynodeid=1,nodeid=0x64/" \
+		-x '@model add cmn0 hnf_cache_miss@0x64 65540')" 65540
+}
+
 # All registers read as all ones, as of hardware that is off: no PMU, one sentence, and the others are there.
 test_gone() {
 	trap 'pmu-model set cmn1 gone 0; rmmod cmn_pmu; insmod /vm/modules.d/cmn_pmu.ko' EXIT
