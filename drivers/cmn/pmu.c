@@ -458,10 +458,12 @@ static int cmn_op_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *
 static int cmn_op_read_exact(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
 {
 	struct cmn *cmn = pmu_box_priv(box);
+	int err;
 
 	if (cmn->withheld)
 		return -EACCES;
-	return cmn_event_value_exact(cmn, ev->priv, value);
+	err = cmn_event_value_exact(cmn, ev->priv, value);
+	return cmn->gone ? -ENODEV : err;
 }
 
 static void cmn_op_end_read(struct pmu_box *box)
