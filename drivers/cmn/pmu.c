@@ -21,11 +21,12 @@
 
 /*
  * Values have 64 bits. The hardware has 48 of them, or 40 for cycles, and half of that range
- * passes before there is an interrupt. In case an interrupt is lost, events are polled as often:
- * this is the rate at which 64 bits would wrap in the same time.
+ * passes before there is an interrupt. In case one is lost, events are polled four times in that
+ * time: this is the rate at which 64 bits would wrap in a quarter of it. So what can have been
+ * counted from one poll to the next (bound) is less than another program's write of a counter adds.
  */
-#define CMN_EVENT_RATE		(CMN_MAX_CLOCK << 16)
-#define CMN_CYCLES_RATE		(CMN_MAX_CLOCK << (64 - CMN_PMCCNTR_WIDTH))
+#define CMN_EVENT_RATE		(CMN_MAX_CLOCK << 18)
+#define CMN_CYCLES_RATE		(CMN_MAX_CLOCK << (66 - CMN_PMCCNTR_WIDTH))
 
 #define CMN_FORMAT(_word, _mask, _name) { .name = _name, .mask = _mask, .word = _word }
 

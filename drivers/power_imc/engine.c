@@ -468,18 +468,11 @@ void power_imc_engines_wait(void)
 	msleep(POWER_IMC_LINGER_MS);
 }
 
-/**
- * power_imc_engines_halt() - stop every engine for good, and have no thread point to memory.
- * @imc: the device
- *
- * After this nothing starts any more: not for CPUs that come online, tasks that are scheduled, or
- * events that are opened.
- *
- * Context: may sleep.
- */
-void power_imc_engines_halt(struct power_imc *imc)
+/* Stop every engine for good. Returns what the firmware says, which has been reported. May sleep. */
+static int power_imc_engines_off(struct power_imc *imc)
 {
 	unsigned long flags;
+	int err;
 
 	WRITE_ONCE(imc->halted, true);
 	/*
@@ -492,39 +485,50 @@ void power_imc_engines_halt(struct power_imc *imc)
 		raw_spin_lock_irqsave(&imc->cores[i].lock, flags);
 		raw_spin_unlock_irqrestore(&imc->cores[i].lock, flags);
 	}
-	power_imc_engines_quiesce(imc);
+	err = power_imc_engines_quiesce(imc);
 	power_imc_engines_wait();
+	return err;
+}
+
+/**
+ * power_imc_engines_halt() - stop every engine for good, and have no thread point to memory.
+ * @imc: the device
+ *
+ * After this nothing starts any more: not for CPUs that come online, tasks that are scheduled, or
+ * events that are opened.
+ *
+ * Context: may sleep.
+ */
+void power_imc_engines_halt(struct power_imc *imc)
+{
+	power_imc_engines_off(imc);
 	/* Also where an engine does not stop: it would write to memory of the next kernel. */
 	power_imc_ldbar_clear();
 }
 
 /**
- * power_imc_engines_end() - the device goes, and nothing uses the engines any more.
- * @imc: the device
+ * power_imc_engines_end() - the same where this kernel goes on: the device goes.
+ * @imc: the device; its memory is kept if an engine may still write it
  *
  * Context: may sleep.
  */
 void power_imc_engines_end(struct power_imc *imc)
 {
-	int err;
-
-	if (imc->ended)
-		return;
-	imc->ended = true;
-	err = power_imc_engines_quiesce(imc);
-	power_imc_engines_wait();
-	if (err)
-		imc->written = true;
-	if (imc->written)
-		dev_err(imc->dev, "memory that an engine may still write is kept for good\n");
 	/* Under an engine that is on, a thread had better trace on, into memory that is kept. */
-	if (!err)
+	if (power_imc_engines_off(imc))
+		imc->written = true;
+	else
 		power_imc_ldbar_clear();
 }
 
-static void power_imc_engines_release(void *imc)
+/* Boxes may have been powered until now, so an engine may have been told to stop a moment ago. */
+static void power_imc_engines_release(void *data)
 {
+	struct power_imc *imc = data;
+
 	power_imc_engines_end(imc);
+	if (imc->written)
+		dev_err(imc->dev, "memory that an engine may still write is kept for good\n");
 }
 
 /**

@@ -169,7 +169,6 @@ struct power_imc {
 	struct mutex memory_lock;
 	struct list_head memory;	/* that the hardware may write; under memory_lock */
 	bool halted;			/* nothing is started any more */
-	bool ended;			/* nothing was left on, or it has been reported */
 	bool written;			/* the memory may be, when the module has gone */
 };
 

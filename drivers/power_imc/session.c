@@ -491,15 +491,16 @@ static int power_imc_cpu_dead(unsigned int cpu)
 /* On @cpu. Its boxes may have been powered already; then they have waited for their engine. */
 static int power_imc_cpu_online(unsigned int cpu)
 {
-	bool was_clean = power_imc_ldbar_is_clean(cpu);
+	struct power_imc_core *core = power_imc_core_of(power_imc_session_imc, cpu);
 	unsigned long flags;
 
 	local_irq_save(flags);
 	power_imc_ldbar_clean_up();
 	local_irq_restore(flags);
-	if (!was_clean)
+	/* It was not clean. A box that was powered may have cleared it a moment ago. */
+	if (core->paused)
 		power_imc_engines_wait();
-	power_imc_engine_resume(power_imc_core_of(power_imc_session_imc, cpu));
+	power_imc_engine_resume(core);
 	return 0;
 }
 

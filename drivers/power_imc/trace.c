@@ -505,14 +505,18 @@ static const struct pmu_box_ops power_imc_trace_ops = {
 VISIBLE_IF_KUNIT int power_imc_trace_leave(struct power_imc_trace *trace)
 {
 	unsigned long flags;
+	bool on;
 	int err;
 
-	if (!trace->ldbar || !power_imc_trace_is_on(trace)) {
-		trace->leaving = true;
+	local_irq_save(flags);
+	on = trace->ldbar && power_imc_trace_is_on(trace);
+	trace->leaving = true;
+	local_irq_restore(flags);
+	if (!on)
 		return 0;
-	}
 	err = power_imc_engine_pause(trace->core);
 	if (err) {
+		trace->leaving = false;
 		dev_warn(trace->core->imc->dev, "CPU %d cannot go offline: it traces, and the engine of its core could not be stopped (%pe)\n",
 			 trace->cpu, ERR_PTR(err));
 		return err;
@@ -520,7 +524,6 @@ VISIBLE_IF_KUNIT int power_imc_trace_leave(struct power_imc_trace *trace)
 	power_imc_engines_wait();
 	local_irq_save(flags);
 	power_imc_drain(trace);
-	trace->leaving = true;
 	/* Events of tasks come and go here still. */
 	if (power_imc_trace_is_on(trace))
 		power_imc_ldbar_write(trace->core->imc, 0);
@@ -566,14 +569,17 @@ static void power_imc_trace_unwatch(void *data)
 
 static int power_imc_trace_watch(struct power_imc *imc)
 {
-	int state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "perf/power_imc:trace",
-					      power_imc_trace_cpu_online,
-					      power_imc_trace_cpu_offline);
+	int err, state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf/power_imc:trace",
+					   power_imc_trace_cpu_online, power_imc_trace_cpu_offline);
 
 	if (state < 0)
 		return state;
 	power_imc_trace_state = state;
-	return devm_add_action_or_reset(imc->dev, power_imc_trace_unwatch, imc);
+	err = devm_add_action(imc->dev, power_imc_trace_unwatch, imc);
+	/* Other units may be used. */
+	if (err)
+		cpuhp_remove_state_nocalls(state);
+	return err;
 }
 
 static struct power_imc_trace *power_imc_trace_create(struct power_imc *imc, int cpu)
@@ -584,6 +590,8 @@ static struct power_imc_trace *power_imc_trace_create(struct power_imc *imc, int
 		return NULL;
 	trace->core = power_imc_core_of(imc, cpu);
 	trace->cpu = cpu;
+	/* Until it is watched. */
+	trace->leaving = true;
 	trace->ring.slots = POWER_IMC_TRACE_SIZE / sizeof(struct power_imc_record);
 	power_imc_drain_init(trace);
 	return trace;

@@ -183,13 +183,14 @@ static inline pid_t pmu_event_pid(const struct perf_event *event)
  * perf frees a PMU's contexts, but does not cancel the timers in there, by which events take turns.
  * One waits for up to an interval (perf_event_mux_interval_ms) after the last event, and a write to
  * that file starts them all. If somebody else gets the memory meanwhile, the CPU hangs. Not mended
- * in 7.3. A timer that perf believes to run already is not started; its end makes perf believe
- * otherwise.
+ * in 7.3. A timer that perf believes to be active is not started. Its handler may find nothing to
+ * do, and then perf believes otherwise.
  *
  * Context: may sleep. Nobody can open events any more.
  */
 static inline void pmu_unregister(struct pmu *pmu)
 {
+	bool again;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
@@ -199,11 +200,12 @@ static inline void pmu_unregister(struct pmu *pmu)
 		if (!context || !context->hrtimer.base || pmu_contexts_are_shared(pmu))
 			continue;
 		do {
+			hrtimer_cancel(&context->hrtimer);
 			raw_spin_lock_irq(&context->hrtimer_lock);
 			context->hrtimer_active = 1;
+			again = hrtimer_active(&context->hrtimer);
 			raw_spin_unlock_irq(&context->hrtimer_lock);
-			hrtimer_cancel(&context->hrtimer);
-		} while (!READ_ONCE(context->hrtimer_active));
+		} while (again);
 	}
 	perf_pmu_unregister(pmu);
 }

@@ -159,7 +159,7 @@ test_trace_that_does_not_stop() {
 		eventually "message after $way" 1 times_said "CPU 0's core could not be stopped .*: the module stays, and no other kind"
 		if [ "$way" != true ]; then
 			equal "the CPU" "$(ls /tmp/stays)" /tmp/stays
-			contains "log" "$(log_since_mark)" 'CPU 1 cannot go offline: the engine of its core could not be stopped'
+			contains "log" "$(log_since_mark)" 'CPU 1 cannot go offline: it traces, and the engine of its core could not be stopped'
 		fi
 		fails rmmod power_imc_pmu 2> /tmp/said
 		equal "another kind" "$(pmu-event --pid 0 --cpu -1 thread_imc:$TASK_INST)" EBUSY
