@@ -116,23 +116,25 @@ static struct cmn *discover_graviton5(struct kunit *test, u8 width, u8 height,
 	return &file->cmn;
 }
 
+/* A DTC in each quarter, in the order of the quarters. */
+static const struct cmn_fake_node in_quarters[] = {
+	{ 0, 0, 3, 0 }, { 5, 6, 3, 5 << 7 | 6 << 3 },
+	{ 4, 7, 3, 4 << 7 | 7 << 3 }, { 9, 13, 3, 9 << 7 | 13 << 3 },
+};
+
 /* That is by place, of the DTCs as well, which are in the order of their XPs. */
 static void graviton5_has_quarters(struct kunit *test)
 {
-	static const struct cmn_fake_node dtcs[] = {
-		{ 0, 0, 3, 0 }, { 5, 6, 3, 5 << 7 | 6 << 3 },
-		{ 4, 7, 3, 4 << 7 | 7 << 3 }, { 9, 13, 3, 9 << 7 | 13 << 3 },
-	};
 	static const struct { u8 x, y, domain; } xps[] = {
 		{ 0, 0, 0 }, { 4, 6, 0 }, { 5, 6, 1 }, { 9, 0, 1 }, { 0, 13, 2 }, { 4, 7, 2 },
 		{ 5, 7, 3 }, { 9, 13, 3 },
 	};
-	struct cmn *cmn = discover_graviton5(test, 10, 14, dtcs, ARRAY_SIZE(dtcs));
+	struct cmn *cmn = discover_graviton5(test, 10, 14, in_quarters, ARRAY_SIZE(in_quarters));
 	unsigned int in[CMN_MAX_DTCS] = { };
 
 	KUNIT_EXPECT_TRUE(test, cmn->known_domains);
-	for (unsigned int i = 0; i < ARRAY_SIZE(dtcs); i++)
-		KUNIT_EXPECT_EQ(test, cmn->dtc[i].id, dtcs[i].id);
+	for (unsigned int i = 0; i < ARRAY_SIZE(in_quarters); i++)
+		KUNIT_EXPECT_EQ(test, cmn->dtc[i].id, in_quarters[i].id);
 	for (unsigned int i = 0; i < ARRAY_SIZE(xps); i++)
 		KUNIT_EXPECT_EQ_MSG(test, cmn->dtms[xps[i].y * 10 + xps[i].x].dtc, xps[i].domain,
 				    "%u, %u", xps[i].x, xps[i].y);
@@ -159,8 +161,8 @@ static void graviton5_without_its_quarters(struct kunit *test)
 		const struct cmn_fake_node *dtcs;
 	} meshes[] = {
 		{ 10, 14, ARRAY_SIZE(order), order }, { 10, 14, ARRAY_SIZE(crowd), crowd },
-		{ 10, 14, ARRAY_SIZE(three), three }, { 14, 14, ARRAY_SIZE(order), order },
-		{ 10, 14, 1, cmn_fake_dtc },
+		{ 10, 14, ARRAY_SIZE(three), three }, { 10, 14, 1, cmn_fake_dtc },
+		{ 14, 14, ARRAY_SIZE(in_quarters), in_quarters },
 	};
 	static const u64 config[] = { 0x10006, 0, 0 };	/* mxp_e_req_txflit_valid */
 
