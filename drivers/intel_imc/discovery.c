@@ -13,6 +13,8 @@
 #include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/pci.h>
 
+#include <pmu/compat.h>
+
 #include "intel_imc.h"
 
 /* Words of 64 bits. The first record is the socket's, the others are of a unit each. */

@@ -165,6 +165,11 @@ static inline void pmu_hrtimer_setup(struct hrtimer *timer,
 #define cpu_is_isolated(cpu)	((void)(cpu), false)
 #endif
 
+/* 5.11 ("PCI: Add defines for Designated Vendor-Specific Extended Capability"). */
+#ifndef PCI_EXT_CAP_ID_DVSEC
+#define PCI_EXT_CAP_ID_DVSEC	0x23
+#endif
+
 /* 6.17 ("workqueue: Add system_percpu_wq and system_dfl_wq"); 7.2 warns of the old name. */
 #ifndef HAVE_SYSTEM_DFL_WQ
 #define system_dfl_wq	system_unbound_wq
