@@ -115,7 +115,7 @@ print(running / enabled)')"
 # A monitor and another pmu-top that count the same: nothing takes turns, so no number is marked.
 test_beside_equals() {
 	[ $driver = ours ] || skip "events of the in-tree driver do not share"
-	perf stat -a -o /tmp/perf -e uncore_imc/cas_count_read/,uncore_imc/cas_count_write/,uncore_imc/event=0/ -- \
+	perf stat -a -o /tmp/perf -e uncore_imc/cas_count_read/,uncore_imc/cas_count_write/,uncore_imc/event=0xff/ -- \
 		pmu-top --mode pages --json --output /tmp/other -- \
 		pmu-top --mode pages --record /tmp/record --json --output /tmp/top -- sleep 2
 	equal "notes" "$(top_value "" notes)" '[]'
