@@ -132,8 +132,12 @@ static void intel_imc_reset_counters(struct intel_imc_channel *ch)
 static void intel_imc_clear_counter(struct intel_imc_channel *ch, unsigned int idx)
 {
 	if (ch->io->read_counter) {
-		ch->value[idx] = ch->io->read_counter(ch, intel_imc_ctr(ch, idx)) &
-				 GENMASK_ULL(INTEL_IMC_COUNTER_WIDTH - 1, 0);
+		u64 whole = ch->io->read_counter(ch, intel_imc_ctr(ch, idx));
+
+		/* Nobody answered. A start reads it again then. */
+		if (whole >> INTEL_IMC_COUNTER_WIDTH)
+			ch->suspect = true;
+		ch->value[idx] = whole & GENMASK_ULL(INTEL_IMC_COUNTER_WIDTH - 1, 0);
 		return;
 	}
 	intel_imc_write(ch, intel_imc_ctr(ch, idx), 0);
@@ -212,6 +216,7 @@ void intel_imc_channel_reset(struct intel_imc_channel *ch)
 {
 	u32 box;
 
+	ch->suspect = false;
 	intel_imc_write(ch, ch->layout->box_ctl, intel_imc_box_ctl(ch));
 	intel_imc_channel_freeze(ch);
 	intel_imc_reset_counters(ch);
@@ -222,8 +227,9 @@ void intel_imc_channel_reset(struct intel_imc_channel *ch)
 	ch->active = 0;
 	ch->adrift = 0;
 	box = intel_imc_read(ch, ch->layout->box_ctl);
-	ch->suspect = PCI_POSSIBLE_ERROR(box);
-	ch->freeze_reads = !ch->suspect && box & ch->layout->freeze;
+	if (PCI_POSSIBLE_ERROR(box))
+		ch->suspect = true;
+	ch->freeze_reads = !PCI_POSSIBLE_ERROR(box) && box & ch->layout->freeze;
 	ch->next_inspection = jiffies + INTEL_IMC_INSPECTION_PERIOD;
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_reset);

@@ -543,14 +543,15 @@ static void power_imc_engines_release(void *data)
  */
 int power_imc_engines_create(struct power_imc *imc)
 {
-	int cpu, err = devm_add_action_or_reset(imc->dev, power_imc_engines_release, imc);
+	unsigned int nr = cpu_core_index_of_thread(nr_cpu_ids - 1) + 1;
+	int cpu, err;
 
-	if (err)
-		return err;
-	imc->nr_cores = cpu_core_index_of_thread(nr_cpu_ids - 1) + 1;
-	imc->cores = devm_kcalloc(imc->dev, imc->nr_cores, sizeof(*imc->cores), GFP_KERNEL);
-	if (!imc->cores)
-		return -ENOMEM;
+	/* The action needs them, so they have to be freed after it. */
+	imc->cores = devm_kcalloc(imc->dev, nr, sizeof(*imc->cores), GFP_KERNEL);
+	imc->nr_cores = imc->cores ? nr : 0;
+	err = devm_add_action_or_reset(imc->dev, power_imc_engines_release, imc);
+	if (err || !imc->cores)
+		return err ?: -ENOMEM;
 	for_each_present_cpu(cpu) {
 		struct power_imc_core *core = power_imc_core_of(imc, cpu);
 

@@ -36,6 +36,7 @@ struct block {
 	u64 clock;			/* of the fixed counter, for each access */
 	bool keeps_fixed;		/* the reset does not clear it */
 	bool gone;
+	bool deaf_once;			/* the next counter is read as all ones */
 	bool spr;			/* the bits of Sapphire Rapids */
 };
 
@@ -78,8 +79,10 @@ static void block_write(struct intel_imc_channel *ch, unsigned int reg, u32 valu
 static u64 block_read_counter(struct intel_imc_channel *ch, unsigned int reg)
 {
 	record(of(ch), 'c', reg, 0);
-	if (of(ch)->gone)
+	if (of(ch)->gone || of(ch)->deaf_once) {
+		of(ch)->deaf_once = false;
 		return ~0ULL;
+	}
 	for (int i = 0; i < ARRAY_SIZE(ctr); i++)
 		if (ctr[i] == reg)
 			return of(ch)->counter[i];
@@ -345,6 +348,25 @@ static void sapphire_rapids(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(ch, call_step), 0);
 }
 
+/* What was read as all ones when the channel was taken over is no value to begin with. */
+static void begins_with_all_ones(struct kunit *test)
+{
+	struct block *block = a_block(test);
+	struct intel_imc_channel *ch = &block->ch;
+	u64 value;
+
+	block->deaf_once = true;
+	intel_imc_channel_reset(ch);
+	KUNIT_EXPECT_FALSE(test, block->deaf_once);
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_start(ch, 0, ENABLE | 0x304, U64_MAX), 0ULL);
+	block->counter[0] = 3;
+	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(ch, 0, &value), 0);
+	KUNIT_EXPECT_EQ(test, value, 3ULL);
+	/* It is forgotten when the channel is taken over again. */
+	intel_imc_channel_reset(ch);
+	KUNIT_EXPECT_FALSE(test, ch->suspect);
+}
+
 /* One or two counters of those that are free, the same as last time if these are; or nothing. */
 static void pairs_of_counters(struct kunit *test)
 {
@@ -384,6 +406,7 @@ static struct kunit_case intel_imc_mmio_cases[] = {
 	KUNIT_CASE(gives_up),
 	KUNIT_CASE(rates),
 	KUNIT_CASE(sapphire_rapids),
+	KUNIT_CASE(begins_with_all_ones),
 	KUNIT_CASE(pairs_of_counters),
 	{ }
 };
