@@ -468,7 +468,7 @@ void power_imc_engines_wait(void)
 	msleep(POWER_IMC_LINGER_MS);
 }
 
-/* Stop every engine for good. Returns what the firmware says, which has been reported. May sleep. */
+/* Stop every engine for good. Returns what the firmware says, which was reported. May sleep. */
 static int power_imc_engines_off(struct power_imc *imc)
 {
 	unsigned long flags;
