@@ -230,12 +230,15 @@ static u64 power_imc_ring_skip(struct power_imc_ring *ring, u64 last)
  * all slots if the writer has come round.
  *
  * Context: as power_imc_ring_take().
+ * Return: whether there were any, so that this took its time.
  */
-void power_imc_ring_pass(struct power_imc_ring *ring, u64 now)
+bool power_imc_ring_pass(struct power_imc_ring *ring, u64 now)
 {
+	bool any = !power_imc_ring_is_quiet(ring) &&
+		   (!ring->fresh || power_imc_ring_find_start(ring));
 	u64 first, last = ring->newest;
 
-	if (!power_imc_ring_is_quiet(ring) && (!ring->fresh || power_imc_ring_find_start(ring))) {
+	if (any) {
 		last = power_imc_ring_skip(ring, last);
 		first = power_imc_ring_tb(ring, 0);
 		/* The writer may have gone back to slot 0 since. */
@@ -249,6 +252,7 @@ void power_imc_ring_pass(struct power_imc_ring *ring, u64 now)
 	}
 	ring->gap = false;
 	ring->newest = max(now, last);
+	return any;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_pass);
 

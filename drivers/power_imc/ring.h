@@ -50,7 +50,7 @@ struct power_imc_ring {
 };
 
 void power_imc_ring_restart(struct power_imc_ring *ring, u64 now);
-void power_imc_ring_pass(struct power_imc_ring *ring, u64 now);
+bool power_imc_ring_pass(struct power_imc_ring *ring, u64 now);
 bool power_imc_ring_take(struct power_imc_ring *ring, struct power_imc_record *record, u64 *lost,
 			 u32 *budget);
 bool power_imc_ring_is_quiet(const struct power_imc_ring *ring);

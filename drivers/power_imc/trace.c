@@ -229,9 +229,9 @@ static enum hrtimer_restart power_imc_drain_timer(struct hrtimer *timer)
 /* Records that were written up to now belong to no event. With interrupts off. */
 static void power_imc_drain_pass(struct power_imc_trace *trace)
 {
-	u64 now = power_imc_drain_limit(trace);
-
-	power_imc_ring_pass(&trace->ring, now);
+	/* It may take so long to pass over a whole ring that there are more. */
+	if (power_imc_ring_pass(&trace->ring, power_imc_drain_limit(trace)))
+		power_imc_ring_pass(&trace->ring, power_imc_drain_limit(trace));
 }
 
 /* The first event starts. With interrupts off. */
