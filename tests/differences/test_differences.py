@@ -117,7 +117,8 @@ DIFFERENCES = (
     Difference("HAVE_CPU_PMU_CONTEXT missing", "ppc64le", substituted(
         PERF, (r"struct perf_cpu_pmu_context __percpu \*cpu_pmu_context;",
                "struct perf_cpu_context __percpu *pmu_cpu_context;"),
-        (r"(struct perf_cpu_context \{)", r"\1\n\tstruct hrtimer hrtimer;")), ("pmu_context_events",),
+        (r"(struct perf_cpu_context \{)",
+         r"\1\n\traw_spinlock_t hrtimer_lock;\n\tstruct hrtimer hrtimer;\n\tunsigned int hrtimer_active;")), ("pmu_context_events",),
         {"HAVE_CPU_PMU_CONTEXT": False, "HAVE_CPU_PMU_CONTEXT_POINTER": False}),
     flip("HAVE_TOPOLOGY_MAX_DIES", False, "x86_64", substituted(
         "arch/x86/include/asm/topology.h", (r"\btopology_max_dies_per_package\b", "topology_max_die_per_package")),
@@ -150,6 +151,7 @@ DIFFERENCES = (
     macro("dev_err_ptr_probe", "ppc64le", "include/linux/dev_printk.h"),
     macro("PCIE_ECAM_OFFSET", "x86_64", "include/linux/pci-ecam.h"),
     macro("PCI_POSSIBLE_ERROR", "x86_64", "include/linux/pci.h"),
+    macro("PCI_EXT_CAP_ID_DVSEC", "x86_64", "include/uapi/linux/pci_regs.h"),
     macro("IRQ_WORK_INIT_HARD", "x86_64", "include/linux/irq_work.h"),
     macro("INIT_CSD", "arm64", "include/linux/smp.h"),
     macro("DEFINE_SIMPLE_DEV_PM_OPS", "x86_64", "include/linux/pm.h", "SYSTEM_SLEEP_PM_OPS", "pm_sleep_ptr"),
