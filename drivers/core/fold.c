@@ -42,10 +42,9 @@ VISIBLE_IF_KUNIT u64 pmu_most_counts(u64 bound, u64 ns)
 EXPORT_SYMBOL_IF_KUNIT(pmu_most_counts);
 
 /*
- * Can a counter of @width bits have moved by @delta in @ns? @bound is the most counts per second,
- * or 0 if that is not known.
- * If not, the counter was written, or reset with its device, or its value was read wrongly. 64 bits
- * do not wrap, so half of that is a counter that went back.
+ * Can a counter of @width bits have moved by @delta in @ns? If not, the counter was written, or
+ * reset with its device, or its value was read wrongly. 64 bits do not wrap, so half of that is a
+ * counter that went back. @bound is the most counts per second, or 0 if that is not known.
  */
 VISIBLE_IF_KUNIT bool pmu_delta_is_possible(u64 delta, unsigned int width, u64 bound, u64 ns)
 {

@@ -346,7 +346,14 @@ static unsigned int some(unsigned int which, char **words, unsigned int points)
 	return missed;
 }
 
-int main(int argc, char **argv)
+/* What aim() is told, and how many allocations there have to be. */
+struct aims {
+	bool ours;
+	const char *but;
+	unsigned int least;
+};
+
+static bool parse(int argc, char **argv, struct aims *aims)
 {
 	static const struct option options[] = {
 		{ "check", required_argument, NULL, 'c' },
@@ -355,9 +362,6 @@ int main(int argc, char **argv)
 		{ "most", required_argument, NULL, 'm' }, { "seed", required_argument, NULL, 's' },
 		{ "least", required_argument, NULL, 'l' }, { "period", required_argument, NULL, 'p' }, { 0 },
 	};
-	unsigned int which = 0, least = 1, points, missed = 0;
-	const char *but = NULL;
-	bool ours = false;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "+", options, NULL)) != -1) {
@@ -372,10 +376,10 @@ int main(int argc, char **argv)
 			then = optarg;
 			break;
 		case 'o':
-			ours = true;
+			aims->ours = true;
 			break;
 		case 'b':
-			but = optarg;
+			aims->but = optarg;
 			break;
 		case 'm':
 			most = atoi(optarg);
@@ -387,19 +391,27 @@ int main(int argc, char **argv)
 			period = atoi(optarg);
 			break;
 		case 'l':
-			least = atoi(optarg);
+			aims->least = atoi(optarg);
 			break;
 		default:
-			return 2;
+			return false;
 		}
 	}
-	if (argc - optind < 2)
+	return argc - optind >= 2;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int which = 0, points, missed = 0;
+	struct aims aims = { .least = 1 };
+
+	if (!parse(argc, argv, &aims))
 		return 2;
 	while (which < OPERATIONS && strcmp(operations[which].name, argv[optind]))
 		which++;
 	if (which == OPERATIONS)
 		die("no operation:", argv[optind]);
-	aim(ours, but);
+	aim(aims.ours, aims.but);
 	argv += optind;
 	points = count(which, argv + 1);
 	if (points > most)
@@ -407,8 +419,8 @@ int main(int argc, char **argv)
 	else
 		points = all(which, argv + 1);
 	report(argv[0], points, missed);
-	if (points < least) {
-		fprintf(stderr, "there were %u allocations or more\n", least);
+	if (points < aims.least) {
+		fprintf(stderr, "there were %u allocations or more\n", aims.least);
 		return 1;
 	}
 	return 0;
