@@ -169,7 +169,7 @@ test_trace_of_a_cpu_that_goes() {
 		taskset 4 pmu-model set thread0@1 burst 10
 		taskset 8 pmu-model set thread1@1 burst 100
 		pmu-model set core0@1 linger 45000000
-		pmu-model set 'thread*@1' linger 45000000
+		pmu-model set 'thread*@1' linger 5000000
 		sh /tmp/refuse
 		# What was written last has acted.
 		sleep 0.1
