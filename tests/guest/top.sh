@@ -81,3 +81,32 @@ told() {
 	cat /tmp/top
 	return 1
 }
+
+# ended PROCESS: pmu-top was told to end, and did
+ended() {
+	kill "$1"
+	status=0
+	wait "$1" || status=$?
+	equal "exit status" $status 143
+	fails grep -q Traceback /tmp/top
+}
+
+# crowd NAMES OPTIONS EVENTS EVENTS EVENTS: two pmu-top with these options and three "perf stat -e EVENTS" at once. Each
+# has numbers, pmu-top those with these names.
+crowd() {
+	rm -f /tmp/perf.*
+	# shellcheck disable=SC2086 # a list
+	perf stat -a -x, -o /tmp/perf.1 -e "$3" -- perf stat -a -x, -o /tmp/perf.2 -e "$4" -- \
+		perf stat -a -x, -o /tmp/perf.3 -e "$5" -- \
+		pmu-top $2 --json --output /tmp/other -- pmu-top $2 --json --output /tmp/top -- sleep 3
+	grep -h , /tmp/perf.? | show
+	fails grep '<not' /tmp/perf.?
+	equal "perf stat with numbers" "$(grep -lE '^[0-9]' /tmp/perf.? | wc -l)" 3
+	for said in /tmp/top /tmp/other; do
+		equal "notes of $said" "$(top_value "" notes $said)" '[]'
+		for name in $1; do
+			contains "$name" "$(top_value "$name" $said)" '[0-9]'
+			equal "$name without a number" "$(top_value "$name" $said | grep -c None)" 0
+		done
+	done
+}

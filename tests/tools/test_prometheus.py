@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What Prometheus makes of pmu-top's metrics, by promtool: rates against a record, and the alert rules."""
 import json
+import random
 import re
 import subprocess
 import tempfile
@@ -96,6 +97,7 @@ class Player:
                 counts[key] = Reading(int(reading.value * traffic * part), reading.enabled, int(reading.running * part))
         frame = frames.Frame(0.0, self.seconds, self.one.mode, counts, extra=self.one.extra, time=self.one.time)
         self.metrics.add(frame, self.view.rows(frame))
+        return frame
 
     def text(self):
         return self.metrics.text()
@@ -144,6 +146,38 @@ class TestRates(unittest.TestCase):
         most = each * (SCRAPE / player.seconds + 1) * 2
         server.asks(f"{found} > bool {total - most!r}", 1.0)
         server.asks(f"{found} < bool {total * 1.02!r}", 1.0)
+        server.judge()
+
+
+class TestADay(unittest.TestCase):
+    """A scrape each 15 s for a day: the increases are what was counted, less what was not scraped before a restart."""
+    DAY, INTERVAL, LINE = 86400, 19.0, 64
+
+    def test_sums_of_a_day(self):
+        player, server, dice = Player("intel_imc"), Server(self), random.Random(30)
+        player.seconds = self.INTERVAL      # not that of the scrapes
+        restarts = sorted(dice.sample(range(3600, self.DAY - 3600), 2))
+        counted, kept, passed = [0], [0], 0.0       # lines, of one service after the other
+        for scrape in range(self.DAY // SCRAPE + 1):
+            while passed + self.INTERVAL <= scrape * SCRAPE:
+                if restarts and passed >= restarts[0]:
+                    restarts.pop(0)
+                    player.restart()
+                    counted, kept = [*counted, 0], [*kept, 0]
+                # Mostly idle, with bursts.
+                one = player.interval(times=dice.choice((0.01, 0.01, 0.01, 0.1, 1, 20)))
+                counted[-1] += sum(reading.value for key, reading in one.counts.items() if key.endswith("/rd"))
+                passed += self.INTERVAL
+            if dice.random() < 0.01:
+                server.scrape(None)
+                continue
+            server.scrape("".join(line for line in player.text().splitlines(True)
+                                  if line.startswith("pmu_top_read_bytes_total{")))
+            kept[-1] = counted[-1]
+        self.assertEqual(len(counted), 3)
+        self.assertGreater(sum(kept[:-1]), sum(counted[:-1]) * 0.99)
+        # increase() guesses what was before the first scrape, and behind the last one.
+        server.asks(f"abs(sum(increase(pmu_top_read_bytes_total[1d])) / {self.LINE * sum(kept)} - 1) < bool 0.0005", 1.0)
         server.judge()
 
 

@@ -170,6 +170,16 @@ class TestBesideOthers(LiveCase):
                 for domain in {dtc for one in group.wants if (dtc := self.domain(live, one)) is not None}:
                     self.assertLessEqual(sum(self.domain(live, one) == domain for one in group.wants), 6)
 
+    def test_the_first_frame_has_all_links(self):
+        """It comes after one interval, however many turns that is."""
+        machine = tree.machine(self, "cmn700")
+        live = self.live(machine, cmn.View.of(machine, options()))
+        begin = self.kernel.now
+        one = live.until(self.kernel.wait)
+        self.assertGreater(len(live.turns), 4)
+        self.assertAlmostEqual((self.kernel.now - begin) / 1e9, 1.0)
+        self.assertTrue(all(row.value for row in live.view.rows(one).all if row.name == "link"))
+
     @staticmethod
     def domain(live, want):
         links = live.view.meshes[0].info["links"]
@@ -259,6 +269,40 @@ class TestBesideOthers(LiveCase):
         self.assertEqual(meshes(), ([], ["arm_cmn_0", "arm_cmn_1"]))
         one = live.until(self.kernel.wait)
         self.assertTrue(all(row.value for row in live.view.rows(one).all if row.name == "link"))
+
+    def test_a_mesh_that_is_bound_again_has_another_number(self):
+        """It is known by its device. What is gone is kept open in no turn."""
+        for ours in True, False:
+            with self.subTest(ours):
+                machine = tree.machine(self, "cmn700")
+                place, device = (machine.root / name for name in ("sys/bus/event_source/devices", "sys/devices/platform/1.pmu"))
+                device.mkdir(parents=True)
+                pmu = place / "arm_cmn_0"
+                if ours:        # has a link
+                    (pmu / "device").symlink_to(device)
+                else:           # is below its device
+                    pmu.rename(device / "arm_cmn_0")
+                    pmu.symlink_to(device / "arm_cmn_0")
+                machine, self.kernel.stale = sysfs.Machine(machine.root, machine.arch), set()
+                live = self.live(machine, cmn.View.of(machine, options()), waits=True)
+                self.assertEqual(live.until(self.kernel.wait).notes, [])
+                self.kernel.stale = {("arm_cmn_0", 0)}
+                pmu.rename(machine.root / "away")
+                for _ in range(2):
+                    self.assertEqual(live.until(self.kernel.wait).notes, ["arm_cmn_0 is gone: its numbers are missing"])
+                    self.assertEqual(self.kernel.groups, [])
+                if not ours:
+                    (device / "arm_cmn_0").rename(device / "arm_cmn_3")
+                    (machine.root / "away").unlink()
+                    (place / "arm_cmn_3").symlink_to(device / "arm_cmn_3")
+                else:
+                    (machine.root / "away").rename(place / "arm_cmn_3")
+                live.until(self.kernel.wait)
+                self.assertEqual({group.pmu for group in self.kernel.groups}, {"arm_cmn_3"})
+                one = live.until(self.kernel.wait)
+                self.assertEqual(one.notes, [])
+                self.assertTrue(all(row.value for row in live.view.rows(one).all if row.name == "link"))
+                live.close()
 
     def test_a_link_that_the_driver_refuses(self):
         machine = tree.machine(self, "cmn700")

@@ -11,12 +11,15 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+import tree
 from rich.console import Console
 from top_cases import PROGRAM, SECOND, busy_xeon, options, xeon
 
 from pmutools.count import Reading
 from pmutools.errors import ToolError
 from pmutools.top import frames, main, screen
+
+RECORDS = tree.HERE.parents[1] / "Documentation/tools"
 
 
 class TestScreen(unittest.TestCase):
@@ -92,9 +95,9 @@ class TestTerminal(unittest.TestCase):
         return subprocess.run(["tmux", "-f", "/dev/null", "-S", self.socket, *words], capture_output=True,
                               text=True, stdin=subprocess.DEVNULL)
 
-    def start(self, width, height, environment=""):
+    def start(self, width, height, environment="", record=None):
         self.open(width, height, f"{environment} sh -c 'echo $$ > {self.directory}/pid; exec /usr/bin/python3 {PROGRAM} "
-                                 f"--replay {self.directory}/record'; echo ended $?; exec cat")
+                                 f"--replay {record or self.directory / 'record'}'; echo ended $?; exec cat")
 
     def open(self, width, height, command):
         self.socket = tempfile.mktemp(prefix="socket.", dir=self.directory)
@@ -174,6 +177,28 @@ class TestTerminal(unittest.TestCase):
         self.shows("read 39.00 GB/s")
         self.tmux("send-keys", "q")
         self.ends(0)
+
+    def test_each_machine_at_two_sizes(self):
+        """All of the head and the foot are there; what there is no room for is where the arrows lead to."""
+        for name, head, last in (("intel_imc", "write 21.71 GB/s", "  channel 5      3.11"), ("cmn", "hottest: XP 020", "p1 HN-F"),
+                                 ("power_imc", "write 5.07 GB/s", "1/256")):
+            for width, height in (80, 24), (200, 60):
+                with self.subTest((name, width)):
+                    self.start(width, height, record=RECORDS / f"{name}.jsonl")
+                    self.shows("q quit")
+                    lines = self.screen().rstrip("\n").splitlines()
+                    self.assertEqual([line for line in lines if line.startswith(("RECORD", "Linux 6.12"))], lines[:2])
+                    self.assertTrue(any(head in line for line in lines[2:7]), lines)
+                    self.assertTrue(lines[-1].startswith("q quit"))
+                    self.assertLessEqual(len(lines), height)
+                    if width == 80:
+                        self.tmux("send-keys", *["Down"] * 40)
+                        self.shows(last)
+                    else:
+                        self.assertIn(last, self.screen())
+                    self.assertIn("q quit", self.screen())
+                    self.tmux("send-keys", "q")
+                    self.ends(0)
 
     def test_another_size(self):
         self.start(80, 14, "NO_COLOR=1")

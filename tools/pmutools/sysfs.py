@@ -85,6 +85,13 @@ class Pmu:
     formats: dict = field(repr=False)       # field: [(word of the attr, first bit, last bit), ...]
     path: Path = field(default=None, repr=False)
 
+    @property
+    def device(self):
+        """The name of the device that it counts, "" where sysfs does not tell: it stays, the PMU's may be another next time."""
+        link = self.path / "device"
+        place = link.resolve() if link.exists() else self.path.resolve().parent
+        return place.name if place.name != "devices" else ""
+
     def encode(self, text, **values):
         """{word: value} of "event=0x4,umask=0x3" or of an event's name; @values are for what it leaves open."""
         event = self.events.get(text)

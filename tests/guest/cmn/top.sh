@@ -3,12 +3,15 @@
 #
 # pmu-top: the mesh as it is, and what the model made in it, with our driver and with the in-tree one.
 #
-# vm: --tools --arch arm64 --kernel 6.12 --driver 'ours in-tree' --model cmn700,mesh=3x2,hnf=0.0.0+1.1.1+2.0.1,rni=1.0.0,rnf=0.1.0 --model cmns3,mesh=2x2,hns=0.0.1+1.1.0
+# vm: --tools --arch arm64 --kernel 6.12 --driver 'ours in-tree' --cpus 2 --timeout 900 --model cmn700,mesh=3x2,hnf=0.0.0+1.1.1+2.0.1,rni=1.0.0,rnf=0.1.0 --model cmns3,mesh=2x2,hns=0.0.1+1.1.0
 . ./cmn/lib.sh
 . ./top.sh
 trap 'echo 1 > /proc/sys/kernel/perf_event_paranoid; pmu-model set "cmn*" traffic 0' EXIT
 find_meshes
 use_mesh cmn0
+
+# What counts is on the CPU of what makes things happen, so none happens between two counters of a group.
+taskset -p 1 $$ > /dev/null
 
 # pmu-top's numbers in /tmp/top and /tmp/record, which begins anew: a record is of the same meshes and event throughout.
 recorded() {
@@ -126,8 +129,57 @@ test_what_there_is_not() {
 	refused 1 'There is no mesh arm_cmn_7' --mesh arm_cmn_7 --once
 }
 
+# Two pmu-top with all links, and events that others count: there is room for all, or they take turns.
+test_a_crowd() {
+	crowd "clock link slc_access memory" "--mesh $PMU --mode links" "$PMU/dtc_cycles/" "$PMU/hnf_mc_reqs/,$PMU/hnf_mc_retries/" \
+		"$PMU/hnf_cache_miss/,$PMU/hnf_slc_sf_cache_access/,$PMU/mxp_n_dat_txflit_valid/,$PMU/rnid_rxdat_flits/"
+}
+
+# The mesh's CPU goes offline: another one has it, and nothing is lost.
+test_a_cpu_goes_offline() {
+	for _ in 1 2; do
+		owner=$(cat "$MESH/cpumask")
+		recorded --mesh "$PMU" --mode totals -- sh -c "pmu-model add cmn0 hnf_mc_reqs 50
+			echo 0 > /sys/devices/system/cpu/cpu$owner/online; pmu-model add cmn0 hnf_mc_reqs 7"
+		echo 1 > "/sys/devices/system/cpu/cpu$owner/online"
+		equal "bytes to memory" "$(top_int "$(top_value memory) * $(top_seconds "$PMU:reqs")")" $((3 * 57 * 64))
+		[ "$(cat "$MESH/cpumask")" != "$owner" ]
+	done
+}
+
+# Who may count, but not read debugfs, has the totals, and is told what the drawing needs.
+test_rights() {
+	without_rights '^SLC: 0.00 M accesses/s'
+	contains "the drawing" "$(cat /tmp/text)" 'The mesh cannot be drawn: root alone may read'
+}
+
+# All meshes go while they are looked at, and come back.
+test_meshes_come_and_go() {
+	driver=/sys/bus/platform/drivers/cmn_pmu
+	[ -e $driver ] || skip "the in-tree driver moves no event to its error state"
+	devices=$(cd $driver && for device in *; do [ ! -e "$device/driver" ] || echo "$device"; done)
+	equal "meshes" "$(echo "$devices" | wc -l)" 2
+	: > /tmp/top
+	pmu-top --json --output /tmp/top &
+	told '"link"'
+	for device in $devices; do
+		echo "$device" > $driver/unbind
+	done
+	told '"notes": \["arm_cmn_0 is gone: its numbers are missing", "arm_cmn_1 is gone'
+	for device in $devices; do
+		echo "$device" > $driver/bind
+	done
+	told '"notes": \[\]'
+	pmu-model set cmn0 traffic 100000000
+	told '"link".*"value": 3[0-9]{9}'
+	pmu-model set cmn0 traffic 0
+	ended $!
+	find_meshes
+}
+
 # The mesh goes while it is looked at.
 test_the_mesh_vanishes() {
+	use_mesh cmn0
 	driver=$(ls -d /sys/bus/platform/drivers/cmn_pmu /sys/bus/platform/drivers/arm-cmn 2> /dev/null | head -n 1)
 	[ "${driver##*/}" = cmn_pmu ] || skip "the in-tree driver moves no event to its error state"
 	refused 125 "$PMU is gone" --mesh "$PMU" --mode totals -- \

@@ -126,15 +126,11 @@ test_beside_equals() {
 	fails grep '~' /tmp/text
 }
 
-# A group that needs all counters of a channel, the clock that has one alone, and another pmu-top: nobody is left without
-# numbers, and those that took turns say so.
+# A group that needs all counters of a channel, the clock that has one alone, what pmu-top counts as well, and another
+# pmu-top: nobody is left without numbers, and those that took turns say so.
 test_beside_others() {
-	perf stat -a -x, -o /tmp/perf -e uncore_imc_0/event=0xff/ \
-		-e '{uncore_imc_0/event=0x1/,uncore_imc_0/event=0x2/,uncore_imc_0/event=0x10/,uncore_imc_0/event=0x4,umask=0xf/}' -- \
-		pmu-top --json --output /tmp/other -- pmu-top --json --output /tmp/top -- sleep 3
-	show < /tmp/perf
-	fails grep -E '^[^,]*(not counted|not supported)' /tmp/perf
-	equal "notes" "$(top_value "" notes)" '[]'
+	crowd "read write clock" "" uncore_imc_0/event=0xff/ uncore_imc_0/cas_count_read/,uncore_imc_0/cas_count_write/ \
+		'{uncore_imc_0/event=0x1/,uncore_imc_0/event=0x2/,uncore_imc_0/event=0x10/,uncore_imc_0/event=0x4,umask=0xf/}'
 	for said in /tmp/top /tmp/other; do
 		share=$(top_value read socket=0 channel=0 share $said)
 		equal "a part of the time in $said, which is $share" "$(python3 -c "print(0 < $share < 0.99)")" True
@@ -188,8 +184,48 @@ test_a_device_vanishes() {
 	told '"uncore_imc_[0-9]+ was lost, and is counted again'
 	pmu-model add "imc*" cas_rd 50000000
 	told '"total_read_bytes", "value": [1-9]'
-	kill $!
-	wait $! || equal "exit status" $? 143
+	ended $!
+}
+
+# All of it goes, and comes back.
+test_everything_vanishes() {
+	[ $driver = ours ] || skip "the in-tree driver has no such thing as a channel that vanishes"
+	functions=$(cd $DRIVER && ls -d 0000:*)
+	: > /tmp/top
+	pmu-top --mode pages --json --output /tmp/top &
+	told '"total_read_bytes", "value": 0'
+	for function in $functions; do
+		echo "$function" > $DRIVER/unbind
+	done
+	told '"notes": \["uncore_imc_0 is gone: its numbers are missing"'
+	told '"total_read_bytes", "value": null'
+	for function in $functions; do
+		echo "$function" > $DRIVER/bind
+	done
+	told '"notes": \[\]'
+	pmu-model add "imc*" cas_rd 50000000
+	told "\"total_read_bytes\", \"value\": $(($(echo "$functions" | wc -l) * 50000000 * 64))"
+	ended $!
+}
+
+# The CPU that has a socket's counters goes offline: another one has them, and nothing is lost.
+test_a_cpu_goes_offline() {
+	owner=$(sed 's/.*[-,]//' $PMUS/uncore_imc_0/cpumask)
+	[ "$(cat /sys/devices/system/cpu/cpu"$owner"/topology/package_cpus_list)" != "$owner" ] || skip "a socket has one CPU"
+	pmu-top --mode pages --json --output /tmp/top -- sh -c "pmu-model add imc0@1 cas_rd 1000
+		echo 0 > /sys/devices/system/cpu/cpu$owner/online; pmu-model add imc0@1 cas_rd 200"
+	cpu_online "$owner" 1
+	equal "read" "$(top_value read_bytes socket=1 channel=0)" $((1200 * 64))
+	owner=$(sed 's/.*[-,]//' $PMUS/uncore_imc_0/cpumask)
+	: > /tmp/top
+	pmu-top --mode pages --json --output /tmp/top &
+	told '"total_read_bytes", "value": 0'
+	cpu_online "$owner" 0
+	cpu_online "$owner" 1
+	told '"notes": \[\]'
+	pmu-model add imc0@1 cas_rd 50000000
+	told '"total_read_bytes", "value": 3200000000'
+	ended $!
 }
 
 # No driver: a sentence, and what to do.

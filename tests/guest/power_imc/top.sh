@@ -45,6 +45,45 @@ test_cores() {
 	[ "$(top_int "1e6 * $(top_value ipc chip=0 core=0)")" -gt 0 ]
 }
 
+# Two pmu-top, and others with the same counters, which are words in memory: there is room for all.
+test_a_crowd() {
+	crowd "read write cycles" "--mode cores" "core_imc/CPM_NON_IDLE_PCYC/" "core_imc/CPM_NON_IDLE_INST/,core_imc/CPM_NON_IDLE_PCYC/" "nest_mcs01_imc/config=$reads/"
+	equal "took turns" "$(top_value read chip=0 controller=mcs01 share) $(top_value cycles chip=0 core=0 share)" "1.0 1.0"
+}
+
+# The CPU that has a chip's counters and its core goes offline: another one has them, and nothing is lost.
+test_a_cpu_goes_offline() {
+	for _ in 1 2; do
+		owner=$(sed 's/[-,].*//' $PMUS/nest_mcs01_imc/cpumask)
+		pmu-top --json --output /tmp/top -- sh -c "$(imc_add nest@0 $reads 1000)
+			echo 0 > /sys/devices/system/cpu/cpu$owner/online; $(imc_add nest@0 $reads 50)"
+		echo 1 > "/sys/devices/system/cpu/cpu$owner/online"
+		equal "read" "$(top_value read_bytes chip=0 controller=mcs01)" "$((1050 * read_size)).0"
+		[ "$(sed 's/[-,].*//' $PMUS/nest_mcs01_imc/cpumask)" != "$owner" ]
+	done
+}
+
+# A chip and its core have no CPU for a time.
+test_all_cpus_of_a_chip_go_offline() {
+	[ -e "/sys/devices/system/cpu/cpu3" ] || skip "there is one chip"
+	: > /tmp/top
+	pmu-top --json --output /tmp/top &
+	told '"total_read_bytes", "value": 0'
+	for cpu in 2 3; do
+		echo 0 > /sys/devices/system/cpu/cpu$cpu/online
+	done
+	told '"notes": \[".*gone: its numbers are missing'
+	for cpu in 2 3; do
+		echo 1 > /sys/devices/system/cpu/cpu$cpu/online
+	done
+	told '"notes": \[\]'
+	pmu-model set nest@1 flush 1
+	pmu-model add nest@1 $reads 1000
+	pmu-model set nest@1 flush 1
+	told "\"total_read_bytes\", \"value\": $((1000 * read_size))"
+	ended $!
+}
+
 # A tracer has the cores' engines, and nobody has the chips' counters.
 test_while_somebody_traces() {
 	perf record -q -a -e trace_imc/trace_cycles/ -o /tmp/perf.data -- \

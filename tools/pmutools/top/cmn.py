@@ -54,6 +54,7 @@ class Mesh:
 
     def __init__(self, info):
         self.info, self.name, self.mesh = info, info["pmu"], info["mesh"]
+        self.device, self.now = "", self.name       # bound again, a mesh has another number
         self.metrics = metrics.load(METRICS, info.get("metrics", ()))
         self.title = self.name + (f" {self.mesh['width']}x{self.mesh['height']}" if self.mesh else "")
 
@@ -71,8 +72,10 @@ class Mesh:
         derived = sorted({text for metric in metrics.load(METRICS, pmu.events).values() for text in metric.events})
         if not homes and not links and not event and not derived:
             return None
-        return cls({"pmu": pmu.name, "mesh": mesh, "homes": homes, "links": links, "event": event,
-                    "metrics": derived, "clock": clock, "at": cls._nodes(pmu, mesh, event) if event else {}})
+        found = cls({"pmu": pmu.name, "mesh": mesh, "homes": homes, "links": links, "event": event,
+                     "metrics": derived, "clock": clock, "at": cls._nodes(pmu, mesh, event) if event else {}})
+        found.device = pmu.device
+        return found
 
     @staticmethod
     def _links(pmu, mesh):
@@ -103,8 +106,12 @@ class Mesh:
 
     def pmu(self, machine):
         """None while it is gone: a driver that lets a device go leaves the PMU without a CPU, or none."""
-        pmu = machine.pmus.get(self.name)
+        pmu = machine.pmus.get(self.now)
         return pmu if pmu and pmu.cpus else None
+
+    def look(self, machine):
+        if self.device and not self.pmu(machine):
+            self.now = next((pmu.name for pmu in machine.of("cmn") if pmu.cpus and pmu.device == self.device), self.now)
 
     def _homes(self, pmu):
         for pair in ("access", "miss"), ("reqs", "retries"):
@@ -391,15 +398,18 @@ class View:
             raise ToolError(f"{there[0].name} has no event that pmu-top knows.",
                             f"Choose one of {there[0].path}/events with --event.")
         titles = dict.fromkeys(mesh.mesh["title"].partition(": ")[2] for mesh in found if mesh.mesh)
-        return cls({"view": cls.name, "machine": "; ".join(filter(None, titles)) or machine.processor,
+        view = cls({"view": cls.name, "machine": "; ".join(filter(None, titles)) or machine.processor,
                     "kernel": machine.kernel, "driver": str(there[0].driver), "event": options.event,
                     "meshes": [mesh.info for mesh in found], "dmc620": dmc620.Controllers.of(machine).info})
+        view.meshes = found
+        return view
 
     def look(self, machine):
-        pass
+        for one in self.meshes:
+            one.look(machine)
 
     def missing(self, machine):
-        return {one.name for one in self.meshes if not one.pmu(machine)} | self.controllers.missing(machine)
+        return {one.now for one in self.meshes if not one.pmu(machine)} | self.controllers.missing(machine)
 
     def groups(self, machine, mode):
         for one in self.meshes:

@@ -5,6 +5,7 @@ A record is lines of JSON: the first has what is known of the machine, each othe
 """
 import datetime
 import errno
+import itertools
 import json
 import os
 import subprocess
@@ -199,7 +200,9 @@ class Live:
             turns = list(self.view.turns(self.machine, self.mode))
             if len(turns) > len(self.turns):        # these were opened while something was gone
                 self.look_at(self.mode)
-            for session, groups in zip(self._sessions(), [self.view.groups(self.machine, self.mode), *turns]):
+            # A turn that there is not any more closes what it had.
+            for session, groups in itertools.zip_longest(self._sessions(), [self.view.groups(self.machine, self.mode), *turns],
+                                                         fillvalue=[]):
                 for group in session.renew(list(groups)):
                     self._begins(session, group)
         gone = sorted(self._lost() & lost, key=natural)
