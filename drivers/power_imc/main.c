@@ -55,6 +55,7 @@ static void power_imc_nests_release(void *imc)
 }
 
 static bool power_imc_probed;
+static struct power_imc *power_imc_found;
 
 static int power_imc_probe(struct platform_device *pdev)
 {
@@ -88,12 +89,18 @@ static int power_imc_probe(struct platform_device *pdev)
 		dev_info(dev, "stopped all collection; there are no PMUs in a kdump kernel\n");
 		return -ENODEV;
 	}
-	/* From here on nothing may fail: once there is a PMU, its events may be open. */
+	power_imc_found = imc;
+	return 0;
+}
+
+/* From here on nothing may fail: once there is a PMU, its events may be open. */
+static void power_imc_register_all(struct power_imc *imc)
+{
 	for (unsigned int i = 0; i < imc->nr_units; i++)
 		power_imc_register(&imc->units[i]);
 	power_imc_debugfs_create(imc);
-	dev_info(dev, "%u units, engines switched by %s\n", imc->nr_units, imc->firmware->name);
-	return 0;
+	dev_info(imc->dev, "%u units, engines switched by %s\n", imc->nr_units,
+		 imc->firmware->name);
 }
 
 /*
@@ -136,9 +143,11 @@ static int __init power_imc_init(void)
 		pr_err("power_imc_pmu: the kernel's built-in driver has the counters: boot with initcall_blacklist=opal_imc_driver_init\n");
 	if (err) {
 		power_imc_session_end();
-		pmu_unregister_all(THIS_MODULE);
+		return err;
 	}
-	return err;
+	/* Not in the probe: behind it the driver core can still fail, and takes the device away. */
+	power_imc_register_all(power_imc_found);
+	return 0;
 }
 module_init(power_imc_init);
 

@@ -3,7 +3,7 @@
  * pmu-fail: do something again and again, and each time the next allocation of the kernel fails, until all
  * that it needs have failed once.
  *
- *   pmu-fail [--ours [--but FUNCTION]] [--most N [--seed N]] [--least N] [--period N] [--check COMMAND] \
+ *   pmu-fail [--ours [--but FUNCTION]] [--most N [--seed N] [--last N]] [--least N] [--period N] [--check COMMAND] \
  *		[--undo COMMAND] [--then COMMAND] load FILE [PARAMETERS]
  *   pmu-fail ... write FILE TEXT
  *   pmu-fail ... read FILE
@@ -17,7 +17,7 @@
  *
  * --ours: only what a module asks for fails, itself or by what it calls; not what the kernel needs to load it. --but:
  * and FUNCTION is not among the callers. --most: of many allocations so many fail, chosen by the seed, one of each
- * part. --least: it is a failure if there are fewer. Only what the kernel allocates for this process fails, and what it
+ * part; --last: and the last N. --least: it is a failure if there are fewer. Only what the kernel allocates for this process fails, and what it
  * allocates in slabs: not what its threads do, as when a CPU comes online.
  *
  * The answer says how many allocations there were, what was said when one failed, and how often it went without.
@@ -41,7 +41,7 @@
 #define MAX_ERRNO	256
 
 static const char *check, *undo, *then;
-static unsigned int most = NONE, seed, period;
+static unsigned int most = NONE, seed, last, period;
 static unsigned int said[MAX_ERRNO];
 static int fail_nth;
 
@@ -313,8 +313,8 @@ static unsigned int count(unsigned int which, char **words)
 static void report(const char *what, unsigned int points, unsigned int missed)
 {
 	printf("%s: %u allocations", what, points);
-	if (points > most)
-		printf(", of which %u failed (seed %u)", most - missed, seed);
+	if (points > most + last)
+		printf(", of which %u failed (seed %u)", most + last - missed, seed);
 	for (int i = 0; i < MAX_ERRNO; i++)
 		if (said[i])
 			printf(", %u times %s", said[i], i ? strerrorname_np(i) : "did without");
@@ -331,7 +331,7 @@ static unsigned int all(unsigned int which, char **words)
 	return n - 1;
 }
 
-/* Of each of so many parts one fails; returns of how many parts the one was not reached. */
+/* Of each of so many parts one fails, and the last ones; returns how many were not reached. */
 static unsigned int some(unsigned int which, char **words, unsigned int points)
 {
 	unsigned int left, missed = 0;
@@ -341,6 +341,10 @@ static unsigned int some(unsigned int which, char **words, unsigned int points)
 		unsigned int from = points * i / most, to = points * (i + 1) / most;
 
 		attempt(which, words, from + 1 + random() % (to - from), &left);
+		missed += left > 0;
+	}
+	for (unsigned int n = points - last + 1; n <= points; n++) {
+		attempt(which, words, n, &left);
 		missed += left > 0;
 	}
 	return missed;
@@ -360,7 +364,8 @@ static bool parse(int argc, char **argv, struct aims *aims)
 		{ "undo", required_argument, NULL, 'u' }, { "then", required_argument, NULL, 't' },
 		{ "ours", no_argument, NULL, 'o' }, { "but", required_argument, NULL, 'b' },
 		{ "most", required_argument, NULL, 'm' }, { "seed", required_argument, NULL, 's' },
-		{ "least", required_argument, NULL, 'l' }, { "period", required_argument, NULL, 'p' }, { 0 },
+		{ "last", required_argument, NULL, 'e' }, { "least", required_argument, NULL, 'l' },
+		{ "period", required_argument, NULL, 'p' }, { 0 },
 	};
 	int option;
 
@@ -386,6 +391,9 @@ static bool parse(int argc, char **argv, struct aims *aims)
 			break;
 		case 's':
 			seed = atoi(optarg);
+			break;
+		case 'e':
+			last = atoi(optarg);
 			break;
 		case 'p':
 			period = atoi(optarg);
@@ -414,7 +422,7 @@ int main(int argc, char **argv)
 	aim(aims.ours, aims.but);
 	argv += optind;
 	points = count(which, argv + 1);
-	if (points > most)
+	if (points > most + last)
 		missed = some(which, argv + 1, points);
 	else
 		points = all(which, argv + 1);
