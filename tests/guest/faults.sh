@@ -14,7 +14,7 @@
 # A count is as wanted, or refused, or the log has a word about it; what is refused is counted again when the fault is
 # over. SEED, and LIVES of each kind of fault, may be in the environment.
 SEED=${SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
-LIVES=${LIVES:-24}
+LIVES=${LIVES:-$((12 * ${SIZE:-1}))}
 
 # A number from 1 to N, as "drawn": draw N
 draw() {

@@ -5,9 +5,9 @@
 # again, shortest first: scripts/vm ... -- env SEED=N sh PMU/ledger.sh. PROGRAMS and OPERATIONS in the environment
 # say how many there are, and how long.
 SEED=${SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
+# The debug kernel is slow, and runs in "make hostile" alone, which has time if it is given that.
+[ -e /sys/kernel/debug/kmemleak ] && PROGRAMS=${PROGRAMS:-1} OPERATIONS=${OPERATIONS:-$((2500 * ${SIZE:-1}))}
 PROGRAMS=${PROGRAMS:-2}
-# The debug kernel runs in "make hostile" alone, which has time.
-[ -e /sys/kernel/debug/kmemleak ] && OPERATIONS=${OPERATIONS:-20000}
 OPERATIONS=${OPERATIONS:-2500}
 
 # ledger [OPTION]... EVENT=SOURCE...

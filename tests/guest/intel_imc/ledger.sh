@@ -32,4 +32,16 @@ test_without_sharing() {
 	two_channels --moves --open 12
 }
 
+# An event that counts something else: what is left of the program is what it takes to see that, and can be kept.
+test_a_program_that_fails_is_made_short() {
+	for wanted in "$((SEED + 1))" "$((SEED + 2))"; do
+		fails pmu-ledger --seed "$wanted" --operations 200 uncore_imc_0/cas_count_read/=imc0:cas_wr > /tmp/failed
+		contains "verdict" "$(cat /tmp/failed)" "^the shortest program that fails: event [0-9]+ .* has 0, made were "
+		sed '1,/^the shortest/d' /tmp/failed > /tmp/program
+		within "operations" "$(wc -l < /tmp/program)" 2 4
+		fails pmu-ledger --program /tmp/program uncore_imc_0/cas_count_read/=imc0:cas_wr > /dev/null
+		pmu-ledger --program /tmp/program uncore_imc_0/cas_count_write/=imc0:cas_wr > /dev/null
+	done
+}
+
 run_tests
