@@ -168,6 +168,10 @@ hostile:
 	@scripts/setup test
 	@scripts/test $(TESTFLAGS) $(if $(HOURS),--hours $(HOURS)) $(if $(SEED),--seed $(SEED)) 'hostile/*'
 
+coverage:
+	@scripts/setup coverage
+	@scripts/coverage --begin --html dist/coverage
+
 check:
 	@scripts/setup test
 	@scripts/check
@@ -215,6 +219,7 @@ help:
 	@echo 'make test-kernels    the same guests on the oldest and the newest kernel that Debian has, and on PREEMPT_RT'
 	@echo 'make soak            long runs, and tests that watch the clock: for a host with nothing else to do'
 	@echo 'make hostile         what can fail is made to, and random calls and programs, on the debug kernel (HOURS=, SEED=)'
+	@echo 'make coverage        which lines of the drivers the tests reach: a table, and pages in dist/coverage'
 	@echo 'make check           static checks alone: warnings, sparse, checkpatch'
 	@echo 'make docs            the documentation as HTML, in Documentation/html'
 	@echo 'make mutate          breaks the suite on purpose, and sees that tests notice'
@@ -224,4 +229,4 @@ help:
 
 .PHONY: modules modules_install clean install uninstall install-driver uninstall-driver install-tools uninstall-tools
 .PHONY: dkms-source dkms-hooks dkms-install dkms-uninstall sign dist deb rpm
-.PHONY: man demo test test-kernels soak hostile check docs html mutate bench help
+.PHONY: man demo test test-kernels soak hostile coverage check docs html mutate bench help

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from . import cache, debian, kernel as stock
+from . import cache, coverage, debian, kernel as stock
 from .arch import ARCHES
 from .cache import TREE, Error, run, tree_files
 
@@ -100,23 +100,28 @@ def modules(arch, kernel, suites=False, debug=False, ask_sparse=False):
     installed and asked: scripts/check reads it, so nothing is compiled for that alone.
     """
     flags = ["-g", arch.debug_flags] if debug else []
+    measured = coverage.DIRECTORY and not debug
     ask_sparse = ask_sparse or is_sparse_asked(kernel, suites)
     sparse = None if debug or kernel.root or not ask_sparse else shutil.which("sparse")
     key = cache.key_of(RECIPE, sources_key(arch, suites), kernel.release, kernel.version, str(suites),
                        str(kernel.kdir), str(kernel.root),
                        compiler_version(compiler(arch) + "gcc"), SPARSE, compiler_version(sparse) if sparse else "",
-                       *flags)
+                       *flags, *(coverage.SOURCES if measured else ()))
 
     def build(directory):
         cache.say(f"building the modules for {kernel.release}")
         work = directory / "build"
         copy_sources(arch, work, suites)
+        if measured:
+            coverage.prepare(work)
         extra = ["C=1", f"CHECK={SPARSE}", "CF=-D__CHECK_ENDIAN__"] if sparse else []
         # gdb is to find the sources in the tree.
         extra += [f"KCFLAGS={' '.join(flags)} -fdebug-prefix-map={work}/="] if debug else []
         said = run(_make_modules(arch, kernel, work, [f"KUNIT={int(suites)}", "W=1", *extra]),
                    f"building the modules for {kernel.release}")
         (directory / BUILD_LOG).write_text(said.replace(f"{work}/", ""))
+        if measured:
+            coverage.keep(work, directory)
         for module in work.rglob("*.ko"):
             # As DKMS installs it. QEMU's powernv takes no more than 128 MiB of initramfs.
             if debug:

@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import build, cache, initrd, kernels, secure_boot, specs
+from . import build, cache, coverage, initrd, kernels, secure_boot, specs
 from .cache import TREE, Error, run as run_command
 from .turns import Turns
 
@@ -99,7 +99,8 @@ def _with_dependencies(names, ours):
         if not (ours / f"{name}.ko").exists():
             raise Error(f"there is no module {name}; there is {', '.join(sorted(ko.stem for ko in ours.glob('*.ko')))}")
         depends = run_command(["/sbin/modinfo", "-F", "depends", ours / f"{name}.ko"], "asking what a module needs")
-        needed = [other for other in depends.strip().split(",") if (ours / f"{other}.ko").exists()]
+        needed = [other for other in depends.strip().split(",")
+                  if (ours / f"{other}.ko").exists() and other != coverage.MODULE]
         order += [other for other in [*_with_dependencies(needed, ours), name] if other not in order]
     return order
 
@@ -119,10 +120,9 @@ def _shell(guest):
            f"setsid sh -c 'exec sh -l < {console} > {console} 2>&1'\n"
 
 
-def _overlay(guests, kernel, token):
+def _overlay(guests, ours, kernel, token):
     """The files of @guests, which share a machine; @token makes init mark what each says, None: there is one."""
     guest = guests[0]
-    ours = guest.ours or build.modules(guest.arch, kernel, suites=guest.has_suites(), debug=bool(guest.gdb))
     files = {f"/vm/modules.d/{module.name}": module for module in ours.glob("*.ko")}
     files["/init"] = TREE / "tests/guest/init"
     if guest.udev:
@@ -301,8 +301,10 @@ def _start(guests, sinks, time_left, token=None):
             initramfs = guest.installed[1]
         else:
             initramfs = Path(scratch) / "initramfs.cpio"
+            ours = guest.ours or build.modules(guest.arch, kernel, suites=guest.has_suites(), debug=bool(guest.gdb))
+            sinks = {**sinks, **coverage.sinks(ours)}
             parts = [initrd.base(guest.arch, kernel), *([initrd.python(guest.arch)] if guest.tools else [])]
-            initrd.with_overlay(parts, _overlay(guests, kernel, token), initramfs)
+            initrd.with_overlay(parts, _overlay(guests, ours, kernel, token), initramfs)
         for last in (False, True):
             begin = time.monotonic()
             code, timed_out = _run(_qemu(guest, kernel, initramfs), preload, lambda: time_left(begin),
