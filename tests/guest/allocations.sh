@@ -7,20 +7,28 @@
 SEED=${SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
 MOST=${MOST:-$((20 * ${SIZE:-1}))}
 
+# What pmu-fail does has to work, and is shown behind a word: fail_each WORD OPTION... OPERATION...
+fail_each() {
+	word=$1
+	shift
+	pmu-fail "$@" > /tmp/each 2>&1 || { cat /tmp/each; exit 1; }
+	show "$word $(cat /tmp/each)"
+}
+
 # each LEAST OPERATION...: the least number of allocations that are neither sysfs' nor the kernel's own
 each() {
 	least=$1
 	shift
 	# Behind a probe the kernel can still fail: it has to undo everything.
-	show "ours: $(pmu-fail --ours --but __kernfs_new_node --most "$MOST" --seed "$SEED" --last 8 --least "$least" "$@")"
-	show "with sysfs: $(pmu-fail --ours --most $((MOST / 3)) --seed "$SEED" --least "$least" "$@")"
+	fail_each ours: --ours --but __kernfs_new_node --most "$MOST" --seed "$SEED" --last 8 --least "$least" "$@"
+	fail_each 'with sysfs:' --ours --most $((MOST / 3)) --seed "$SEED" --least "$least" "$@"
 }
 
 # The same, and those of the kernel itself: not where it reads a file of a module, since it complains with a stack
 each_of_all() {
 	each "$@"
 	shift
-	show "the kernel's too: $(pmu-fail --most $((MOST / 3)) --seed "$SEED" "$@")"
+	fail_each "the kernel's, too:" --most $((MOST / 3)) --seed "$SEED" "$@"
 }
 
 # Files of debugfs, with an event open: files EVENT DIRECTORY...
@@ -30,7 +38,10 @@ files() {
 	find "$@" -type f > /tmp/files
 	within "files in debugfs" "$(wc -l < /tmp/files)" 1 1000
 	for file in $(cat /tmp/files); do
-		show "$file: $(pmu-event "$event" -x "pmu-fail read $file" | head -n 1)"
+		rm -f /tmp/good
+		pmu-event "$event" -x "pmu-fail read $file > /tmp/each 2>&1 && touch /tmp/good" > /dev/null
+		[ -e /tmp/good ] || { cat /tmp/each; exit 1; }
+		show "$file: $(cat /tmp/each)"
 	done
 }
 

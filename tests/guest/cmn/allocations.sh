@@ -41,9 +41,9 @@ test_a_mesh_is_bound() {
 
 test_a_group_is_opened() {
 	use_mesh cmn0
-	show "$(pmu-fail --least 30 open "$PMU/hnf_cache_miss/" "$PMU/hnf_mc_reqs/" "$PMU/dtc_cycles/")"
-	show "$(pmu-fail --least 20 open "$PMU/watchpoint_up,wp_dev_sel=0,wp_chn_sel=0,wp_combine=1,wp_val=1,wp_mask=1/" \
-		"$PMU/watchpoint_up,wp_dev_sel=0,wp_chn_sel=0,wp_combine=1,wp_grp=1,wp_val=1,wp_mask=1/")"
+	fail_each "all:" --least 30 open "$PMU/hnf_cache_miss/" "$PMU/hnf_mc_reqs/" "$PMU/dtc_cycles/"
+	fail_each "all:" --least 20 open "$PMU/watchpoint_up,wp_dev_sel=0,wp_chn_sel=0,wp_combine=1,wp_val=1,wp_mask=1/" \
+		"$PMU/watchpoint_up,wp_dev_sel=0,wp_chn_sel=0,wp_combine=1,wp_grp=1,wp_val=1,wp_mask=1/"
 	counts
 }
 
@@ -54,7 +54,7 @@ test_the_map_and_the_drawing_are_read() {
 }
 
 test_an_owner_goes() {
-	show "$(pmu-fail --least 1 --undo 'echo 1 > /sys/devices/system/cpu/cpu0/online' write /sys/devices/system/cpu/cpu0/online 0)"
+	fail_each "all:" --least 1 --undo 'echo 1 > /sys/devices/system/cpu/cpu0/online' write /sys/devices/system/cpu/cpu0/online 0
 	counts
 }
 

@@ -38,18 +38,18 @@ test_a_channel_is_bound() {
 }
 
 test_a_group_is_opened() {
-	show "$(pmu-fail --least 25 open uncore_imc_0/cas_count_read/ uncore_imc_0/cas_count_write/ uncore_imc_0:0x101)"
+	fail_each "all:" --least 25 open uncore_imc_0/cas_count_read/ uncore_imc_0/cas_count_write/ uncore_imc_0:0x101
 	counts
 }
 
 test_an_owner_goes() {
-	show "$(pmu-fail --least 1 --undo 'echo 1 > /sys/devices/system/cpu/cpu2/online' write /sys/devices/system/cpu/cpu2/online 0)"
+	fail_each "all:" --least 1 --undo 'echo 1 > /sys/devices/system/cpu/cpu2/online' write /sys/devices/system/cpu/cpu2/online 0
 	counts
 }
 
 test_an_owner_comes() {
 	echo 0 > /sys/devices/system/cpu/cpu2/online
-	show "$(pmu-fail --least 1 --undo 'echo 0 > /sys/devices/system/cpu/cpu2/online' write /sys/devices/system/cpu/cpu2/online 1)"
+	fail_each "all:" --least 1 --undo 'echo 0 > /sys/devices/system/cpu/cpu2/online' write /sys/devices/system/cpu/cpu2/online 1
 	echo 1 > /sys/devices/system/cpu/cpu2/online
 	counts
 }

@@ -41,14 +41,14 @@ test_the_driver_is_loaded() {
 
 test_events_are_opened() {
 	for event in nest_mcs01_imc:$READS core_imc:$INST; do
-		show "$event $(pmu-fail --least 10 open "$event")"
+		fail_each "$event:" --least 10 open "$event"
 	done
-	show "trace_imc $(pmu-fail --least 10 --period 1 open trace_imc:$CONFIG)"
+	fail_each "trace_imc:" --least 10 --period 1 open trace_imc:$CONFIG
 	counts
 }
 
 test_a_task_forks() {
-	show "$(pmu-fail --least 50 fork thread_imc:$TASK_INST)"
+	fail_each "all:" --least 50 fork thread_imc:$TASK_INST
 	counts
 }
 
@@ -58,7 +58,7 @@ test_debugfs_is_read() {
 }
 
 test_a_cpu_goes() {
-	show "$(pmu-fail --least 1 --undo 'echo 1 > /sys/devices/system/cpu/cpu1/online' write /sys/devices/system/cpu/cpu1/online 0)"
+	fail_each "all:" --least 1 --undo 'echo 1 > /sys/devices/system/cpu/cpu1/online' write /sys/devices/system/cpu/cpu1/online 0
 	counts
 }
 
