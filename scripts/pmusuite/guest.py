@@ -31,6 +31,10 @@ PMU_DRIVER = "scripts/packaging/pmu-driver"
 INSTALLED = ("root=/dev/vda rw systemd.run_success_action=poweroff-force systemd.run_failure_action=poweroff-force "
              "systemd.run=\"/bin/sh -c 'udevadm settle; cd /dev/virtio-ports || exit; {} > out 2> err; echo $? > status'\"")
 
+# Time is that of executed instructions, and chance has a seed.
+ICOUNT = ("-icount", "shift=2,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "7")
+TRACED = ("memory_region_ops_read", "memory_region_ops_write", "pci_cfg_read", "pci_cfg_write")
+
 # What a kernel that works does not say; but up to 6.1 it warns of workqueues when it is told to make nodes up.
 COMPLAINTS = re.compile(
     r"WARNING: (?!workqueue cpumask: online)|BUG: |Oops: |Kernel panic|general protection fault|"
@@ -63,6 +67,7 @@ class Guest:
     installed: tuple = ()               # (image, initramfs): the Debian on this image boots, and runs the command
     parameters: tuple = ()              # of our modules, "MODULE.NAME=VALUE"
     command: tuple = ()
+    icount: object = None               # a file for all accesses: time is counted in instructions, and a run is as the last
     gdb: object = None                  # a debugger.Session: the guest stops for it before anything runs
 
     def machine(self):
@@ -70,7 +75,7 @@ class Guest:
         built_in = self.arch.twin_initcall and self.driver == "in-tree"
         return (self.arch.name, self.kernel, self.models or (self.arch.default_model,), self.cpus, self.nodes, self.append,
                 self.allow_warn, built_in, self.has_suites(), self.tools, self.udev, self.ours, self.secure_boot,
-                self.enrolled, self.installed)
+                self.enrolled, self.installed, self.icount)
 
     def has_suites(self):
         """A KUnit suite needs all of our modules built for it."""
@@ -153,6 +158,8 @@ def _kernel_arguments(guest, kernel, models):
     arguments = [f"console={guest.arch.console} panic=-1 oops=panic printk.time=1", *guest.arch.emulated.split()]
     if not kernel.modules and not guest.allow_warn:
         arguments.append("panic_on_warn=1")
+    if guest.icount:
+        arguments.append("nokaslr")
     if guest.arch.twin_initcall and guest.driver != "in-tree":
         arguments.append(f"initcall_blacklist={guest.arch.twin_initcall}")
     if guest.installed:
@@ -198,7 +205,8 @@ def _qemu(guest, kernel, initramfs):
         ["-kernel", kernel.image, "-initrd", initramfs, "-append", arguments]
     command = [f"qemu-system-{guest.arch.qemu}", *guest.arch.machine, "-no-user-config", "-no-reboot",
                "-M", first.machine, "-m", memory,
-               "-smp", _smp(guest, models), *_numa(guest, models, memory), "-accel", "tcg,thread=multi", *boot,
+               "-smp", _smp(guest, models), *_numa(guest, models, memory),
+               "-accel", f"tcg,thread={'single' if guest.icount else 'multi'}", *boot,
                "-nographic" if guest.shell else "-display", *([] if guest.shell else ["none"]),
                "-device", f"virtio-serial-pci,bus={guest.arch.serial_bus}"]
     if guest.installed:
@@ -210,6 +218,8 @@ def _qemu(guest, kernel, initramfs):
         command += specs.qemu_args(spec)
     if guest.gdb:
         command += guest.gdb.qemu_args()
+    if guest.icount:
+        command += [*ICOUNT, *(word for event in TRACED for word in ("-trace", event)), "-D", guest.icount]
     return [str(c) for c in command + specs.control_args()]
 
 

@@ -49,6 +49,8 @@ def parser():
                        help="parameter of one of our modules")
     found.add_argument("--append", action="append", default=[], metavar="ARGS", help="add to the kernel command line")
     found.add_argument("--allow-warn", action="store_true", help="a kernel warning does not make the run fail")
+    found.add_argument("--icount", type=Path, metavar="FILE",
+                       help="the guest's time is counted in instructions, on one CPU; FILE gets all accesses to devices")
     found.add_argument("--gdb", action="store_true", help="wait for gdb, and say how to start it; no timeout")
     found.add_argument("--shell", action="store_true", help="a shell on the terminal instead of CMD")
     return found
@@ -63,9 +65,12 @@ def guest(options, command):
             raise Error(f"--mok {path}: this is no certificate in DER; openssl x509 -outform DER makes one of PEM")
     if options.installed and options.driver != "none":
         raise Error("--installed needs --driver none: what is installed decides")
+    if options.icount and options.cpus != 1:
+        raise Error("--icount is for a guest of one CPU: add --cpus 1")
     return Guest(
         arch=arch.get(options.arch), kernel=options.kernel, driver=options.driver, models=tuple(options.model),
         cpus=options.cpus, nodes=options.nodes, timeout=options.timeout, shell=options.shell, allow_warn=options.allow_warn,
         append=" ".join(options.append), copies=tuple(options.copy), tools=options.tools, modules=tuple(options.load),
         udev=options.udev, ours=options.modules, secure_boot=options.secure_boot, enrolled=tuple(options.mok),
-        installed=tuple(options.installed), parameters=tuple(options.param), command=tuple(command))
+        installed=tuple(options.installed), parameters=tuple(options.param), command=tuple(command),
+        icount=options.icount)
