@@ -223,7 +223,7 @@ static bool ctl_wait(const struct ctl *ctl, const char *what)
 }
 
 /* What pmu-model does: a command of the models, or "wait". True: it was refused. */
-static bool ctl_command(const struct ctl *ctl, const char *line, FILE *out)
+static inline bool ctl_command(const struct ctl *ctl, const char *line, FILE *out)
 {
 	if (!strncmp(line, "wait ", 5))
 		return ctl_wait(ctl, line + 5);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Rounds of "make hostile"."""
+"""Rounds of "make hostile", and what its page says."""
+import re
 import unittest
 import unittest.mock
 
@@ -49,6 +50,17 @@ class Campaign(unittest.TestCase):
         found = self.ran(2, 600)
         self.assertEqual(found, [(7, 1), (8, 2), (9, 4), (10, 5)])
         self.assertLessEqual(sum(size for _, size in found) * 600, 7200)
+
+    def test_the_page_names_every_errno_of_the_fuzzer(self):
+        source = (jobs.TREE / "tests/guest/pmu-fuzz.c").read_text()
+        page = (jobs.TREE / "Documentation/hostile.md").read_text()
+        known = {name: set(re.findall(r"E[A-Z0-9]+", errnos))
+                 for name, errnos in re.findall(r'^\t\[\w+\] *= \{ "([\w ]+)", \d+, \{ (.*) \} \},$', source, re.M)}
+        self.assertGreater(len(known), 20)
+        said = {name: set(re.findall(r"E[A-Z0-9]+", errnos))
+                for names, errnos in re.findall(r"^\| (`[\w`, ]+`) \| (.*) \|$", page, re.M)
+                for name in re.findall("`([^`]+)`", names)}
+        self.assertEqual({name: errnos for name, errnos in said.items() if name in known}, known)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Random calls by root and by nobody, near to what is valid, of nest, core, thread and trace, while a CPU and modules
+# come and go.
+#
+# hostile: many calls
+# vm: --arch ppc64le --kernel kunit --driver ours --model power9 --cpus 2 --timeout 1200
+. ./power_imc/lib.sh
+. ./fuzz.sh
+
+test_calls_are_of_the_seed() {
+	the_same_again nest_ core_imc thread_imc trace_imc
+}
+
+test_random_calls() {
+	plain "got=\$(pmu-event nest_mcs01_imc:$READS core_imc:$INST -x 'pmu-model set nest@0 flush 1' -x '$(imc_add nest@0 $READS 7)' \
+-x '$(imc_add core0 $INST 5)' | tail -n 1)" 'echo "$got"' '[ "$got" = "7 5" ]'
+	fuzz --module /vm/modules.d/power_imc_pmu.ko --module /vm/modules.d/pmu_core.ko --cpu 1 --add "add nest@0 $READS" \
+		--add "add core0 $INST" nest_ core_imc thread_imc trace_imc
+}
+
+test_nothing_is_lost() {
+	rmmod power_imc_pmu
+	rmmod pmu_core
+	no_leaks
+	insmod /vm/modules.d/pmu_core.ko
+	insmod /vm/modules.d/power_imc_pmu.ko
+}
+
+run_tests
