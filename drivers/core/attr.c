@@ -144,6 +144,32 @@ static DEVICE_ATTR_RO(cpumask);
 static struct attribute *pmu_common_attrs[] = { &dev_attr_cpumask.attr, NULL };
 static const struct attribute_group pmu_common_group = { .attrs = pmu_common_attrs };
 
+/**
+ * pmu_desc_of() - what kind of PMU a file is of, for those of pmu_desc.groups.
+ * @dev: the PMU's device
+ *
+ * Context: any, from a file's show.
+ */
+const struct pmu_desc *pmu_desc_of(struct device *dev)
+{
+	return to_pmu_dev(dev_get_drvdata(dev))->desc;
+}
+EXPORT_SYMBOL_PMU_CORE(pmu_desc_of);
+
+/**
+ * pmu_owners_of() - the CPUs that own the PMU's boxes, as the file cpumask has them.
+ * @dev: the PMU's device
+ *
+ * They may change meanwhile.
+ *
+ * Context: any, from a file's show.
+ */
+const struct cpumask *pmu_owners_of(struct device *dev)
+{
+	return &to_pmu_dev(dev_get_drvdata(dev))->owners;
+}
+EXPORT_SYMBOL_PMU_CORE(pmu_owners_of);
+
 typedef ssize_t (*pmu_show)(struct device *dev, struct device_attribute *attr, char *buf);
 
 /* Put a file into @slot of a group's list. NULL if there is no @name, for lack of memory. */

@@ -632,13 +632,23 @@ static const u8 intel_imc_v2_increments[256] = {
 static const u8 intel_imc_skx_increments[256] = { [0x00] = 1 };
 static const u8 intel_imc_spr_increments[256] = { [0x01] = 1 };
 
+/* Documentation/hardware/intel_imc.md, 16 */
+static const struct intel_imc_clusters intel_imc_spr_clusters[] = {
+	{ .nr = 2, .order = { 0, 1 } }, { }
+};
+
+static const struct intel_imc_clusters intel_imc_gnr_clusters[] = {
+	{ .nr = 2, .order = { 1, 0 } }, { .nr = 3, .order = { 1, 0, 2 } }, { }
+};
+
 #define INTEL_IMC_DESC_COMMON(_events)		\
 	.owner = THIS_MODULE,			\
 	.scope = PMU_SCOPE_PACKAGE,		\
 	.live = true,				\
 	.width = INTEL_IMC_COUNTER_WIDTH,	\
 	.events = _events,			\
-	.nr_events = ARRAY_SIZE(_events)
+	.nr_events = ARRAY_SIZE(_events),	\
+	.groups = intel_imc_place_groups
 
 #define INTEL_IMC_DESC(_events) {		\
 	INTEL_IMC_DESC_COMMON(_events),		\
@@ -649,6 +659,7 @@ static const u8 intel_imc_spr_increments[256] = { [0x01] = 1 };
 
 struct intel_imc_kind intel_imc_snbep_kind = {
 	.desc = INTEL_IMC_DESC(intel_imc_snbep_events),
+	.numbers = 4,
 	.increments = intel_imc_snbep_increments,
 };
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_snbep_kind);
@@ -656,6 +667,7 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_snbep_kind);
 /* The in-tree driver also offers inv here, and drops it. We offer it, too, and refuse it. */
 struct intel_imc_kind intel_imc_ivbep_kind = {
 	.desc = INTEL_IMC_DESC(intel_imc_ivbep_events),
+	.numbers = 4,
 	.increments = intel_imc_v2_increments,
 	.refused = INTEL_IMC_CONFIG_INV,
 };
@@ -663,21 +675,25 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_ivbep_kind);
 
 struct intel_imc_kind intel_imc_hswep_kind = {
 	.desc = INTEL_IMC_DESC(intel_imc_hswep_events),
+	.numbers = 4,
 	.increments = intel_imc_v2_increments,
 };
 
 struct intel_imc_kind intel_imc_skx_kind = {
 	.desc = INTEL_IMC_DESC(intel_imc_skx_events),
+	.numbers = 3,
 	.increments = intel_imc_skx_increments,
 };
 
 struct intel_imc_kind intel_imc_clx_kind = {
 	.desc = INTEL_IMC_DESC(intel_imc_clx_events),
+	.numbers = 3,
 	.increments = intel_imc_skx_increments,
 };
 
 struct intel_imc_kind intel_imc_icx_kind = {
 	.desc = INTEL_IMC_DESC(intel_imc_icx_events),
+	.numbers = 3,
 	.increments = intel_imc_skx_increments,
 };
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_icx_kind);
@@ -690,6 +706,8 @@ struct intel_imc_kind intel_imc_spr_kind = {
 		.formats = intel_imc_spr_formats,
 		.nr_formats = INTEL_IMC_FORMATS,
 	},
+	.numbers = 2,
+	.clusters = intel_imc_spr_clusters,
 	.increments = intel_imc_spr_increments,
 	.clock_hz = INTEL_IMC_DDR5_CLOCK_HZ,
 	.refused = INTEL_IMC_CONFIG_UMASK_MORE,
@@ -705,6 +723,8 @@ struct intel_imc_kind intel_imc_gnr_kind = {
 		.state_size = sizeof(u8),
 		.event_size = sizeof(struct intel_imc_pair),
 	},
+	.numbers = 1,
+	.clusters = intel_imc_gnr_clusters,
 	.increments = intel_imc_spr_increments,
 	.clock_hz = INTEL_IMC_DDR5_CLOCK_HZ,
 	.refused = INTEL_IMC_CONFIG_UMASK_MORE,

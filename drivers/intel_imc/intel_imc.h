@@ -86,9 +86,20 @@ struct intel_imc_channel {
 /* Not an event of the hardware: this config, with no other bit set, is the fixed counter. */
 #define INTEL_IMC_CONFIG_FIXED	0xff
 
+/*
+ * Which cluster of a socket pairs of channels belong to, if it has @nr: the @order of the first
+ * pairs, which repeats.
+ */
+struct intel_imc_clusters {
+	u8 nr;
+	u8 order[3];
+};
+
 /* The events of a processor generation. */
 struct intel_imc_kind {
 	struct pmu_desc desc;
+	u8 numbers;			/* of a controller's channels, in the names of PMUs */
+	const struct intel_imc_clusters *clusters;	/* ends with nr 0; NULL: not known */
 	const u8 *increments;		/* most counts per clock by event code; 0: not published */
 	u64 refused;			/* fields that the generation's registers do not have */
 	u64 clock_hz;			/* the memory's clock at most; 0: that of DDR4 */
@@ -189,6 +200,10 @@ void intel_imc_table_parse(const struct intel_imc_table *table, struct intel_imc
 void intel_imc_discover(const struct intel_imc_part *part, int socket,
 			struct intel_imc_units *units);
 
+/* place.c */
+extern const struct attribute_group * const intel_imc_place_groups[];
+int intel_imc_cluster_of(const struct intel_imc_kind *kind, unsigned int number, unsigned int nr);
+
 /* pmu.c */
 extern const struct pmu_format intel_imc_formats[INTEL_IMC_FORMATS];
 extern const struct pmu_format intel_imc_spr_formats[INTEL_IMC_FORMATS + 1];
@@ -230,6 +245,7 @@ bool intel_imc_sockets_are_dies(void);
 int intel_imc_socket_of(struct pci_dev *pdev, const struct intel_imc_part *part);
 int intel_imc_socket_of_table(struct pci_dev *pdev, const struct intel_imc_part *part);
 int intel_imc_socket_from_map(u32 nodeid, u32 map);
+int intel_imc_cpu_socket(int cpu);
 int intel_imc_socket_cpu(int socket);
 
 #endif /* INTEL_IMC_H */

@@ -43,7 +43,11 @@ bool intel_imc_sockets_are_dies(void)
 	return topology_max_dies_per_package() > 1;
 }
 
-static int intel_imc_cpu_socket(int cpu)
+/**
+ * intel_imc_cpu_socket() - the socket of a CPU, as intel_imc_socket_of() counts them.
+ * @cpu: a CPU that is online
+ */
+int intel_imc_cpu_socket(int cpu)
 {
 	return intel_imc_sockets_are_dies() ? topology_logical_die_id(cpu) :
 	       topology_physical_package_id(cpu);

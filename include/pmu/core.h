@@ -325,6 +325,10 @@ struct pmu_desc {
 	const struct attribute_group * const *groups;
 };
 
+/* attr.c */
+const struct pmu_desc *pmu_desc_of(struct device *dev);
+const struct cpumask *pmu_owners_of(struct device *dev);
+
 /* box.c */
 int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 			  const char *name, int scope_id, void *priv);

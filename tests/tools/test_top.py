@@ -101,6 +101,76 @@ class TestIntel(unittest.TestCase):
             self.assertEqual(view.modes, modes)
             self.assertEqual(view.rows(busy_xeon(view)).get("clock", socket="0", channel="0").value, 2.4e9)
 
+    def places(self, model, files=None, name="skx"):
+        """The view of a machine of two sockets of two nodes each, with CPUs of the recorded one's sockets."""
+        cpus = {number: cpu.package for number, cpu in tree.machine(self, name).cpus.items()}
+        nodes = {f"sys/devices/system/node/node{node}/cpulist": ",".join(str(number) for number, package in cpus.items()
+                                                                      if package == node) for node in range(2)}
+        cpuinfo = f"vendor_id : GenuineIntel\ncpu family : 6\nmodel : {model}\nmodel name : X\nstepping : 6\n"
+        return intel_imc.View.of(tree.machine(self, name, {"proc/cpuinfo": cpuinfo, **nodes, **(files or {})}), options())
+
+    # Two CPUs more, so that each socket is two nodes: 0 and 3, 1 and 2.
+    CLUSTERS = {"sys/devices/system/cpu/online": "0-3",
+                **{f"sys/devices/system/cpu/cpu{cpu}/topology/{name}": text for cpu, package in ((2, "1"), (3, "0"))
+                   for name, text in (("physical_package_id", package), ("die_id", "0"), ("core_id", "1"))},
+                **{f"sys/devices/system/node/node{node}/cpulist": f"{cpu}\n" for node, cpu in ((0, 0), (1, 3), (2, 1), (3, 2))}}
+
+    def test_groups_by_controller(self):
+        view = self.places(85)
+        self.assertEqual(view.groups_of("1"), [("controller", {"controller": 0}, ["0", "1", "2"]),
+                                               ("controller", {"controller": 1}, ["3", "4", "5"])])
+        rows = view.rows(busy_xeon(view))
+        self.assertEqual(rows.get("controller_read", socket="0", controller="0").value, 3.2e9)
+        self.assertEqual(rows.get("controller_read", socket="0", controller="1").value, 0)
+        self.assertEqual(rows.get("controller_write_bytes", socket="1", controller="1").value, 3 * 64e6)
+        self.assertAlmostEqual(rows.get("controller_of_peak", socket="0", controller="1").value, 64e6 / 19.2e9)
+        self.assertRegex(text(view, busy_xeon(view)), "(?s)socket 0.*controller 0 +3.20.*channel 2.*controller 1 +0.00.*"
+                         "channel 3.*socket 1.*controller 0")
+        # Where there is little room the controllers' lines go first.
+        self.assertNotIn("controller", text(view, busy_xeon(view), 80, 24))
+        self.assertIn("channel 5", text(view, busy_xeon(view), 80, 24))
+        # A controller that is a channel has no line of its own.
+        self.assertEqual(self.places(173).groups_of("0"), [])
+
+    def test_groups_by_node(self):
+        view = self.places(143, self.CLUSTERS)
+        self.assertEqual(view.groups_of("0"), [
+            ("node", {"node": 0}, ["0", "1", "4", "5"]), ("controller", {"node": 0, "controller": 0}, ["0", "1"]),
+            ("controller", {"node": 0, "controller": 2}, ["4", "5"]), ("node", {"node": 1}, ["2", "3"])])
+        self.assertEqual([labels["node"] for word, labels, _ in view.groups_of("1") if word == "node"], [2, 3])
+        rows = view.rows(busy_xeon(view))
+        self.assertEqual(rows.get("node_read", socket="0", node="0").value, 3.2e9)
+        self.assertEqual(rows.get("node_write", socket="0", node="1").value, 2 * 64e6)
+        self.assertEqual(dict(rows.get("read", socket="0", channel="2").labels)["node"], "1")
+        said = text(view, busy_xeon(view))
+        self.assertRegex(said, r"(?s)socket 0.*node 0 +3\.20.*controller 0.*channel 1.*controller 2.*channel 5.*node 1 .*channel 3")
+
+    def test_granite_rapids_has_another_order(self):
+        view = self.places(173, self.CLUSTERS)
+        self.assertEqual(view.groups_of("0"), [("node", {"node": 0}, ["2", "3"]), ("node", {"node": 1}, ["0", "1", "4", "5"])])
+
+    def test_nodes_that_nobody_tells(self):
+        for model in 85, 106:
+            self.assertFalse([word for word, *_ in self.places(model, self.CLUSTERS).groups_of("0") if word == "node"])
+        # A CPU that is offline takes its node along.
+        self.assertFalse([word for word, *_ in self.places(143, {**self.CLUSTERS, "sys/devices/system/cpu/online": "0-2"})
+                          .groups_of("0") if word == "node"])
+
+    def test_our_driver_tells_the_place(self):
+        """Whatever the number in the name would mean."""
+        devices = "sys/bus/event_source/devices"
+        view = self.places(143, {**self.CLUSTERS, f"{devices}/uncore_imc_0/controller": "3\n",
+                                 f"{devices}/uncore_imc_0/nodes": "socket 0: node 1\nsocket 1: unknown\n"})
+        self.assertEqual(view.info["places"]["0/0"], [3, 1])
+        self.assertEqual(view.info["places"]["1/0"], [3, None])
+
+    def test_a_record_of_before_has_no_places(self):
+        info = {**self.places(85).info}
+        del info["places"]
+        view = intel_imc.View(info)
+        self.assertEqual(view.groups_of("0"), [])
+        self.assertIn("channel 5", text(view, busy_xeon(view)))
+
     def test_an_unknown_processor_has_its_bandwidth(self):
         other = {"proc/cpuinfo": "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 221\nmodel name : X\nstepping : 6\n"}
         view = intel_imc.View.of(tree.machine(self, "snbep", other), options())

@@ -160,6 +160,7 @@ class Machine:
             if re.fullmatch(DMC620.pattern, path.name):
                 self._add(self.others, path, DMC620)
         self.cpus = {cpu.number: cpu for cpu in self._cpus()}
+        self.nodes = {number: cpus for number, cpus in self._nodes() if cpus}
 
     def read(self, name, default=""):
         """A file's text, without what is around it; @default if it is not there or may not be read."""
@@ -190,6 +191,11 @@ class Machine:
                                   for name in ("physical_package_id", "die_id", "core_id"))
             # Where firmware does not say it is -1.
             yield Cpu(number, max(package, 0), max(die, 0), core)
+
+    def _nodes(self):
+        """(number, CPUs that are online) of each NUMA node."""
+        for path in sorted((self.root / "sys/devices/system/node").glob("node[0-9]*"), key=lambda path: natural(path.name)):
+            yield int(path.name[4:]), numbers(self.read(path.relative_to(self.root) / "cpulist"))
 
     def of(self, family):
         """The PMUs of a family, in their order."""

@@ -9,7 +9,7 @@ import errno
 
 from .. import count
 from ..errors import ToolError
-from . import draw, icelake, programs, rapids, resctrl
+from . import draw, icelake, places, programs, rapids, resctrl
 from .pretty import Table, Text
 from .rows import Rows, ratio
 
@@ -35,6 +35,8 @@ class View:
             "group": "bytes that a group of resctrl moved beyond an L3 cache",
             "of_peak": "part of what a channel can move with its clock",
             "socket_of_peak": "part of what a socket's channels can move with their clocks",
+            "node_of_peak": "part of what a NUMA node's channels can move with their clocks",
+            "controller_of_peak": "part of what a controller's channels can move with their clocks",
             "page_hit": "part of the commands that found their page open",
             "read_latency": "time of a read in the controller's queue alone",
             "power_down": "part of the clocks in power-down", "self_refresh": "part of the clocks in self-refresh"}
@@ -76,7 +78,7 @@ class View:
         if not boxes:
             raise ToolError("No CPU of a socket with memory channels is online.", "Bring one online.")
         return cls({"view": cls.name, "machine": machine.processor, "kernel": machine.kernel,
-                    "driver": str(pmus[0].driver), "boxes": boxes, "dies": dies, "pairs": pairs, "clocks": clocks,
+                    "driver": str(pmus[0].driver), "boxes": boxes, "dies": dies, "places": cls._places(machine, boxes), "pairs": pairs, "clocks": clocks,
                     "programs": programs.known(machine), "generation": NAMES.get(model[1], "") if model else ""})
 
     @staticmethod
@@ -90,6 +92,12 @@ class View:
         if icelake.is_one(machine.intel_model()):
             pmus = [pmu for pmu in pmus if not icelake.is_phantom(pmu.name)]
         return [[socket(cpu), pmu.name.rsplit("_", 1)[1], pmu.name, cpu] for pmu in pmus for cpu in pmu.cpus]
+
+    @staticmethod
+    def _places(machine, boxes):
+        """{"socket/channel": [controller, node]}; None for what nobody tells, and for the node of a socket that is one."""
+        return {f"{socket}/{channel}": [places.controller(machine, machine.pmus[name]), places.node(machine, machine.pmus[name], cpu)]
+                for socket, channel, name, cpu in boxes}
 
     def look(self, machine):
         """The channels are where @machine has them now, on other CPUs perhaps; or nowhere."""
@@ -144,28 +152,52 @@ class View:
     def channels(self, socket):
         return sorted((channel for found, channel, *_ in self.info["boxes"] if found == socket), key=int)
 
+    def place(self, socket, channel):
+        """{"controller": ..., "node": ...} of a channel, where this tells it from others of its socket."""
+        found = [self.info.get("places", {}).get(f"{socket}/{one}", (None, None)) for one in self.channels(socket)]
+        own = self.info.get("places", {}).get(f"{socket}/{channel}", (None, None))
+        return {word: own[at] for at, word in enumerate(("controller", "node")) if len({one[at] for one in found}) > 1}
+
+    def groups_of(self, socket):
+        """[(word, labels, channels), ...] in the order of the screen: nodes of a socket, and controllers with several channels."""
+        where = {channel: self.place(socket, channel) for channel in self.channels(socket)}
+        found = {}
+        for channel, place in sorted(where.items(), key=lambda one: (one[1].get("node", 0), one[1].get("controller", 0), int(one[0]))):
+            for words in ("node",), ("node", "controller"):
+                if words[-1] in place:
+                    labels = tuple((word, place[word]) for word in words if word in place)
+                    found.setdefault((words[-1], labels), []).append(channel)
+        nodes = [channels for (word, _), channels in found.items() if word == "node"]
+        # A node that is one controller is named once.
+        return [(word, dict(labels), channels) for (word, labels), channels in found.items()
+                if word == "node" or len(channels) > 1 and channels not in nodes]
+
     def rows(self, frame):
         rows = Rows()
         for socket in self.sockets():
             for channel in self.channels(socket):
-                self._channel(rows, frame, {"socket": socket, "channel": channel, "pmu": f"uncore_imc_{channel}"})
-            for name, unit in (("read", "B/s"), ("write", "B/s"), ("read_bytes", "B"), ("write_bytes", "B")):
-                rows.total(f"socket_{name}", [rows.get(name, socket=socket, channel=channel)
-                                              for channel in self.channels(socket)], unit, socket=socket)
-            self._of_peak(rows, socket)
+                node = {word: number for word, number in self.place(socket, channel).items() if word == "node"}
+                self._channel(rows, frame, {"socket": socket, "channel": channel, "pmu": f"uncore_imc_{channel}", **node})
+            self._sum(rows, "socket", self.channels(socket), socket=socket)
+            for word, labels, channels in self.groups_of(socket):
+                self._sum(rows, word, channels, socket=socket, **labels)
         for name, unit in (("read", "B/s"), ("write", "B/s"), ("read_bytes", "B"), ("write_bytes", "B")):
             rows.total(f"total_{name}", [rows.get(f"socket_{name}", socket=socket) for socket in self.sockets()], unit)
         resctrl.rows(frame, rows)
         return rows
 
-    def _of_peak(self, rows, socket):
-        """A channel without a number is in no sum."""
-        channels = [{"socket": socket, "channel": channel} for channel in self.channels(socket)]
-        clocks = [rows.get("clock", **labels).value for labels in channels]
-        moved = [rows.get(f"socket_{name}", socket=socket) for name in ("read", "write")]
+    @staticmethod
+    def _sum(rows, word, channels, socket, **labels):
+        """Of a socket or a part of it. A channel without a number is in no sum."""
+        labels = {"socket": socket, **labels}
+        channels = [{"socket": socket, "channel": channel} for channel in channels]
+        for name, unit in (("read", "B/s"), ("write", "B/s"), ("read_bytes", "B"), ("write_bytes", "B")):
+            rows.total(f"{word}_{name}", [rows.get(name, **one) for one in channels], unit, **labels)
+        clocks = [rows.get("clock", **one).value for one in channels]
+        moved = [rows.get(f"{word}_{name}", **labels) for name in ("read", "write")]
         known = all(clocks) and all(row.whole for row in moved)
-        rows.add("socket_of_peak", sum(row.value for row in moved) / (WIDTH * sum(clocks)) if known else None, "ratio",
-                 socket=socket)
+        rows.add(f"{word}_of_peak", sum(row.value for row in moved) / (WIDTH * sum(clocks)) if known else None, "ratio",
+                 **labels)
 
     def _channel(self, rows, frame, labels):
         socket, channel = labels["socket"], labels["channel"]
@@ -213,11 +245,13 @@ class View:
         if frame.mode == programs.MODE:
             height = height and max(0, height - programs.SHOWN - 2)
         room = None if height is None else height - draw.AROUND - bool(groups)
-        parts = [sockets]
-        if room is not None and self._lines(sockets) > room and width >= 2 * HALF and len(sockets) > 1:
+        parts, fine = [sockets], True
+        if room is not None and self._lines(sockets, fine) > room and width >= 2 * HALF and len(sockets) > 1:
             middle = (len(sockets) + 1) // 2
             parts = [sockets[:middle], sockets[middle:]]
-        brief = room is not None and max(map(self._lines, parts)) > room
+        if room is not None and max(self._lines(part, fine) for part in parts) > room:
+            fine = False
+        brief = room is not None and max(self._lines(part, fine) for part in parts) > room
         if brief:
             parts = [sockets]
         yield self._totals(rows, width)
@@ -226,11 +260,11 @@ class View:
         if frame.mode == programs.MODE:
             yield from programs.picture(frame.extra.get(programs.MODE) or {}, width)
         beside = Table.grid()
-        beside.add_row(*(self._table(rows, part, width // len(parts), brief) for part in parts))
+        beside.add_row(*(self._table(rows, part, width // len(parts), brief, fine) for part in parts))
         yield beside
         if brief:       # below the sums, where the arrows lead to
             yield Text("channels: below, by the arrows", "dim")
-            yield self._table(rows, sockets, width, False)
+            yield self._table(rows, sockets, width, False, True)
 
     @staticmethod
     def _totals(rows, width):
@@ -243,10 +277,10 @@ class View:
             text.append(said + rows.history.text(total[0], max(0, min(60, width - len(text) - len(said)))), "dim")
         return text
 
-    def _lines(self, sockets):
-        return sum(1 + len(self.channels(socket)) for socket in sockets)
+    def _lines(self, sockets, fine):
+        return sum(1 + len(self.channels(socket)) + (len(self.groups_of(socket)) if fine else 0) for socket in sockets)
 
-    def _table(self, rows, sockets, width, brief):
+    def _table(self, rows, sockets, width, brief, fine):
         columns = [(name, long if width >= 140 else short, digits) for name, long, short, digits in self._COLUMNS
                    if any(row.name == name for row in rows.all)]
         if width < 88:          # what is seldom looked at gives its room to the rest
@@ -284,8 +318,19 @@ class View:
         for socket in sockets:
             line(f"socket {socket}", [rows.get(f"socket_{name}", socket=socket) for name in ("read", "write")],
                  lambda name, socket=socket: rows.get(f"socket_{name}", socket=socket), "bold")
-            for channel in self.channels(socket) if not brief else ():
-                labels = {"socket": socket, "channel": channel}
-                line(f"  channel {channel}", [rows.get(name, **labels) for name in ("read", "write")],
-                     lambda name, labels=labels: rows.get(name, **labels))
+            for word, number, labels in self._lines_of(socket, fine) if not brief else ():
+                prefix = "" if word == "channel" else f"{word}_"
+                line(f"  {word} {number}", [rows.get(f"{prefix}{name}", **labels) for name in ("read", "write")],
+                     lambda name, labels=labels, prefix=prefix: rows.get(f"{prefix}{name}", **labels),
+                     "" if word == "channel" else "italic")
         return table
+
+    def _lines_of(self, socket, fine):
+        """(word, number, labels) of the lines below a socket's: nodes and controllers, each above its channels."""
+        groups = self.groups_of(socket) if fine else []
+        for channel in sorted(self.channels(socket), key=lambda channel: next(
+                (at for at, (*_, channels) in enumerate(groups) if channel in channels), 0)):
+            for word, labels, channels in groups:
+                if channel == channels[0]:
+                    yield word, labels[word], {"socket": socket, **labels}
+            yield "channel", channel, {"socket": socket, "channel": channel}
