@@ -183,13 +183,16 @@ def _smp(guest, models):
 
 
 def _numa(guest, models, memory):
-    """Nodes, each with its share of the CPUs and of the memory; a socket each if the models do not say."""
+    """Nodes, each with its share of the CPUs and of the memory, of which the last has the rest; a socket each if the
+    models do not say."""
     if not guest.nodes:
         return []
     cpus = int(_smp(guest, models).split(",")[0]) // guest.nodes
-    size = int(memory.removesuffix("G")) * 1024 // guest.nodes
+    total = int(memory.removesuffix("G")) * 1024
+    size = total // guest.nodes
+    sizes = [size] * (guest.nodes - 1) + [total - size * (guest.nodes - 1)]
     return [word for node in range(guest.nodes)
-            for word in ("-object", f"memory-backend-ram,id=node{node},size={size}M",
+            for word in ("-object", f"memory-backend-ram,id=node{node},size={sizes[node]}M",
                          "-numa", f"node,nodeid={node},memdev=node{node},cpus={node * cpus}-{(node + 1) * cpus - 1}")]
 
 

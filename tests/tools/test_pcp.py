@@ -53,6 +53,19 @@ class TestConfig(unittest.TestCase):
             self.assertIn(part, sections["memory_read_bytes:derived"])
             self.assertEqual(len(sections["memory_read_bytes:derived"]), 4)
 
+    def test_granite_rapids_with_the_in_tree_driver(self):
+        """It has names for each sub-channel alone."""
+        devices = "sys/bus/event_source/devices"
+        changes = {"proc/cpuinfo": "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 173\nmodel name : X\nstepping : 1\n"}
+        for pmu in range(6):
+            for kind, umask in ("read", "0xcf"), ("write", "0xf0"):
+                changes[f"{devices}/uncore_imc_{pmu}/events/cas_count_{kind}"] = None
+                for half in range(2):
+                    changes[f"{devices}/uncore_imc_{pmu}/events/cas_count_{kind}_sch{half}"] = f"event=0x0{5 + half},umask={umask}\n"
+        sections = dict(parsed(self.config("skx", changes)[1]))
+        self.assertEqual(len(sections["memory_read_bytes:derived"]), 12)
+        self.assertIn(["uncore_imc_5.cas_count_write_sch1", "64.0"], sections["memory_write_bytes:derived"])
+
     def test_a_clock_that_costs_a_counter_is_left_out(self):
         """The agent takes clockticks, a counter, where it is asked for clockticks_f, which has one of its own."""
         self.assertIn("uncore_imc_0.clockticks\n", self.config("snbep")[1])

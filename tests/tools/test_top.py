@@ -149,6 +149,24 @@ class TestIntel(unittest.TestCase):
         view = self.places(173, self.CLUSTERS)
         self.assertEqual(view.groups_of("0"), [("node", {"node": 0}, ["2", "3"]), ("node", {"node": 1}, ["0", "1", "4", "5"])])
 
+    def test_granite_rapids_with_the_in_tree_driver(self):
+        """It has no name for both sub-channels. What is known of one alone is no number."""
+        gone = {f"sys/bus/event_source/devices/uncore_imc_{number}/events/cas_count_{what}": None
+                for number in range(6) for what in ("read", "write")}
+        view = self.places(173, gone)
+        self.assertEqual([one.key for one in next(iter(view.groups(tree.machine(self, "skx"), "all")))],
+                         ["0/0/rd", "0/0/rd1", "0/0/wr", "0/0/wr1"])
+        one = busy_xeon(view)
+        self.assertIsNone(view.rows(one).get("read", socket="0", channel="0").value)
+        for box in view.info["boxes"]:
+            one.counts |= {f"{box[0]}/{box[1]}/rd1": Reading(25_000_000, SECOND, SECOND), f"{box[0]}/{box[1]}/wr1": Reading(0, SECOND, SECOND)}
+        rows = view.rows(one)
+        self.assertEqual(rows.get("read", socket="0", channel="0").value, 4.8e9)
+        self.assertEqual(rows.get("read_bytes", socket="1", channel="5").value, 1.6e9)
+        self.assertEqual(rows.get("write_bytes", socket="1", channel="5").value, 64e6)
+        with self.assertRaisesRegex(ToolError, "has no events cas_count_read"):
+            self.places(85, gone)
+
     def test_nodes_that_nobody_tells(self):
         for model in 85, 106:
             self.assertFalse([word for word, *_ in self.places(model, self.CLUSTERS).groups_of("0") if word == "node"])

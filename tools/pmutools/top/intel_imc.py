@@ -16,6 +16,8 @@ from .rows import Rows, ratio
 WIDTH = 16              # bytes that a channel moves in a clock at most: 8 with each of its edges
 LINE = 64               # bytes that a CAS command moves: Intel's uncore guides, CAS_COUNT
 CLOCK = "event=0xff"    # the fixed counter: DCLK, or a part of it
+# What counts lines; where it is several events, their sum does.
+LINES = {"rd": ["cas_count_read"], "wr": ["cas_count_write"]}
 HALF = 80               # columns that a table needs beside another
 HISTORY = 20            # intervals of a channel that are shown
 
@@ -51,10 +53,11 @@ class View:
     @classmethod
     def of(cls, machine, options):
         pmus = machine.of("intel_imc")
-        if "cas_count_read" not in pmus[0].events or "cas_count_write" not in pmus[0].events:
+        model = machine.intel_model()
+        lines = rapids.lines(model, pmus[0]) or LINES
+        if lines == LINES and not {"cas_count_read", "cas_count_write"} <= pmus[0].events.keys():
             raise ToolError(f"{pmus[0].name} has no events cas_count_read and cas_count_write: pmu-top does not know the "
                             "memory controllers of this processor.", "perf stat -M memory_bandwidth_total may.")
-        model = machine.intel_model()
         known = _GENERATIONS.get(model[1]) if model and model[0] == 6 else None
         pairs = {}
         if known:
@@ -78,7 +81,8 @@ class View:
         if not boxes:
             raise ToolError("No CPU of a socket with memory channels is online.", "Bring one online.")
         return cls({"view": cls.name, "machine": machine.processor, "kernel": machine.kernel,
-                    "driver": str(pmus[0].driver), "boxes": boxes, "dies": dies, "places": cls._places(machine, boxes), "pairs": pairs, "clocks": clocks,
+                    "driver": str(pmus[0].driver), "boxes": boxes, "dies": dies,
+                    "places": cls._places(machine, boxes), "pairs": pairs, "clocks": clocks, "lines": lines,
                     "programs": programs.known(machine), "generation": NAMES.get(model[1], "") if model else ""})
 
     @staticmethod
@@ -111,7 +115,7 @@ class View:
     def groups(self, machine, mode):
         """Who counts clocks alone takes the clock's only counter, which is to cost no reads: it is no member of theirs."""
         for key, want in self._channels(machine):
-            yield [want("rd", "cas_count_read"), want("wr", "cas_count_write")]
+            yield [want(f"{what}{at or ''}", text) for what, texts in self.info["lines"].items() for at, text in enumerate(texts)]
             yield [want("clk", CLOCK)]
             if mode in self.info["pairs"]:
                 yield [want(what, text) for what, text in self.info["pairs"][mode].items()]
@@ -205,11 +209,14 @@ class View:
         def rate(what):
             return frame.rate(f"{socket}/{channel}/{what}")
 
+        # A record of before has no such names.
+        lines = self.info.get("lines", LINES)
         for name, what in (("read", "rd"), ("write", "wr")):
-            value, share = rate(what)
-            rows.add(name, None if value is None else value * LINE, "B/s", share, **labels)
-            value = frame.count(f"{socket}/{channel}/{what}")
-            rows.add(f"{name}_bytes", None if value is None else value * LINE, "B", 0 if value is None else 1, **labels)
+            parts = [f"{what}{at or ''}" for at in range(len(lines[what]))]
+            values, shares = zip(*map(rate, parts))
+            rows.add(name, None if None in values else sum(values) * LINE, "B/s", min(shares), **labels)
+            values = [frame.count(f"{socket}/{channel}/{part}") for part in parts]
+            rows.add(f"{name}_bytes", None if None in values else sum(values) * LINE, "B", 0 if None in values else 1, **labels)
         clock, share = rate("clk")
         # A record of before has no such number.
         clock = None if clock is None else clock * self.info.get("clocks", 1)

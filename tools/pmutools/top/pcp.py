@@ -5,7 +5,7 @@ Facts are of pmdaperfevent 6.0.3, by trying it (tests/packages): it reads a deri
 none and before [dynamic]; adds the events of one up by their CPUs' order, so all need the same; and takes each event
 whose name another one that is asked for begins with, too.
 """
-from . import dmc620, intel_imc
+from . import dmc620, intel_imc, rapids
 
 HEAD = """# perfevent.conf for PCP's pmdaperfevent, by pmu-top --pcp-config:
 # {machine}, {driver}
@@ -18,8 +18,11 @@ HEAD = """# perfevent.conf for PCP's pmdaperfevent, by pmu-top --pcp-config:
 def _channels(view, machine):
     """(PMU, event, derived metric or None, bytes of a count) of each event, here of memory channels."""
     for pmu in {name: machine.pmus[name] for *_, name, _ in view.info["boxes"]}.values():
-        yield pmu, "cas_count_read", "memory_read_bytes", intel_imc.LINE
-        yield pmu, "cas_count_write", "memory_write_bytes", intel_imc.LINE
+        for kind in "read", "write":
+            # The in-tree driver has no name for both sub-channels of Granite Rapids.
+            halves = [f"cas_count_{kind}_sch{half}" for half in range(2)]
+            for name in halves if view.info["lines"] == rapids.HALVES else [f"cas_count_{kind}"]:
+                yield pmu, name, f"memory_{kind}_bytes", intel_imc.LINE
         clock = next((event.name for event in pmu.events.values() if "?" not in event.text
                       and pmu.encode(event.name) == pmu.encode(intel_imc.CLOCK)), None)
         # It is to cost no other counter.

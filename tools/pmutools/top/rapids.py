@@ -14,6 +14,15 @@ PAIRS = {
 }
 
 
+# Of both sub-channels, each of which has a counter; our driver has one event for them.
+HALVES = {"rd": ["event=0x05,umask=0xcf", "event=0x06,umask=0xcf"], "wr": ["event=0x05,umask=0xf0", "event=0x06,umask=0xf0"]}
+
+
+def lines(model, pmu):
+    """What counts lines, if it is not by the names of other processors: older kernels have these for one sub-channel."""
+    return HALVES if model and tuple(model[:2]) == (6, GRANITE) and "both" not in pmu.formats else None
+
+
 def is_one(model):
     """Of (family, model, ...)"""
     return bool(model) and model[0] == 6 and model[1] in NAMES
