@@ -47,6 +47,12 @@ class TestScreen(unittest.TestCase):
             self.source.look_at.assert_called_with(mode)
             self.assertEqual(self.screen.mode, mode)
 
+    def test_m_leads_to_the_next_mesh(self):
+        self.assertFalse(self.screen._press("m"))       # memory channels have none
+        self.screen.view = mock.Mock(spec=["next"])
+        self.assertTrue(self.screen._press("m"))
+        self.screen.view.next.assert_called_once_with()
+
     def test_a_mode_that_cannot_be_is_told_and_left(self):
         self.source.look_at.side_effect = [ToolError("Somebody has it."), None]
         self.screen._press("right")
