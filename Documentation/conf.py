@@ -16,5 +16,6 @@ suppress_warnings = ["myst.header"]
 html_theme = "alabaster"
 html_theme_options = {"page_width": "1100px", "body_max_width": "820px", "sidebar_width": "240px"}
 html_sidebars = {"**": ["navigation.html", "searchbox.html"]}
+html_static_path, html_css_files = ["static"], ["narrow.css"]
 html_copy_source = False
 html_show_sphinx = False
