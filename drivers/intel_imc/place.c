@@ -3,6 +3,7 @@
  * Which controller and channel a PMU is, and which NUMA node that belongs to on each socket: files
  * of the PMU in sysfs. Facts: Documentation/hardware/intel_imc.md, 16.
  */
+#include <linux/device.h>
 #include <linux/export.h>
 #include <linux/kernel.h>
 #include <linux/nodemask.h>
