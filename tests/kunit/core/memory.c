@@ -93,6 +93,8 @@ static int memory_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *
 	struct memory_box *mb = memory_box_of(box);
 
 	mb->memory->misuse += mb->memory->ops.power_on && !mb->powered;
+	/* Not even the timer may let an interrupt come in between. */
+	mb->memory->misuse += !irqs_disabled();
 	mb->reads++;
 	*value = mb->raw;
 	if (mb->reading)
