@@ -391,6 +391,9 @@ class Make(inroot.InRoot):
         self.assertEqual(self.inside("readlink /lib; stat -c %a / /usr"), "usr/lib\n755\n755\n")
         self.assertEqual(self.inside(f"modinfo -k {self.kernel.release} -F signer intel_imc_pmu; command -v pmu-driver"),
                          "fleet\n/usr/sbin/pmu-driver\n")
+        remove = re.search(r"(?m)^    (tar -tf .*)$", page.split("## Back")[1])[1]
+        self.inside(f"RELEASE={self.kernel.release}; cd /tmp/tree; {remove}")
+        self.assertEqual(self.left(), [])
 
     def test_umask(self):
         """What root installs with a umask that lets nobody else read, others can read as ever."""

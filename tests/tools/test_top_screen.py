@@ -47,6 +47,11 @@ class TestScreen(unittest.TestCase):
             self.source.look_at.assert_called_with(mode)
             self.assertEqual(self.screen.mode, mode)
 
+    def test_a_long_interval_is_told_before_its_numbers(self):
+        for interval, wanted in (1.0, "counting ..."), (60.0, "counting for 60 s ..."), (2.5, "counting for 2.5 s ..."):
+            self.screen.source = mock.Mock(replayed=False, interval=interval)
+            self.assertEqual(str(self.screen._first()), wanted)
+
     def test_m_leads_to_the_next_mesh(self):
         self.assertFalse(self.screen._press("m"))       # memory channels have none
         self.screen.view = mock.Mock(spec=["next"])

@@ -101,7 +101,7 @@ class Screen:
 
     def run(self, mode):
         self.mode = mode
-        with Keyboard() as self.keyboard, Live(Text("counting ..."), console=self.console, screen=True, auto_refresh=False,
+        with Keyboard() as self.keyboard, Live(self._first(), console=self.console, screen=True, auto_refresh=False,
                                                transient=True) as self.live:
             signal.signal(signal.SIGTSTP, self._stop)
             try:
@@ -116,6 +116,11 @@ class Screen:
                         self._wait(float("inf"))        # the last one stays
             except Quit:
                 return
+
+    def _first(self):
+        """What is shown until an interval has passed."""
+        seconds = 0 if self.source.replayed else self.source.interval
+        return Text(f"counting for {seconds:g} s ..." if seconds > 1 else "counting ...")
 
     def _wait(self, seconds):
         end, size, mode = time.monotonic() + seconds, self.console.size, self.mode
