@@ -28,8 +28,8 @@ static void __iomem *cmn_wp_reg(const struct cmn_dtm *dtm, unsigned int n, unsig
  * cmn_dtm_reset() - take over a DTM: nothing paired with a DTC.
  * @dtm: the DTM
  *
- * What traces by this DTM may have left dtm_enable set, and by the manuals no other register must
- * be written then. Watchpoints are nobody's input, and are written as a whole when one is.
+ * A tracing tool may have left dtm_enable set, and the manuals forbid any other write then.
+ * Watchpoints need no reset: none is selected now, and each is written as a whole when it is.
  *
  * Context: see cmn_reset(). 2 writes.
  */

@@ -333,7 +333,10 @@ static void cmn_event_look(struct cmn *cmn, struct cmn_event *ce)
 	}
 }
 
-/* The same again. Returns whether no counter can have wrapped since, and the sum of all. */
+/*
+ * Look at these counters again. Returns whether none can have wrapped since the first look, and
+ * the sum of all.
+ */
 static bool cmn_event_look_again(struct cmn *cmn, struct cmn_event *ce, u64 *locals)
 {
 	bool quiet = true;

@@ -83,7 +83,7 @@ static u64 pmu_aliased_bits(const struct pmu_desc *desc, const struct pmu_named_
 	return bits;
 }
 
-/* Is field @i part of the text, when nobody is asked for it? */
+/* Is field @i, whose value the event has and the user need not give, part of the text? */
 static bool pmu_field_is_shown(const struct pmu_desc *desc, const struct pmu_named_event *event,
 			       unsigned int i, u64 value)
 {

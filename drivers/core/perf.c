@@ -57,7 +57,7 @@ static bool pmu_event_is_alone(const struct pmu_event *ev)
 	return ev->box->pd->desc->live && pmu_event_is_single(ev);
 }
 
-/* A pass for one event. In a box that stands it is part of that from its freeze on. */
+/* One event has a pass of its own. A box that stands has had one pass since it was frozen. */
 static void pmu_event_fold(struct pmu_event *ev)
 {
 	if (!ev->box->frozen)

@@ -23,7 +23,7 @@ struct pci_dev;
 struct intel_imc_io {
 	u32 (*read)(struct intel_imc_channel *ch, unsigned int reg);
 	void (*write)(struct intel_imc_channel *ch, unsigned int reg, u32 value);
-	/* A counter at once; NULL: by its halves. Such a counter is not written. */
+	/* A counter in one access; NULL: in two halves. Writes never need this. */
 	u64 (*read_counter)(struct intel_imc_channel *ch, unsigned int reg);
 };
 

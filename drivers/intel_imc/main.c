@@ -146,7 +146,7 @@ static const struct intel_imc_part *intel_imc_part_of(const struct pci_device_id
 {
 	enum intel_imc_part_id part = INTEL_IMC_DATA_PART(id->driver_data);
 
-	/* The parts with the same function are one behind the other. */
+	/* Parts with the same function are neighbours in intel_imc_parts[]. */
 	for (; intel_imc_parts[part].blocks; part++) {
 		if (part == ARRAY_SIZE(intel_imc_parts) - 1 ||
 		    intel_imc_parts[part].ubox != intel_imc_parts[part + 1].ubox)

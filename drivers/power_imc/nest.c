@@ -303,7 +303,7 @@ void power_imc_nests_quiesce(struct power_imc *imc)
 	}
 }
 
-/* Pause them for good. power_imc_engines_halt() has set imc->halted before. */
+/* Pause all microcodes for good. power_imc_engines_halt() has set imc->halted before. */
 void power_imc_nests_halt(struct power_imc *imc)
 {
 	struct power_imc_chip *chip;

@@ -143,7 +143,7 @@ struct power_imc_core {
 	unsigned int restarts;		/* times that it was found off */
 	__be64 answer;			/* for power_imc_firmware.running */
 	void *page;			/* POWER_IMC_PAGE_SIZE, where the core counts to */
-	u32 pir;			/* of the first thread, and ^ 1 of one in the other half */
+	u32 pir;			/* of the first thread; pir ^ 1 is in the other half */
 	unsigned int halves;
 	int first_cpu;
 	struct power_imc *imc;

@@ -54,7 +54,7 @@ MODULE_PARM_DESC(max_latency, "longest exit latency (us) of idle states that CPU
 /* How often engines are looked at: counts of so long a time may be missing after a deep sleep. */
 #define POWER_IMC_LOOK_MS	500
 
-/* So long does the opening of an event wait for hotplug, which tracepoints have to wait for. */
+/* An open waits for hotplug no longer than this: to register tracepoints takes its lock. */
 #define POWER_IMC_PROBE_WAIT_MS	10000
 
 /* Of the one device. Callbacks of hotplug and work items have no argument for it. */

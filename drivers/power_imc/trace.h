@@ -33,7 +33,7 @@ struct power_imc_trace {
 
 struct power_imc_sample;
 
-/* A trace event. Counts are those of what triggers records. */
+/* A trace event. Its counts are those of the clock that triggers records. */
 struct power_imc_trace_event {
 	struct list_head node;		/* power_imc_trace.events, while it is scheduled */
 	struct perf_event *event;

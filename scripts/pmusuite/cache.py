@@ -89,7 +89,7 @@ def lock(name, wait=True):
 
 
 def stamp(name):
-    """The file whose time of change is when @name was used last."""
+    """The file whose modification time says when @name was last used."""
     return ROOT / "used" / name
 
 

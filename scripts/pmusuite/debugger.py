@@ -119,7 +119,7 @@ class Session:
         return ["-S", "-chardev", f"socket,id=gdb,path={self.socket},server=on,wait=off", "-gdb", "chardev:gdb"]
 
     def invite(self, process):
-        """Say how to start gdb, once QEMU is there to be found."""
+        """Say how to start gdb, once QEMU has made its socket."""
         while not self.socket.exists() and process.poll() is None:
             time.sleep(0.1)
         print("scripts/vm: the guest waits for gdb (Debian's package gdb-multiarch); in another terminal:\n"

@@ -35,7 +35,7 @@ INSTALLED = ("root=/dev/vda rw systemd.run_success_action=poweroff-force systemd
 ICOUNT = ("-icount", "shift=2,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "7")
 TRACED = ("memory_region_ops_read", "memory_region_ops_write", "pci_cfg_read", "pci_cfg_write")
 
-# What a kernel that works does not say; but up to 6.1 it warns of workqueues when it is told to make nodes up.
+# A sound kernel logs nothing of this. But up to 6.1 it warns of workqueues when it is told to make nodes up.
 COMPLAINTS = re.compile(
     r"WARNING: (?!workqueue cpumask: online)|BUG: |Oops: |Kernel panic|general protection fault|"
     r"Unable to handle kernel|KASAN: |UBSAN: |INFO: possible|INFO: task .* blocked|possible circular locking|suspicious RCU usage|"

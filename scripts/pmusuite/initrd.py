@@ -22,7 +22,7 @@ CLIENTS = {"papi-tools": ("usr/bin/papi_command_line",)}
 # What single tests want, in guests or on the host, and of which architecture: see pin_of_program().
 PROGRAMS = (("ppc64le", "kexec-tools"), ("x86_64", "prometheus"))
 
-# Debian's Python with what our tools import, and of its library what no program of ours would.
+# Debian's Python, with the packages that our tools import, and the parts of its library that no guest needs.
 PYTHON, PYTHON_PACKAGES = "usr/bin/python3", ("python3-minimal", "python3", "python3-rich")
 PYTHON_UNUSED = ("ensurepip", "distutils", "lib2to3", "pydoc_data", "idlelib", "config-*", "pygments", "pkg_resources",
                  "setuptools", "markdown_it", "mdurl")

@@ -85,7 +85,7 @@ def _packages():
 
 
 def _results():
-    """Of jobs: kept.get() touches those that it finds."""
+    """The results of jobs. kept.get() touches a file that it uses, so that its age is the time since then."""
     for path in kept.RESULTS.glob("*.json"):
         if path != kept.SECONDS:
             yield "results", path, "results", lambda path=path: path.exists() and _age(path) > LONGEST
