@@ -73,7 +73,7 @@ struct cmn_xp_channel {
 	const char *name;
 	s8 channel;			/* that has to have two virtual ones */
 	u8 code;
-	u8 events;
+	u16 events;			/* CMN_600 and so on */
 	bool partial;			/* DAT flits can be partial */
 };
 
