@@ -15,9 +15,7 @@ suppress_warnings = ["myst.header"]
 
 html_theme = "alabaster"
 html_theme_options = {"page_width": "1160px", "body_max_width": "880px", "sidebar_width": "240px", "font_size": "16px"}
-html_static_path = ["style.css"]
-html_css_files = ["style.css"]
+html_static_path = html_css_files = ["style.css"]
 html_sidebars = {"**": ["navigation.html", "searchbox.html"]}
-html_static_path, html_css_files = ["static"], ["narrow.css"]
 html_copy_source = False
 html_show_sphinx = False
