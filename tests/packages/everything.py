@@ -382,7 +382,8 @@ class Make(inroot.InRoot):
     def test_an_image_for_machines_without_a_compiler(self):
         """Documentation/fleet.md, "Build once". The links and rights of the machine stay as they are."""
         page = (cache.TREE / "Documentation/fleet.md").read_text()
-        build_it, unpack = (re.findall(r"(?m)^    (.+)$", part)[:4] for part in page.split("## One machine first")[0].split("On each machine, as root:"))
+        build_it, unpack = (re.findall(r"(?m)^    (.+)$", part) for part in
+                            page.split("## Build once")[1].split("## One machine first")[0].split("On each machine, as root:"))
         self.inside(f"cp -r {self.tree()} /tmp/tree; mkdir -m 700 /tmp/tree/image; cd /tmp/tree; RELEASE={self.kernel.release}; "
                     "openssl req -new -x509 -newkey rsa:2048 -nodes -keyout mok.key -outform DER -out mok.pub -subj /CN=fleet/ 2> /tmp/said; "
                     + "; ".join(build_it))
