@@ -282,6 +282,7 @@ test_the_in_tree_driver_was_first() {
 	ours_only
 	unload
 	modprobe intel-uncore 2> /dev/null || { load; skip "this kernel has no intel_uncore as a module"; }
+	[ -e "$PMUS/uncore_imc_0" ] || { rmmod intel_uncore; load; skip "intel_uncore does not know this processor"; }
 	insmod $MODULES/pmu_core.ko
 	pmu-event uncore_imc_0:0xcf05 -x 'pmu-model stats imc0 --reset > /dev/null; insmod /vm/modules.d/intel_imc_pmu.ko
 		pmu-model stats imc0 > /tmp/stats; pmu-model add imc0 cas_rd 5' > /tmp/count
