@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Machine specs with Intel's memory controllers: UBOX and channels."""
+import copy
+
 from models.common.spec import Key, Machine, number
 
 
@@ -10,12 +12,13 @@ class _Part:
     the function that leads to channels in memory space. The buses are one
     number a socket, or die. dummies has the ids of the functions 0 that are neither
     UBOX nor channel, by slot. tables are the buses of the functions with a table
-    of the counters, nchannels the number of channels in memory.
+    of the counters, nchannels the number of channels in memory. many are the
+    buses of machines with more sockets.
     """
 
     def __init__(self, text, cpu, ubox, channels=(), dummies=(),
                  ubox_buses=(0x3f, 0x7f), imc_buses=None, append="",
-                 mmio=None, nchannels=0, tables=()):
+                 mmio=None, nchannels=0, tables=(), many=()):
         self.text = text
         self.cpu = cpu
         self.ubox = ubox
@@ -27,6 +30,16 @@ class _Part:
         self.mmio = mmio
         self.nchannels = len(channels) or nchannels
         self.tables = tables
+        self.many = many
+
+    def of(self, sockets):
+        """The part as a machine with so many sockets has it."""
+        if sockets <= len(self.ubox_buses):
+            return self
+        part = copy.copy(self)
+        part.ubox_buses = part.imc_buses = self.many
+        part.tables = self.tables and tuple(bus - 0x14 for bus in self.many)
+        return part
 
 
 _HSWEP_CHANNELS = ("14.0", "14.1", "15.0", "15.1",
@@ -42,9 +55,12 @@ _SKX = dict(ubox="08.0",
             imc_buses=(0x3a, 0xae, 0xd6, 0xfc),
             append="retbleed=off")
 
+# More than two sockets have fewer buses each; up to 8 are in the UBOX's map.
+_MANY = tuple(range(0x1e, 0x100, 0x20))
+
 # The table is on a lower bus than the UBOX.
 _SPR = dict(ubox="00.0", mmio="00.1", ubox_buses=(0x7e, 0xfe),
-            tables=(0x6a, 0xea))
+            tables=(0x6a, 0xea), many=_MANY)
 
 _PARTS = {
     "snbep": _Part("Sandy Bridge-EP", "model=45", "0b.0",
@@ -61,7 +77,7 @@ _PARTS = {
     "skx": _Part("Skylake-SP", "model=85,stepping=4", **_SKX),
     "clx": _Part("Cascade Lake-SP", "model=85,stepping=7", **_SKX),
     "icx": _Part("Ice Lake-SP", "model=106,stepping=6", "00.0", mmio="00.1",
-                 nchannels=8, ubox_buses=(0x7e, 0xfe)),
+                 nchannels=8, ubox_buses=(0x7e, 0xfe), many=_MANY),
     "spr": _Part("Sapphire Rapids", "model=143,stepping=6", nchannels=8,
                  **_SPR),
     "emr": _Part("Emerald Rapids", "model=207,stepping=2", nchannels=8,
@@ -71,6 +87,7 @@ _PARTS = {
 }
 
 _KEYS = {"sockets": Key(1, "number of sockets, 1 or 2", number(1, 2))}
+_MANY_KEYS = {"sockets": Key(1, "number of sockets, 1 to 8", number(1, 8))}
 
 # Each die is like a socket: a UBOX and memory controllers. For the kernel to
 # see dies, QEMU has CPUID leaf 1f, and dies itself if anybody asks for a
@@ -119,8 +136,7 @@ def _dummies(part, bus, slots):
     return args
 
 
-def _socket_args(name, socket):
-    part = _PARTS[name]
+def _socket_args(name, part, socket):
     args, ubox_bus, imc_bus = _buses(part, socket)
     args += ["-device", f"{name}-ubox,bus={ubox_bus},addr={part.ubox},"
                         f"multifunction=on,socket={socket}"]
@@ -138,8 +154,8 @@ def _socket_args(name, socket):
     return args
 
 
-def _table_args(name, socket):
-    bus = _PARTS[name].tables[socket]
+def _table_args(name, part, socket):
+    bus = part.tables[socket]
     return _express(bus, f"table{socket}") + [
         "-device", f"{name}-discovery,bus=table{socket},addr=00.1,"
                    f"multifunction=on,socket={socket}"]
@@ -156,19 +172,21 @@ def _intel(name):
 
     def device_args(values):
         nodes = values["sockets"] * values.get("dies", 1)
+        machine = part.of(nodes)
         args = [argument for node in range(nodes)
-                for argument in _socket_args(name, node)]
+                for argument in _socket_args(name, machine, node)]
         # QEMU tells the kernel of the last one first. On a real machine buses
         # come in ascending order, and the in-tree driver relies on that.
         for node in reversed(range(nodes if part.tables else 0)):
-            args += _table_args(name, node)
+            args += _table_args(name, machine, node)
         return args
 
     return Machine(f"{part.text}: UBOX and {part.nchannels}"
                    " memory channels a socket", "x86_64", "q35",
                    f"SandyBridge,{part.cpu},-hypervisor,-tsc-deadline,+rdrand"
                    + (_DIES_CPU if several else ""),
-                   {**_KEYS, **(_DIES if several else {})}, device_args,
+                   {**(_MANY_KEYS if part.many else _KEYS),
+                    **(_DIES if several else {})}, device_args,
                    part.append)
 
 
