@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# pmu-check on Ice Lake to Granite Rapids, with our driver and with the in-tree one: a machine that works passes, and
+# what each check is for is told.
+#
+# vm: --tools --kernel 6.12 --driver 'ours in-tree' --model spr,sockets=2 --cpus 4 --nodes 4 --timeout 900
+# vm: --tools --kernel 6.12 --driver 'ours in-tree' --model gnr,sockets=2 --cpus 6 --nodes 6 --timeout 900
+# vm: --tools --kernel 6.12 --driver 'ours in-tree' --model emr,sockets=2 --timeout 900
+# vm: --tools --kernel 6.12 --driver 'ours in-tree' --model icx,sockets=2 --timeout 900
+. ./intel_imc/lib.sh
+. ./check.sh
+
+MODEL=$(sed -n 's/^model\t*: //p; /^$/q' /proc/cpuinfo)
+
+# The in-tree driver shows phantoms on Ice Lake, which are told.
+test_a_good_machine() {
+	good_machine 'log|clocks'
+	if [ "$MODEL/$driver" = 106/in-tree ]; then
+		contains "phantoms" "$(cat /tmp/said)" 'uncore_imc_2 on CPU 0: a channel that does not exist'
+	else
+		equal "clocks" "$(grep '^note *clocks' /tmp/said || :)" ""
+	fi
+}
+
+test_sums_and_clocks() {
+	echo 'add imc* cas_rd 1000' > /tmp/add
+	set -- ok 'uncore_imc_0 on CPU 0: 1(\.[56][0-9]*)? GHz, DDR-3[12][0-9]*, and half of it'
+	[ "$MODEL/$driver" != 106/in-tree ] || set -- note 'a channel that does not exist'
+	while_adding 0.01 found parts ok 'uncore_imc_0 on CPU 0, all.*: [1-9][0-9]* lines, its parts [1-9]' clocks "$@"
+}
+
+# Half clocks and clocks that stand still are not judged.
+test_clocks_that_stand() {
+	[ "$MODEL/$driver" != 106/in-tree ] || skip "phantoms are told first"
+	trap as_it_was EXIT
+	pmu-model set 'imc*' dead 1
+	found clocks skip 'uncore_imc_1 on CPU 0: no clock'
+}
+
+run_tests
