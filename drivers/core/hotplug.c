@@ -324,7 +324,7 @@ static void pmu_box_kill_local(void *data)
 		pmu_box_fold(box);
 	pmu_box_power_off(box);
 	WRITE_ONCE(box->powered, false);
-	box->dead = true;
+	WRITE_ONCE(box->dead, true);
 	/* A task's event goes on in the box of another CPU, if that is not dead. */
 	list_for_each_entry(ev, &box->active, active)
 		if (!pmu_event_is_task(ev->event))

@@ -258,7 +258,7 @@ static int pmu_event_add(struct perf_event *event, int flags)
 	}
 	if (pmu_event_is_task(event))
 		pmu_event_bind(ev);
-	if (ev->failed || (ev->box && (ev->box->dead || pmu_box_elsewhere(ev->box)))) {
+	if (ev->failed || (ev->box && (READ_ONCE(ev->box->dead) || pmu_box_elsewhere(ev->box)))) {
 		pmu_event_fail(ev);
 	} else if (ev->transit == PMU_TRANSIT_PARKED) {
 		/* On the new CPU, or once more on the old one. */

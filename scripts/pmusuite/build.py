@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from . import cache, coverage, debian, kernel as stock
+from . import cache, coverage, debian, kernel as stock, races
 from .arch import ARCHES
 from .cache import TREE, Error, run, tree_files
 
@@ -93,20 +93,21 @@ def is_sparse_asked(kernel, suites):
     return suites if kernel.series == "kunit" else kernel.series == stock.STOCK[-1]
 
 
-def modules(arch, kernel, suites=False, debug=False, ask_sparse=False):
-    """The directory of our .ko files for @kernel: as users build them, or with the KUnit @suites, or for gdb to @debug.
+def modules(arch, kernel, suites=False, debug=False, ask_sparse=False, find_races=False):
+    """The directory of our .ko files for @kernel: as users build them, or with the KUnit @suites, or for gdb to @debug,
+    or to @find_races.
 
     BUILD_LOG beside them is what the build said, with all that the compiler can warn of, and sparse, where it is
     installed and asked: scripts/check reads it, so nothing is compiled for that alone.
     """
     flags = ["-g", arch.debug_flags] if debug else []
-    measured = coverage.DIRECTORY and not debug
+    measured = coverage.DIRECTORY and not debug and not find_races
     ask_sparse = ask_sparse or is_sparse_asked(kernel, suites)
     sparse = None if debug or kernel.root or not ask_sparse else shutil.which("sparse")
     key = cache.key_of(RECIPE, sources_key(arch, suites), kernel.release, kernel.version, str(suites),
                        str(kernel.kdir), str(kernel.root),
                        compiler_version(compiler(arch) + "gcc"), SPARSE, compiler_version(sparse) if sparse else "",
-                       *flags, *(coverage.SOURCES if measured else ()))
+                       *flags, *(coverage.SOURCES if measured else ()), *(races.SOURCES if find_races else ()))
 
     def build(directory):
         cache.say(f"building the modules for {kernel.release}")
@@ -114,6 +115,8 @@ def modules(arch, kernel, suites=False, debug=False, ask_sparse=False):
         copy_sources(arch, work, suites)
         if measured:
             coverage.prepare(work)
+        if find_races:
+            races.prepare(work)
         extra = ["C=1", f"CHECK={SPARSE}", "CF=-D__CHECK_ENDIAN__"] if sparse else []
         # gdb is to find the sources in the tree.
         extra += [f"KCFLAGS={' '.join(flags)} -fdebug-prefix-map={work}/="] if debug else []

@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import build, cache, coverage, initrd, kernels, secure_boot, specs
+from . import build, cache, coverage, initrd, kernels, races, secure_boot, specs
 from .cache import TREE, Error, run as run_command
 from .turns import Turns
 
@@ -61,6 +61,7 @@ class Guest:
     tools: bool = False                 # Python, and tools/ in the PATH
     modules: tuple = ()                 # more modules to load, after the driver
     ours: object = None                 # the directory of our modules, where they are not built from the tree
+    races: bool = False                 # our modules tell of data races
     udev: bool = False                  # what finds drivers at boot is there, in initrd.UDEV_ROOT
     secure_boot: bool = False           # it starts nothing that is not signed
     enrolled: tuple = ()                # files of certificates that it trusts as its owner's
@@ -74,7 +75,7 @@ class Guest:
         """What cannot change while the guest runs: guests of the same machine can share it."""
         built_in = self.arch.twin_initcall and self.driver == "in-tree"
         return (self.arch.name, self.kernel, self.models or (self.arch.default_model,), self.cpus, self.nodes, self.append,
-                self.allow_warn, built_in, self.has_suites(), self.tools, self.udev, self.ours, self.secure_boot,
+                self.allow_warn, built_in, self.has_suites(), self.tools, self.udev, self.ours, self.races, self.secure_boot,
                 self.enrolled, self.installed, self.icount)
 
     def has_suites(self):
@@ -105,7 +106,7 @@ def _with_dependencies(names, ours):
             raise Error(f"there is no module {name}; there is {', '.join(sorted(ko.stem for ko in ours.glob('*.ko')))}")
         depends = run_command(["/sbin/modinfo", "-F", "depends", ours / f"{name}.ko"], "asking what a module needs")
         needed = [other for other in depends.strip().split(",")
-                  if (ours / f"{other}.ko").exists() and other != coverage.MODULE]
+                  if (ours / f"{other}.ko").exists() and other not in (coverage.MODULE, races.MODULE)]
         order += [other for other in [*_with_dependencies(needed, ours), name] if other not in order]
     return order
 
@@ -314,7 +315,8 @@ def _start(guests, sinks, time_left, token=None):
             initramfs = guest.installed[1]
         else:
             initramfs = Path(scratch) / "initramfs.cpio"
-            ours = guest.ours or build.modules(guest.arch, kernel, suites=guest.has_suites(), debug=bool(guest.gdb))
+            ours = guest.ours or build.modules(guest.arch, kernel, suites=guest.has_suites(), debug=bool(guest.gdb),
+                                                 find_races=guest.races)
             sinks = {**sinks, **coverage.sinks(ours)}
             parts = [initrd.base(guest.arch, kernel), *([initrd.python(guest.arch)] if guest.tools else [])]
             initrd.with_overlay(parts, _overlay(guests, ours, kernel, token), initramfs)

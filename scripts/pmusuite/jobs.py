@@ -224,6 +224,7 @@ def guest_jobs(name, file, text, group="guest"):
                   sources=(*GUEST_SOURCES, f"drivers/{pmu}", f"tests/models/{pmu}", file, *shared, *helpers,
                            *(["tools"] if found.tools else []),
                            *([guest.PMU_DRIVER] if found.udev else []),
+                           *(["tests/races"] if found.races else []),
                            *(["tests/kunit/configs"] if found.kernel == "kunit" else [])),
                   tests=tests, alone=bool(lines(text, "fresh")))
 

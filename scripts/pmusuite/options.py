@@ -48,6 +48,7 @@ def parser():
     found.add_argument("--param", action="append", default=[], metavar="MODULE.NAME=VALUE",
                        help="parameter of one of our modules")
     found.add_argument("--append", action="append", default=[], metavar="ARGS", help="add to the kernel command line")
+    found.add_argument("--races", action="store_true", help="our modules look for data races, which the log tells of")
     found.add_argument("--allow-warn", action="store_true", help="a kernel warning does not make the run fail")
     found.add_argument("--icount", type=Path, metavar="FILE",
                        help="the guest's time is counted in instructions, on one CPU; FILE gets all accesses to devices")
@@ -70,7 +71,7 @@ def guest(options, command):
     return Guest(
         arch=arch.get(options.arch), kernel=options.kernel, driver=options.driver, models=tuple(options.model),
         cpus=options.cpus, nodes=options.nodes, timeout=options.timeout, shell=options.shell, allow_warn=options.allow_warn,
-        append=" ".join(options.append), copies=tuple(options.copy), tools=options.tools, modules=tuple(options.load),
+        append=" ".join(options.append), copies=tuple(options.copy), tools=options.tools, races=options.races, modules=tuple(options.load),
         udev=options.udev, ours=options.modules, secure_boot=options.secure_boot, enrolled=tuple(options.mok),
         installed=tuple(options.installed), parameters=tuple(options.param), command=tuple(command),
         icount=options.icount)

@@ -6,6 +6,7 @@
 #
 # vm: --kernel '6.1 6.12' --driver ours --model snbep,sockets=2 --cpus 4
 # hostile vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
+# hostile vm: --kernel 6.12 --races --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
 . ./intel_imc/lib.sh
 . ./ledger.sh
 

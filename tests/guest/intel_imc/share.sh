@@ -6,6 +6,7 @@
 #
 # vm: --kernel '6.1 6.12' --driver 'ours in-tree' --model snbep,sockets=2 --cpus 4 --timeout 600
 # vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4 --param pmu_core.share=0 --timeout 600
+# hostile vm: --kernel 6.12 --races --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
 . ./intel_imc/lib.sh
 trap as_it_was EXIT
 
