@@ -22,7 +22,8 @@ def _channels(view, machine):
             # The in-tree driver has no name for both sub-channels of Granite Rapids.
             halves = [f"cas_count_{kind}_sch{half}" for half in range(2)]
             for name in halves if view.info["lines"] == rapids.HALVES else [f"cas_count_{kind}"]:
-                yield pmu, name, f"memory_{kind}_bytes", intel_imc.LINE
+                if name in pmu.events:      # older in-tree drivers have no names
+                    yield pmu, name, f"memory_{kind}_bytes", intel_imc.LINE
         clock = next((event.name for event in pmu.events.values() if "?" not in event.text
                       and pmu.encode(event.name) == pmu.encode(intel_imc.CLOCK)), None)
         # It is to cost no other counter.

@@ -18,9 +18,15 @@ PAIRS = {
 HALVES = {"rd": ["event=0x05,umask=0xcf", "event=0x06,umask=0xcf"], "wr": ["event=0x05,umask=0xf0", "event=0x06,umask=0xf0"]}
 
 
+# The in-tree driver of older kernels has no names.
+FIELDS = {"rd": ["event=0x05,umask=0xcf"], "wr": ["event=0x05,umask=0xf0"]}
+
+
 def lines(model, pmu):
     """What counts lines, if it is not by the names of other processors: older kernels have these for one sub-channel."""
-    return HALVES if model and tuple(model[:2]) == (6, GRANITE) and "both" not in pmu.formats else None
+    if not is_one(model) or "both" in pmu.formats:
+        return None
+    return HALVES if model[1] == GRANITE else None if "cas_count_read" in pmu.events else FIELDS
 
 
 def is_one(model):
