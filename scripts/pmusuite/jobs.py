@@ -41,7 +41,7 @@ TURNS = 16              # at most in one guest
 # rights, events of tasks that end, samples and task switches. Of other files test-kernels has the older kernel's guests.
 ON_BOTH = ("counts", "ends", "hotplug", "lifecycle", "rights", "trace", "under_way")
 # Groups of guests that "make test" does not have.
-APART = ("soak", "hostile")
+APART = ("soak", "hostile", "kernels")
 # The scripts know the machines of all PMUs.
 SCRIPTS = ("scripts", *(str(path.relative_to(TREE)) for path in sorted((TREE / "tests/models").rglob("*.py"))
                         if not path.name.startswith("test_")))
@@ -194,7 +194,8 @@ def mentioned(text, files):
 def guest_jobs(name, file, text, group="guest"):
     """The @group's jobs of a test @file with @text, whose "# vm:" lines may ask for several guests each.
 
-    The guests of a "# soak vm:" line are soak's, and so are all of a file with a "# soak:" line. So it is with "hostile".
+    The guests of a "# soak vm:" line are soak's, and so are all of a file with a "# soak:" line. So it is with "hostile"
+    and "kernels".
     """
     everyday = next((of for of in APART if lines(text, of)), "guest")
     groups = [(of, row) for word, of in (("vm", everyday), *((f"{of} vm", of) for of in APART))
@@ -272,7 +273,7 @@ def hostile():
 
 def kernels():
     """The guests with our driver on the newest stock kernel that is tested every day, on the others; what the older one
-    that is tested every day is left out of; packages there."""
+    that is tested every day is left out of; packages there; what files ask for here."""
     yield Job("kernels/check", ("scripts/check", "kernels"), sources=ALL)
     # It also asks Debian for the headers of today.
     yield dataclasses.replace(python("kernels/packages", "tests/packages/everything.py", sources=ALL), keep=False)
@@ -285,12 +286,13 @@ def kernels():
     for found in of_files("guest"):
         yield from (dataclasses.replace(job, name=job.name.replace("guest", "kernels", 1)) for job in found
                     if not every_day(job, found))
+    yield from guests("kernels")
 
 
 GROUPS = {"scripts": scripts, "check": check, "differences": differences, "tools": tools, "models": models, "kunit": kunit,
           "perf_events": perf_events, "pages": pages, "kexec": kexec, "packages": packages, "guest": guests, "soak": soak,
           "hostile": hostile, "kernels": kernels}
-ON_DEMAND = (*APART, "kernels")     # not among all jobs, only where a pattern names the group
+ON_DEMAND = APART           # not among all jobs, only where a pattern names the group
 
 
 @functools.cache
