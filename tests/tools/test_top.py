@@ -164,7 +164,7 @@ class TestIntel(unittest.TestCase):
         self.assertEqual(rows.get("read", socket="0", channel="0").value, 4.8e9)
         self.assertEqual(rows.get("read_bytes", socket="1", channel="5").value, 1.6e9)
         self.assertEqual(rows.get("write_bytes", socket="1", channel="5").value, 64e6)
-        # Kernels of before 6.12 have no names on Sapphire Rapids.
+        # The in-tree driver of 6.1 has no names on Sapphire Rapids.
         self.assertEqual([one.words for one in next(iter(self.places(143, gone).groups(tree.machine(self, "skx"), "all")))],
                          [{"config": 0xcf05}, {"config": 0xf005}])
         with self.assertRaisesRegex(ToolError, "has no events cas_count_read"):
