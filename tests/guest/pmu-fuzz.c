@@ -511,7 +511,7 @@ static int do_open(const struct call *call)
 	int fd = open_event(call), err = errno;
 
 	/* PMUs have gone, and others may have come. */
-	if (fd < 0 && err == ENOENT)
+	if (fd < 0 && (err == ENOENT || err == ENODEV))
 		scan(names);
 	errno = err;
 	if (fd < 0)
