@@ -76,4 +76,30 @@ test_exclude_is_refused() {
 	contains "perf stat" "$(perf stat -x, -C 0 -e uncore_imc_0/event=0x4/u true 2>&1)" '^<not supported>'
 }
 
+# The driver does not guess what a parameter means, and says what it may be.
+test_unknown_access() {
+	unload
+	insmod $MODULES/pmu_core.ko
+	log_mark
+	fails insmod $MODULES/intel_imc_pmu.ko access=memory
+	contains "log" "$(log_since_mark)" 'access=memory is none of auto, ecam, pci'
+	insmod $MODULES/intel_imc_pmu.ko
+}
+
+# A driver that finds nothing to drive is not loaded, and says what it looked for.
+test_no_memory_channels() {
+	channels=$(cd $DRIVER && ls -d 0000:*)
+	unload
+	insmod $MODULES/pmu_core.ko
+	for channel in $channels; do
+		echo 1 > "/sys/bus/pci/devices/$channel/remove"
+	done
+	log_mark
+	fails insmod $MODULES/intel_imc_pmu.ko
+	contains "log" "$(log_since_mark)" 'no memory channel of a supported processor'
+	echo 1 > /sys/bus/pci/rescan
+	insmod $MODULES/intel_imc_pmu.ko
+	equal "channels" "$(cd $DRIVER && ls -d 0000:*)" "$channels"
+}
+
 run_tests
