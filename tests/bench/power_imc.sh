@@ -74,6 +74,11 @@ if [ "$1" = ours ]; then
 	each_record -c 8000
 	echo thinned $cost
 	echo thinned-all $((spent / records))
+
+	# The engine writes on while the traced task sleeps, and waits for one on the other CPU.
+	measure power_imc_trace_start
+	record "for _ in 1 2 3; do taskset 2 pmu-model set thread0 burst 4096; done"
+	echo passed "$(measured -most)"
 fi
 
 # shellcheck disable=SC2086 # several
