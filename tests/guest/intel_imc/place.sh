@@ -4,10 +4,10 @@
 # Where a channel is: the files of our driver in sysfs, and pmu-top's sums by controller and node, with the in-tree driver
 # as well. Nodes are those of CPUs; which channels are whose the models do not know.
 #
-# vm: --tools --kernel 6.12 --driver 'ours in-tree' --model spr,sockets=2 --cpus 4 --nodes 4
+# kernels vm: --tools --kernel 6.12 --driver 'ours in-tree' --model spr,sockets=2 --cpus 4 --nodes 4
 # vm: --tools --kernel 6.12 --driver 'ours in-tree' --model gnr,sockets=2 --cpus 6 --nodes 6
 # vm: --tools --kernel 6.12 --driver 'ours in-tree' --model icx,sockets=2
-# vm: --tools --kernel 6.12 --driver ours --model skx,sockets=2 --cpus 4 --nodes 4
+# kernels vm: --tools --kernel 6.12 --driver ours --model skx,sockets=2 --cpus 4 --nodes 4
 . ./intel_imc/lib.sh
 . ./top.sh
 trap as_it_was EXIT
