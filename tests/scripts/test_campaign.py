@@ -20,6 +20,8 @@ class Campaign(unittest.TestCase):
 
     def test_every_campaign_takes_both(self):
         for job in jobs.select(["hostile/*"]):
+            if job.guest.races:     # which accesses wait is up to chance, whatever runs
+                continue
             text = "".join((jobs.TREE / path).read_text() for path in job.sources
                            if path.startswith("tests/guest/") and path.endswith(".sh"))
             self.assertTrue("SEED=${SEED:-" in text and "${SIZE:-1}" in text, job.name)
