@@ -48,8 +48,9 @@ class TestOutputs(unittest.TestCase):
 
     def test_csv(self):
         lines = output.Csv().text(self.frame, self.rows).splitlines()
-        self.assertEqual(lines[0], "time,start,seconds,name,socket,channel,pmu,value,unit,share")
-        self.assertIn(f"{WHEN},0.000000,1.000000,read,0,0,uncore_imc_0,3200000000.0,B/s,1.000000", lines)
+        self.assertEqual(lines[0], "time,start,seconds,name,socket,channel,pmu,controller,value,unit,share")
+        self.assertIn(f"{WHEN},0.000000,1.000000,read,0,0,uncore_imc_0,,3200000000.0,B/s,1.000000", lines)
+        self.assertTrue([line for line in lines if ",controller_read,0,,,0," in line], lines)
 
     def metrics(self, *given, view=None):
         found = output.Metrics(view or self.view)
