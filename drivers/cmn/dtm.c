@@ -45,7 +45,6 @@ void cmn_dtm_reset(struct cmn_dtm *dtm)
 	}
 	dtm->stale_wps = 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(cmn_dtm_reset);
 
 /* As after a reset of the machine, but for registers that then do nothing. */
 void cmn_dtm_quiesce(struct cmn_dtm *dtm)
@@ -79,7 +78,6 @@ void cmn_node_reset(struct cmn *cmn, struct cmn_node *node)
 	memset(node->filter_users, 0, sizeof(node->filter_users));
 	cmn_write64(node->image, node->sel);
 }
-EXPORT_SYMBOL_IF_KUNIT(cmn_node_reset);
 
 /* As after a reset of the machine. */
 void cmn_node_quiesce(struct cmn *cmn, struct cmn_node *node)
@@ -182,7 +180,6 @@ void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct 
 	cmn_filters_set(cmn, node, ce, true);
 	cmn_sel_set(cmn, node, k, ce->id);
 }
-EXPORT_SYMBOL_IF_KUNIT(cmn_member_start);
 
 /**
  * cmn_member_stop() - the opposite, with the same effect on accesses.
@@ -215,7 +212,6 @@ void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct c
 	cmn_filters_set(cmn, &cmn->nodes[m->node], ce, false);
 	cmn_sel_set(cmn, &cmn->nodes[m->node], m->counter, 0);
 }
-EXPORT_SYMBOL_IF_KUNIT(cmn_member_stop);
 
 /**
  * cmn_member_read() - an event's local counter.
@@ -235,7 +231,6 @@ u16 cmn_member_read(struct cmn *cmn, const struct cmn_member *m)
 	}
 	return dtm->counts >> (16 * m->counter);
 }
-EXPORT_SYMBOL_IF_KUNIT(cmn_member_read);
 
 static void cmn_flush_wp(struct cmn_dtm *dtm, unsigned int n)
 {
