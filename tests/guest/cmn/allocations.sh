@@ -4,6 +4,7 @@
 # Each allocation fails once: loading, binding, opening a group and a pair of watchpoints, the map and the drawing,
 # a CPU that goes. Afterwards everything counts.
 #
+# fresh: where its own memory runs out, kmemleak prints with a lock held, after which lockdep complains of the kernel
 # hostile: everything is done some hundred times
 # vm: --arch arm64 --kernel kunit --driver ours --cpus 2 --model cmn700,mesh=3x3,hnf=3 --timeout 1200
 . ./cmn/lib.sh

@@ -4,6 +4,7 @@
 # Each allocation fails once: loading, binding, opening a group, a CPU that goes or comes, files of debugfs, a sleep.
 # Afterwards everything counts.
 #
+# fresh: where its own memory runs out, kmemleak prints with a lock held, after which lockdep complains of the kernel
 # hostile: everything is done some hundred times
 # vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
 . ./intel_imc/lib.sh

@@ -4,6 +4,7 @@
 # Each allocation fails once: loading, opening nest, core and trace events, forking with a thread event, files of
 # debugfs, a CPU that goes. Afterwards everything counts.
 #
+# fresh: where its own memory runs out, kmemleak prints with a lock held, after which lockdep complains of the kernel
 # hostile: everything is done some hundred times
 # vm: --arch ppc64le --kernel kunit --driver ours --model power9 --cpus 2 --timeout 1200
 . ./power_imc/lib.sh
