@@ -127,7 +127,7 @@ struct call {
 static struct slot {
 	int fd, pmu;
 	uint64_t read_format, last;
-	bool odd;		/* somebody else may reset it */
+	bool unsure;		/* its count may go back */
 	void *map;
 	size_t size;
 } slots[SLOTS];
@@ -508,6 +508,7 @@ static int do_open(const struct call *call)
 {
 	struct slot *slot = &slots[call->slot];
 	static char *names[MAX_PMUS];
+	bool member = pick_group(call) >= 0;
 	int fd = open_event(call), err = errno;
 
 	/* PMUs have gone, and others may have come. */
@@ -520,6 +521,7 @@ static int do_open(const struct call *call)
 	slot->fd = fd;
 	slot->pmu = call->event % 16 ? (int)call->pmu : -1;
 	slot->read_format = call->attr.attr.read_format;
+	slot->unsure = member && slot->read_format & PERF_FORMAT_GROUP;
 	return 0;
 }
 
@@ -533,7 +535,10 @@ static int do_close(struct slot *slot)
 	return 0;
 }
 
-/* The count is the first of its group's, or alone. */
+/*
+ * The count is the event's own or, with PERF_FORMAT_GROUP, that of the first of its group. If that one is
+ * closed, a member goes on with its own.
+ */
 static int do_read(const struct call *call, struct slot *slot)
 {
 	uint64_t text[512] = { 0 }, count;
@@ -551,7 +556,7 @@ static int do_read(const struct call *call, struct slot *slot)
 		return 0;
 	if (count >= GARBAGE)
 		wrong("an event of %s has %#" PRIx64, pmus[slot->pmu].name, count);
-	if (count < slot->last && !slot->odd)
+	if (count < slot->last && !slot->unsure)
 		wrong("an event of %s went from %" PRIu64 " back to %" PRIu64, pmus[slot->pmu].name,
 		      slot->last, count);
 	slot->last = count;
@@ -665,6 +670,9 @@ static int do_fork(const struct call *call)
 		return -1;
 	if (!child) {
 		am_child = true;
+		/* The parent resets events, too. */
+		for (int i = 0; i < SLOTS; i++)
+			slots[i].unsure = true;
 		state ^= call->arg[0];
 		do_calls(call->kind % 20, NULL);
 		_exit(0);
