@@ -166,7 +166,7 @@ soak:
 
 hostile:
 	@scripts/setup test
-	@scripts/test $(TESTFLAGS) $(if $(HOURS),--hours $(HOURS)) $(if $(SEED),--seed $(SEED)) 'hostile/*'
+	@scripts/test $(TESTFLAGS) $(if $(HOURS),--hours $(HOURS)) $(if $(SEED),--seed $(SEED)) $(if $(SIZE),--size $(SIZE)) 'hostile/*'
 
 coverage:
 	@scripts/setup coverage
@@ -218,7 +218,7 @@ help:
 	@echo 'make test            static checks, models, KUnit, end-to-end tests (TESTFLAGS= for scripts/test)'
 	@echo 'make test-kernels    the same guests on the oldest and the newest kernel that Debian has, and on PREEMPT_RT'
 	@echo 'make soak            long runs, and tests that watch the clock: for a host with nothing else to do'
-	@echo 'make hostile         what can fail is made to, and random calls and programs, on the debug kernel (HOURS=, SEED=)'
+	@echo 'make hostile         what can fail is made to, and random calls and programs, on the debug kernel (HOURS=, SEED=, SIZE=)'
 	@echo 'make coverage        which lines of the drivers the tests reach: a table, and pages in dist/coverage'
 	@echo 'make check           static checks alone: warnings, sparse, checkpatch'
 	@echo 'make docs            the documentation as HTML, in Documentation/html'

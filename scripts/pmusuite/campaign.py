@@ -32,12 +32,17 @@ def next_size(size, took, left):
     return min(2 * size, int(left / max(took / size, 1)))
 
 
-def rounds(run, jobs, seed, hours=0):
+def again(jobs):
+    """What "make hostile" needs to run the rounds of @jobs again, each once."""
+    return list(dict.fromkeys(" ".join(job.guest.command[1:3]) for job in jobs if job.name.startswith(GROUP)))
+
+
+def rounds(run, jobs, seed, hours=0, size=1):
     """Run rounds of @jobs by run(jobs, seed), which returns what it has done, until @hours are over: at least one.
 
-    The round of number N, from 0, has the seed @seed + N.
+    The round of number N, from 0, has the seed @seed + N. The first has the @size.
     """
-    end, size, done = time.monotonic() + hours * 3600, 1, []
+    end, done = time.monotonic() + hours * 3600, []
     while size:
         begin = time.monotonic()
         done += run(of_round(jobs, seed, size), seed)

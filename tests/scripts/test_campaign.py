@@ -1,10 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Rounds of "make hostile", and what its page says."""
+import contextlib
+import importlib.machinery
+import importlib.util
 import re
+import tempfile
+import types
 import unittest
 import unittest.mock
+from pathlib import Path
 
-from pmusuite import campaign, jobs
+from pmusuite import cache, campaign, guest, jobs, ktap
+
+
+def script():
+    """scripts/test as a module; its main does not run."""
+    loader = importlib.machinery.SourceFileLoader("test", str(cache.TREE / "scripts/test"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("test", loader))
+    with unittest.mock.patch.object(cache, "main"):
+        loader.exec_module(module)
+    return module
 
 
 class Campaign(unittest.TestCase):
@@ -52,6 +67,28 @@ class Campaign(unittest.TestCase):
         found = self.ran(2, 600)
         self.assertEqual(found, [(7, 1), (8, 2), (9, 4), (10, 5)])
         self.assertLessEqual(sum(size for _, size in found) * 600, 7200)
+
+    def test_a_round_of_any_size_can_be_run_again(self):
+        selected = jobs.select(["hostile/power_imc/ledger", "guest/power_imc/ledger"])
+        one, other = campaign.of_round(selected, 7, 4), campaign.of_round(selected, 8)
+        self.assertEqual(campaign.again([*one, *other, *one]), ["SEED=7 SIZE=4", "SEED=8 SIZE=1"])
+        with unittest.mock.patch.object(campaign.time, "monotonic", lambda: 0):
+            self.assertEqual(campaign.rounds(lambda its, seed: its, selected, 7, size=4), one)
+
+    def test_guests_of_all_rounds_are_run(self):
+        runner, selected = script(), jobs.select(["hostile/power_imc/ledger"])
+        outcome = types.SimpleNamespace(out="", err="", log="", status=0, seconds=1)
+        result = ktap.Result(ktap.OK, "a")
+        with tempfile.TemporaryDirectory() as logs, contextlib.ExitStack() as patches:
+            for where, name, value in ((guest, "run_in_turn", lambda guests: [outcome for _ in guests]),
+                                       (jobs, "judge", lambda *told: [result]), (runner.kept, "put", lambda *told: None),
+                                       (runner.matrix, "record", lambda *told: None), (runner, "report", lambda *told: None),
+                                       (runner.Progress, "say", lambda *told: None)):
+                patches.enter_context(unittest.mock.patch.object(where, name, value))
+            for seed in 7, 8:
+                jobs_now = campaign.of_round(selected, seed)
+                done = runner.run_all([jobs_now], Path(logs), 1, {job: None for job in jobs_now})
+                self.assertEqual([one.job for one in done], jobs_now)
 
     def test_the_page_names_every_errno_of_the_fuzzer(self):
         source = (jobs.TREE / "tests/guest/pmu-fuzz.c").read_text()
