@@ -31,6 +31,7 @@ class Arch:
     secure_boot: tuple = () # packages of firmware, shim and GRUB
     twin_initcall: str = "" # of an in-tree driver that is built in
     emulated: str = ""      # what the kernel is to be told since its machine's time is that of a busy host
+    quick: str = ""         # what comes to guest.QUICK
     elf_flags: int = 0
     debug_flags: str = ""   # of the compiler, for modules that gdb debugs
     entries: tuple = (0,)   # where a function may be entered, in bytes from its symbol
@@ -55,6 +56,8 @@ ARCHES = {a.name: a for a in (
          memory="1G", image="arch/arm64/boot/Image", console="ttyAMA0",
          default_model="cmn600", pmu="cmn", twins=("arm-cmn",),
          elf_machine=183, first_argument="x0",
+         # A kernel at a random address does not hear of mitigations=off.
+         quick="kpti=off",
          # Where room for ftrace begins a function, GCC's debug information begins behind it, and gdb stops twice.
          debug_flags="-fpatchable-function-entry=0"),
     # With -nodefaults there would be no root ports, and nothing that powers the machine off. A

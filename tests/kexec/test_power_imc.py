@@ -13,7 +13,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from pmusuite import arch, build, debian, initrd, kernels, unittests
+from pmusuite import arch, build, debian, guest, initrd, kernels, unittests
 
 ARCH = arch.get("ppc64le")
 LINGER = 40000000       # ns; the driver waits 50 ms
@@ -40,7 +40,7 @@ pmu-event {event} -x 'echo "first: engine $(pmu-model get core0 running)" > /dev
 
 LOAD = r"""
 gunzip -c /vm/work/kernel.gz > /tmp/kernel
-./kexec {how} /tmp/kernel --initrd=/vm/work/second.cpio --append='console=hvc0 panic=-1 nowatchdog initcall_blacklist=opal_imc_driver_init' || exit
+./kexec {how} /tmp/kernel --initrd=/vm/work/second.cpio --append='console=hvc0 panic=-1 nowatchdog initcall_blacklist=opal_imc_driver_init {quick}' || exit
 """
 
 # What the kernel has set aside for that which comes after a panic: whoever writes there is told.
@@ -151,7 +151,7 @@ class Kexec(Ends):
         self.assertRegex(told, r"^engine 0, stray 0, LDBAR 0 0, ")
 
     def check(self, event):
-        first, second = self.run_both(event, LOAD.format(how="-l"), "./kexec -e")
+        first, second = self.run_both(event, LOAD.format(how="-l", quick=guest.QUICK), "./kexec -e")
         self.assertEqual(self.told(first, "first: engine"), "1")
         self.check_is_off(second, "start")
         self.check_is_off(second, "later")
@@ -176,7 +176,7 @@ class Kexec(Ends):
 
 class Kdump(Ends):
     def check(self, event):
-        first, second = self.run_both(event, LOAD.format(how="-p") + FENCE, "echo c > /proc/sysrq-trigger",
+        first, second = self.run_both(event, LOAD.format(how="-p", quick=guest.QUICK) + FENCE, "echo c > /proc/sysrq-trigger",
                                       "--append", "crashkernel=768M")
         self.assertEqual(self.told(first, "first: engine"), "1")
         self.assertGreaterEqual(int(self.told(first, "first: crash kernel size")), 512 << 20)

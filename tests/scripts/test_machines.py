@@ -98,6 +98,13 @@ class Command(unittest.TestCase):
                 line = self.after(self.command(name, *of_debug), "-append").split()
                 self.assertEqual("no_timer_check" in line, name == "x86_64", name)
 
+    def test_boots_are_quick_but_where_instructions_are_counted(self):
+        for name in arch.ARCHES:
+            line = self.after(self.command(name), "-append").split()
+            self.assertIn("mitigations=off", line)
+            self.assertEqual("kpti=off" in line, name == "arm64", name)
+            self.assertNotIn("mitigations=off", self.after(self.command(name, icount="trace", cpus=1), "-append").split())
+
     def test_what_is_installed_runs_the_command_and_keeps_its_disk(self):
         command = self.command("x86_64", installed=(Path("disk"), Path("own")), command=("pmu-driver", "status"))
         self.assertIn("; pmu-driver status > out", self.after(command, "-append"))
