@@ -8,7 +8,6 @@ import contextlib
 import math
 import os
 import signal
-import statistics
 import subprocess
 import sys
 import time
@@ -50,6 +49,7 @@ class Cost:
     def of(cls, rounds):
         """Of ROUNDS differences. The true median is between the 4th and the 12th of 15 with 96 %, however they are
         spread: the binomial distribution says so."""
+        import statistics       # a fifth of a start
         ordered = sorted(rounds)
         return cls(statistics.median(ordered), ordered[BOUND - 1], ordered[-BOUND])
 

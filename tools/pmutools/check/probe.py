@@ -6,7 +6,6 @@ What is not here, and why, is in NOT_HERE. An answer is OK if it is what the dri
 nobody has assumed anything, a SKIP if the machine cannot tell.
 """
 import re
-import statistics
 import time
 from dataclasses import dataclass
 
@@ -226,6 +225,7 @@ def _changes(bench, pmu, cpu, name, seconds=2.0):
 
 
 def posts(bench):
+    import statistics
     boxes = [(name, pmu, cpu) for name in ("CPM_32MHZ_CYC", "PM_PB_CYC") for pmu, cpu in bench.boxes(name)]
     for name, pmu, cpu in boxes[:8]:
         times = _changes(bench, pmu, cpu, name)

@@ -3,7 +3,6 @@
 
 Slots of PCI functions (3f:10.0) stay: they are the same in each machine of a type, and tell channel and socket.
 """
-import ipaddress
 import os
 import re
 
@@ -27,6 +26,7 @@ def scrub(text, names=None):
 
 
 def _version_6(found):
+    import ipaddress
     try:
         ipaddress.IPv6Address(found[0])
         return "IP"

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from .. import count, mesh as meshes, metrics
 from ..errors import ToolError
-from . import dmc620, draw
-from .pretty import Table, Text
+from . import dmc620, draw, pretty
 from .rows import UNITS, Rows, ratio
 
 LINE = 64               # bytes of a request to memory
@@ -193,13 +192,13 @@ class Mesh:
             return
         yield self._totals(rows)
         if self.mesh is None:
-            yield Text(f"The mesh cannot be drawn: root alone may read /{meshes.places(self.name)[0]} "
+            yield pretty.Text(f"The mesh cannot be drawn: root alone may read /{meshes.places(self.name)[0]} "
                        f"or /{meshes.places(self.name)[1]}.\nHave root copy one of them to a file, and use --map.",
                        "yellow")
             if self.info["event"]:
-                yield Text(f"{self.info['event']}: {rows.get('event', pmu=self.name, node='all').text(3)} M/s at all nodes")
+                yield pretty.Text(f"{self.info['event']}: {rows.get('event', pmu=self.name, node='all').text(3)} M/s at all nodes")
         elif frame.mode != "totals":
-            yield Text(f"GB/s of DAT flits ({FLIT} bytes) that leave each XP: to neighbours, and to ports"
+            yield pretty.Text(f"GB/s of DAT flits ({FLIT} bytes) that leave each XP: to neighbours, and to ports"
                        if frame.mode == "links" else f"{frame.mode} at each node, millions a second", "dim")
             yield self._hottest(frame, rows, width)
             room = None if height is None else height - draw.AROUND
@@ -212,20 +211,20 @@ class Mesh:
 
     def _metrics(self, rows):
         if not self.metrics:
-            return Text("This mesh has no events of HN-S. perf has metrics of HN-F.", "dim")
-        table = Table("metric", "value", "unit", "of all home nodes", box=None, header_style="bold")
+            return pretty.Text("This mesh has no events of HN-S. perf has metrics of HN-F.", "dim")
+        table = pretty.Table("metric", "value", "unit", "of all home nodes", box=None, header_style="bold")
         table.columns[1].justify = "right"
         for name, metric in self.metrics.items():
             row = rows.get(name, pmu=self.name)
-            table.add_row(name, row.text(2), UNITS[metric.unit][0] or "clocks", Text(metric.text, "dim"))
+            table.add_row(name, row.text(2), UNITS[metric.unit][0] or "clocks", pretty.Text(metric.text, "dim"))
         return table
 
     def _totals(self, rows):
         if not self.info["homes"]:
-            return Text("")
+            return pretty.Text("")
         access, miss, memory, retries = (rows.get(name, pmu=self.name) for name in
                                          ("slc_access", "slc_miss_rate", "memory", "memory_retry_rate"))
-        return Text.assemble(("SLC: ", "bold"), f"{access.text(2)} M accesses/s, misses {miss.text(1)} %   ",
+        return pretty.Text.assemble(("SLC: ", "bold"), f"{access.text(2)} M accesses/s, misses {miss.text(1)} %   ",
                              ("memory: ", "bold"), f"{memory.text(2)} GB/s, sent back {retries.text(1)} %",
                              f"   most {rows.history.peak(memory)} {rows.history.text(memory, 20)}" if rows.history else "",
                              no_wrap=True, overflow="ellipsis")
@@ -272,7 +271,7 @@ class Mesh:
         found, most = self._of_xp(frame, rows)
         cell = max(4, min(12, (width - 3) // self.mesh["width"]))
         by_place = {(xp["x"], xp["y"]): found[xp["id"]] for xp in self.mesh["xps"]}
-        text = Text(no_wrap=True, overflow="crop")
+        text = pretty.Text(no_wrap=True, overflow="crop")
         for y in reversed(range(self.mesh["height"])):
             text.append(f"{y:2} ", "dim")
             for x in range(self.mesh["width"]):
@@ -287,7 +286,7 @@ class Mesh:
         found, most = self._of_xp(frame, rows)
         cell, padding = self._cells(width)
         fill = self._cell if cell >= CELL else self._small_cell
-        table = Table(show_header=False, show_lines=True, padding=(0, padding), border_style="dim")
+        table = pretty.Table(show_header=False, show_lines=True, padding=(0, padding), border_style="dim")
         table.add_column(no_wrap=True, style="dim", width=2)
         for _ in range(self.mesh["width"]):
             table.add_column(width=cell, no_wrap=True)
@@ -295,11 +294,11 @@ class Mesh:
         for y in reversed(range(self.mesh["height"])):
             table.add_row(str(y), *(fill(by_place[x, y], found[by_place[x, y]["id"]], most, cell)
                                     for x in range(self.mesh["width"])))
-        table.add_row("", *(Text(str(x), "dim") for x in range(self.mesh["width"])))
+        table.add_row("", *(pretty.Text(str(x), "dim") for x in range(self.mesh["width"])))
         return table
 
     def _cell(self, xp, parts, most, width):
-        text = Text(no_wrap=True, overflow="crop")
+        text = pretty.Text(no_wrap=True, overflow="crop")
         hottest = max((row.value or 0 for _, row in parts), default=0)
         text.append(f"XP {xp['id']:03x}", f"bold {draw.heat(hottest, most)}")
         shown = dict(parts)
@@ -318,7 +317,7 @@ class Mesh:
 
     def _small_cell(self, xp, parts, most, width):
         """Where there is no room for more: the hottest way to a neighbour, and the hottest port or node."""
-        text = Text(f"{xp['id']:03x}", "bold", no_wrap=True, overflow="crop")
+        text = pretty.Text(f"{xp['id']:03x}", "bold", no_wrap=True, overflow="crop")
         for ways in [one for one in parts if one[0] in DIRECTIONS], [one for one in parts if one[0] not in DIRECTIONS]:
             if ways:
                 name, row = max(ways, key=lambda one: one[1].value or 0)
@@ -348,7 +347,7 @@ class Mesh:
                  for value, xp, name, row in all_of[:3] if value]
         while len("hottest: " + "; ".join(names)) > width and names[1:]:
             names.pop()
-        return Text("hottest: " + ("; ".join(names) if names else "nothing happens"), "bold", no_wrap=True, overflow="ellipsis")
+        return pretty.Text("hottest: " + ("; ".join(names) if names else "nothing happens"), "bold", no_wrap=True, overflow="ellipsis")
 
 
 class View:
@@ -444,7 +443,7 @@ class View:
             height = height and height - 1
         for one in self.meshes if height is None else [self.meshes[self.shown]]:
             if height is None and len(self.meshes) > 1:
-                yield Text(one.title, "bold")
+                yield pretty.Text(one.title, "bold")
             yield from one.draw(frame, rows, width, height)
         if self.controllers.info:
             yield self.controllers.draw(rows, width)

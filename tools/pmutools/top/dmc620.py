@@ -5,8 +5,7 @@ The driver refuses groups, so each event is counted by itself. Its PMUs are name
 which socket one is of.
 """
 from .. import count
-from . import draw
-from .pretty import Text
+from . import draw, pretty
 from .rows import ratio
 
 COMMANDS, CLOCK = "clkdiv2_rdwr", "clk_cycle_count"
@@ -58,18 +57,18 @@ class Controllers:
         clocks = sorted(row.value * 1e-6 for name in self.info if (row := rows.get("dmc_clock", pmu=name)).value)
         said = f"{clocks[0]:,.0f}" + (f" to {clocks[-1]:,.0f}" if clocks[-1] - clocks[0] > 1 else "") if clocks else "-"
         total = rows.get("total_dmc")
-        return Text.assemble(("DMC-620: ", "bold"), f"{total.text(2)} GB/s read and written, clock {said} MHz",
+        return pretty.Text.assemble(("DMC-620: ", "bold"), f"{total.text(2)} GB/s read and written, clock {said} MHz",
                              f"   most {rows.history.peak(total)} {rows.history.text(total, 20)}" if rows.history else "",
                              no_wrap=True, overflow="ellipsis")
 
     def draw(self, rows, width):
         """The controllers, in as many columns as there is room for."""
-        text = Text(no_wrap=True, overflow="crop")
+        text = pretty.Text(no_wrap=True, overflow="crop")
         columns = max(1, width // ENTRY)
         for number, name in enumerate(self.info):
             moved, part = rows.get("dmc", pmu=name), rows.get("dmc_of_peak", pmu=name)
             text.append("\n" if number and number % columns == 0 else "")
             text.append(f"{name.rpartition('_')[2]:>10} {moved.text(2):>7}", draw.heat(part.value, 1.0))
-            text.append(" GB/s ").append(Text.assemble(draw.near(part), "%" if part.value is not None else ""))
+            text.append(" GB/s ").append(pretty.Text.assemble(draw.near(part), "%" if part.value is not None else ""))
             text.pad_right(ENTRY * (number % columns + 1) - len(text.plain.rpartition("\n")[2]))
         return text

@@ -3,7 +3,7 @@
 import collections
 import datetime
 
-from .pretty import Text
+from . import pretty
 
 AROUND = 9              # lines around what a view draws
 _EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -15,9 +15,9 @@ HEAT = ("grey50", "blue", "cyan", "green", "yellow", "red")
 def bar(value, most, width, style):
     """A bar as long as @value of @most."""
     if not value or not most:
-        return Text(" " * width)
+        return pretty.Text(" " * width)
     eighths = max(1, round(min(1.0, value / most) * width * 8))
-    return Text(("█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")).ljust(width), style)
+    return pretty.Text(("█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")).ljust(width), style)
 
 
 def heat(value, most):
@@ -33,7 +33,7 @@ NEAR = 0.8              # of what can be at most: from here on it is marked
 def near(row, digits=0):
     """A part of the most that can be, in percent; with a mark where it is near to it."""
     high = (row.value or 0) >= NEAR
-    return Text(row.text(digits) + ("!" if high else ""), "bold red" if high else "")
+    return pretty.Text(row.text(digits) + ("!" if high else ""), "bold red" if high else "")
 
 
 class History:
@@ -82,20 +82,20 @@ def clock(time):
 def head(view, frame, replayed, paused, mode_of, width):
     """Where this is from, and of when."""
     info = view.info
-    text = Text(no_wrap=True, overflow="ellipsis")
+    text = pretty.Text(no_wrap=True, overflow="ellipsis")
     for mark, there in (("RECORD", replayed), ("PAUSED", paused)):
         if there:
             text.append(f"{mark}  ", "bold yellow")
     text.append(f"{info['machine']}\n", "bold")
     text.append(f"Linux {info['kernel']}, driver {info['driver']}\n", "dim")
-    when = Text(f"{view.title}, {frame.seconds:.2f} s from {frame.start:.1f} s on{clock(frame.time)}")
-    modes = Text("   ")
+    when = pretty.Text(f"{view.title}, {frame.seconds:.2f} s from {frame.start:.1f} s on{clock(frame.time)}")
+    modes = pretty.Text("   ")
     for mode in view.modes:
         modes.append(f" {mode} ", "reverse" if mode == mode_of else "dim")
     if len(view.modes) == 1:
-        modes = Text()
+        modes = pretty.Text()
     elif len(when) + len(modes) > width:      # the one that is looked at is seen all the same
-        modes = Text.assemble(" ", (f" {mode_of} ", "reverse"), (" ←→", "dim"))
+        modes = pretty.Text.assemble(" ", (f" {mode_of} ", "reverse"), (" ←→", "dim"))
         when.truncate(max(0, width - len(modes)), overflow="ellipsis")
     return text.append(when).append(modes)
 
@@ -106,5 +106,5 @@ def turns(rows):
     if not shares:
         return None
     least, most = f"{min(shares):.0%}", f"{max(shares):.0%}"
-    return Text(f"~ counters took turns: these numbers are of {least if least == most else f'{least} to {most}'} "
+    return pretty.Text(f"~ counters took turns: these numbers are of {least if least == most else f'{least} to {most}'} "
                 "of the time, and are in no sum", "yellow")

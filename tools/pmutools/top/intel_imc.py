@@ -9,8 +9,7 @@ import errno
 
 from .. import count
 from ..errors import ToolError
-from . import draw, icelake, places, programs, rapids, resctrl
-from .pretty import Table, Text
+from . import draw, icelake, places, pretty, programs, rapids, resctrl
 from .rows import Rows, ratio
 
 WIDTH = 16              # bytes that a channel moves in a clock at most: 8 with each of its edges
@@ -263,20 +262,20 @@ class View:
             parts = [sockets]
         yield self._totals(rows, width)
         if groups:
-            yield Text(groups, no_wrap=True, overflow="ellipsis")
+            yield pretty.Text(groups, no_wrap=True, overflow="ellipsis")
         if frame.mode == programs.MODE:
             yield from programs.picture(frame.extra.get(programs.MODE) or {}, width)
-        beside = Table.grid()
+        beside = pretty.Table.grid()
         beside.add_row(*(self._table(rows, part, width // len(parts), brief, fine) for part in parts))
         yield beside
         if brief:       # below the sums, where the arrows lead to
-            yield Text("channels: below, by the arrows", "dim")
+            yield pretty.Text("channels: below, by the arrows", "dim")
             yield self._table(rows, sockets, width, False, True)
 
     @staticmethod
     def _totals(rows, width):
         total = [rows.get(f"total_{name}") for name in ("read", "write")]
-        text = Text(f"read {total[0].text(2)} GB/s   write {total[1].text(2)} GB/s"
+        text = pretty.Text(f"read {total[0].text(2)} GB/s   write {total[1].text(2)} GB/s"
                     + ("" if all(row.whole for row in total) else
                        "   (some counters took turns or are missing: there is no sum)"), "bold", no_wrap=True)
         if rows.history and all(row.whole for row in total):
@@ -296,7 +295,7 @@ class View:
         # The columns of numbers take what they take; bars have the rest.
         taken = 13 + 2 * 12 + sum(max(len(heading), 6) + 2 for _, heading, _ in columns) + (HISTORY + 12 if history else 0)
         bars = max(0, min(40, (width - taken) // 2 - 2))
-        table = Table(box=None, padding=(0, 1), header_style="bold", collapse_padding=True)
+        table = pretty.Table(box=None, padding=(0, 1), header_style="bold", collapse_padding=True)
         table.add_column("", min_width=11, no_wrap=True)
         for heading in ("read GB/s", "write GB/s"):
             table.add_column(heading, justify="right", no_wrap=True)
@@ -309,17 +308,17 @@ class View:
             table.add_column("", width=HISTORY, no_wrap=True)
 
         def line(name, pair, get, style=""):
-            cells, use = [Text(name, style)], get("of_peak").value
+            cells, use = [pretty.Text(name, style)], get("of_peak").value
             # A full bar is what the clock lets through.
             most = sum(row.value or 0 for row in pair) / use if use else 0
             for row, colour in zip(pair, ("green", "magenta")):
-                cells.append(Text(row.text(2), style))
+                cells.append(pretty.Text(row.text(2), style))
                 if bars >= 4:
                     cells.append(draw.bar(row.value, most, bars, "red" if use and use >= draw.NEAR else colour))
-            cells += [draw.near(get(column)) if column == "of_peak" else Text(get(column).text(digits) if get(column).unit else "")
+            cells += [draw.near(get(column)) if column == "of_peak" else pretty.Text(get(column).text(digits) if get(column).unit else "")
                       for column, _, digits in columns]
             if history:
-                cells += [history.peak(pair[0]), Text(history.text(pair[0], HISTORY), "dim")]
+                cells += [history.peak(pair[0]), pretty.Text(history.text(pair[0], HISTORY), "dim")]
             table.add_row(*cells)
 
         for socket in sockets:

@@ -11,7 +11,6 @@ from . import draw, frames, output, pcp, pretty
 from .cmn import View as Cmn
 from .intel_imc import View as IntelImc
 from .power_imc import View as PowerImc
-from .pretty import Group, Text
 from .rows import UNITS
 
 VIEWS = {view.name: view for view in (IntelImc, Cmn, PowerImc)}
@@ -122,13 +121,13 @@ class Outputs:
     def picture(self, frame, rows, width, height=None, paused=False, mode=None):
         """[head, what the view draws ..., foot]"""
         from . import screen
-        notes = [Text(note, "red") for note in frame.notes]
+        notes = [pretty.Text(note, "red") for note in frame.notes]
         if turns := draw.turns(rows):
             notes.append(turns)
         if height:
-            notes.append(Text(screen.LINE, "dim", no_wrap=True, overflow="ellipsis"))
+            notes.append(pretty.Text(screen.LINE, "dim", no_wrap=True, overflow="ellipsis"))
         head = draw.head(self.view, frame, bool(self.options.replay), paused, mode or frame.mode, width)
-        return [head, *self.view.draw(frame, rows, width, height), Group(*notes)]
+        return [head, *self.view.draw(frame, rows, width, height), pretty.Group(*notes)]
 
     def keep(self, frame, rows):
         """What is made of each frame beside the text."""
@@ -154,7 +153,7 @@ class Outputs:
         elif pretty.missing():
             write(output.as_text(self.view, frame, rows))
         else:
-            self.console.print(Group(*self.picture(frame, rows, self.console.width)))
+            self.console.print(pretty.Group(*self.picture(frame, rows, self.console.width)))
         if summary and not self.options.json:
             print(*summary.text(rows), sep="\n", file=sys.stderr if self.options.csv else self.console.file)
         self.console.file.flush()
@@ -167,7 +166,7 @@ class Outputs:
                     file.close()
         if self.options.svg and self.last:
             width = self.options.width or 100
-            files.replace(self.options.svg, output.svg(Group(*self.picture(*self.last, width)), width,
+            files.replace(self.options.svg, output.svg(pretty.Group(*self.picture(*self.last, width)), width,
                                                        f"pmu-top: {self.view.title}", self._description()))
 
     def _description(self):
@@ -184,9 +183,9 @@ def _console(options):
         file = open(options.output, "w", encoding="utf-8")
     else:
         file = sys.stderr if options.command and not (options.json or options.csv) else sys.stdout
-    if pretty.missing():
+    if options.json or options.csv or pretty.missing():
         return pretty.Plain(file)
-    return pretty.Output(file=file, no_color=options.no_color or None, highlight=False, width=options.width,
+    return pretty.output(file=file, no_color=options.no_color or None, highlight=False, width=options.width,
                          soft_wrap=False, legacy_windows=False)
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from .. import count
 from ..errors import RIGHTS, ToolError
 from ..files import printable
-from . import draw, sampler
-from .pretty import Table, Text
+from . import draw, pretty, sampler
 from .rows import Rows, ratio
 
 # As perf's metric Memory-bandwidth-MCS for POWER9, which leaves reads of 64 bytes out; POWER10's names say the same
@@ -143,7 +142,7 @@ class View:
 
     def draw(self, frame, rows, width, height):
         total = [rows.get(f"total_{name}") for name in ("read", "write")]
-        text = Text(f"memory: read {total[0].text(2)} GB/s   write {total[1].text(2)} GB/s", "bold", no_wrap=True)
+        text = pretty.Text(f"memory: read {total[0].text(2)} GB/s   write {total[1].text(2)} GB/s", "bold", no_wrap=True)
         if rows.history:
             said = f"   most {rows.history.peak(total[0])}   "
             text.append(said + rows.history.text(total[0], max(0, min(60, width - len(text) - len(said)))), "dim")
@@ -155,7 +154,7 @@ class View:
             yield from self._functions(frame.extra.get("functions") or {}, width)
 
     def _nests(self, rows, width):
-        table = Table(box=None, padding=(0, 1), header_style="bold")
+        table = pretty.Table(box=None, padding=(0, 1), header_style="bold")
         table.add_column("", min_width=12, no_wrap=True)
         bars = max(0, min(40, (width - 42) // 2 - 2))
         for heading in ("read GB/s", "write GB/s"):
@@ -166,8 +165,8 @@ class View:
 
         def line(name, pair, most, style):
             read, write = pair
-            table.add_row(Text(name, style), Text(read.text(2), style), draw.bar(read.value, most, bars, "green"),
-                          Text(write.text(2), style), draw.bar(write.value, most, bars, "magenta"))
+            table.add_row(pretty.Text(name, style), pretty.Text(read.text(2), style), draw.bar(read.value, most, bars, "green"),
+                          pretty.Text(write.text(2), style), draw.bar(write.value, most, bars, "magenta"))
 
         for chip in (dict(row.labels)["chip"] for row in rows.all if row.name == "chip_read"):
             line(f"chip {chip}", [rows.get(f"chip_{name}", chip=chip) for name in ("read", "write")], top, "bold")
@@ -182,7 +181,7 @@ class View:
         found = [(row, rows.get("ipc", **dict(row.labels))) for row in rows.all if row.name == "cycles"]
         most = max((cycles.value or 0 for cycles, _ in found), default=0)
         columns = max(1, min(4, width // 38, len(found)))
-        table = Table(box=None, padding=(0, 1), header_style="bold")
+        table = pretty.Table(box=None, padding=(0, 1), header_style="bold")
         for _ in range(columns):
             for heading, justify in (("core", "left"), ("MHz", "right"), ("", "left"), ("instr./cycle", "right")):
                 table.add_column(heading, justify=justify, no_wrap=True)
@@ -199,13 +198,13 @@ class View:
     @staticmethod
     def _functions(said, width):
         if "error" in said:
-            yield Text(said["error"], "red")
+            yield pretty.Text(said["error"], "red")
             return
         if not said.get("top"):
-            yield Text("no samples: all threads were idle", "dim")
+            yield pretty.Text("no samples: all threads were idle", "dim")
             return
-        yield Text(f"where {said['samples']} records of trace_imc were made, for which no counter interrupted anybody", "dim")
-        table = Table(box=None, padding=(0, 1), header_style="bold")
+        yield pretty.Text(f"where {said['samples']} records of trace_imc were made, for which no counter interrupted anybody", "dim")
+        table = pretty.Table(box=None, padding=(0, 1), header_style="bold")
         table.add_column("%", justify="right", no_wrap=True)
         table.add_column("", width=max(4, min(30, width - 58)), no_wrap=True)
         table.add_column("function", no_wrap=True, overflow="ellipsis")

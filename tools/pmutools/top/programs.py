@@ -10,8 +10,7 @@ import time
 
 from ..errors import RIGHTS
 from ..files import printable
-from . import draw, sampler
-from .pretty import Table, Text
+from . import draw, pretty, sampler
 
 MODE = "programs"
 EVENT = "cache-misses"      # perf's name; on a Xeon the architectural event of the last cache's misses
@@ -55,15 +54,15 @@ def count_programs(text, seconds):
 
 def picture(said, width):
     if "error" in said:
-        yield Text(said["error"], "red")
+        yield pretty.Text(said["error"], "red")
         return
     if not said.get("top"):
-        yield Text("no program missed the last cache often enough for a sample", "dim")
+        yield pretty.Text("no program missed the last cache often enough for a sample", "dim")
         return
-    yield Text(f"an estimate: misses of the last cache, by {said['samples']} samples; no writes, and not all that caches fetch ahead",
+    yield pretty.Text(f"an estimate: misses of the last cache, by {said['samples']} samples; no writes, and not all that caches fetch ahead",
                "dim", no_wrap=True, overflow="ellipsis")
     most, bars = said["top"][0][2], max(4, min(30, width - 62))
-    table = Table(box=None, padding=(0, 1), header_style="bold")
+    table = pretty.Table(box=None, padding=(0, 1), header_style="bold")
     # The command's name has what the others leave.
     for heading, least in (("%", 5), ("about GB/s", 10), ("", bars), ("process", 7)):
         table.add_column(heading, justify="right" if heading else "left", no_wrap=True, min_width=least)
