@@ -103,7 +103,7 @@ log_since_mark() {
 
 # as_nobody COMMAND...: by a user without rights
 as_nobody() {
-	python3 -c 'import os, sys; os.setgid(65534); os.setuid(65534); os.execvp(sys.argv[1], sys.argv[1:])' "$@"
+	python3 -S -E -c 'import os, sys; os.setgid(65534); os.setuid(65534); os.execvp(sys.argv[1], sys.argv[1:])' "$@"
 }
 
 # run_tests [PARAMETER]...: all tests of the file; with parameters all of them for each, which they get as $1

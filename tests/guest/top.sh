@@ -3,13 +3,21 @@
 #
 # What the tests of pmu-top share.
 
+# Python without what a start takes longest for: site, and json, of which a line is an expression but for three names.
+quick_python() {
+	code=$1
+	shift
+	python3 -S -E -c "null, true, false = None, True, False
+$code" "$@"
+}
+
 # What pmu-top --json --output /tmp/top has last said: top_value NAME [LABEL=VALUE]... [share] [FILE], or
 # top_value "" KEY of the interval itself.
 top_value() {
-	python3 -c '
-import json, sys
+	quick_python '
+import sys
 name, *words = sys.argv[1:]
-said = json.loads(open(words.pop() if words and words[-1][0] == "/" else "/tmp/top").readlines()[-1])
+said = eval(open(words.pop() if words and words[-1][0] == "/" else "/tmp/top").readlines()[-1])
 what = words.pop() if words and "=" not in words[-1] else "value"
 wanted = dict(word.split("=") for word in words)
 if not name:
@@ -23,18 +31,18 @@ else:
 
 # The whole number that is nearest to a number of Python's.
 top_int() {
-	python3 -c "print(round($1))"
+	quick_python "print(round($1))"
 }
 
 # The time that perf says of a count in /tmp/record's last frame.
 top_seconds() {
-	python3 -c 'import json, sys
-print(json.loads(open("/tmp/record").readlines()[-1])["counts"][sys.argv[1]][1] / 1e9)' "$1"
+	quick_python 'import sys
+print(eval(open("/tmp/record").readlines()[-1])["counts"][sys.argv[1]][1] / 1e9)' "$1"
 }
 
 # GB/s as pmu-top writes it, of so many bytes in the time of a count: top_rate BYTES COUNT
 top_rate() {
-	python3 -c "print(f'{$1 / $(top_seconds "$2") / 1e9:.2f}')"
+	quick_python "print(f'{$1 / $(top_seconds "$2") / 1e9:.2f}')"
 }
 
 # The picture of /tmp/record's last frame at two widths has lines like these: pictures PATTERN...
@@ -44,7 +52,7 @@ pictures() {
 		for pattern; do
 			contains "$width columns" "$(cat /tmp/text)" "$pattern"
 		done
-		within "columns of the widest line" "$(python3 -c 'print(max(map(len, open("/tmp/text"))) - 1)')" 40 $width
+		within "columns of the widest line" "$(quick_python 'print(max(map(len, open("/tmp/text"))) - 1)')" 40 $width
 	done
 }
 
