@@ -6,6 +6,7 @@
 #
 # vm: --arch arm64 --kernel '6.1 6.12' --driver ours --cpus 4 --model cmn700,mesh=4x4,hnf=6 --model cmn600,mesh=4x2,hnf=4
 # hostile vm: --arch arm64 --kernel kunit --driver ours --cpus 4 --model cmn700,mesh=4x4,hnf=6 --model cmn600,mesh=4x2,hnf=4 --timeout 1200
+# hostile vm: --arch arm64 --kernel 6.12 --races --driver ours --cpus 4 --model cmn700,mesh=4x4,hnf=6 --model cmn600,mesh=4x2,hnf=4 --timeout 1800
 . ./cmn/lib.sh
 . ./ledger.sh
 find_meshes
@@ -59,7 +60,9 @@ carries_under_way() {
 		pmu-model set $mesh carry_delay 300000
 		pmu-model set $mesh stop_delay 50000
 	done
+	log_mark
 	setup --open 12 --moves --late
+	equal "carries that were lost or late" "$(log_since_mark | grep -cE 'carries are lost|a carry took')" 0
 }
 
 test_carries_under_way() {
