@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """pmu-top: what it writes, for programs and for files."""
 import csv
+import importlib.metadata
 import json
 import os
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 import xml.dom.minidom
+import zipfile
 from pathlib import Path
 
 import tree
@@ -16,7 +19,7 @@ from top_cases import PROGRAM, SECOND, WHEN, busy_xeon, frame, options, xeon
 from pmutools import VERSION
 from pmutools.count import Reading
 from pmutools.errors import ToolError
-from pmutools.top import cmn, frames, main, output, power_imc
+from pmutools.top import cmn, frames, main, output, power_imc, pretty
 from pmutools.top.rows import Rows
 
 
@@ -199,6 +202,21 @@ class TestOutputs(unittest.TestCase):
                                           stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, **environment})
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertRegex(done.stderr, f"^pmu-top: The screen cannot be drawn. Python's library {sentence}.*\nInstall it")
+
+    def test_an_old_rich_in_a_zip(self):
+        path = self.directory / "old.zip"
+        with zipfile.ZipFile(path, "w") as old:
+            for name, text in (("rich/__init__.py", ""), ("rich/console.py", ""),
+                               ("rich-9.11.0.dist-info/METADATA", "Name: rich\nVersion: 9.11.0\n")):
+                old.writestr(name, text)
+        code = "import sys; sys.path.append(sys.argv[1]); from pmutools.top import pretty; print(pretty.missing())"
+        done = subprocess.run(["/usr/bin/python3", "-S", "-c", code, PROGRAM.parent], capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": str(path)})
+        self.assertIn("rich is version 9.11.0 here", done.stdout, done.stderr)
+
+    def test_a_directory_where_the_user_may_not_look(self):
+        with unittest.mock.patch.object(Path, "glob", side_effect=PermissionError):
+            self.assertEqual(pretty._version(), importlib.metadata.version("rich"))
 
     def test_a_total_without_parts(self):
         self.assertIsNone(Rows().total("x", [], "B/s").value)

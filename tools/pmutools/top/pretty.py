@@ -29,8 +29,18 @@ def _version():
         importlib.import_module("rich.console")
     except ImportError:
         return ""
-    names = [path.name for place in sys.path for kind in ("dist", "egg") for path in Path(place or ".").glob(f"rich-*.{kind}-info")]
-    return re.match(r"rich-(.*?)(-py[0-9.]+)?\.[a-z]+-info$", names[0])[1] if names else "unknown"     # a copy of rich alone
+    for place in sys.path:
+        try:
+            names = [path.name for kind in ("dist", "egg") for path in Path(place or ".").glob(f"rich-*.{kind}-info")]
+        except OSError:     # where the user may not look, Python does not find anything, either
+            continue
+        if names:
+            return re.match(r"rich-(.*?)(-py[0-9.]+)?\.[a-z]+-info$", names[0])[1]
+    metadata = importlib.import_module("importlib.metadata")
+    try:
+        return metadata.version("rich")     # in a zip, or an egg
+    except metadata.PackageNotFoundError:
+        return "unknown"    # a copy of rich alone
 
 
 def missing():
