@@ -17,8 +17,8 @@ ARCH = arch.get("x86_64")
 VERSION = re.search(r'"(.*)"', (cache.TREE / "include/pmu/version.h").read_text().split("PMU_SUITE_VERSION")[1])[1]
 NEXT = f"{VERSION}.1"
 A_DAY = 24 * 60 * 60       # seconds; no test takes that long
-# What depmod and DKMS write for every module: not of one package. Debian 13's rpm makes its database when it is asked.
-SHARED = re.compile(r"(/usr)?/lib/modules/[^/]*/modules\.|/var/lib/dkms/(mok\.|dkms_dbversion)|/etc/dkms/|/var/lib/rpm/rpmdb\.")
+# What depmod and DKMS write for every module: not of one package.
+SHARED = re.compile(r"(/usr)?/lib/modules/[^/]*/modules\.|/var/lib/dkms/(mok\.|dkms_dbversion)|/etc/dkms/")
 
 
 def export(directory, version=VERSION):

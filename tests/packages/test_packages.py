@@ -27,9 +27,10 @@ class Packages(InRoot):
         return {line[1:] for line in said.splitlines() if not line.endswith("/") and not line[1:].startswith(DOCS)}
 
     def test_lintian_has_nothing_to_say(self):
-        # Each suite wants its own version of the policy, and Debian 13's lintian no longer has a tag that is overridden for 12's.
+        # Each suite wants its own version of the policy. Debian 13's lintian no longer has a tag that is overridden for 12's.
+        suppressed = "out-of-date-standards-version" + ("" if self.suite == "bookworm" else ",alien-tag")
         said = self.inside(f"cd {self.dist()}; lintian --allow-root --display-info --pedantic --fail-on error "
-                           "--suppress-tags out-of-date-standards-version,alien-tag *.changes")
+                           f"--suppress-tags {suppressed} *.changes")
         self.assertEqual([line for line in said.splitlines() if re.match("[EWIP]: ", line)], [])
 
     def test_dkms_has_what_a_build_needs(self):
@@ -73,8 +74,8 @@ class Packages(InRoot):
         self.assertIn("BUILD_EXCLUSIVE", said)
         self.inside(self.headers("6.1.0-later", f"make -C /usr/src/linux-headers-{self.kernel.release} $@"))
         self.assertEqual(self.inside("dpkg --audit"), "")
-        self.assertEqual({line for line in self.inside("dkms status pmu-suite").splitlines() if ": installed" in line},
-                         {f"pmu-suite/{VERSION}, {release}, x86_64: installed" for release in (self.kernel.release, "6.1.0-later")})
+        self.assertEqual(sorted(line for line in self.inside("dkms status pmu-suite").splitlines() if ": installed" in line),
+                         sorted(f"pmu-suite/{VERSION}, {release}, x86_64: installed" for release in (self.kernel.release, "6.1.0-later")))
 
     def test_tools_run_and_are_removed(self):
         """On a machine without such counters each says so in a sentence."""
