@@ -34,6 +34,7 @@ INSTALLED = ("root=/dev/vda rw systemd.run_success_action=poweroff-force systemd
 # Half of a boot's instructions are tests of ciphers and types of BPF programs for the network, which nothing here uses. And
 # where the kernel has page tables of its own, an emulated CPU looks every address up again at each system call.
 QUICK = "mitigations=off cryptomgr.notests initcall_blacklist=jent_mod_init,bpf_tcp_ca_kfunc_init,bpf_dummy_struct_ops_init"
+QUICK_SERIES = ("6.1", "6.12", "kunit")     # what runs every day
 
 # Time is that of executed instructions, and chance has a seed.
 ICOUNT = ("-icount", "shift=2,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "7")
@@ -164,7 +165,10 @@ def _kernel_arguments(guest, kernel, models):
     if not kernel.modules and not guest.allow_warn:
         arguments.append("panic_on_warn=1")
     # Whoever counts a kernel's instructions wants those of users.
-    arguments += ["nokaslr"] if guest.icount else [QUICK, *guest.arch.quick.split()]
+    if guest.icount:
+        arguments.append("nokaslr")
+    elif kernel.series in QUICK_SERIES and not guest.installed and not guest.secure_boot:
+        arguments += [QUICK, *guest.arch.quick.split()]
     if guest.arch.twin_initcall and guest.driver != "in-tree":
         arguments.append(f"initcall_blacklist={guest.arch.twin_initcall}")
     if guest.installed:

@@ -23,6 +23,7 @@ recorded() {
 test_totals() {
 	recorded --mesh "$PMU" --mode totals -- sh -c "pmu-model add cmn0 hnf_slc_sf_cache_access 1000
 		pmu-model add cmn0 hnf_cache_miss 250; pmu-model add cmn0 hnf_mc_reqs 50; pmu-model add cmn0 hnf_mc_retries 5"
+	equal "lines that are JSON" "$(python3 -c 'import json; print(all(map(json.loads, open("/tmp/top"))))')" True
 	equal "misses of 1000" "$(top_int "1000 * $(top_value slc_miss_rate)")" 250
 	equal "took no turns" "$(top_value slc_miss_rate share)" 1.0
 	equal "sent back of 1000" "$(top_int "1000 * $(top_value memory_retry_rate)")" 100

@@ -92,7 +92,8 @@ test_load_and_unload() {
 }
 
 # The last event of a channel is closed on a CPU that a real-time task then keeps for itself: what is left to do is
-# done by whoever opens the next one, on another CPU. 6.12 leaves other tasks some time even there, 6.1 does not.
+# done by whoever opens the next one, on another CPU. 6.12 would leave other tasks some
+# time even there, but for what init has switched off.
 test_a_cpu_that_belongs_to_a_real_time_task() {
 	limit=$(cat /proc/sys/kernel/sched_rt_runtime_us)
 	trap 'wait; echo $limit > /proc/sys/kernel/sched_rt_runtime_us' EXIT
