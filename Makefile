@@ -73,7 +73,7 @@ install-driver:
 driver_files = $(DESTDIR)$(PREFIX)/sbin/pmu-driver $(DESTDIR)$(PREFIX)/share/man/man8/pmu-driver.8 \
 	$(dracut_conf) $(dracut_module)/module-setup.sh
 # rpm makes a database where it finds none.
-is_packaged = { dpkg -S $(1) || { ls "$$(rpm -E '%{_dbpath}')" | grep . && rpm -qf $(1); }; } > /dev/null 2>&1
+is_packaged = { dpkg -S $(1) || { [ "$$(ls -A "$$(rpm -E '%{_dbpath}')")" ] && rpm -qf $(1); }; } > /dev/null 2>&1
 
 uninstall-driver:
 	$(if $(DESTDIR),,@driver=$(PREFIX)/sbin/pmu-driver; test ! -x $$driver || $(call is_packaged,$$driver) || $$driver in-tree)
