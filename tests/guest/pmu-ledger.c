@@ -10,8 +10,8 @@
  * A SOURCE is DEVICE:NAME, as "pmu-model add" has them. --open: so many events are open at once, 4 unless it says
  * otherwise. --moves: the CPU that the events are on goes offline
  * and comes back. --around: a command of pmu-model before and after each that adds;
- * without anybody who counts that, nothing is added then. --no-turns: all events fit at any time. --late: what has been counted may be seen only when
- * the event has been disabled.
+ * without anybody who counts that, nothing is added then. --no-turns: all events fit at any time. --late: a device
+ * counts some time after it is told to, and what it has counted may be seen only when the event has been disabled.
  *
  * An event must have what its sources made while it and its leader were enabled; if it took turns with
  * others, as it says by its times, no more than that. It never goes back, and a read of its group says the
@@ -291,6 +291,9 @@ static bool do_add(const struct operation *op)
 		anybody |= counts(&events[i], op->event);
 	if (around && !anybody)
 		return true;
+	/* A mesh that is told to count starts some time later, and a quick guest would add before. */
+	if (late)
+		sleep_ms(1);
 	snprintf(line, sizeof(line), "add %s %" PRIu64, sources[op->event], op->count);
 	if ((around && ctl_command(&ctl, around, stdout)) || ctl_command(&ctl, line, stdout) ||
 	    (around && ctl_command(&ctl, around, stdout)))
