@@ -86,6 +86,18 @@ static int pmu_event_check_power(const struct pmu_desc *desc, struct perf_event 
 	return pmu_allow_cpu();
 }
 
+/*
+ * perf takes events out of the context of a CPU that goes offline, for good, but still lets others
+ * join them. Such a sibling would move to another CPU without its leader.
+ */
+static bool pmu_event_leader_has_left(const struct perf_event *event)
+{
+	const struct perf_event *leader = event->group_leader;
+
+	return leader != event && !pmu_event_is_task(event) &&
+	       !pmu_is_in_context(leader, leader->ctx);
+}
+
 static int pmu_event_check(const struct pmu_dev *pd, struct perf_event *event)
 {
 	const struct pmu_desc *desc = pd->desc;
@@ -115,6 +127,8 @@ static int pmu_event_check(const struct pmu_dev *pd, struct perf_event *event)
 	    pmu_reserved_bits(desc, PMU_CONFIG1, attr->config1) ||
 	    pmu_reserved_bits(desc, PMU_CONFIG2, attr->config2) || pmu_attr_further_config(attr))
 		return pmu_refuse(pd, "the config has bits that no format describes");
+	if (pmu_event_leader_has_left(event))
+		return pmu_refuse(pd, "the leader of its group has left with its CPU; open all again");
 	return pmu_event_check_power(desc, event);
 }
 

@@ -25,6 +25,8 @@
  *   @enable, @disable	a group by its leader; with --disabled the events start disabled
  *   @disable N		the Nth event alone, from 0
  *   @refresh N		N samples more, and then no other
+ *   @join EVENT	open one more event in the last group, or print the name of the errno
+ *   @close N		close the Nth event, from 0; its count is an error from then on
  *   @read		with --manual the counts are read and printed here, and nowhere else
  *   @time N		read the counts N times and print how many ns one time took, the lower quartile
  *   @model COMMAND[; COMMAND]...	those of pmu-model, without a process for each
@@ -284,26 +286,6 @@ static void run_model(const char *commands)
 	free(copy);
 }
 
-static void run(const struct events *events, const char *command)
-{
-	if (!strncmp(command, "@model", 6))
-		run_model(command + 6);
-	else if (!strcmp(command, "@enable"))
-		control(events, PERF_EVENT_IOC_ENABLE, 0);
-	else if (!strcmp(command, "@disable"))
-		control(events, PERF_EVENT_IOC_DISABLE, 0);
-	else if (!strncmp(command, "@disable ", 9))
-		control_one(events, atoi(command + 9), PERF_EVENT_IOC_DISABLE, 0);
-	else if (!strncmp(command, "@refresh ", 9))
-		control(events, PERF_EVENT_IOC_REFRESH, atoi(command + 9));
-	else if (!strncmp(command, "@time ", 6))
-		time_reads(events, atoi(command + 6));
-	else if (strcmp(command, "@read") && system(command))
-		die("failed:", command);
-	if (!events->manual || !strcmp(command, "@read"))
-		print_counts(events);
-}
-
 /* Open an event, and say why not. */
 static int open_event(struct events *events, char *text, const struct options *options)
 {
@@ -331,6 +313,45 @@ static int open_event(struct events *events, char *text, const struct options *o
 	return 1;
 }
 
+static void close_one(struct events *events, int i)
+{
+	if (i < 0 || i >= events->n || close(events->fd[i]))
+		die("cannot close an event:", strerror(errno));
+	events->fd[i] = -1;
+}
+
+static void join(struct events *events, const char *text, const struct options *options)
+{
+	char *copy = strdup(text);
+
+	open_event(events, copy, options);
+	free(copy);
+}
+
+static void run(struct events *events, const char *command, const struct options *options)
+{
+	if (!strncmp(command, "@model", 6))
+		run_model(command + 6);
+	else if (!strcmp(command, "@enable"))
+		control(events, PERF_EVENT_IOC_ENABLE, 0);
+	else if (!strcmp(command, "@disable"))
+		control(events, PERF_EVENT_IOC_DISABLE, 0);
+	else if (!strncmp(command, "@disable ", 9))
+		control_one(events, atoi(command + 9), PERF_EVENT_IOC_DISABLE, 0);
+	else if (!strncmp(command, "@refresh ", 9))
+		control(events, PERF_EVENT_IOC_REFRESH, atoi(command + 9));
+	else if (!strncmp(command, "@time ", 6))
+		time_reads(events, atoi(command + 6));
+	else if (!strncmp(command, "@close ", 7))
+		close_one(events, atoi(command + 7));
+	else if (!strncmp(command, "@join ", 6))
+		join(events, command + 6, options);
+	else if (strcmp(command, "@read") && system(command))
+		die("failed:", command);
+	if (!events->manual || !strcmp(command, "@read"))
+		print_counts(events);
+}
+
 /* The next part of a line, up to "--" or its end. */
 static char *next_part(char **line)
 {
@@ -351,7 +372,7 @@ static void run_line(char *line, struct events *events, const struct options *op
 	while (good && (name = strsep(&names, " ")))
 		good = !*name || open_event(events, name, options);
 	for (char *command; good && (command = next_part(&line)); commands++)
-		run(events, command);
+		run(events, command, options);
 	if (good && !commands)
 		putchar('\n');
 	while (events->n)
@@ -444,7 +465,7 @@ static int run_commands(struct request *request)
 	if (reading)
 		start_readers(&request->events, readers);
 	for (int i = 0; i < request->commands; i++)
-		run(&request->events, request->command[i]);
+		run(&request->events, request->command[i], &request->how);
 	if (reading)
 		stop_readers(readers);
 	return 0;

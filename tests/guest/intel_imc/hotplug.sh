@@ -79,6 +79,19 @@ test_groups_are_read_while_they_move() {
 	equal "counts behind the moves" "$got" "7 8 5 6"
 }
 
+# When the last CPU of a socket goes offline perf takes events out of its context for good. A leader that
+# was taken out gets no sibling: that one would move to another CPU without its leader, and perf would
+# change the lists of one CPU under the locks of another.
+test_no_sibling_of_a_leader_that_has_left() {
+	log_mark
+	got=$(pmu-event --cpu "$(last_owner)" --group uncore_imc_0:0x304 -x 'for cpu in 2 3; do
+			echo 0 > /sys/devices/system/cpu/cpu$cpu/online; done; for cpu in 3 2; do
+			echo 1 > /sys/devices/system/cpu/cpu$cpu/online; done' \
+		-x '@join uncore_imc_0:0xc04' -x 'sh /tmp/moves' | tr '\n' ' ')
+	equal "counts" "$got" "0 EINVAL 0 0 "
+	contains "log" "$(log_since_mark)" "event refused: the leader of its group has left with its CPU"
+}
+
 # perf is called as often as it moves something, and not at all where there is nothing to move: some kernels
 # move all of a PMU in a call, others one group.
 test_no_move_for_nothing() {
