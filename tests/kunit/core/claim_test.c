@@ -155,6 +155,7 @@ static int group_add(struct kunit *test, struct group *group, struct pmu *pmu, u
 	event->attr.config = units;
 	event->group_leader = leader;
 	event->ctx = &group->ctx;
+	event->attach_state = PERF_ATTACH_CONTEXT;
 	mutex_lock(&group->ctx.mutex);
 	err = pmu->event_init(event);
 	if (!err) {

@@ -526,6 +526,7 @@ static int group_add(struct group *group, struct pmu *pmu, u64 config, bool excl
 	event->attr.exclusive = exclusive && event == leader;
 	event->group_leader = leader;
 	event->ctx = &group->ctx;
+	event->attach_state = PERF_ATTACH_CONTEXT;
 	mutex_lock(&group->ctx.mutex);
 	err = pmu->event_init(event);
 	if (!err && group->size++)
