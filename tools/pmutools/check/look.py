@@ -148,12 +148,3 @@ def look(machine):
 
 def _filled(rows):
     return {name: scrub(str(value)) for name, value in rows if value}
-
-
-def owners(machine):
-    """Devices by the driver that has them, in a sentence: {driver: number}."""
-    found = {}
-    for _, what, driver in devices(machine):
-        if "UBOX" not in what:
-            found[driver] = found.get(driver, 0) + 1
-    return found
