@@ -34,9 +34,14 @@ class Mutation:
         return given.patterns, given.test
 
     def apply(self, tree, *options):
-        """Apply it to @tree; with "--check" only see whether it would."""
+        """Apply it to @tree; with "--check" only see whether it would.
+
+        The lines that it removes say where, so of those around them the nearest alone have to be as they were. What is
+        only added needs all of them.
+        """
+        context = ["-C1"] if re.search(r"^-(?!-- )", self.path.read_text(), re.M) else []
         # Above @tree there may be a repository; its names are not meant.
-        done = subprocess.run(["git", "apply", *options, self.path], cwd=tree, text=True, capture_output=True,
+        done = subprocess.run(["git", "apply", *context, *options, self.path], cwd=tree, text=True, capture_output=True,
                               env={**os.environ, "GIT_CEILING_DIRECTORIES": str(tree.parent)}, check=False)
         if done.returncode:
             raise Error(f"it does not apply, renew it: {done.stderr.strip()}")

@@ -57,6 +57,24 @@ class Mutations(unittest.TestCase):
         with self.assertRaisesRegex(Error, "renew it"):
             self.patch().apply(self.tree)
 
+    def test_lines_further_off_may_change(self):
+        around = self.patch(PATCH.replace("@@ -1 +1 @@\n-1\n+2\n", "@@ -1,5 +1,5 @@\n a\n b\n-1\n+2\n c\n d\n"))
+        (self.tree / "number").write_text("new\nA\nb\n1\nc\nD\n")
+        around.apply(self.tree)
+        self.assertEqual((self.tree / "number").read_text(), "new\nA\nb\n2\nc\nD\n")
+        (self.tree / "number").write_text("a\nB\n1\nc\nd\n")
+        with self.assertRaisesRegex(Error, "renew it"):
+            around.apply(self.tree)
+
+    def test_where_lines_are_only_added_all_around_them_count(self):
+        added = self.patch(PATCH.replace("@@ -1 +1 @@\n-1\n+2\n", "@@ -1,4 +1,5 @@\n a\n b\n+2\n c\n d\n"))
+        (self.tree / "number").write_text("A\nb\nc\nd\n")
+        with self.assertRaisesRegex(Error, "renew it"):
+            added.apply(self.tree)
+        (self.tree / "number").write_text("a\nb\nc\nd\n")
+        added.apply(self.tree)
+        self.assertEqual((self.tree / "number").read_text(), "a\nb\n2\nc\nd\n")
+
     def test_failures_alone_count(self):
         self.assertEqual(mutation.failures(xml.parse(io.StringIO(RESULTS))), {"job: bad": "it is 3"})
 
