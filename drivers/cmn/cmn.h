@@ -476,8 +476,6 @@ void cmn_unclaim(const struct cmn *cmn, struct cmn_claims *claims, struct cmn_ev
 
 /* config.c */
 struct cmn_event *cmn_event_create(const struct cmn *cmn, const u64 *config);
-bool cmn_type_counts(u16 type, u16 node_type);
-void cmn_refuse(const struct cmn *cmn, const char *fmt, ...) __printf(2, 3);
 
 /* event-tables.c */
 extern const struct cmn_event_table cmn_event_tables[];
@@ -486,7 +484,10 @@ extern const unsigned int cmn_nr_event_tables;
 /* events.c */
 int cmn_events_build(struct cmn *cmn);
 void cmn_events_free(struct cmn *cmn);
+void cmn_refuse(const struct cmn *cmn, const char *fmt, ...) __printf(2, 3);
 const char *cmn_type_name(u16 type);
+bool cmn_type_counts(u16 type, u16 node_type);
+bool cmn_has_node(const struct cmn *cmn, u16 type, int id);
 const struct cmn_event_row *cmn_event_row_find(const struct cmn *cmn, u16 type, u16 id);
 int cmn_xp_event_port(const struct cmn *cmn, u16 id);
 bool cmn_xp_event_fits(const struct cmn *cmn, u16 id);
@@ -515,6 +516,7 @@ void cmn_map_remove(struct cmn *cmn);
 /* drawing.c */
 void cmn_drawing_init(void);
 void cmn_drawing_exit(void);
-struct dentry *cmn_drawing_create(struct cmn *cmn);
+void cmn_drawing_create(struct cmn *cmn);
+void cmn_drawing_remove(struct cmn *cmn);
 
 #endif /* CMN_H */

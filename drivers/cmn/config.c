@@ -3,56 +3,11 @@
  * From an event's config words to where it counts, or a sentence that says why it cannot.
  */
 #include <linux/bitfield.h>
-#include <linux/device.h>
 #include <linux/export.h>
-#include <linux/ratelimit.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "cmn.h"
-
-/* perf_event_open() only returns a number, so the log gets a sentence. */
-void cmn_refuse(const struct cmn *cmn, const char *fmt, ...)
-{
-	/* Enough for a user who tries out a list of events, too few to fill a disk. */
-	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 200);
-	struct va_format vaf;
-	va_list args;
-
-	if (!pmu_may_log() || !__ratelimit(&limit))
-		return;
-	va_start(args, fmt);
-	vaf.fmt = fmt;
-	vaf.va = &args;
-	dev_notice(cmn->dev, "%s: event refused: %pV\n", cmn->name, &vaf);
-	va_end(args);
-}
-
-/* Do nodes of @node_type count in an event of @type? */
-bool cmn_type_counts(u16 type, u16 node_type)
-{
-	switch (type) {
-	case CMN_TYPE_WP:
-		return node_type == CMN_TYPE_XP;
-	case CMN_TYPE_RNI:
-	case CMN_TYPE_RND:
-		return node_type == CMN_TYPE_RNI || node_type == CMN_TYPE_RND;
-	case CMN_TYPE_CCLA:
-		return node_type == CMN_TYPE_CCLA || node_type == CMN_TYPE_CCLA_RNI;
-	default:
-		return node_type == type;
-	}
-}
-
-/* Is there a node of @type, of this id unless that is negative? */
-static bool cmn_has_node(const struct cmn *cmn, u16 type, int id)
-{
-	for (unsigned int i = 0; i < cmn->nr_nodes; i++)
-		if (cmn_type_counts(type, cmn->nodes[i].type) &&
-		    (id < 0 || id == cmn->nodes[i].id))
-			return true;
-	return false;
-}
 
 /* Which port of an XP the event counts at, or -1. */
 static int cmn_event_port(const struct cmn *cmn, const struct cmn_event *ce)

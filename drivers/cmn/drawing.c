@@ -178,7 +178,12 @@ void cmn_drawing_exit(void)
 	debugfs_remove(cmn_drawings);
 }
 
-struct dentry *cmn_drawing_create(struct cmn *cmn)
+void cmn_drawing_create(struct cmn *cmn)
 {
-	return debugfs_create_file(cmn->name, 0444, cmn_drawings, cmn, &cmn_drawing_fops);
+	cmn->drawing = debugfs_create_file(cmn->name, 0444, cmn_drawings, cmn, &cmn_drawing_fops);
+}
+
+void cmn_drawing_remove(struct cmn *cmn)
+{
+	debugfs_remove(cmn->drawing);
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The named events of a mesh: those of the tables that its nodes can count.
+ * What the nodes of a mesh can count, and the names of these events.
  */
 #include <linux/bitfield.h>
+#include <linux/device.h>
 #include <linux/export.h>
+#include <linux/ratelimit.h>
 #include <linux/slab.h>
 
 #include "cmn.h"
@@ -99,10 +101,45 @@ static const char * const cmn_xp_whats[] = {
 /* Room for all rows and all values of their filters. */
 #define CMN_MOST_EVENTS		1024
 
-static bool cmn_has_type(const struct cmn *cmn, u16 type)
+/* perf_event_open() only returns a number, so the log gets a sentence. */
+void cmn_refuse(const struct cmn *cmn, const char *fmt, ...)
+{
+	/* Enough for a user who tries out a list of events, too few to fill a disk. */
+	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 200);
+	struct va_format vaf;
+	va_list args;
+
+	if (!pmu_may_log() || !__ratelimit(&limit))
+		return;
+	va_start(args, fmt);
+	vaf.fmt = fmt;
+	vaf.va = &args;
+	dev_notice(cmn->dev, "%s: event refused: %pV\n", cmn->name, &vaf);
+	va_end(args);
+}
+
+/* Do nodes of @node_type count in an event of @type? */
+bool cmn_type_counts(u16 type, u16 node_type)
+{
+	switch (type) {
+	case CMN_TYPE_WP:
+		return node_type == CMN_TYPE_XP;
+	case CMN_TYPE_RNI:
+	case CMN_TYPE_RND:
+		return node_type == CMN_TYPE_RNI || node_type == CMN_TYPE_RND;
+	case CMN_TYPE_CCLA:
+		return node_type == CMN_TYPE_CCLA || node_type == CMN_TYPE_CCLA_RNI;
+	default:
+		return node_type == type;
+	}
+}
+
+/* Is there a node of @type, and with this @id unless that is negative? */
+bool cmn_has_node(const struct cmn *cmn, u16 type, int id)
 {
 	for (unsigned int i = 0; i < cmn->nr_nodes; i++)
-		if (cmn_type_counts(type, cmn->nodes[i].type))
+		if (cmn_type_counts(type, cmn->nodes[i].type) &&
+		    (id < 0 || id == cmn->nodes[i].id))
 			return true;
 	return false;
 }
@@ -263,7 +300,7 @@ static int cmn_name_devices(struct cmn *cmn)
 	for (unsigned int t = 0; t < cmn_nr_event_tables; t++) {
 		const struct cmn_event_table *table = &cmn_event_tables[t];
 
-		if (!cmn_has_type(cmn, table->type))
+		if (!cmn_has_node(cmn, table->type, -1))
 			continue;
 		for (unsigned int i = 0; i < table->nr; i++) {
 			const struct cmn_event_row *row = &table->rows[i];

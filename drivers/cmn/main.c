@@ -164,8 +164,9 @@ static void cmn_irq_disable_device(void *data)
 	cmn_irq_disable(data);
 }
 
-static void cmn_map_drop(void *data)
+static void cmn_pictures_remove(void *data)
 {
+	cmn_drawing_remove(data);
 	cmn_map_remove(data);
 }
 
@@ -189,7 +190,8 @@ static int cmn_register(struct cmn *cmn)
 	if (err)
 		return err;
 	cmn_map_create(cmn);
-	return devm_add_action_or_reset(cmn->dev, cmn_map_drop, cmn);
+	cmn_drawing_create(cmn);
+	return devm_add_action_or_reset(cmn->dev, cmn_pictures_remove, cmn);
 }
 
 static int cmn_set_up(struct cmn *cmn, struct platform_device *pdev, unsigned int expected)
@@ -309,6 +311,7 @@ static void cmn_leave(void)
 	pmu_unregister_all(THIS_MODULE);
 	list_for_each_entry_safe(cmn, next, &cmn_all, list)
 		cmn_free(cmn);
+	cmn_drawing_exit();
 	cmn_map_exit();
 }
 
@@ -317,6 +320,7 @@ static int __init cmn_init(void)
 	int err;
 
 	cmn_map_init();
+	cmn_drawing_init();
 	err = platform_driver_register(&cmn_driver);
 	if (err)
 		cmn_leave();

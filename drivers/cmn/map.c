@@ -168,12 +168,10 @@ void cmn_map_init(void)
 	cmn_maps = debugfs_create_dir("arm-cmn", NULL);
 	if (cmn_maps == ERR_PTR(-EEXIST))
 		pr_notice("cmn_pmu: arm-cmn/map in debugfs is the in-tree driver's, and not of these meshes: they are in cmn_pmu\n");
-	cmn_drawing_init();
 }
 
 void cmn_map_exit(void)
 {
-	cmn_drawing_exit();
 	debugfs_remove(cmn_maps);
 }
 
@@ -184,11 +182,9 @@ void cmn_map_create(struct cmn *cmn)
 	if (cmn->number)
 		snprintf(name, sizeof(name), "map_%d", cmn->number);
 	cmn->map = debugfs_create_file(name, 0444, cmn_maps, cmn, &cmn_map_fops);
-	cmn->drawing = cmn_drawing_create(cmn);
 }
 
 void cmn_map_remove(struct cmn *cmn)
 {
-	debugfs_remove(cmn->drawing);
 	debugfs_remove(cmn->map);
 }
