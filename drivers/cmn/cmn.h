@@ -148,7 +148,6 @@ struct cmn_xp {
 	void __iomem *base;
 	u16 id, logical;
 	u16 first_dtm;
-	u8 x, y;
 	u8 nr_ports, nr_dtms;
 	u8 connect[CMN_MAX_PORTS];	/* type of the device, or 0 */
 };

@@ -203,10 +203,6 @@ static void cmn_find_grid(struct cmn *cmn)
 		cmn->width = cmn->nr_xps;
 	}
 	cmn->height = cmn->nr_xps / cmn->width;
-	for (unsigned int i = 0; i < cmn->nr_xps; i++) {
-		cmn->xps[i].x = i % cmn->width;
-		cmn->xps[i].y = i / cmn->width;
-	}
 	if (!cmn_find_id_bits(cmn) || !fits)
 		dev_warn(cmn->dev, "the numbers and ids of the %u XPs make no grid of %ux%u: the map is not what the mesh looks like\n",
 			 cmn->nr_xps, cmn->width, cmn->height);
@@ -237,16 +233,16 @@ static int cmn_find_ports(struct cmn *cmn, struct cmn_xp *xp)
 
 /*
  * Graviton5's S3 of 10x14 has zeros where others have domains and numbers of DTCs. Each quarter of
- * the mesh is a domain, west before east and south before north. An id has 4 bits for each of X
- * and Y.
+ * the mesh is a domain, west before east and south before north.
  */
 #define CMN_QUARTERED_WIDTH	10
 #define CMN_QUARTERED_HEIGHT	14
 
-static unsigned int cmn_quarter(const struct cmn_xp *xp)
+static unsigned int cmn_quarter(const struct cmn *cmn, const struct cmn_xp *xp)
 {
-	return (xp->id >> 7 & 0xf) / (CMN_QUARTERED_WIDTH / 2) +
-	       (xp->id >> 3 & 0xf) / (CMN_QUARTERED_HEIGHT / 2) * 2;
+	struct cmn_place place = cmn_id_place(cmn, xp->id, xp->nr_ports);
+
+	return place.x / (CMN_QUARTERED_WIDTH / 2) + place.y / (CMN_QUARTERED_HEIGHT / 2) * 2;
 }
 
 /*
@@ -259,7 +255,7 @@ static bool cmn_has_quarters(const struct cmn *cmn)
 	if (cmn->width != CMN_QUARTERED_WIDTH || cmn->height != CMN_QUARTERED_HEIGHT)
 		return false;
 	for (unsigned int i = 0; i < CMN_MAX_DTCS; i++)
-		if (!cmn->dtc[i].base || cmn_quarter(&cmn->xps[cmn->dtc[i].xp]) != i)
+		if (!cmn->dtc[i].base || cmn_quarter(cmn, &cmn->xps[cmn->dtc[i].xp]) != i)
 			return false;
 	return true;
 }
@@ -272,7 +268,7 @@ static void cmn_find_quarters(struct cmn *cmn)
 			 cmn->width, cmn->height);
 	for (unsigned int i = 0; i < cmn->nr_dtms; i++)
 		cmn->dtms[i].dtc = cmn->known_domains ?
-				   cmn_quarter(&cmn->xps[cmn->dtms[i].xp]) : 0;
+				   cmn_quarter(cmn, &cmn->xps[cmn->dtms[i].xp]) : 0;
 }
 
 /*

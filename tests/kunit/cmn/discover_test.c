@@ -78,6 +78,7 @@ static void all_sizes(struct kunit *test)
 		for (unsigned int height = 1; height <= 12; height += 1 + (width > 4)) {
 			struct cmn_regfile *file;
 			unsigned int last = width * height - 1;
+			struct cmn_place at;
 
 			mesh.width = width;
 			mesh.height = height;
@@ -88,8 +89,9 @@ static void all_sizes(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, file->cmn.width, width);
 			KUNIT_EXPECT_EQ(test, file->cmn.height, height);
 			KUNIT_EXPECT_EQ(test, file->cmn.id_bits, mesh.id_bits);
-			KUNIT_EXPECT_EQ(test, file->cmn.xps[last].x, width - 1);
-			KUNIT_EXPECT_EQ(test, file->cmn.xps[last].y, height - 1);
+			at = cmn_id_place(&file->cmn, file->cmn.xps[last].id, 1);
+			KUNIT_EXPECT_EQ(test, at.x, width - 1);
+			KUNIT_EXPECT_EQ(test, at.y, height - 1);
 			cmn_regfile_undiscover(file);
 		}
 	}
