@@ -29,7 +29,7 @@ static struct cmn_filter_claim *cmn_filter_claim(const struct cmn *cmn, struct c
 	return &first[node * CMN_FILTERS + filter];
 }
 
-/* All or none of them. */
+/* Take the filters of an event on a node: all of them or none. */
 static bool cmn_claim_filters(const struct cmn *cmn, struct cmn_claims *claims,
 			      const struct cmn_event *ce, unsigned int node)
 {
@@ -103,10 +103,11 @@ static void cmn_unclaim_member(const struct cmn *cmn, struct cmn_claims *claims,
 }
 
 /*
- * A free letter of DTC @i. If the domains are not known, the letter has to be free in all of them,
- * since a DTM may be in any. A letter that DTMs carry into for nobody costs a write of each of
- * these, so an event of far fewer DTMs rather has another. Low letters are next to each other,
- * so that one read has two.
+ * Find a free letter of DTC @i. If the domains are not known, a DTM may be in any of them, so the
+ * letter has to be free in all. DTMs may still carry into a letter for an event that was stopped.
+ * To use such a letter costs a write of each of these DTMs, so an event of far fewer DTMs gets
+ * another one. Low letters are taken first: two of them are in one register, and one read tells
+ * both.
  */
 static unsigned int cmn_free_letter(const struct cmn *cmn, const struct cmn_claims *claims,
 				    const struct cmn_event *ce, unsigned int i)

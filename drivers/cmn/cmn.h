@@ -135,13 +135,13 @@ struct cmn_place {
 /* A node with a selector of events; one that has two sets is two of these. */
 struct cmn_node {
 	void __iomem *sel;
-	u64 image;			/* of the selector, as it is to be */
-	u32 filters;			/* its upper half as the hardware has it */
+	u64 image;			/* what the selector has to hold */
+	u32 filters;			/* its upper half, as last written */
 	u16 type, id, logical;
 	u16 xp, dtm;			/* indices */
 	u8 port, dev;
 	bool wide;			/* ids are CMN_EVENT_SEL_LANE_WIDE apart */
-	u8 filter_users[CMN_FILTERS];	/* events that count and have it */
+	u8 filter_users[CMN_FILTERS];	/* counting events that use a filter */
 };
 
 struct cmn_xp {
@@ -159,29 +159,29 @@ struct cmn_watch {
 
 struct cmn_dtm {
 	void __iomem *base;
-	u64 config, written;		/* PMU_CONFIG, as it is to be and as it is */
+	u64 config, written;		/* what PMU_CONFIG has to hold, and what it holds */
 	struct cmn_watch wp[CMN_DTM_WPS];
-	u32 wp_config[CMN_DTM_WPS];	/* as the hardware has it */
-	u8 stale_wps;			/* those that differ in the hardware */
+	u32 wp_config[CMN_DTM_WPS];	/* as last written */
+	u8 stale_wps;			/* bit per watchpoint that has to be written */
 	u8 dtc;				/* domain; on CMN-600 not known and 0 */
 	u16 xp;
-	u32 pass;			/* in which counts were read */
+	u32 pass;			/* the pass in which counts was read */
 	u64 counts;
-	u64 looked_ns;			/* a moment before that: cmn_event_value_exact() */
+	u64 looked_ns;			/* a moment before that read: cmn_event_value_exact() */
 };
 
 /* A DTC, and the counts of its counters beyond their widths. */
 struct cmn_dtc {
 	void __iomem *base, *pmu;
 	u16 id, xp;
-	u32 offset;			/* of its frame in the region */
+	u32 offset;			/* of the DTC's frame, from the start of the region */
 	u32 last[CMN_DTC_COUNTERS];
 	u64 total[CMN_DTC_COUNTERS];
 	u64 cycles_last, cycles_total;
-	u32 pass[CMN_DTC_COUNTERS / 2];	/* in which pairs were read */
+	u32 pass[CMN_DTC_COUNTERS / 2];	/* the passes in which pairs of counters were read */
 	u64 pair[CMN_DTC_COUNTERS / 2];
-	u8 started;			/* letters of events that were, and are not flushed */
-	u8 stale;			/* letters that DTMs may carry into for nobody */
+	u8 started;			/* bit per letter that was started since the last flush */
+	u8 stale;			/* bit per free letter that DTMs may still carry into */
 };
 
 struct cmn;
@@ -191,7 +191,7 @@ struct cmn_line {
 	struct cmn *cmn;
 	int irq;
 	u8 dtcs;			/* bit per DTC */
-	atomic_t forwarded;		/* calls of the owner CPU that are not done */
+	atomic_t forwarded;		/* calls to the owner CPU that have not been served */
 	call_single_data_t csd;
 };
 
@@ -199,17 +199,17 @@ struct cmn_line {
 struct cmn {
 	struct device *dev;
 	const struct cmn_part *part;
-	u8 code;			/* of the revision, in the hardware's id */
-	u8 rev;				/* and the one that it is taken for */
-	u16 events;			/* which sets of events: a part's, and by revision */
+	u8 code;			/* the revision, as in the hardware's id */
+	u8 rev;				/* the revision that the driver takes it for */
+	u16 events;			/* the sets of events of the part and the revision */
 	void __iomem *base;
 	resource_size_t start, size;
-	u32 root;			/* offset of the root's frame */
+	u32 root;			/* offset of the root's frame in the region */
 	u64 info[2];			/* INFO_GLOBAL and INFO_GLOBAL_1 */
 	u8 width, height, id_bits;
 	bool multi_dtm;
-	bool quartered;			/* Graviton5: domains go by place alone */
-	bool known_domains;		/* or else an event takes a letter of every DTC */
+	bool quartered;			/* Graviton5: only a node's place tells its domain */
+	bool known_domains;		/* if not, an event takes a letter of every DTC */
 	u8 vcs[CMN_CHANNELS];
 	u8 nr_dtcs;
 	u16 nr_xps, nr_dtms, nr_nodes;
@@ -221,21 +221,21 @@ struct cmn {
 	u8 nr_lines;
 
 	/* Only on the owner CPU with interrupts off: */
-	bool stopped;			/* by DTC 0 */
-	bool loses_carries;		/* of DTMs, when it is stopped */
-	bool withheld;			/* by firmware, since the machine slept */
-	bool gone;			/* nobody answers, or has not for a while */
-	u32 carry_ns;			/* how long they take at most */
-	u32 wrap_ns;			/* how long a local counter takes at least to go round */
-	u32 late_ns;			/* how long the last late one took at least */
-	struct irq_work complaint;	/* that they are late, or lost */
-	u32 pass;			/* of reads; see pmu_box_ops.begin_read */
-	unsigned long *stale_dtms;	/* registers differ from the image */
+	bool stopped;			/* DTC 0 has stopped all counters */
+	bool loses_carries;		/* a stop loses carries that are under way */
+	bool withheld;			/* firmware keeps the PMU since the machine slept */
+	bool gone;			/* the mesh did not answer a read */
+	u32 carry_ns;			/* the longest time that a carry takes */
+	u32 wrap_ns;			/* the shortest time in which a local counter wraps */
+	u32 late_ns;			/* the time that the last late carry took, at least */
+	struct irq_work complaint;	/* reports carries that were late or lost */
+	u32 pass;			/* number of passes of reads; see pmu_box_ops.begin_read */
+	unsigned long *stale_dtms;	/* bit per DTM whose registers have to be written */
 	unsigned long *stale_nodes;
-	unsigned long *started_xps;	/* an event was, or half a pair stopped; not flushed */
+	unsigned long *started_xps;	/* bit per XP that the next flush has to write */
 
 	struct pmu_box *box;
-	int cpu;			/* its owner */
+	int cpu;			/* the box's owner */
 	struct pmu_desc desc;
 	struct pmu_named_event *named;	/* the events that this mesh has */
 	struct device_attribute identifier;
@@ -285,7 +285,7 @@ struct cmn_wp {
 
 /* Where an event counts in one DTM. */
 struct cmn_member {
-	u16 node;		/* that has the selector, or of the XP that watches */
+	u16 node;		/* the node with the selector; for a watchpoint the XP's */
 	u16 dtm;
 	u8 counter;
 	u8 wp;
@@ -297,36 +297,39 @@ struct cmn_event {
 	u16 type, id;
 	u8 filter[CMN_EVENT_FILTERS], filter_value[CMN_EVENT_FILTERS];
 	u8 dtcs;			/* bit per DTC in whose domain it counts */
-	u8 letter[CMN_MAX_DTCS];	/* which counter of that DTC */
-	u8 cycles;			/* type DTC: which one's */
+	u8 letter[CMN_MAX_DTCS];	/* the claimed counter of each of these DTCs */
+	u8 cycles;			/* type DTC: the DTC whose cycle counter it is */
 	struct cmn_wp wp;
 	u64 wp_val, wp_mask;
-	u64 carries;			/* of local counters, at the least, and an offset */
-	bool may_log;			/* pmu_may_log() when it was opened */
-	bool counted, paired;		/* ever claimed; ever with the other half */
+	u64 carries;			/* known wraps of local counters, plus an offset */
+	bool may_log;			/* what pmu_may_log() said when the event was opened */
+	bool counted, paired;		/* was claimed once; was once with the other half */
 	/* Of half a pair: */
 	const struct perf_event *event;
-	struct pid *opener;		/* the process */
-	const void *party;		/* halves of the same one make pairs */
+	struct pid *opener;		/* the process that opened it */
+	const void *party;		/* halves with the same party make pairs */
 	bool odd;			/* has the odd watchpoint; the even one counts the pair */
-	struct list_head open;		/* in cmn_halves, for the next three: */
-	u64 serial;			/* in the order of opening */
-	struct cmn_event *mate;		/* the other half, unless it is not open */
-	bool second;			/* and the pair counts at that */
+	struct list_head open;		/* in cmn_halves; its mutex guards the next three, too: */
+	u64 serial;			/* numbers halves in the order of opening */
+	struct cmn_event *mate;		/* the other half, or NULL if that is not open */
+	bool second;			/* the pair counts at the mate, not at this half */
 	u16 nr;
 	struct cmn_member member[];
 };
 
 struct cmn_dtm_claims {
 	u8 counters, wps;
-	struct cmn_event *half[CMN_DTM_WPS];	/* of a pair, whose watchpoint this is */
+	struct cmn_event *half[CMN_DTM_WPS];	/* by watchpoint: the half of a pair that has it */
 };
 
 struct cmn_filter_claim {
 	u8 users, value;
 };
 
-/* What is taken of the mesh, or in the trial of a group. The nodes' filters come after it. */
+/*
+ * What events have claimed of the mesh, or claim in the trial of a group. The claims of the nodes'
+ * filters come after it in memory.
+ */
 struct cmn_claims {
 	u8 letters[CMN_MAX_DTCS];
 	u8 cycles;			/* bit per DTC */

@@ -35,7 +35,7 @@ module_param_named(carry_ns, cmn_carry_ns, uint, 0444);
 MODULE_PARM_DESC(carry_ns, "time in ns that a carry takes at most from a DTM to its DTC (2500; up to 1000000)");
 
 #define CMN_HZ_PER_MHZ		1000000U
-/* How soon a local counter may go round, if the user knows better. */
+/* The module parameter: the shortest time in which a local counter wraps, ns. */
 static unsigned int cmn_clock_mhz = CMN_MAX_CLOCK / CMN_HZ_PER_MHZ;
 module_param_named(clock_mhz, cmn_clock_mhz, uint, 0444);
 MODULE_PARM_DESC(clock_mhz, "MHz that the mesh is clocked with at most (4000)");
@@ -50,7 +50,7 @@ static void __iomem *cmn_letter_reg(const struct cmn_dtc *dtc, unsigned int lett
 	return dtc->pmu + CMN_DTC_PMEVCNT(letter / 2) + 4 * (letter % 2);
 }
 
-/* A carry was late, or lost. */
+/* Report that a carry was late or lost. Runs in an irq_work. */
 static void cmn_complain(struct irq_work *work)
 {
 	struct cmn *cmn = container_of(work, struct cmn, complaint);
@@ -100,12 +100,12 @@ u32 cmn_dtc_reset(struct cmn_dtc *dtc)
 	return cmn_read32(dtc->pmu + CMN_DTC_PMCR);
 }
 
-/* As after a reset of the machine. */
+/* Leave the DTC as a reset of the machine does. */
 void cmn_dtc_quiesce(struct cmn_dtc *dtc)
 {
 	cmn_write32(0, dtc->pmu + CMN_DTC_PMCR);
 	cmn_write32(0, dtc->base + CMN_DTC_CTL);
-	/* A read, so that all writes have arrived. */
+	/* This read makes sure that all writes have arrived. */
 	cmn_read32(dtc->base + CMN_DTC_CTL);
 }
 

@@ -14,7 +14,7 @@
 
 #include "cmn.h"
 
-/* A watchpoint that matches as good as nothing: every bit is compared, with 1. */
+/* A watchpoint that matches almost nothing: every bit of a flit has to be 1. */
 static const struct cmn_watch cmn_wp_idle = { .val = ~0ULL };
 
 #define CMN_WP_UNKNOWN	~0U	/* config: written with the first watchpoint that it is for */
@@ -46,7 +46,7 @@ void cmn_dtm_reset(struct cmn_dtm *dtm)
 	dtm->stale_wps = 0;
 }
 
-/* As after a reset of the machine, but for registers that then do nothing. */
+/* Leave the DTM as a reset of the machine does, except for registers that do nothing then. */
 void cmn_dtm_quiesce(struct cmn_dtm *dtm)
 {
 	cmn_write64(0, dtm->base + CMN_DTM_PMU_CONFIG);
@@ -79,13 +79,13 @@ void cmn_node_reset(struct cmn *cmn, struct cmn_node *node)
 	cmn_write64(node->image, node->sel);
 }
 
-/* As after a reset of the machine. */
+/* Leave the selector as a reset of the machine does. */
 void cmn_node_quiesce(struct cmn *cmn, struct cmn_node *node)
 {
 	cmn_write64(cmn_sel_reset(cmn, node), node->sel);
 }
 
-/* Line @line of @node is for event @id from now on, 0 for none. */
+/* Select event @id on line @line of @node; 0 selects none. */
 static void cmn_sel_set(struct cmn *cmn, struct cmn_node *node, unsigned int line, u16 id)
 {
 	unsigned int lane = node->wide ? CMN_EVENT_SEL_LANE_WIDE : CMN_EVENT_SEL_LANE;
@@ -96,8 +96,8 @@ static void cmn_sel_set(struct cmn *cmn, struct cmn_node *node, unsigned int lin
 }
 
 /*
- * A filter is for all events that have it; with the last of them it is again what a reset of the
- * machine leaves.
+ * All events of a node that use a filter share it. When the last of them stops, the filter gets the
+ * value that a reset of the machine leaves.
  */
 static void cmn_filters_set(struct cmn *cmn, struct cmn_node *node, const struct cmn_event *ce,
 			    bool on)
@@ -198,13 +198,13 @@ void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct c
 	dtm->config &= ~CMN_PMU_CONFIG_PAIRED(m->counter);
 	__set_bit(m->dtm, cmn->stale_dtms);
 	cmn->dtc[dtm->dtc].stale |= BIT(ce->letter[dtm->dtc]);
-	/* The other half of a pair would count on, as if this one were there. */
+	/* Write at once, or the other half of the pair would count on as if this one were there. */
 	if (ce->wp.tag)
 		__set_bit(dtm->xp, cmn->started_xps);
 	if (ce->type == CMN_TYPE_WP) {
 		struct cmn_watch watch = cmn_wp_idle;
 
-		/* An exclusive one would match as good as everything. */
+		/* With the exclusive bit the watchpoint would match almost everything. */
 		watch.config = dtm->wp[m->wp].config & ~cmn->part->wp_exclusive;
 		cmn_wp_set(cmn, dtm, m->wp, &watch);
 		return;
@@ -277,7 +277,7 @@ static u8 cmn_stale_letters(const struct cmn_dtm *dtm)
 	return letters;
 }
 
-/* All registers are as they are to be. */
+/* Note that all registers hold what they have to. */
 void cmn_flush_none(struct cmn *cmn)
 {
 	bitmap_zero(cmn->stale_nodes, cmn->nr_nodes);

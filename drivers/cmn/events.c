@@ -60,7 +60,7 @@ const char *cmn_type_name(u16 type)
 struct cmn_interface {
 	const char *name;
 	s8 port;
-	u8 code, code_1x1;		/* in an event id; an XP that is alone has ports only */
+	u8 code, code_1x1;		/* in an event id; code_1x1 for an XP that is alone */
 };
 
 #define CMN_NO_CODE	0xff
@@ -73,7 +73,7 @@ static const struct cmn_interface cmn_interfaces[] = {
 
 struct cmn_xp_channel {
 	const char *name;
-	s8 channel;			/* that has to have two virtual ones */
+	s8 channel;			/* the channel that needs two virtual channels; -1: none */
 	u8 code;
 	u16 events;			/* CMN_600 and so on */
 	bool partial;			/* DAT flits can be partial */

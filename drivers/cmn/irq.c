@@ -13,7 +13,7 @@
 
 #include "cmn.h"
 
-/* Once it is unmasked it may be forwarded again, before this returns. */
+/* As soon as the interrupt is unmasked it may be forwarded again, before this function returns. */
 static void cmn_line_unmask(struct cmn_line *line)
 {
 	enable_irq(line->irq);
@@ -50,7 +50,7 @@ static struct cmn_line *cmn_line_of(struct cmn *cmn, int irq)
 	return NULL;
 }
 
-/* Where DTCs are numbered by a guess, the interrupt of one may be that of another. */
+/* If the DTCs' numbers are a guess, an interrupt may belong to another DTC, so look at all. */
 static u8 cmn_line_dtcs(const struct cmn *cmn, unsigned int dtc)
 {
 	return cmn->quartered && !cmn->known_domains ? BIT(cmn->nr_dtcs) - 1 : BIT(dtc);

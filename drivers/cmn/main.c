@@ -28,7 +28,7 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_kunit_bus);
 #define CMN_IS_700	0x43c
 #define CMN_IS_S3	0x43e
 #define CMN_IS_PART	GENMASK(11, 0)
-#define CMN_IS_QUARTERED	BIT(12)	/* see struct cmn */
+#define CMN_IS_QUARTERED	BIT(12)	/* see cmn.quartered */
 
 /* All meshes whose PMUs were registered, even if the device has gone: see struct cmn. */
 static LIST_HEAD(cmn_all);
@@ -42,7 +42,7 @@ static void cmn_free(struct cmn *cmn)
 	kfree(cmn);
 }
 
-/* The device goes. A PMU may stay, with events open, and use what describes it. */
+/* The device is removed. Its PMU may stay registered while events are open, and uses @data then. */
 static void cmn_drop(void *data)
 {
 	struct cmn *cmn = data;
@@ -121,7 +121,7 @@ int cmn_reset(struct cmn *cmn)
 				"the PMU of DTC 0 stays off: 0x%x was written to PMCR and 0x%x is read; firmware has to let non-secure software use it\n",
 				(u32)CMN_PMCR_RUN, pmcr);
 		}
-		/* Whether other bits matter that the register does not keep is not known. */
+		/* No source says whether the other bits matter that the register does not keep. */
 		if (pmcr != CMN_PMCR_RUN)
 			dev_warn(cmn->dev, "0x%x was written to PMCR of DTC %u and 0x%x is read: counts may lack what wraps there\n",
 				 (u32)CMN_PMCR_RUN, i, pmcr);

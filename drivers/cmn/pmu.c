@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What the core of the suite has to know of a mesh: formats, identifier, verbs.
- */
+/* A mesh for pmu_core: formats, identifier and verbs. */
 #include <linux/bitfield.h>
 #include <linux/delay.h>
 #include <linux/device.h>
@@ -68,8 +66,8 @@ static bool cmn_same_group(const struct cmn_event *one, const struct cmn_event *
 }
 
 /*
- * The half that an event makes a pair with: one in its group, even if that has a mate elsewhere;
- * else one of the same process without a mate.
+ * Find the half that an event makes a pair with: one in its group, even if that has a mate
+ * elsewhere; otherwise one of the same process that has no mate.
  */
 static struct cmn_event *cmn_find_mate(const struct cmn_event *ce)
 {
@@ -163,7 +161,7 @@ static int cmn_op_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 	ce->may_log = pmu_may_log();
 	if (ce->wp.tag) {
 		cmn_half_open(ce, ev->event);
-		/* Its partner changes with the group. */
+		/* A half may get another partner when the group changes. */
 		ev->claims_anew = true;
 	}
 	if (ce->type == CMN_TYPE_DTC) {
@@ -259,7 +257,7 @@ void cmn_event_start(struct cmn *cmn, struct cmn_event *ce)
 		cmn_cycles_start(&cmn->dtc[ce->cycles]);
 		return;
 	}
-	/* Nothing was counted, and no counter was seen to wrap. */
+	/* Reset what was known of the event's counters: it has counted nothing yet. */
 	ce->carries = 0;
 	for (unsigned int i = 0; i < ce->nr; i++) {
 		ce->member[i].last = 0;
@@ -334,8 +332,8 @@ static void cmn_event_look(struct cmn *cmn, struct cmn_event *ce)
 }
 
 /*
- * Look at these counters again. Returns whether none can have wrapped since the first look, and
- * the sum of all.
+ * Read the local counters again. Returns false if one of them may have wrapped since the first
+ * look. Sets the sum of all.
  */
 static bool cmn_event_look_again(struct cmn *cmn, struct cmn_event *ce, u64 *locals)
 {
@@ -382,7 +380,7 @@ int cmn_event_value_exact(struct cmn *cmn, struct cmn_event *ce, u64 *value)
 	}
 	cmn->pass++;
 	cmn_carries_read(cmn, ce);
-	/* By the time of one read, how long is it from one look at a counter to the next? */
+	/* Estimate the time from one look at a counter to the next by the time of one read. */
 	read_ns = div_u64(ktime_get_mono_fast_ns() - begin, hweight8(ce->dtcs) ?: 1);
 	if (cmn->loses_carries || ce->nr * read_ns + cmn->carry_ns >= cmn->wrap_ns)
 		return -EAGAIN;
@@ -403,8 +401,8 @@ int cmn_event_value_exact(struct cmn *cmn, struct cmn_event *ce, u64 *value)
 EXPORT_SYMBOL_IF_KUNIT(cmn_event_value_exact);
 
 /*
- * What an event has claimed goes to an equal one, and what is known of its counters. Equal events
- * have the same members, in the same order.
+ * Hand what an event has claimed, and what is known of its counters, to an equal event. Equal
+ * events have the same members in the same order.
  */
 void cmn_event_hand(const struct cmn_event *from, struct cmn_event *to)
 {
@@ -517,7 +515,7 @@ static ssize_t identifier_show(struct device *dev, struct device_attribute *attr
 	return sysfs_emit(buf, "%03x%02x\n", cmn->part->number, cmn->code);
 }
 
-/* All of the description but the events. */
+/* Fill in all of the PMU's description but the events. */
 void cmn_desc_init(struct cmn *cmn)
 {
 	cmn->identifier = (struct device_attribute)__ATTR_RO(identifier);

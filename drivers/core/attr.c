@@ -28,7 +28,7 @@ struct pmu_attrs {
 	struct attribute_group format;
 	struct attribute_group events;
 	const struct attribute_group **groups;
-	struct pmu_attr *attr;		/* all of them, formats first */
+	struct pmu_attr *attr;		/* attributes of all files, formats first */
 	struct attribute **list;	/* the two groups' NULL-terminated lists */
 	unsigned int used;
 };
@@ -83,7 +83,7 @@ static u64 pmu_aliased_bits(const struct pmu_desc *desc, const struct pmu_named_
 	return bits;
 }
 
-/* Is field @i, whose value the event has and the user need not give, part of the text? */
+/* Does the text of the event have field @i? (The user need not give its value.) */
 static bool pmu_field_is_shown(const struct pmu_desc *desc, const struct pmu_named_event *event,
 			       unsigned int i, u64 value)
 {
@@ -145,10 +145,11 @@ static struct attribute *pmu_common_attrs[] = { &dev_attr_cpumask.attr, NULL };
 static const struct attribute_group pmu_common_group = { .attrs = pmu_common_attrs };
 
 /**
- * pmu_desc_of() - what kind of PMU a file is of, for those of pmu_desc.groups.
+ * pmu_desc_of() - what kind of PMU is a file of?
  * @dev: the PMU's device
  *
- * Context: any, from a file's show.
+ * Context: any, from the show of a file in pmu_desc.groups.
+ * Return: the description that the PMU was registered with.
  */
 const struct pmu_desc *pmu_desc_of(struct device *dev)
 {
@@ -157,12 +158,11 @@ const struct pmu_desc *pmu_desc_of(struct device *dev)
 EXPORT_SYMBOL_PMU_CORE(pmu_desc_of);
 
 /**
- * pmu_owners_of() - the CPUs that own the PMU's boxes, as the file cpumask has them.
+ * pmu_owners_of() - which CPUs own the PMU's boxes?
  * @dev: the PMU's device
  *
- * They may change meanwhile.
- *
  * Context: any, from a file's show.
+ * Return: the CPUs, as in the file cpumask; they may change meanwhile.
  */
 const struct cpumask *pmu_owners_of(struct device *dev)
 {
@@ -172,7 +172,7 @@ EXPORT_SYMBOL_PMU_CORE(pmu_owners_of);
 
 typedef ssize_t (*pmu_show)(struct device *dev, struct device_attribute *attr, char *buf);
 
-/* Put a file into @slot of a group's list. NULL if there is no @name, for lack of memory. */
+/* Put a file into @slot of a group's list. @name is NULL if its allocation failed. */
 static struct pmu_attr *pmu_attr_add(struct pmu_attrs *attrs, struct attribute **slot,
 				     const char *name, pmu_show show)
 {
@@ -237,11 +237,11 @@ static int pmu_attrs_fill_events(struct pmu_attrs *attrs, const struct pmu_desc 
 	return 0;
 }
 
-/* Point at the groups, ours and the driver's. */
+/* Fill in the list of groups: the core's, then the driver's. */
 static int pmu_attrs_gather(struct pmu_attrs *attrs, const struct pmu_desc *desc)
 {
 	const struct attribute_group * const *more = desc->groups, **slot;
-	unsigned int count = 4;		/* ours and a NULL */
+	unsigned int count = 4;		/* the core's groups and the NULL at the end */
 
 	while (more && *more++)
 		count++;
@@ -251,7 +251,7 @@ static int pmu_attrs_gather(struct pmu_attrs *attrs, const struct pmu_desc *desc
 	slot = attrs->groups;
 	*slot++ = &attrs->format;
 	*slot++ = &attrs->events;
-	/* Events of tasks go to any CPU, and those of a CPU to the one that is asked for. */
+	/* A PMU that can count for tasks has no cpumask: its events may be opened on any CPU. */
 	if (desc->tasks == PMU_TASKS_NEVER)
 		*slot++ = &pmu_common_group;
 	for (more = desc->groups; more && *more; more++)

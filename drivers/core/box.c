@@ -19,10 +19,10 @@
 
 #include "core.h"
 
-/* core.h has the order of all locks. This one: registering with perf, and unregistering. */
+/* Held while a PMU is registered with perf or unregistered. core.h has the order of all locks. */
 static DEFINE_MUTEX(pmu_register_mutex);
 
-/* To change which PMUs and boxes there are. */
+/* Take all locks that are needed to add or remove a PMU or a box. */
 static void pmu_devs_lock(void)
 {
 	mutex_lock(&pmu_core_mutex);
@@ -105,7 +105,7 @@ static void pmu_dev_unregister(struct pmu_dev *pd)
 	pmu_dev_free(pd);
 }
 
-/* Of scopes that are more than a core, whose CPUs may well all be offline. */
+/* Scopes larger than a core. All CPUs of a core may be offline without anything being wrong. */
 static const char *pmu_scope_name(enum pmu_scope scope)
 {
 	static const char * const names[] = {
@@ -146,7 +146,9 @@ static int pmu_box_add(struct pmu_dev *pd, struct pmu_box *box, const struct pmu
 	return 0;
 }
 
-/* The box is dead, but its last owner may still have to run these. Both refer to the device. */
+/*
+ * Wait for the irq_works of a dead box: its last owner may still run them, and they use the device.
+ */
 static void pmu_box_end_counting(struct pmu_box *box)
 {
 	irq_work_sync(&box->left);
@@ -165,8 +167,8 @@ static void pmu_box_remove(void *data)
 	list_del(&box->node);
 	pmu_box_kill(box);
 	/*
-	 * An event that is open, or that perf is still taking apart, holds a reference on
-	 * the module; events of a sister PMU do as well, and merely postpone this.
+	 * An event holds a reference on the module until perf has freed it. Events of the driver's
+	 * other PMUs do so too, and only postpone this.
 	 */
 	last = list_empty(&pd->boxes) && module_refcount(pd->desc->owner) <= 0;
 	if (last)
@@ -217,7 +219,7 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 	pmu_box_init_moving(box);
 
 	mutex_lock(&pmu_register_mutex);
-	/* The list changes with this mutex as well. */
+	/* The list of boxes is changed under this mutex too. */
 	pd = pmu_dev_find(name) ?: pmu_dev_register(dev, desc, name);
 	err = PTR_ERR_OR_ZERO(pd);
 	if (!err) {
@@ -291,7 +293,7 @@ static void __exit pmu_core_exit(void)
 	pmu_debugfs_exit();
 	pmu_hotplug_exit();
 	pmu_power_exit();
-	/* pmu_box_free() is code of this module. */
+	/* Wait for RCU callbacks: pmu_box_free() is code of this module. */
 	rcu_barrier();
 }
 module_exit(pmu_core_exit);

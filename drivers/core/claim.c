@@ -55,7 +55,7 @@ void pmu_event_unclaim(struct pmu_box *box, struct pmu_event *ev)
 		box->used &= ~BIT_ULL(ev->last_idx);
 }
 
-/* What a group takes of a box, tried on an empty one. */
+/* What a group claims, in a trial on an empty box. */
 struct pmu_trial {
 	u64 used;
 	void *state;
@@ -68,8 +68,8 @@ static bool pmu_trial_shares(const struct perf_event *event, const struct perf_e
 }
 
 /*
- * Does @event share with one of its group that was tried before? @first was, and then come the
- * leader and its siblings.
+ * Does @event share a counter with an event of its group that was tried before it? The order of the
+ * trial: @first, the leader, the siblings.
  */
 static bool pmu_trial_has(const struct perf_event *first, const struct perf_event *event)
 {
@@ -99,7 +99,10 @@ static bool pmu_trial_take(struct pmu_trial *trial, struct pmu_box *box,
 	struct pmu_event *ev;
 	int idx;
 
-	/* Events of other PMUs take nothing here. Those that are off may be switched on. */
+	/*
+	 * Events of other PMUs claim nothing here. Events that are off are tried too: they may be
+	 * enabled later.
+	 */
 	if (event->pmu != &box->pd->pmu)
 		return true;
 	ev = pmu_event_of(event);

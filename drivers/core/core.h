@@ -39,7 +39,7 @@ struct pmu_attrs;
 struct pmu_dev {
 	struct pmu pmu;
 	const struct pmu_desc *desc;
-	struct list_head node;		/* pmu_devs */
+	struct list_head node;		/* on the list of all PMUs, pmu_devs */
 	struct list_head boxes;
 	cpumask_t owners;
 	atomic_t users;			/* open events of tasks, which may use any box */
@@ -50,31 +50,31 @@ struct pmu_dev {
 
 /* A set of counters that is frozen, owned and moved together. */
 struct pmu_box {
-	struct kref kref;		/* one for the device, one for each event */
+	struct kref kref;		/* a reference each of the device and of every open event */
 	struct rcu_head rcu;
 	struct pmu_dev *pd;
-	struct device *dev;		/* that it was registered for */
-	struct list_head node;		/* pmu_dev.boxes */
+	struct device *dev;		/* the device that registered it */
+	struct list_head node;		/* on the list pmu_dev.boxes */
 	int scope_id;
-	int cpu;			/* the owner; -1 if there is none, or it is leaving */
-	void *priv;			/* the driver's; not touched once dead */
-	atomic_t users;			/* open events of this box */
-	struct list_head events;	/* those: pmu_event.node, under pmu_boxes_mutex */
+	int cpu;			/* the owner; -1: none, or the owner is leaving */
+	void *priv;			/* the driver's data; not touched once dead */
+	atomic_t users;			/* number of open events */
+	struct list_head events;	/* open events (pmu_event.node); under pmu_boxes_mutex */
 	bool powered;			/* written under pmu_boxes_mutex, or by a CPU that leaves */
-	struct irq_work left;		/* nothing counts any more on the CPU that it is leaving */
+	struct irq_work left;		/* the last event on the CPU that is leaving has stopped */
 
 	/* Only on the owner CPU with interrupts off: */
 	struct list_head active;	/* events that count: pmu_event.active */
 	struct list_head bearers;	/* events that others may share with: pmu_event.bearing */
-	u64 pass;			/* how many passes of reads have begun */
-	u64 used;			/* allocated counters; or see state */
+	u64 pass;			/* number of passes of reads that have begun */
+	u64 used;			/* bit per claimed counter, unless the driver uses state */
 	bool disabled;			/* between perf's pmu_disable and pmu_enable */
-	unsigned int out;		/* how many events are PMU_TRANSIT_OUT */
+	unsigned int out;		/* number of events that are PMU_TRANSIT_OUT */
 	bool frozen;
-	bool migrating;			/* what perf takes out is parked, not stopped */
+	bool migrating;			/* an event that perf takes out is parked, not stopped */
 	bool leaving;			/* its last CPU goes offline: pmu_box_retire() */
 	bool dead;			/* the device was removed: no verb is called any more */
-	bool asleep;			/* the device is suspended: nor is one until it resumes */
+	bool asleep;			/* the device is suspended: no verb is called meanwhile */
 	bool reading;			/* perf reads a group: all of it is one pass */
 	bool odd;			/* an impossible difference since the box was idle, */
 	bool told;			/* and one before, so that the log has it: */
@@ -83,7 +83,7 @@ struct pmu_box {
 	s64 odd_delta;
 	u64 poll_ns;			/* period of the armed timer, or 0 */
 	struct hrtimer timer;
-	u64 state[];			/* what pmu_box_ops.claim says */
+	u64 state[];			/* what the driver's claim verb keeps there */
 };
 
 /* Each file uses only files above it, so there are no circles. sleep.c and box.c come last. */
@@ -178,27 +178,27 @@ static inline const struct pmu_box_ops *box_ops(const struct pmu_box *box)
 	return box->pd->desc->ops;
 }
 
-/* Do others count with what this bearer has claimed, or may once they start? */
+/* Do other events count with this bearer's counter, or will they when they start? */
 static inline bool pmu_event_is_shared(const struct pmu_event *bearer)
 {
 	return !list_empty(&bearer->sharing);
 }
 
-/* The device is gone, or sleeps: no verb is called. */
+/* The device is gone or asleep: no verb may be called. */
 static inline bool pmu_box_absent(const struct pmu_box *box)
 {
 	return box->dead || box->asleep;
 }
 
-/* Does nothing count in it? */
+/* Does no event count in the box? */
 static inline bool pmu_box_is_idle(const struct pmu_box *box)
 {
 	return list_empty(&box->active);
 }
 
 /*
- * Does this CPU own the box? Interrupts are off, and owned is written by this CPU alone, so
- * what is here stays so.
+ * Does this CPU own the box? Interrupts are off and only this CPU writes owned, so the answer stays
+ * true.
  */
 static inline bool pmu_box_is_here(const struct pmu_box *box)
 {
@@ -206,8 +206,8 @@ static inline bool pmu_box_is_here(const struct pmu_box *box)
 }
 
 /*
- * Events between two raw values of a counter of @width bits, 1 to 64: exact while fewer than
- * 2^@width lie between the two.
+ * The number of counts between two raw values of a counter of @width bits (1 to 64). It is exact as
+ * long as the counter has advanced by fewer than 2^@width.
  */
 static inline u64 pmu_delta(u64 prev, u64 now, unsigned int width)
 {

@@ -26,9 +26,9 @@ static void pmu_event_fail_irq(struct irq_work *work)
 }
 
 /*
- * The event then reads as end of file, like a pinned event that perf cannot schedule. If somebody
- * enables it in between, or it moves with its CPU's events, add refuses it and queues this work
- * again.
+ * After this a read of the event returns end of file, as for a pinned event that perf cannot
+ * schedule. If a user enables the event before, or it moves to another CPU, add() refuses it and
+ * queues this work again.
  */
 static void pmu_event_fail_work(struct work_struct *work)
 {

@@ -65,7 +65,7 @@ EXPORT_SYMBOL_IF_KUNIT(pmu_delta_is_possible);
  */
 u64 pmu_poll_period_ns(unsigned int width, u64 max_rate)
 {
-	/* What is left of a rate has to leave room for the 30 bits of NSEC_PER_SEC. */
+	/* 34 bits of the rest, times the 30 bits of NSEC_PER_SEC, fit into 64. */
 	unsigned int shift = max(fls64(max_rate), 34) - 34;
 	u64 seconds, rest;
 
@@ -75,7 +75,7 @@ u64 pmu_poll_period_ns(unsigned int width, u64 max_rate)
 	if (seconds >= KTIME_SEC_MAX)
 		return 0;
 	rest = div64_u64((rest >> shift) * NSEC_PER_SEC, (max_rate >> shift) + !!shift);
-	/* A timer needs to advance. */
+	/* 0 would mean that no timer is needed. */
 	return max(seconds * NSEC_PER_SEC + rest, 1ULL);
 }
 EXPORT_SYMBOL_IF_KUNIT(pmu_poll_period_ns);
@@ -86,7 +86,7 @@ static void pmu_event_credit(struct pmu_event *ev, u64 delta)
 		local64_add(delta, &ev->event->count);
 }
 
-/* What a bearer's counter has counted belongs to all events that count with it. */
+/* Add what the bearer's counter has counted to every event that counts with it. */
 static void pmu_bearer_credit(struct pmu_event *bearer, u64 delta)
 {
 	struct pmu_event *ev;
@@ -96,7 +96,7 @@ static void pmu_bearer_credit(struct pmu_event *bearer, u64 delta)
 		pmu_event_credit(ev, delta);
 }
 
-/* The device is gone for all of them. */
+/* The device is gone: fail the bearer and all events that share with it. */
 static void pmu_bearer_fail(struct pmu_event *bearer)
 {
 	struct pmu_event *ev;
@@ -135,7 +135,7 @@ static void pmu_event_doubt(const struct pmu_event *ev, u64 delta)
 	box->odd = true;
 }
 
-/* The time for the bound of an event, by a clock that an NMI may read. */
+/* The time, by a clock that may be read in an NMI; 0 if the event has no bound and needs none. */
 static u64 pmu_event_clock(const struct pmu_event *ev)
 {
 	return ev->bound ? ktime_get_mono_fast_ns() : 0;
@@ -218,7 +218,7 @@ bool pmu_event_update_exactly(struct pmu_event *ev)
 	return true;
 }
 
-/* The raw value from which a bearer counts on. */
+/* Returns the raw value from which the bearer's next difference is taken. */
 static u64 pmu_bearer_start_value(struct pmu_box *box, struct pmu_event *ev)
 {
 	u64 value = 0;
@@ -243,7 +243,7 @@ void pmu_event_begin(struct pmu_event *bearer)
 	struct pmu_box *box = bearer->box;
 
 	atomic64_set(&bearer->prev, pmu_bearer_start_value(box, bearer));
-	/* In a box that stands the value stays that until the next pass. */
+	/* In a frozen box the value does not change before the next pass. */
 	if (box->frozen)
 		bearer->folded_pass = box->pass;
 }

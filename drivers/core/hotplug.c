@@ -37,7 +37,7 @@ static void pmu_box_leave(void *data)
 	*this_cpu_ptr(box->pd->owned) = NULL;
 }
 
-/* On the new owner; or on the old one, if that stays online and the box may not even have left. */
+/* Runs on the new owner; or on the old one, if that CPU stays online after all. */
 static void pmu_box_arrive(void *data)
 {
 	struct pmu_box *box = data;
@@ -74,10 +74,11 @@ void pmu_box_own(struct pmu_box *box, int cpu)
 }
 
 /**
- * pmu_cpu_is_isolated() - has somebody asked for a CPU to be left alone?
+ * pmu_cpu_is_isolated() - has the administrator isolated a CPU?
  * @cpu: the CPU
  *
  * Context: any.
+ * Return: true if the CPU should be left alone.
  */
 bool pmu_cpu_is_isolated(int cpu)
 {
@@ -136,7 +137,7 @@ static void pmu_event_error_to_off(struct perf_event *event, struct xarray *off)
 		pmu_swap_state(event, PERF_EVENT_STATE_ERROR, PERF_EVENT_STATE_OFF);
 }
 
-/* The event, and those of other PMUs in its group, which move with it. */
+/* Look at the event and at events of other PMUs in its group, which move with it. */
 static void pmu_event_call_group(struct pmu_event *ev, struct xarray *off,
 				 void (*function)(struct perf_event *event, struct xarray *off))
 {
@@ -196,12 +197,12 @@ static void pmu_box_move_events(struct pmu_box *box, int from, int to)
 			break;
 	}
 	pmu_box_call_groups(box, to, &off, pmu_event_error_to_off);
-	/* An event may have been opened meanwhile, and another not have moved. */
+	/* Some events may not have moved, if others were opened meanwhile. */
 	pmu_box_call_groups(box, from, &off, pmu_event_error_to_off);
 	xa_destroy(&off);
 }
 
-/* On the new owner, at the end of a migration. */
+/* Runs on the new owner at the end of a migration. */
 static void pmu_box_settle(void *data)
 {
 	struct pmu_box *box = data;
@@ -215,7 +216,7 @@ static void pmu_box_settle(void *data)
 	box->disabled = true;
 	list_for_each_entry_safe(ev, next, &box->active, active) {
 		if (ev->transit == PMU_TRANSIT_PARKED) {
-			/* To see whether it is alone would take the context's lock. */
+			/* Whether it is in a group cannot be seen without the context's lock. */
 			pmu_box_freeze(box);
 			pmu_event_remove(ev);
 			/* perf may be closing the event: with this it sees all of the above. */
@@ -287,7 +288,7 @@ static void pmu_box_admit(void *data)
 	struct pmu_box *box = data;
 	struct pmu_event *ev;
 
-	/* Those of a group start together. */
+	/* Events of a group start together. */
 	box->disabled = true;
 	list_for_each_entry(ev, &box->events, node) {
 		if (ev->transit != PMU_TRANSIT_WAITING)

@@ -7,7 +7,7 @@
 
 #include "core.h"
 
-/* core.h has the order of all locks. This one is held throughout a move. */
+/* Held for the whole of a move. core.h has the order of all locks. */
 DEFINE_MUTEX(pmu_core_mutex);
 /* The PMUs, their boxes, owners, power and events; not held throughout a move. */
 DEFINE_MUTEX(pmu_boxes_mutex);

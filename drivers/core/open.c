@@ -25,7 +25,7 @@ static void pmu_event_discard(struct pmu_event *ev)
 	kfree(ev);
 }
 
-/* The end of an event that the driver took. */
+/* Undo the driver's event_init. */
 static void pmu_event_release(struct pmu_event *ev)
 {
 	const struct pmu_desc *desc = ev->pd->desc;

@@ -111,7 +111,7 @@ void pmu_event_start(struct perf_event *event, int flags)
 		return;
 	pmu_event_start_counter(ev);
 	ev->bearer->counting++;
-	/* From here on an NMI may read. */
+	/* From here on an NMI may read the event. */
 	WRITE_ONCE(event->hw.state, 0);
 	list_add_tail(&ev->active, &box->active);
 	pmu_box_poll_for(box, ev);
@@ -119,7 +119,7 @@ void pmu_event_start(struct perf_event *event, int flags)
 	perf_event_update_userpage(event);
 }
 
-/* Unless others count with it. */
+/* The counter goes on if other events count with it. */
 static void pmu_event_stop_hardware(struct pmu_event *ev)
 {
 	struct pmu_event *bearer = ev->bearer;
@@ -381,7 +381,7 @@ static void pmu_enable(struct pmu *pmu)
 	pmu_box_thaw(box);
 }
 
-/* The driver learnt the period in event_init, and thins out samples by it. */
+/* The driver has read the period in event_init, and thins out samples by it. */
 static int pmu_event_check_period(struct perf_event *event, u64 period)
 {
 	return -EINVAL;

@@ -55,14 +55,17 @@ int pmu_box_power(struct pmu_box *box, bool on)
 	return call.err;
 }
 
-/* On the owner CPU. box->powered stays: it says what the box is to be, also after a sleep. */
+/*
+ * Runs on the owner CPU. box->powered is left as it is: it says whether the box has to be on, also
+ * after a sleep.
+ */
 void pmu_box_power_off(struct pmu_box *box)
 {
 	if (box->powered && !pmu_box_absent(box))
 		box_ops(box)->power_off(box);
 }
 
-/* Somebody was the last user of a box, which is not switched off for that yet. */
+/* Is a box still on although its last event was closed? */
 static bool pmu_power_due;
 
 /*
@@ -96,7 +99,10 @@ void pmu_power_exit(void)
 	flush_work(&pmu_power_work);
 }
 
-/* @only, or all boxes of a PMU: those that can be. If none can, the first one's error. */
+/*
+ * Power @only, or if that is NULL as many boxes of the PMU as can be powered. Returns the first
+ * error if no box could.
+ */
 static int pmu_power_up(struct pmu_dev *pd, struct pmu_box *only)
 {
 	struct pmu_box *box;
@@ -133,7 +139,7 @@ int pmu_power_use(struct pmu_dev *pd, struct pmu_box *box, const struct perf_eve
 	return err;
 }
 
-/* The opposite, in any context. */
+/* The opposite of pmu_power_use(). Any context. */
 void pmu_power_unuse(struct pmu_dev *pd, struct pmu_box *box)
 {
 	if (!atomic_dec_and_test(box ? &box->users : &pd->users) || !pd->desc->ops->power_on)

@@ -53,7 +53,7 @@ bool pmu_events_share(const struct pmu_event *one, const struct pmu_event *other
 	       pmu_attrs_are_equal(&one->event->attr, &other->event->attr);
 }
 
-/* Let the event count with what an equal one has claimed, if there is such. */
+/* Let the event count with the counter of an equal event, if there is one. */
 bool pmu_share_join(struct pmu_box *box, struct pmu_event *ev)
 {
 	struct pmu_event *bearer;
@@ -69,14 +69,16 @@ bool pmu_share_join(struct pmu_box *box, struct pmu_event *ev)
 	return false;
 }
 
-/* The event has claimed hardware, which others may share from now on. */
+/* The event has claimed a counter. Equal events may share it from now on. */
 void pmu_share_offer(struct pmu_box *box, struct pmu_event *ev)
 {
 	if (pmu_dev_shares(box->pd))
 		list_add(&ev->bearing, &box->bearers);
 }
 
-/* All that is known of the hardware goes to another of those that share it. */
+/*
+ * Make another event that shares the counter its bearer. What is known of the counter goes with it.
+ */
 static void pmu_share_hand(struct pmu_box *box, struct pmu_event *from, struct pmu_event *to)
 {
 	struct pmu_event *ev;
@@ -95,7 +97,7 @@ static void pmu_share_hand(struct pmu_box *box, struct pmu_event *from, struct p
 		box_ops(box)->hand(box, from, to);
 }
 
-/* The event does not count. Does it leave its hardware to others? */
+/* The event has stopped. Do others go on sharing its counter? */
 bool pmu_share_leave(struct pmu_box *box, struct pmu_event *ev)
 {
 	struct pmu_event *heir;

@@ -47,7 +47,7 @@
 	 INTEL_IMC_CTL_INVERT | INTEL_IMC_CTL_THRESHOLD)
 #define INTEL_IMC_FIXED_CTL_FIELDS	INTEL_IMC_CTL_ENABLE
 
-/* A channel with many reads is checked so seldom that this adds few accesses to theirs. */
+/* The least time between two checks: on a channel that is read often they add few accesses. */
 #define INTEL_IMC_INSPECTION_PERIOD	(10 * HZ)
 
 const struct intel_imc_layout intel_imc_config_layout = {
@@ -105,7 +105,10 @@ static void intel_imc_write_ctl(struct intel_imc_channel *ch, unsigned int idx, 
 	ch->ctl[idx] = value;
 }
 
-/* Does a counter count once the channel is thawed? Without an enable bit it is what it selects. */
+/*
+ * Will a counter count once the channel is thawed? A counter without an enable bit always counts
+ * what it selects.
+ */
 static bool intel_imc_would_count(const struct intel_imc_channel *ch, unsigned int idx)
 {
 	return ch->layout->no_enable ? ch->ctl[idx] : ch->ctl[idx] & INTEL_IMC_CTL_ENABLE;
@@ -128,13 +131,13 @@ static void intel_imc_reset_counters(struct intel_imc_channel *ch)
 	intel_imc_write(ch, ch->layout->box_ctl, frozen);
 }
 
-/* After intel_imc_reset_counters(), which may not clear the fixed counter. */
+/* Call this after intel_imc_reset_counters(), which may leave the fixed counter as it was. */
 static void intel_imc_clear_counter(struct intel_imc_channel *ch, unsigned int idx)
 {
 	if (ch->io->read_counter) {
 		u64 whole = ch->io->read_counter(ch, intel_imc_ctr(ch, idx));
 
-		/* Nobody answered. A start reads it again then. */
+		/* The device did not answer. The next start reads the counter again. */
 		if (whole >> INTEL_IMC_COUNTER_WIDTH)
 			ch->suspect = true;
 		ch->value[idx] = whole & GENMASK_ULL(INTEL_IMC_COUNTER_WIDTH - 1, 0);
@@ -326,13 +329,19 @@ static int intel_imc_check_begin(struct intel_imc_channel *ch)
 	u64 value;
 
 	intel_imc_channel_reset(ch);
-	/* This may be no counter at all, so there is no highest rate: both halves are read. */
+	/*
+	 * Nothing has shown yet that this is a counter, so no highest rate is known: both halves
+	 * are read.
+	 */
 	intel_imc_counter_start(ch, INTEL_IMC_FIXED, INTEL_IMC_CTL_ENABLE, U64_MAX);
 	intel_imc_channel_thaw(ch);
 	return intel_imc_counter_read(ch, INTEL_IMC_FIXED, &value);
 }
 
-/* Twice, since the socket may have slept before; a read takes longer than hundreds of clocks. */
+/*
+ * Compare twice, since the socket may have slept before the first read. A read takes longer than
+ * hundreds of clocks.
+ */
 static int intel_imc_check_clock(struct intel_imc_channel *ch)
 {
 	for (int i = 0; i < 2; i++) {
@@ -430,7 +439,7 @@ u64 intel_imc_counter_start(struct intel_imc_channel *ch, unsigned int idx, u32 
 	ch->active |= BIT(idx);
 	if (ch->ctl[idx] != ctl || ch->suspect)
 		intel_imc_write_ctl(ch, idx, ctl);
-	/* If it fails, so does the next read, which reports it. */
+	/* If this read fails, so does the next one, which reports it. */
 	if (ch->suspect || ch->adrift & BIT(idx))
 		intel_imc_counter_read(ch, idx, &value);
 	ch->adrift &= ~BIT(idx);

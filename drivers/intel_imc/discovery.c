@@ -18,9 +18,9 @@
 #include "intel_imc.h"
 
 /* Words of 64 bits. The first record is the socket's, the others are of a unit each. */
-#define TABLE_STRIDE		GENMASK_ULL(15, 8)	/* words of a record */
+#define TABLE_STRIDE		GENMASK_ULL(15, 8)	/* words that a record has */
 #define TABLE_RECORDS		GENMASK_ULL(25, 16)	/* behind the first */
-#define RECORD_WORDS		3			/* that say something */
+#define RECORD_WORDS		3			/* words of a record that have a meaning */
 #define UNIT_COUNTERS		GENMASK_ULL(7, 0)
 #define UNIT_CTL		GENMASK_ULL(15, 8)
 #define UNIT_WIDTH		GENMASK_ULL(23, 16)
@@ -34,7 +34,7 @@
 /* The number is part of a name, which the in-tree driver has, too. */
 #define MAX_NUMBER		99
 
-/* What no processor addresses */
+/* Physical addresses from here on do not exist on any processor */
 #define MAX_ADDRESS		BIT_ULL(52)
 
 /* The capability */
@@ -52,7 +52,7 @@ struct intel_imc_pci_table {
 	void __iomem *regs;
 };
 
-/* Why a record of a memory channel cannot be right; NULL: it can. */
+/* Returns what is wrong with a record of a memory channel, or NULL. */
 static const char *intel_imc_unit_fault(u64 registers, u64 address, u64 number)
 {
 	if (FIELD_GET(UNIT_ACCESS, registers) != UNIT_ACCESS_MEMORY)
@@ -69,7 +69,7 @@ static const char *intel_imc_unit_fault(u64 registers, u64 address, u64 number)
 	return NULL;
 }
 
-/* Why a channel cannot be one beside those before; NULL: it can. */
+/* Returns why a channel contradicts those that were found before it, or NULL. */
 static const char *intel_imc_unit_clash(const struct intel_imc_units *units, u64 address,
 					u64 number)
 {
@@ -208,7 +208,10 @@ void intel_imc_discover(const struct intel_imc_part *part, int socket,
 	while ((pdev = pci_get_device(PCI_VENDOR_ID_INTEL, INTEL_IMC_TABLE_DEVICE, pdev))) {
 		if (intel_imc_socket_of_table(pdev, part) != socket)
 			continue;
-		/* Capabilities that lead back would go round for ever. */
+		/*
+		 * A list of capabilities that leads back to an earlier one would be walked for
+		 * ever.
+		 */
 		for (cap = 0; (next = pci_find_next_ext_capability(pdev, cap,
 								   PCI_EXT_CAP_ID_DVSEC)) > cap;
 		     cap = next)

@@ -15,14 +15,14 @@
 
 #define INTEL_IMC_FREE_WIDTH	48
 
-/* The event code of all of them; the umask tells which. */
+/* The event code of all these counters; the umask selects one. */
 #define INTEL_IMC_FREE_EVENT	0xff
 
-/* Those of a generation. The registers are in the order of the events. */
+/* The free-running counters of a generation. Registers are in the order of the events. */
 struct intel_imc_free_kind {
 	struct pmu_desc desc;
 	const u8 *registers;
-	u16 offset, size;		/* in a controller's registers */
+	u16 offset, size;		/* offset in a controller's registers */
 };
 
 /* The counters of one controller */
@@ -62,10 +62,13 @@ static const struct pmu_named_event intel_imc_spr_free_events[] = {
 
 static const u8 intel_imc_spr_free_registers[] = { 0x00, 0x68, 0x70 };
 
-/* Two channels, of which none moves more than a line in a clock, nor counts more than that */
+/*
+ * A controller has two channels. Each moves at most one line in a clock, and counts no more than
+ * that.
+ */
 #define INTEL_IMC_FREE_MAX_RATE	(2 * INTEL_IMC_DDR5_CLOCK_HZ)
 
-/* A counter of a controller: where it is, or -EINVAL for a config that is none. */
+/* Returns the register of the counter that a config asks for, or -EINVAL if there is none. */
 static int intel_imc_free_register(const struct intel_imc_free_kind *kind, u64 config)
 {
 	for (int i = 0; i < kind->desc.nr_events; i++)
@@ -75,8 +78,8 @@ static int intel_imc_free_register(const struct intel_imc_free_kind *kind, u64 c
 }
 
 /*
- * Nothing keeps the counters from beginning anew, as behind a sleep: what they then seem to have
- * moved is more than can be, and does not count.
+ * The counters may start anew at any time, for example after a sleep. Then the difference is larger
+ * than the bound, and is not counted.
  */
 static int intel_imc_free_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
@@ -90,7 +93,7 @@ static int intel_imc_free_event_init(const struct pmu_desc *desc, struct pmu_eve
 	return min(reg, 0);
 }
 
-/* One look at memory, in an NMI as well. Sources disagree about the bits above the width. */
+/* One load, also in an NMI. Sources disagree about the bits above the width. */
 static int intel_imc_free_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
 {
 	struct intel_imc_free *free = pmu_box_priv(box);
@@ -140,7 +143,7 @@ void intel_imc_free_init(void)
 	intel_imc_spr_free.desc.scope = scope;
 }
 
-/* Where a controller's counters are, mapped; NULL, with a message, if there are none. */
+/* Map a controller's counters. Returns NULL, with a message, if there are none. */
 static void __iomem *intel_imc_free_map(struct pci_dev *pdev,
 					const struct intel_imc_free_kind *kind,
 					unsigned int controller)

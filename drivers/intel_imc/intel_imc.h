@@ -42,18 +42,18 @@ struct intel_imc_channel {
 	const struct intel_imc_layout *layout;
 	struct pci_dev *pdev;
 	void __iomem *regs;		/* the function's page or the block; NULL: neither */
-	phys_addr_t block;		/* its address; 0: registers are in configuration space */
+	phys_addr_t block;		/* of the block; 0: registers are in configuration space */
 	u32 box_ones;			/* bits of BOX_CTL that must be written 1 */
 	u32 ctl[INTEL_IMC_COUNTERS];	/* control registers */
 	u64 value[INTEL_IMC_COUNTERS];	/* counters at the last read; exact for stopped ones */
 	u64 read_ns[INTEL_IMC_COUNTERS];	/* a moment before that read, */
-	u64 low_half_ns[INTEL_IMC_COUNTERS];	/* and how long the low half is enough */
+	u64 low_half_ns[INTEL_IMC_COUNTERS];	/* and the time for which the low half is enough */
 	u8 active;			/* bit per counter in use */
-	u8 adrift;			/* bit per counter that may have moved for nobody */
+	u8 adrift;			/* bit per counter that may have moved without an event */
 	bool frozen;
 	bool freeze_reads;		/* the freeze bit reads as it was written */
 	bool suspect;			/* see intel_imc_channel_inspect() */
-	bool told;			/* and the log says so, or will: */
+	bool told;			/* the log says so, or complaint will: */
 	struct irq_work complaint;
 	unsigned int odd_reg;
 	u32 odd_found, odd_wanted;
@@ -62,7 +62,7 @@ struct intel_imc_channel {
 	/* For main.c: */
 	const struct intel_imc_part *part;
 	int number, socket;
-	struct delayed_work retry;	/* while it does not count */
+	struct delayed_work retry;	/* armed while the channel does not count */
 	unsigned int retry_s;
 };
 
@@ -122,12 +122,12 @@ struct intel_imc_pair {
 
 /* The blocks of registers in memory that one function leads to. */
 struct intel_imc_blocks {
-	u8 model;			/* of the CPU: others share the function's id */
+	u8 model;			/* the CPU's model: other models share the function's id */
 	u8 controllers;
-	u8 channels;			/* of a controller, */
-	u8 numbers;			/* and in the names of PMUs */
-	u32 offset, stride;		/* of the channels' blocks in a controller's registers */
-	bool table;			/* a table says where the blocks are, and how many */
+	u8 channels;			/* channels of a controller, */
+	u8 numbers;			/* and as many as names of PMUs count */
+	u32 offset, stride;		/* of channels' blocks, among a controller's registers */
+	bool table;			/* a table says how many blocks there are, and where */
 };
 
 /* The function with the table. It is another driver's. */
@@ -139,7 +139,7 @@ struct intel_imc_blocks {
 /* A memory channel, as a table has it */
 struct intel_imc_unit {
 	phys_addr_t block;
-	unsigned int number;		/* in the PMU's name */
+	unsigned int number;		/* the number in the PMU's name */
 };
 
 struct intel_imc_units {
@@ -169,7 +169,7 @@ struct intel_imc_part {
 	u16 ubox;			/* PCI device that maps buses to sockets */
 	u8 ubox_nodeid;			/* its registers */
 	u8 ubox_map;
-	bool ubox_below;		/* on a lower bus than the channels, not on theirs */
+	bool ubox_below;		/* the UBOX is on a lower bus than the channels */
 	u32 box_ones;			/* bits of BOX_CTL that must be written 1 */
 	const struct intel_imc_slot *slots;	/* ends with devfn 0; NULL: the device id tells */
 	struct intel_imc_kind *kind;

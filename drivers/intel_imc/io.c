@@ -113,6 +113,8 @@ void intel_imc_io_resume(struct intel_imc_channel *ch)
 /**
  * intel_imc_io_name() - how a channel is reached, for messages.
  * @ch: the channel
+ *
+ * Return: a word or two.
  */
 const char *intel_imc_io_name(const struct intel_imc_channel *ch)
 {

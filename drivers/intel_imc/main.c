@@ -124,8 +124,8 @@ static const struct pci_device_id intel_imc_ids[] = {
 	INTEL_IMC_ID(0x2042, INTEL_IMC_SKX, 0), INTEL_IMC_ID(0x2046, INTEL_IMC_SKX, 0),
 	INTEL_IMC_ID(0x204a, INTEL_IMC_SKX, 0),
 	/*
-	 * These functions lead to channels. Other processors have them as well, so the model
-	 * decides.
+	 * These functions lead to channels. Processors of other kinds have functions with the same
+	 * ids, so the CPU's model decides.
 	 */
 	INTEL_IMC_ID(0x3451, INTEL_IMC_ICX, 0), INTEL_IMC_ID(0x3251, INTEL_IMC_SPR, 0),
 	{ }
@@ -188,7 +188,7 @@ static int intel_imc_channel_number(struct pci_dev *pdev, const struct intel_imc
 	return -ENODEV;
 }
 
-/* What messages call the number from the UBOX. */
+/* The word by which messages call the number from the UBOX. */
 static const char *intel_imc_socket_word(void)
 {
 	return intel_imc_sockets_are_dies() ? "die" : "socket";
@@ -249,7 +249,7 @@ static void intel_imc_retry_later(struct intel_imc_channel *ch)
 {
 	bool no_cpu = intel_imc_socket_cpu(ch->socket) < 0;
 
-	/* Not while the machine goes to sleep. */
+	/* Do not touch registers while the machine goes to sleep. */
 	queue_delayed_work(system_freezable_wq, &ch->retry, ch->retry_s * HZ);
 	ch->retry_s = min(2 * ch->retry_s,
 			  no_cpu ? INTEL_IMC_MAX_RETRY_NO_CPU_S : INTEL_IMC_MAX_RETRY_S);
@@ -260,7 +260,7 @@ static void intel_imc_retry(struct work_struct *work)
 	struct intel_imc_channel *ch =
 		container_of(to_delayed_work(work), struct intel_imc_channel, retry);
 
-	/* The function may answer next time. */
+	/* Try again later: the function may answer then. */
 	if (intel_imc_try(ch))
 		intel_imc_retry_later(ch);
 	else

@@ -19,8 +19,8 @@
 #include "intel_imc.h"
 
 /*
- * Two channels a controller, though the in-tree driver counts three, and so has them in the
- * names: every third PMU of it is a phantom.
+ * A controller has two channels. The in-tree driver numbers PMUs as if it had three, so every third
+ * PMU of that driver is a phantom. Our names have the same numbers.
  */
 const struct intel_imc_blocks intel_imc_icx_blocks = {
 	.model = 0x6a,
@@ -29,7 +29,10 @@ const struct intel_imc_blocks intel_imc_icx_blocks = {
 };
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_icx_blocks);
 
-/* How many channels there are is the table's to say; these are what Intel's lists have. */
+/*
+ * The discovery table says how many channels there are. These numbers are those of Intel's event
+ * lists.
+ */
 const struct intel_imc_blocks intel_imc_spr_blocks = {
 	.model = 0x8f, .controllers = 4, .channels = 2, .table = true,
 };

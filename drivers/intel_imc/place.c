@@ -39,8 +39,8 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_cluster_of);
 
 /*
  * The NUMA node of a channel on the socket of @cpu, or NUMA_NO_NODE. Clusters are the nodes of the
- * socket's CPUs, in ascending order. If CPUs are offline, a node may be missing among these; so all
- * sockets together have to have as many as this one would make it.
+ * socket's CPUs, in ascending order. If CPUs are offline, a node of the socket may be missing. So
+ * the number of nodes is believed only if that many for each socket make the machine's total.
  */
 static int intel_imc_node_of(const struct intel_imc_kind *kind, unsigned int number, int cpu)
 {

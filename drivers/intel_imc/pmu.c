@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The memory controller as the core sees it: how a config becomes a control register,
- * and the verbs.
- */
+/* The memory controller for pmu_core: how a config becomes a control register, and the verbs. */
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
 #include <linux/errno.h>
@@ -35,6 +32,8 @@ const struct pmu_format intel_imc_spr_formats[INTEL_IMC_FORMATS + 1] = {
 /**
  * intel_imc_config_is_fixed() - does a config ask for the fixed counter?
  * @config: attr.config
+ *
+ * Return: true for the config of the fixed counter, with no other bit set.
  */
 bool intel_imc_config_is_fixed(u64 config)
 {
@@ -79,10 +78,7 @@ static int intel_imc_event_init(const struct pmu_desc *desc, struct pmu_event *e
 	const struct intel_imc_kind *kind = container_of(desc, struct intel_imc_kind, desc);
 	u64 config = ev->event->attr.config;
 
-	/*
-	 * This is not the fixed counter, since a umask or another field is set. No such event
-	 * exists.
-	 */
+	/* The fixed counter's config with a umask or another field: no such event exists. */
 	if (!intel_imc_config_is_fixed(config) &&
 	    FIELD_GET(INTEL_IMC_CONFIG_EVENT, config) == INTEL_IMC_CONFIG_FIXED)
 		return -EINVAL;

@@ -36,7 +36,8 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_socket_from_map);
 /**
  * intel_imc_sockets_are_dies() - is a socket of the UBOX one die of a package?
  *
- * Then it is a topology_logical_die_id(), otherwise a topology_physical_package_id().
+ * Return: true if a socket's number is a topology_logical_die_id(), false if it is a
+ * topology_physical_package_id().
  */
 bool intel_imc_sockets_are_dies(void)
 {
@@ -44,8 +45,10 @@ bool intel_imc_sockets_are_dies(void)
 }
 
 /**
- * intel_imc_cpu_socket() - the socket of a CPU, as intel_imc_socket_of() counts them.
+ * intel_imc_cpu_socket() - the socket of a CPU.
  * @cpu: a CPU that is online
+ *
+ * Return: the socket, as intel_imc_socket_of() counts them.
  */
 int intel_imc_cpu_socket(int cpu)
 {
@@ -75,7 +78,7 @@ int intel_imc_socket_cpu(int socket)
 	return found;
 }
 
-/* Where the UBOX is, from a function's bus */
+/* Where to look for the UBOX, from a function's bus */
 enum intel_imc_side { INTEL_IMC_HERE, INTEL_IMC_BELOW, INTEL_IMC_ABOVE };
 
 /*
@@ -126,7 +129,7 @@ static int intel_imc_socket_of_ubox(struct pci_dev *ubox, const struct intel_imc
 
 	if (!ubox)
 		return -ENXIO;
-	/* All ones: the UBOX is gone, since the map has 24 bits. */
+	/* The map has 24 bits, so all ones mean that the UBOX is gone. */
 	if (!pci_read_config_dword(ubox, part->ubox_nodeid, &nodeid) &&
 	    !pci_read_config_dword(ubox, part->ubox_map, &map) && !PCI_POSSIBLE_ERROR(map))
 		socket = intel_imc_socket_from_map(nodeid, map);

@@ -117,7 +117,7 @@ static const char *power_imc_event_read(struct device *dev, const struct power_i
 	event->name = name;
 	event->scale = scale ? devm_kstrdup(dev, scale, GFP_KERNEL) : NULL;
 	event->unit = text ? devm_kstrdup(dev, text, GFP_KERNEL) : NULL;
-	/* Without its scale the event would show another number. */
+	/* Without the scale, perf would show another number for the event. */
 	if ((scale && !event->scale) || (text && !event->unit))
 		return "found no memory";
 	return NULL;

@@ -67,7 +67,7 @@ int power_imc_counter_read(const void *base, const struct pmu_event *ev, u64 *va
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_counter_read);
 
-/* In a work item of its own, since the reader may hold locks that printing needs. */
+/* Runs in an irq_work: whoever reads a counter may hold locks that printing needs. */
 static void power_imc_restart_tell(struct irq_work *work)
 {
 	pr_warn("power_imc_pmu: counters in memory have begun anew at 0, as when a chip's microcode is restarted: what they had counted since they were last read is lost\n");
@@ -77,8 +77,8 @@ static DEFINE_IRQ_WORK(power_imc_restart_work, power_imc_restart_tell);
 static atomic_t power_imc_restart_told = ATOMIC_INIT(0);
 
 /*
- * For all counters in memory: none of 64 bits ever wraps. Reported once, since a microcode has
- * many.
+ * Counters in memory have 64 bits and never wrap, so a smaller value means that the microcode has
+ * started anew. This is reported once, since a microcode has many counters.
  */
 void power_imc_counter_restarted(struct pmu_box *box, struct pmu_event *ev)
 {
@@ -86,7 +86,7 @@ void power_imc_counter_restarted(struct pmu_box *box, struct pmu_event *ev)
 		irq_work_queue(&power_imc_restart_work);
 }
 
-/* The module goes, and there are no events. May sleep. */
+/* The module is unloaded and no event is open. May sleep. */
 void power_imc_counter_exit(void)
 {
 	irq_work_sync(&power_imc_restart_work);
@@ -150,7 +150,7 @@ int power_imc_core_register(struct power_imc_unit *unit)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_core_register);
 
-/* An inherited event shares the session of its parent, which ends after it. */
+/* An inherited event uses the session of its parent, which is freed later. */
 static int power_imc_thread_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	if (ev->event->parent)
@@ -211,7 +211,7 @@ static const struct pmu_box_ops power_imc_thread_ops = {
 	.thaw = power_imc_thread_thaw,
 };
 
-/* Every CPU that may come online has a page, and LDBAR's value to count there. */
+/* Give every possible CPU a page, and compute the value of LDBAR that counts there. */
 int power_imc_threads_create(struct power_imc *imc)
 {
 	int cpu;

@@ -22,12 +22,14 @@
 
 #include "power_imc.h"
 
-static struct cpumask power_imc_ldbar_clean;	/* CPUs whose LDBAR is ours */
+static struct cpumask power_imc_ldbar_clean;	/* CPUs whose LDBAR this driver has written */
 
 /**
- * power_imc_ldbar() - LDBAR's value.
+ * power_imc_ldbar() - compute a value for LDBAR.
  * @address: of a thread's page or buffer, real or in the linear map
  * @mode: POWER_IMC_LDBAR_ENABLE to accumulate, POWER_IMC_LDBAR_TRACE to trace, 0 for neither
+ *
+ * Return: the register's content.
  */
 u64 power_imc_ldbar(u64 address, u64 mode)
 {
@@ -48,7 +50,7 @@ void power_imc_ldbar_write(const struct power_imc *imc, u64 value)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_write);
 
-/* The engine of this CPU's core is off, unless it could not be stopped. */
+/* Runs with the engine of this CPU's core off, unless that could not be stopped. */
 static void power_imc_ldbar_clear_here(void)
 {
 	mtspr(SPRN_LDBAR, 0);
@@ -66,7 +68,7 @@ static void power_imc_ldbar_untrace_local(void *unused)
 		mtspr(SPRN_LDBAR, 0);
 }
 
-/* After this no thread that is online points to memory. May sleep. */
+/* Clear LDBAR of every online CPU. May sleep. */
 void power_imc_ldbar_clear(void)
 {
 	if (power_imc_ldbar_is_ours())
@@ -85,7 +87,7 @@ void power_imc_ldbar_untrace(void)
 	power_imc_engines_wait();
 }
 
-/* Is what LDBAR of a CPU has of our own, and not of a predecessor's? */
+/* Was LDBAR of a CPU written by this driver, and not by a kernel before? */
 bool power_imc_ldbar_is_clean(int cpu)
 {
 	return cpumask_test_cpu(cpu, &power_imc_ldbar_clean);
@@ -133,7 +135,7 @@ static int power_imc_engine_set_half(const struct power_imc_core *core, u32 pir,
 						    firmware->core(pir, on);
 }
 
-/* All halves are tried. Returns the first error. */
+/* Try all halves. Returns the first error. */
 static int power_imc_engine_stop(const struct power_imc_core *core)
 {
 	int first = 0;
@@ -249,9 +251,9 @@ int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, 
 		err = -ENODEV;
 	} else if (!core->users) {
 		core->type = type;
-		/* One that is paused is started when it is resumed. */
+		/* A paused engine is started when it is resumed. */
 		err = core->paused ? 0 : power_imc_engine_start(core);
-		/* The firmware may have done a part of it. */
+		/* The firmware may have done a part of what it was asked for. */
 		if (err) {
 			*holders = power_imc_engine_stopped(core, power_imc_engine_stop(core));
 			dev_warn_ratelimited(core->imc->dev, "the engine of CPU %d's core could not be started (%pe): events do not count there\n",
@@ -329,7 +331,7 @@ int power_imc_engine_pause(struct power_imc_core *core)
 {
 	if (power_imc_core_call(core->pir, power_imc_engine_pause_here, core))
 		return core->pause_error;
-	/* It is asleep, and its engine off, whatever the firmware says. */
+	/* The core is asleep and its engine is off, whatever the firmware says. */
 	core->paused = true;
 	return 0;
 }
@@ -360,7 +362,8 @@ void power_imc_engine_resume(struct power_imc_core *core)
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_resume);
 
 /*
- * Should the engine be on, but is off? A core that does not answer sleeps. Called with core->lock.
+ * Is the engine off although it should be on? A core that does not answer is asleep. Called with
+ * core->lock.
  */
 static bool power_imc_engine_is_missing(struct power_imc_core *core)
 {
@@ -462,7 +465,7 @@ int power_imc_engines_quiesce(struct power_imc *imc)
 	return first;
 }
 
-/* Wait until what the engines had begun to write is written. */
+/* Wait until the last writes of the engines have arrived in memory. */
 void power_imc_engines_wait(void)
 {
 	msleep(POWER_IMC_LINGER_MS);
@@ -502,7 +505,7 @@ static int power_imc_engines_off(struct power_imc *imc)
 void power_imc_engines_halt(struct power_imc *imc)
 {
 	power_imc_engines_off(imc);
-	/* Also where an engine does not stop: it would write to memory of the next kernel. */
+	/* Do this even if an engine does not stop: it would write to memory of the next kernel. */
 	power_imc_ldbar_clear();
 }
 
@@ -546,7 +549,10 @@ int power_imc_engines_create(struct power_imc *imc)
 	unsigned int nr = cpu_core_index_of_thread(nr_cpu_ids - 1) + 1;
 	int cpu, err;
 
-	/* The action needs them, so they have to be freed after it. */
+	/*
+	 * Allocate before the action is added: the action uses the cores, so they have to be freed
+	 * after it.
+	 */
 	imc->cores = devm_kcalloc(imc->dev, nr, sizeof(*imc->cores), GFP_KERNEL);
 	imc->nr_cores = imc->cores ? nr : 0;
 	err = devm_add_action_or_reset(imc->dev, power_imc_engines_release, imc);

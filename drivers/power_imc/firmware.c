@@ -57,6 +57,7 @@ unsigned int power_imc_halves(void)
  * An ultravisor keeps LDBAR for itself, and interrupts a hypervisor that touches it.
  *
  * Context: any.
+ * Return: false if there is an ultravisor.
  */
 bool power_imc_ldbar_is_ours(void)
 {
@@ -65,9 +66,10 @@ bool power_imc_ldbar_is_ours(void)
 
 /**
  * power_imc_unit_is_ours() - may a unit be counted on this machine?
- * @unit: the unit; those of the nest need no LDBAR
+ * @unit: the unit
  *
  * Context: any.
+ * Return: true for units of the nest, which need no LDBAR, and for all if LDBAR may be touched.
  */
 bool power_imc_unit_is_ours(const struct power_imc_unit *unit)
 {
@@ -127,10 +129,12 @@ static u32 power_imc_p10_address(enum power_imc_scom which, unsigned int core)
 }
 
 /**
- * power_imc_scom_address() - the address of a core's register.
+ * power_imc_scom_address() - where a register of a core is.
  * @generation: the processor's
  * @which: the register
- * @core: number in its chip
+ * @core: number of the core in its chip
+ *
+ * Return: the SCOM address.
  */
 u32 power_imc_scom_address(enum power_imc_generation generation, enum power_imc_scom which,
 			   unsigned int core)
@@ -142,8 +146,10 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_scom_address);
 
 /**
  * power_imc_scom_core() - the number of a core in its chip, for power_imc_scom_address().
- * @pir: of a thread
- * @fused: is it in one of two that are fused? The number is that half's.
+ * @pir: of a thread of the core
+ * @fused: the core is one of two that are fused
+ *
+ * Return: the number; of a fused core that of the thread's half.
  */
 unsigned int power_imc_scom_core(u32 pir, bool fused)
 {
@@ -188,7 +194,10 @@ static int power_imc_scom_init_trace(u32 pir)
 	       power_imc_scom_write(pir, POWER_IMC_SCOM_TRACE, scom);
 }
 
-/* Also for engines that the firmware's calls start and stop: there is no call that tells. */
+/*
+ * Engines that the firmware's calls start and stop are also asked by registers: no call tells
+ * whether one is on.
+ */
 static int power_imc_scom_running(u32 pir, __be64 *answer)
 {
 	u32 address = power_imc_scom_address_of(pir, POWER_IMC_SCOM_HTM);

@@ -20,7 +20,7 @@ static const struct of_device_id power_imc_ids[] = {
 	{ }
 };
 
-/* A unit that cannot be registered does not keep the others from it. */
+/* If a unit cannot be registered, go on with the others. */
 static void power_imc_register(struct power_imc_unit *unit)
 {
 	int err = 0;
@@ -93,7 +93,7 @@ static int power_imc_probe(struct platform_device *pdev)
 	return 0;
 }
 
-/* From here on nothing may fail: once there is a PMU, its events may be open. */
+/* Nothing may fail from here on: as soon as a PMU is registered, its events may be open. */
 static void power_imc_register_all(struct power_imc *imc)
 {
 	for (unsigned int i = 0; i < imc->nr_units; i++)

@@ -31,7 +31,7 @@ void *power_imc_memory_alloc(struct power_imc *imc, size_t size, int cpu)
 
 	if (!memory)
 		return NULL;
-	/* The driver can do without, so no task has to be killed for it. */
+	/* The driver can do without this memory, so no task should be killed for it. */
 	memory->address = kmalloc_node(size, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
 				       __GFP_RETRY_MAYFAIL, cpu_to_node(cpu));
 	if (!memory->address) {

@@ -26,7 +26,7 @@
 struct power_imc_nest {
 	struct power_imc_chip *chip;
 	enum power_imc_generation generation;
-	int group;			/* that snapshot is of in this pass, or -1 */
+	int group;			/* the group that snapshot has in this pass, or -1 */
 	__be64 snapshot[POWER_IMC_NEST_GROUP_SIZE / sizeof(u64)];
 };
 

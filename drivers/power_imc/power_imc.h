@@ -116,9 +116,8 @@ struct power_imc_unit {
  *	@answer is memory for it, in the linear map
  * @nest: resume or pause a chip's microcode
  *
- * @pir is the hardware number of a thread of the core or chip. Of a fused core it means the half
- *	that
- * the thread is in. All return 0 or a negative errno.
+ * @pir is the hardware number of a thread of the core or chip. In a fused core it stands for the
+ * half that the thread is in. All return 0 or a negative errno.
  */
 struct power_imc_firmware {
 	const char *name;
@@ -134,13 +133,13 @@ struct power_imc_firmware {
 struct power_imc_core {
 	raw_spinlock_t lock;
 	unsigned int users;		/* powered boxes; under lock, as is what follows */
-	enum power_imc_type type;	/* what for, while users > 0 or stuck */
-	bool paused;			/* off, whether it has users or not */
-	int pause_error;		/* of the last attempt */
+	enum power_imc_type type;	/* the kind of unit that uses it, if users > 0 or stuck */
+	bool paused;			/* kept off, whether it has users or not */
+	int pause_error;		/* the error of the last pause */
 	bool failed;			/* could not be started again, which has been reported */
 	bool stuck;			/* could not be stopped: may be on without users */
 	bool tells;			/* power_imc_firmware.running tells the truth */
-	unsigned int restarts;		/* times that it was found off */
+	unsigned int restarts;		/* number of times that the engine was found off */
 	__be64 answer;			/* for power_imc_firmware.running */
 	void *page;			/* POWER_IMC_PAGE_SIZE, where the core counts to */
 	u32 pir;			/* of the first thread; pir ^ 1 is in the other half */
@@ -153,7 +152,7 @@ struct power_imc_core {
 struct power_imc_thread {
 	struct power_imc_core *core;
 	void *page;			/* POWER_IMC_PAGE_SIZE, where it counts to */
-	u64 ldbar;			/* to count there */
+	u64 ldbar;			/* the value of LDBAR that counts there */
 };
 
 /* The device. */
@@ -167,9 +166,9 @@ struct power_imc {
 	unsigned int nr_cores;
 	struct power_imc_thread *threads;	/* by CPU number */
 	struct mutex memory_lock;
-	struct list_head memory;	/* that the hardware may write; under memory_lock */
-	bool halted;			/* nothing is started any more */
-	bool written;			/* the memory may be, when the module has gone */
+	struct list_head memory;	/* memory that the hardware may write; under memory_lock */
+	bool halted;			/* no engine or microcode is started any more */
+	bool written;			/* an engine may still write the memory: it is not freed */
 };
 
 static inline struct power_imc_unit *to_imc_unit(const struct pmu_desc *desc)

@@ -98,7 +98,7 @@ static void power_imc_ring_advance(struct power_imc_ring *ring, __be64 tb)
 /* Has the writer come round since the next slot was copied, or before? */
 static bool power_imc_ring_lapped(const struct power_imc_ring *ring)
 {
-	dma_rmb();	/* the writer came to the slot before the next one first */
+	dma_rmb();	/* the writer reached the slot before the next one earlier */
 	return !ring->behind &&
 	       READ_ONCE(power_imc_ring_slot(ring, ring->next - 1)->tb) != ring->mark;
 }
@@ -256,13 +256,13 @@ bool power_imc_ring_pass(struct power_imc_ring *ring, u64 now)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_pass);
 
-/* What is in the slot to be read next. */
+/* What the slot that is to be read next holds. */
 enum power_imc_slot {
 	POWER_IMC_SLOT_EMPTY, POWER_IMC_SLOT_RECORD, POWER_IMC_SLOT_AHEAD,
 	POWER_IMC_SLOT_CORRUPT, POWER_IMC_SLOT_STALE, POWER_IMC_SLOT_MOVED,
 };
 
-/* A whole record that was not taken yet. */
+/* Judge a whole record that was not taken yet. */
 static enum power_imc_slot power_imc_ring_judge(const struct power_imc_ring *ring, u64 tb)
 {
 	return tb > ring->limit ? POWER_IMC_SLOT_AHEAD : POWER_IMC_SLOT_RECORD;
@@ -387,13 +387,14 @@ bool power_imc_ring_take(struct power_imc_ring *ring, struct power_imc_record *r
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_take);
 
 /**
- * power_imc_ring_is_quiet() - does the ring look at a glance as if it had no new record?
+ * power_imc_ring_is_quiet() - look at a glance whether a ring has a new record.
  * @ring: the ring
  *
  * This loads three timebases without a barrier: of the next slot; of the slot after it, in case the
  * next one is corrupt; and of slot 0, to which the writer may have gone back.
  *
  * Context: as power_imc_ring_take().
+ * Return: true if there seems to be none.
  */
 bool power_imc_ring_is_quiet(const struct power_imc_ring *ring)
 {

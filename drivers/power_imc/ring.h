@@ -40,7 +40,7 @@ struct power_imc_ring {
 	u32 next;			/* the slot to be read */
 	u32 left_off;			/* where the writer was before the restart, if fresh */
 	u64 restarted;			/* timebase of that */
-	u32 behind;			/* slots that are left of a lap, or 0 */
+	u32 behind;			/* slots of the writer's last lap still to be read, or 0 */
 	__be64 mark;			/* raw timebase of the slot before next, unless lapped */
 	u64 newest;			/* timebase: what is wanted is later than this */
 	u64 horizon;			/* timebase of the lap's newest record */

@@ -34,17 +34,20 @@
 #define POWER_IMC_SAMPLE_KNOWN		(PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD)
 #define POWER_IMC_SAMPLE_PLAIN		(POWER_IMC_SAMPLE_OF_TASK | POWER_IMC_SAMPLE_KNOWN)
 
-/* To read a clock takes less. Records are at least 7.8 us apart. */
+/* A try that takes less than this is exact enough: records are at least 7.8 us apart. */
 #define POWER_IMC_CLOCK_TICKS		(2 * tb_ticks_per_usec)
 #define POWER_IMC_CLOCK_TRIES		4
 
 /**
  * power_imc_record_mode() - in which mode was the thread?
- * @generation: on POWER10 the record tells. Before, only its address does, and a guest looks like
- *	the host
+ * @generation: the processor's
  * @record: the record
  * @has_user: the task is no kernel thread. A kernel thread at a low address executes the kernel or
  *	firmware in real mode
+ *
+ * On POWER10 the record tells the mode. Before, only its address does.
+ *
+ * Return: the mode; before POWER10 a guest's record gets the host's.
  */
 enum power_imc_mode power_imc_record_mode(enum power_imc_generation generation,
 					  const struct power_imc_record *record, bool has_user)
@@ -64,6 +67,8 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_record_mode);
  * power_imc_sample_wanted() - does an event want records of a mode?
  * @attr: of the event. The host's kernel is the hypervisor, so exclude_hv means nothing
  * @mode: of the record
+ *
+ * Return: true unless @attr excludes the mode.
  */
 bool power_imc_sample_wanted(const struct perf_event_attr *attr, enum power_imc_mode mode)
 {
@@ -81,7 +86,7 @@ bool power_imc_sample_wanted(const struct perf_event_attr *attr, enum power_imc_
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_wanted);
 
-/* Before the first record. The other members are set when they are needed. */
+/* Call this before the first record. The other members are set when they are needed. */
 void power_imc_sample_init(struct power_imc_sample *sample)
 {
 	memset(&sample->regs, 0, sizeof(sample->regs));
@@ -224,7 +229,7 @@ void power_imc_sample_begin(struct power_imc_trace_event *te, struct power_imc_s
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_begin);
 
-/* After the last record. */
+/* Call this after the last record. */
 void power_imc_sample_end(struct power_imc_trace_event *te)
 {
 	local64_add(te->counted, &te->event->count);
@@ -237,7 +242,7 @@ static void power_imc_sample_output(struct power_imc_trace_event *te,
 	struct perf_sample_data *data = &sample->data;
 
 	if (sample->of == te) {
-		/* What perf found out for the first sample is still true. */
+		/* What perf has computed for this event's first sample is still true. */
 		pmu_sample_flags(data) = POWER_IMC_SAMPLE_KNOWN | POWER_IMC_SAMPLE_OF_TASK;
 	} else {
 		perf_sample_data_init(data, 0, te->period);

@@ -51,26 +51,26 @@ MODULE_PARM_DESC(max_latency, "longest exit latency (us) of idle states that CPU
 
 #define POWER_IMC_NO_LIMIT	(-1)
 
-/* How often engines are looked at: counts of so long a time may be missing after a deep sleep. */
+/* How often engines are looked at. After a deep sleep, counts of up to this time may be missing. */
 #define POWER_IMC_LOOK_MS	500
 
-/* An open waits for hotplug no longer than this: to register tracepoints takes its lock. */
+/* The longest time that an open waits for hotplug, whose lock is needed to register tracepoints. */
 #define POWER_IMC_PROBE_WAIT_MS	10000
 
-/* Of the one device. Callbacks of hotplug and work items have no argument for it. */
+/* The device: there is one. Callbacks of hotplug and work items have no argument for it. */
 static struct power_imc *power_imc_session_imc;
 
 static DEFINE_RAW_SPINLOCK(power_imc_session_lock);	/* taken in IPIs */
 /* Under power_imc_session_lock: */
 static enum power_imc_type power_imc_session_type;	/* the kind that has the engines, or had */
-static unsigned int power_imc_session_events;		/* that are open */
+static unsigned int power_imc_session_events;		/* number of open events */
 static unsigned int power_imc_session_holders;		/* boxes with power, stuck engines */
-static u64 power_imc_session_left;			/* when the last of both left, in ns */
-static u64 power_imc_session_ready;			/* when LDBAR has acted, for this kind */
+static u64 power_imc_session_left;			/* time when the last of both left, ns */
+static u64 power_imc_session_ready;			/* time when LDBAR has acted, ns */
 static bool power_imc_session_traced;			/* LDBAR of CPUs may still trace */
-static void (*power_imc_session_switched)(int cpu);	/* for traces */
-static bool power_imc_session_probes;			/* are registered */
-static int power_imc_session_error;			/* since the last trace was opened */
+static void (*power_imc_session_switched)(int cpu);	/* called at task switches */
+static bool power_imc_session_probes;			/* the probes are registered */
+static int power_imc_session_error;			/* of registering the probes */
 
 static DECLARE_WAIT_QUEUE_HEAD(power_imc_session_wait);
 static struct pm_qos_request power_imc_session_request;
@@ -149,7 +149,7 @@ VISIBLE_IF_KUNIT int power_imc_session_hold(enum power_imc_type type)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_session_hold);
 
-/* So many of them more, or if negative less. */
+/* Add @more holders; a negative number removes some. */
 VISIBLE_IF_KUNIT void power_imc_session_add_holders(int more)
 {
 	power_imc_session_change(&power_imc_session_holders, more);
@@ -263,7 +263,7 @@ static void power_imc_sched_switch(void *data, PMU_SCHED_SWITCH_ARGS)
 	power_imc_session_switched(smp_processor_id());
 }
 
-/* In the task that ends. */
+/* Runs in the task that ends. */
 static void power_imc_sched_process_exit(void *data, PMU_SCHED_EXIT_ARGS)
 {
 	unsigned long flags;
@@ -323,7 +323,7 @@ static void power_imc_probes_adjust(void)
 	wanted = power_imc_session_events && power_imc_session_type == POWER_IMC_TYPE_TRACE;
 	on = wanted && !power_imc_session_probes;
 	off = !wanted && power_imc_session_probes;
-	/* A trace that is opened from here on waits for the next run. */
+	/* A trace that is opened after this waits for the next run of the work item. */
 	if (off)
 		power_imc_session_probes = false;
 	raw_spin_unlock_irq(&power_imc_session_lock);
@@ -437,7 +437,7 @@ int power_imc_session_open(enum power_imc_type type, void (*switched)(int cpu))
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_session_open);
 
-/* An event is closed. What was done for it is undone some time after the last. Any context. */
+/* An event is closed. Some time after the last event the session ends. Any context. */
 void power_imc_session_close(void)
 {
 	if (!power_imc_session_change(&power_imc_session_events, -1))
@@ -468,7 +468,7 @@ void power_imc_session_end(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_session_end);
 
-/* On another CPU, before @cpu executes anything. */
+/* Runs on another CPU, before @cpu executes anything. */
 static int power_imc_cpu_prepare(unsigned int cpu)
 {
 	int err;
@@ -481,7 +481,7 @@ static int power_imc_cpu_prepare(unsigned int cpu)
 	return err;
 }
 
-/* The CPU did not come after all, or has gone. */
+/* The CPU did not come online after all, or has gone offline. */
 static int power_imc_cpu_dead(unsigned int cpu)
 {
 	power_imc_engine_resume(power_imc_core_of(power_imc_session_imc, cpu));
@@ -497,7 +497,10 @@ static int power_imc_cpu_online(unsigned int cpu)
 	local_irq_save(flags);
 	power_imc_ldbar_clean_up();
 	local_irq_restore(flags);
-	/* It was not clean. A box that was powered may have cleared it a moment ago. */
+	/*
+	 * LDBAR was not clean. If a box was powered, that may have cleared it a moment ago: let it
+	 * act.
+	 */
 	if (core->paused)
 		power_imc_engines_wait();
 	power_imc_engine_resume(core);

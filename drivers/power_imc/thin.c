@@ -118,11 +118,14 @@ static u64 power_imc_thin_pass(struct power_imc_trace_event *te, u64 *records)
 }
 
 /**
- * power_imc_thin_many() - how many samples some records are to an event.
+ * power_imc_thin_many() - pass over some records of an event.
  * @te: the event; its position moves on
  * @records: number of records
  *
- * Like power_imc_thin_one() for each of them, but the time does not depend on their number.
+ * This does what power_imc_thin_one() does for each of them, in a time that does not depend on
+ * their number.
+ *
+ * Return: how many of the records are samples.
  */
 u64 power_imc_thin_many(struct power_imc_trace_event *te, u64 records)
 {

@@ -41,7 +41,7 @@ static const struct pmu_format power_imc_trace_formats[] = {
 	{ .name = "cpmc_load", .mask = POWER_IMC_CONFIG_CPMC_LOAD, .alias = true },
 };
 
-/* What no record tells of the moment. */
+/* Parts of a sample that describe its moment and are in no record. */
 #define POWER_IMC_TRACE_CANNOT	(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR | \
 				 PERF_SAMPLE_STACK_USER | PERF_SAMPLE_BRANCH_STACK)
 
@@ -50,12 +50,12 @@ static const struct pmu_format power_imc_trace_formats[] = {
 #define POWER_IMC_DRAIN_SOON_NS	(50 * NSEC_PER_USEC)
 #define POWER_IMC_DRAIN_SELDOM_NS	(8 * NSEC_PER_MSEC)
 #define POWER_IMC_DRAIN_MOST	256
-/* What is made during a drain is newer than its beginning, but not by so much. */
+/* Records that are made during a drain are newer than its beginning, but by less than this. */
 #define POWER_IMC_DRAIN_AHEAD_MS	100
 
 static DEFINE_PER_CPU(struct power_imc_trace *, power_imc_trace_of);
-static DEFINE_MUTEX(power_imc_trace_mutex);	/* allocating rings */
-static int power_imc_trace_state;		/* of hotplug */
+static DEFINE_MUTEX(power_imc_trace_mutex);	/* held while rings are allocated */
+static int power_imc_trace_state;		/* state of CPU hotplug */
 
 static void power_imc_drain_miss(struct power_imc_trace_event *te, u64 samples)
 {
@@ -144,8 +144,8 @@ static u32 power_imc_drain_some(struct power_imc_trace *trace, u32 budget)
 }
 
 /*
- * Take all records. With interrupts off, as long as it takes to make a ring of samples. Tests
- * measure this by its name, as they do power_imc_drain_switched().
+ * Take all records. Interrupts are off for as long as it takes to make a ring of samples. Tests
+ * trace this function and power_imc_drain_switched() by their names.
  */
 static noinline void power_imc_drain(struct power_imc_trace *trace)
 {
@@ -191,11 +191,13 @@ static noinline void power_imc_drain_switched(struct power_imc_trace *trace)
 }
 
 /**
- * power_imc_drain_next() - when the timer comes again, in ns.
+ * power_imc_drain_next() - after which interval the timer drains again.
  * @interval_ns: the interval that has ended
  * @all: all records were taken
  * @any: there were some
  * @idle: the CPU runs no task
+ *
+ * Return: the next interval in ns.
  */
 VISIBLE_IF_KUNIT u64 power_imc_drain_next(u64 interval_ns, bool all, bool any, bool idle)
 {
@@ -237,7 +239,7 @@ static void power_imc_drain_pass(struct power_imc_trace *trace)
 /* The first event starts. With interrupts off. */
 VISIBLE_IF_KUNIT void power_imc_drain_start(struct power_imc_trace *trace)
 {
-	/* Most often the timer is still armed for the task that had this CPU before. */
+	/* The timer is usually still armed for the task that ran on this CPU before. */
 	if (!trace->interval_ns || trace->interval_ns > POWER_IMC_DRAIN_NS)
 		power_imc_drain_arm(trace);
 }
@@ -331,7 +333,7 @@ static int power_imc_trace_allocate(struct power_imc_trace *trace)
 	if (!base)
 		return -ENOMEM;
 	trace->ring.base = base;
-	/* A box that is powered meanwhile sees the whole ring, or none. */
+	/* Publish the ring: a box that is powered meanwhile sees all of it or nothing. */
 	smp_store_release(&trace->ldbar,
 			  power_imc_ldbar(__pa(base), POWER_IMC_LDBAR_TRACE));
 	return 0;
@@ -440,7 +442,7 @@ static void power_imc_trace_power_off(struct pmu_box *box)
 	power_imc_drain_end(trace);
 }
 
-/* Have records written from now on. With interrupts off. */
+/* Have the hardware write records from now on. Interrupts are off. */
 static void power_imc_trace_begin(struct power_imc_trace *trace)
 {
 	power_imc_ring_restart(&trace->ring, get_tb());
@@ -460,7 +462,7 @@ static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int 
 			power_imc_trace_begin(trace);
 		power_imc_drain_start(trace);
 	} else {
-		/* Records that were written before this event started are not its own. */
+		/* Records that were written before this event started do not belong to it. */
 		power_imc_drain(trace);
 	}
 	list_add_tail(&te->node, &trace->events);
@@ -524,7 +526,7 @@ VISIBLE_IF_KUNIT int power_imc_trace_leave(struct power_imc_trace *trace)
 	power_imc_engines_wait();
 	local_irq_save(flags);
 	power_imc_drain(trace);
-	/* Events of tasks come and go here still. */
+	/* Events of tasks are still scheduled on this CPU. */
 	if (power_imc_trace_is_on(trace))
 		power_imc_ldbar_write(trace->core->imc, 0);
 	local_irq_restore(flags);
@@ -576,7 +578,7 @@ static int power_imc_trace_watch(struct power_imc *imc)
 		return state;
 	power_imc_trace_state = state;
 	err = devm_add_action(imc->dev, power_imc_trace_unwatch, imc);
-	/* Other units may be used. */
+	/* Go on without this unit: the others may be used. */
 	if (err)
 		cpuhp_remove_state_nocalls(state);
 	return err;
@@ -590,7 +592,7 @@ static struct power_imc_trace *power_imc_trace_create(struct power_imc *imc, int
 		return NULL;
 	trace->core = power_imc_core_of(imc, cpu);
 	trace->cpu = cpu;
-	/* Until it is watched. */
+	/* The CPU counts as leaving until hotplug watches it. */
 	trace->leaving = true;
 	trace->ring.slots = POWER_IMC_TRACE_SIZE / sizeof(struct power_imc_record);
 	power_imc_drain_init(trace);

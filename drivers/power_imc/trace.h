@@ -47,15 +47,15 @@ struct power_imc_trace_event {
 	struct hlist_head only;		/* the event, and no other */
 	/* While its samples are made, from power_imc_sample_begin() to power_imc_sample_end(): */
 	struct power_imc_sample *sample;
-	u64 clock_offset;		/* from the timebase, in ns, to the event's clock */
-	u64 count;			/* of a sample */
-	u64 counted;			/* of those that perf has not counted itself */
-	u8 modes;			/* those that it wants, a bit for each */
+	u64 clock_offset;		/* the event's clock minus the timebase, in ns */
+	u64 count;			/* counts of a sample */
+	u64 counted;			/* counts of samples that perf has not added itself */
+	u8 modes;			/* bit per mode whose records the event wants */
 	bool plain;			/* nothing but output is wanted of a sample */
-	bool over;			/* had all its samples; until it starts again */
+	bool over;			/* the event has reached its limit, until it starts again */
 };
 
-/* What is given to perf of a record, made once for many. */
+/* What perf gets for a record. It is built once and used for many records. */
 struct power_imc_sample {
 	struct pt_regs regs;
 	u64 time;
@@ -68,7 +68,7 @@ struct power_imc_sample {
 	struct {
 		u64 nr, context, ip;
 	} chain;			/* a struct perf_callchain_entry */
-	const struct power_imc_trace_event *of;	/* whose data is, or NULL */
+	const struct power_imc_trace_event *of;	/* the event that data was built for, or NULL */
 	struct perf_sample_data data;
 };
 
@@ -83,7 +83,7 @@ void power_imc_thin_begin(struct power_imc_trace_event *te, u64 seed);
 void power_imc_thin_next(struct power_imc_trace_event *te);
 u64 power_imc_thin_many(struct power_imc_trace_event *te, u64 records);
 
-/* Is the next record a sample to an event? Its position moves on. */
+/* Is the next record a sample of the event? Advances the event by one record. */
 static inline bool power_imc_thin_one(struct power_imc_trace_event *te)
 {
 	if (te->skip) {

@@ -84,7 +84,7 @@ enum pmu_scope {
 	PMU_SCOPE_CPU,		/* scope id: the CPU's number */
 };
 
-/* A core's number, on many processors, counts from 0 in each package. */
+/* On many processors the cores of each package are numbered from 0. */
 #define PMU_CORE_ID(package, core)	((package) << 16 | (core))
 
 /**
@@ -96,7 +96,7 @@ enum pmu_scope {
  */
 enum pmu_tasks { PMU_TASKS_NEVER, PMU_TASKS_TOO, PMU_TASKS_ONLY };
 
-/* Where perf and the hardware do not say the same of an event for a while. */
+/* States in which perf and the hardware disagree about an event for a while. */
 enum pmu_transit {
 	PMU_TRANSIT_NONE,
 	PMU_TRANSIT_OUT,	/* perf took it out, and may put it back soon: it counts on */
@@ -108,13 +108,13 @@ enum pmu_transit {
  * struct pmu_event - the core's part of a perf_event, from event_init to destruction.
  * @max_rate: most counts per second that the counter can advance by; set by
  *	pmu_box_ops.event_init, decides how often it is polled. 0: never wraps
- * @bound: most counts per second that the event can have; set by pmu_box_ops.event_init. A
- *	difference beyond it is not counted. 0: not known
+ * @bound: most counts per second that are possible for the event; set by
+ *	pmu_box_ops.event_init. A difference beyond it is not counted. 0: not known
  * @priv: the driver's: pmu_desc.event_size bytes, at first all zero; or if that is 0, set by
  *	pmu_box_ops.event_init and freed by event_free
- * @claims_anew: what the event claims depends on which others have claimed; set by
- *	pmu_box_ops.event_init. It is stopped and unclaimed, and claims anew, whenever perf puts
- *	another event beside it. Others keep what they have
+ * @claims_anew: what the event claims depends on the claims of other events; set by
+ *	pmu_box_ops.event_init. Whenever perf puts another event beside it, it is stopped and
+ *	unclaimed, and claims anew. Without this an event keeps what it has claimed
  * @event: the perf event
  *
  * The other members belong to the core.
@@ -127,22 +127,22 @@ struct pmu_event {
 	struct perf_event *event;
 	/* private: */
 	struct pmu_dev *pd;
-	struct pmu_box *box;		/* of a task's event: while it is scheduled, else NULL */
+	struct pmu_box *box;		/* a task's event has one only while it is scheduled */
 	struct list_head node;		/* in pmu_box.events, unless a task's */
 	struct list_head active;	/* in pmu_box.active while it counts */
 	struct pmu_event *bearer;	/* has the hardware: itself, or an equal one */
 	struct list_head sharing;	/* a bearer's list of the others, or their node */
 	/* Of a bearer: */
 	struct list_head bearing;	/* in pmu_box.bearers */
-	unsigned int counting;		/* how many events count with it */
-	atomic64_t prev;		/* raw value at the last fold, */
-	u64 folded_ns;			/* a moment before that was read, */
-	u64 folded_pass;		/* and the pass: pmu_box.pass */
+	unsigned int counting;		/* number of events that count with it */
+	atomic64_t prev;		/* raw value at the last fold */
+	u64 folded_ns;			/* a moment before that value was read */
+	u64 folded_pass;		/* the pass in which it was read: pmu_box.pass */
 	/* Of any event: */
 	u64 poll_ns;
 	int last_idx;			/* the counter it had, to get the same again */
 	enum pmu_transit transit;
-	bool failed;			/* the device was gone: counts no more */
+	bool failed;			/* the device was gone: the event counts no more */
 	struct irq_work fail_irq;
 	struct work_struct fail_work;
 };
@@ -154,12 +154,13 @@ static inline struct pmu_event *pmu_event_of(const struct perf_event *event)
 }
 
 /**
- * pmu_may_log() - does the log say why an event is refused?
+ * pmu_may_log() - may the log say why an event of the current task is refused?
  *
- * Yes for users who may profile the system. Others only get the errno, or anybody could fill the
- * log. The system's audit does not hear of the question.
+ * If every user could cause messages, any user could fill the log. Others only get the errno. The
+ * question leaves no trace in the system's audit.
  *
  * Context: event_init.
+ * Return: true for users who may profile the system.
  */
 static inline bool pmu_may_log(void)
 {
@@ -174,8 +175,8 @@ static inline bool pmu_may_log(void)
  * when the device may be going. owner_changed may sleep. The others are called on the
  * owner CPU with interrupts off, and not any more once the device has gone.
  *
- * Only event_init and read are needed by everybody. Counters in memory, which always run
- * and which any number of events may read, need nothing else.
+ * Every driver needs event_init and read. Counters in memory that always run, and that any
+ * number of events may read, need nothing else.
  */
 struct pmu_box_ops {
 	/**
@@ -188,9 +189,9 @@ struct pmu_box_ops {
 	/** @event_free: undo event_init. perf may hold a context's lock. */
 	void (*event_free)(const struct pmu_desc *desc, struct pmu_event *ev);
 	/**
-	 * @power_on: the first event was opened: get the box going. Returns 0, or a
-	 * negative errno for perf_event_open(); of a task's event only if no box of the PMU
-	 * can be powered, so a driver tells the log which one cannot.
+	 * @power_on: the first event was opened: make the box ready to count. Returns 0, or a
+	 * negative errno for perf_event_open(). The open of a task's event fails only if no
+	 * box of the PMU can be powered, so the driver logs each box that cannot.
 	 */
 	int (*power_on)(struct pmu_box *box);
 	/** @power_off: no event is open any more, or the last CPU of the scope leaves. */
@@ -207,11 +208,11 @@ struct pmu_box_ops {
 	 */
 	u64 (*counters)(const struct pmu_desc *desc, const struct pmu_event *ev);
 	/**
-	 * @claim: instead of counters, where one number per event does not say what it
-	 * takes: reserve it in @state, which is pmu_desc.state_size bytes, at first all
-	 * zero. On @trial that is all, to see whether a group fits; otherwise @state is
-	 * the box's own and @ev->priv may keep what was taken. Returns 0; or -EAGAIN,
-	 * and then @state of the box is as before.
+	 * @claim: replaces counters if an event needs more than one counter number says:
+	 * reserve what it needs in @state, which is pmu_desc.state_size bytes, at first all
+	 * zero. On @trial nothing else may be changed: the core only asks whether a group
+	 * fits. Otherwise @state is the box's own, and @ev->priv may keep what was taken.
+	 * Returns 0; or -EAGAIN, and then @state of the box is as before.
 	 */
 	int (*claim)(struct pmu_box *box, struct pmu_event *ev, void *state, bool trial);
 	/**
@@ -220,9 +221,10 @@ struct pmu_box_ops {
 	 */
 	void (*unclaim)(struct pmu_box *box, struct pmu_event *ev, void *state);
 	/**
-	 * @hand: equal events share what one of them has claimed, with which alone verbs are
-	 * called: from now on that is @to, and no longer @from. The hardware may count on. Also
-	 * once the device has gone. NULL: if there is a claim, each event claims its own.
+	 * @hand: equal events share what one of them has claimed, and the other verbs are called
+	 * with that one alone. From now on it is @to, and no longer @from. The hardware may count
+	 * on. Also called once the device has gone. NULL: if there is a claim verb, events do
+	 * not share.
 	 */
 	void (*hand)(struct pmu_box *box, struct pmu_event *from, struct pmu_event *to);
 	/**
@@ -237,15 +239,16 @@ struct pmu_box_ops {
 	 */
 	void (*stop)(struct pmu_box *box, struct pmu_event *ev, int idx);
 	/**
-	 * @begin_read: a pass of reads begins. The reads up to the next begin_read are
-	 * wanted as of one moment, so they may share register accesses. Starts and
-	 * stops may come in between.
+	 * @begin_read: a pass of reads begins. All reads up to the next begin_read should give
+	 * values of one moment, so they may share register accesses. Starts and stops may come
+	 * in between.
 	 */
 	void (*begin_read)(struct pmu_box *box);
 	/**
-	 * @hold: several events of the box are read in this pass, as a group, and the counters
-	 * run: stop them, if that is what it takes for the reads to be of one moment. May be
-	 * called again in the pass. What it stops end_read lets run. NULL: that is not needed.
+	 * @hold: several events of the box are read in this pass as a group, while the counters
+	 * run. If the reads can be of one moment only when the counters stand, stop them here;
+	 * end_read lets them run again. May be called more than once in a pass. NULL: the
+	 * counters need not be stopped.
 	 */
 	void (*hold)(struct pmu_box *box);
 	/**
@@ -256,21 +259,21 @@ struct pmu_box_ops {
 	/**
 	 * @read: the raw value of counter @idx, pmu_desc.width bits, running or frozen.
 	 * Returns 0, or -ENODEV when the device is gone: the event goes to error state.
-	 * Where there is neither start nor begin_read it is called in an NMI, too, which may
-	 * have interrupted any other verb, and must be but a look at memory.
+	 * If the driver has neither start nor begin_read, this is also called in an NMI, which
+	 * may have interrupted any other verb. Then it may only load from memory.
 	 */
 	int (*read)(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value);
 	/**
-	 * @read_exact: what read says of a box that counts may lack counts that are under way, and
-	 * come later. This is the same value with all of them, of an event that counts. Returns 0,
-	 * or an error if that is not to be had without a freeze. NULL: it never is, or read is
-	 * exact; see pmu_desc.live.
+	 * @read_exact: in a box that counts, the value of read may lack counts that are still on
+	 * their way to the counter. This sets @value to the one with all of them. Returns 0, or
+	 * an error if that is not possible without a freeze. NULL: it never is possible, or
+	 * read is exact; see pmu_desc.live.
 	 */
 	int (*read_exact)(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value);
 	/**
-	 * @restarted: the event's counter, which is too wide to wrap, is less than it was: somebody
-	 * has begun it anew, at 0. The event gets what it has counted since. Any context, also an
-	 * NMI. NULL: a counter that is less has wrapped.
+	 * @restarted: the event's counter is too wide to wrap, but its value is less than at the
+	 * last read: it was started anew, at 0. The core adds what it has counted since. Any
+	 * context, also an NMI. NULL: a counter whose value is less has wrapped.
 	 */
 	void (*restarted)(struct pmu_box *box, struct pmu_event *ev);
 	/** @freeze: stop all counters of the box together. */

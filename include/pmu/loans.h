@@ -54,6 +54,7 @@ static inline struct perf_event *pmu_software_event(u64 config, int cpu)
  * be mounted.
  *
  * Context: may sleep.
+ * Return: true if there is such a PMU.
  */
 static inline bool pmu_name_taken(const char *name, const struct module *except)
 {
@@ -64,7 +65,7 @@ static inline bool pmu_name_taken(const char *name, const struct module *except)
 
 	if (IS_ERR(event))
 		return false;
-	/* At boot the bus may not be up yet. */
+	/* At boot perf's bus may not exist yet. */
 	bus_device = event->pmu->dev;
 	if (bus_device)
 		found = bus_find_device_by_name(bus_device->bus, NULL, name);
@@ -115,7 +116,7 @@ static inline bool pmu_swap_state(struct perf_event *event, enum perf_event_stat
 	struct perf_event_context *ctx = READ_ONCE(event->ctx);
 	bool found;
 
-	/* perf_event_open() has not come to that yet. */
+	/* perf_event_open() has not put the event into a context yet. */
 	if (!ctx)
 		return false;
 	raw_spin_lock_irq(&ctx->lock);
@@ -127,11 +128,12 @@ static inline bool pmu_swap_state(struct perf_event *event, enum perf_event_stat
 }
 
 /**
- * pmu_is_in_context() - is an event in a context? Then its group is, too.
+ * pmu_is_in_context() - is an event in a context?
  * @event: the event
  * @ctx: the context
  *
  * Context: ctx->mutex is held.
+ * Return: true if the event, and so its group, is in @ctx.
  */
 static inline bool pmu_is_in_context(const struct perf_event *event,
 				     const struct perf_event_context *ctx)
@@ -140,9 +142,12 @@ static inline bool pmu_is_in_context(const struct perf_event *event,
 }
 
 /**
- * pmu_context_events() - how many events of a PMU are open on a CPU, for all of the CPU?
+ * pmu_context_events() - count a PMU's events that are open on a CPU and belong to no task.
  * @pmu: the PMU
  * @cpu: the CPU
+ *
+ * Context: any; others may open and close events meanwhile.
+ * Return: the number of events.
  */
 static inline int pmu_context_events(struct pmu *pmu, int cpu)
 {
@@ -172,7 +177,7 @@ static inline pid_t pmu_event_pid(const struct perf_event *event)
 {
 	struct task_struct *owner = READ_ONCE(event->owner);
 
-	/* That of the kernel's own events is -1. */
+	/* The kernel's own events have an owner of -1. */
 	return IS_ERR_OR_NULL(owner) ? 0 : task_tgid_nr(owner);
 }
 
@@ -196,7 +201,7 @@ static inline void pmu_unregister(struct pmu *pmu)
 	for_each_possible_cpu(cpu) {
 		typeof(pmu_cpu_context_of(pmu, cpu)) context = pmu_cpu_context_of(pmu, cpu);
 
-		/* That of a software PMU is not set up. */
+		/* A software PMU's timer is not set up. */
 		if (!context || !context->hrtimer.base || pmu_contexts_are_shared(pmu))
 			continue;
 		do {
