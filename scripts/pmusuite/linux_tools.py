@@ -4,8 +4,9 @@ from . import cache, debug_kernel
 from .arch import ARCHES
 
 CHECKPATCH = "scripts/checkpatch.pl"
+KERNEL_DOC = "scripts/kernel-doc"
 KUNIT_PARSER = "tools/testing/kunit/kunit_parser.py"
-_MEMBERS = (CHECKPATCH, "scripts/spelling.txt", "scripts/const_structs.checkpatch", KUNIT_PARSER)
+_MEMBERS = (CHECKPATCH, "scripts/spelling.txt", "scripts/const_structs.checkpatch", KERNEL_DOC, KUNIT_PARSER)
 
 
 def directory():
