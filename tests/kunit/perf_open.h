@@ -48,7 +48,7 @@ static inline struct perf_event *perf_open_attr(const char *pmu, struct perf_eve
 	return perf_event_create_kernel_counter(&attr, cpu, task, NULL, NULL);
 }
 
-/* As perf_open_attr(), and for the children that the task will have. */
+/* Like perf_open_attr(), also for children that the task will have. */
 static inline struct perf_event *perf_open_inherit(const char *pmu, u64 config,
 						   struct task_struct *task)
 {
@@ -95,7 +95,7 @@ static inline void perf_open_read_in_nmi(void *event)
 	__preempt_count_sub(NMI_OFFSET);
 }
 
-/* As slow as a guest may be, what a work item does comes: wait for it rather than for a time. */
+/* A guest may be slow, so wait until the work item has run rather than for a time. */
 #define perf_open_soon(condition)			\
 ({							\
 	for (int _i = 0; _i < 100 && !(condition); _i++)	\

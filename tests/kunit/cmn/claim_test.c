@@ -47,7 +47,7 @@ struct search {
 	unsigned int claimed, refused, broken;
 };
 
-/* No counter, watchpoint or letter is anybody else's too. */
+/* No two events have the same counter, watchpoint or letter. */
 static bool disjoint(const struct search *s, struct cmn_event * const *held, unsigned int n)
 {
 	const struct cmn *cmn = &s->file->cmn;
@@ -174,7 +174,7 @@ static void search(struct search *s, struct cmn_event **held, unsigned int n)
 	}
 }
 
-/* Of a pair, the half with the second group was opened second. */
+/* The half with the second match group was opened second. */
 static struct cmn_event *half_of(struct cmn_event *ce)
 {
 	ce->odd = ce->wp.tag && ce->wp.group;
@@ -251,7 +251,7 @@ static void letters_run_out(struct kunit *test)
 #define WP_DAT		(2ULL << 51)
 #define WP_GROUP_1	BIT_ULL(56)
 #define WP_EXCLUSIVE	BIT_ULL(58)
-/* Of an XP, the odd watchpoint of a pair: its configuration, value and mask. */
+/* The odd watchpoint of a pair at an XP: its configuration, value and mask. */
 #define WP1_CONFIG	0x21b8
 #define WP_CONFIG_EXCLUSIVE	BIT_ULL(8)
 #define WP_CHANNEL_1	BIT_ULL(59)
@@ -328,8 +328,8 @@ static void pairs_are_kept_together(struct kunit *test)
 }
 
 /*
- * What was stopped need not be written, but half a pair has to be: the other half waits for it
- * again. So it matches nothing, whatever it was.
+ * A stopped event need not be written, but half a pair has to be, since the other half waits for it
+ * again. Afterwards the stopped half matches nothing.
  */
 static void a_stopped_half_is_written(struct kunit *test)
 {
@@ -400,7 +400,10 @@ static void half_that_found_no_place(struct kunit *test)
 	kvfree(other);
 }
 
-/* Two halves that were not opened for each other: who comes second gets what is left. */
+/*
+ * Of two halves that were not opened for each other, the second one gets the watchpoint that is
+ * left.
+ */
 static void pairs_of_equal_halves(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);
@@ -470,7 +473,7 @@ static void pairs_of_groups(struct kunit *test)
 	close_half(a);
 }
 
-/* Who was refused by its group leaves the pair that was there. */
+/* An event that its group refuses leaves an existing pair as it was. */
 static void pairs_survive_who_is_refused(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &small_700);

@@ -58,7 +58,7 @@ static void carries_under_way(struct kunit *test)
 		{ 0x00300030, 0x80000003, 0x30060 },		/* four more, twice each */
 		{ 0x00200040, 0x80000005, 0x50060 },
 		{ 0x00300050, 0x80000007, 0x70080 },
-		{ 0x00010051, 0x80000007, 0x80052 },		/* and again, behind those */
+		{ 0x00010051, 0x80000007, 0x80052 },		/* read again after those */
 		{ 0x00020052, 0x80000008, 0x80054 },
 	};
 	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
@@ -85,7 +85,7 @@ static void counts_are_handed_on(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
 	struct cmn_claims *claims = cmn_regfile_claims(test, file);
-	/* So what is handed on is neither the first counter nor the first letter. */
+	/* This event takes the first counter and letter, so that others are handed on. */
 	struct cmn_event *beside = cmn_regfile_start(test, file, claims, 0x2480010005, 0, 0);
 	struct cmn_event *from = cmn_regfile_start(test, file, claims, 0x2480020005, 0, 0);
 	struct cmn_event *to = cmn_regfile_event(test, file, 0x2480020005, 0, 0);
@@ -127,8 +127,8 @@ static void letters_come_first(struct kunit *test)
 }
 
 /*
- * So it is for each event, if several are read in one pass and none stops the mesh: the third has
- * letters in another register than the first two, and all have one DTM.
+ * The same holds for each of several events that are read in one pass without a stop of the mesh.
+ * The third has letters in another register than the first two. All use one DTM.
  */
 static void letters_of_each_event_come_first(struct kunit *test)
 {
@@ -175,7 +175,7 @@ static void a_stop_is_read_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, file->log[0].offset, dtc0 + PMCR);
 	KUNIT_EXPECT_TRUE(test, file->log[0].write);
 	KUNIT_EXPECT_EQ(test, file->log[1].offset, dtc0 + PMCR);
-	/* As long as 2304 carries, one in a ns. */
+	/* The time that 2304 carries take, one each ns. */
 	KUNIT_EXPECT_GE(test, took, 2304ULL);
 }
 
@@ -368,7 +368,10 @@ static void overflow_is_cleared(struct kunit *test)
 	}
 }
 
-/* What an exact read meets: reads 0 and 1 are of letters, 2 of counters; 3 to 5 the same again. */
+/*
+ * Events during an exact read. Reads 0 and 1 are of letters, read 2 is of counters, and reads 3 to
+ * 5 are the same again.
+ */
 static struct {
 	u64 locals[2];
 	u32 letters[2];
@@ -435,7 +438,7 @@ static void exact_while_it_counts(struct kunit *test)
 	kvfree(ce);
 }
 
-/* It is not if a counter may have gone round; nor is it tried where that is sure from the beginning. */
+/* A read is not exact if a counter may have wrapped. It is not even tried if one surely will. */
 static void not_exact_if_it_takes_long(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);

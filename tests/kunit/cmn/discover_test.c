@@ -124,7 +124,7 @@ static const struct cmn_fake_node in_quarters[] = {
 	{ 4, 7, 3, 4 << 7 | 7 << 3 }, { 9, 13, 3, 9 << 7 | 13 << 3 },
 };
 
-/* That is by place, of the DTCs as well, which are in the order of their XPs. */
+/* Domains go by place, also those of the DTCs, which are in the order of their XPs. */
 static void graviton5_has_quarters(struct kunit *test)
 {
 	static const struct { u8 x, y, domain; } xps[] = {
@@ -147,8 +147,8 @@ static void graviton5_has_quarters(struct kunit *test)
 }
 
 /*
- * Where places and order do not agree, nobody knows whose carries arrive where. An event looks for
- * them in every DTC.
+ * If places and order disagree, the DTC that gets an event's carries is not known. The event looks
+ * for them in every DTC.
  */
 static void graviton5_without_its_quarters(struct kunit *test)
 {
@@ -200,7 +200,7 @@ static const struct { u16 part; u8 rev; u64 info; int err; char *what, *assume; 
 	{ 0x43d, 0, 0x3303008, -ENODEV, "no part" },
 };
 
-/* What it is: known parts, known revisions, and none that would hang the system. */
+/* Known parts and revisions are accepted, and revisions that could hang the system are not. */
 static void knows_parts(struct kunit *test)
 {
 	for (int i = 0; i < ARRAY_SIZE(parts); i++) {
@@ -218,7 +218,10 @@ static void knows_parts(struct kunit *test)
 	}
 }
 
-/* One that came later is as the newest that is known, unless somebody says which; perf is told the truth. */
+/*
+ * An unknown, later revision is taken for the newest known one, or for that of the module
+ * parameter. perf is told the real one.
+ */
 static void assumed_revisions(struct kunit *test)
 {
 	static const struct { u16 part, number; u8 rev, taken_for; char *assume, *name; } cases[] = {
@@ -411,7 +414,7 @@ static void refuses_nonsense(struct kunit *test)
 	}
 }
 
-/* What only the map depends on is no reason to count nothing: all there is counts, wherever it is. */
+/* Errors that only the map depends on do not keep the nodes from counting. */
 static void numbers_without_a_grid(struct kunit *test)
 {
 	static const struct { u64 value; const char *what; } cases[] = {

@@ -73,7 +73,7 @@ static void a_start_writes_its_own_xp(struct kunit *test)
 	stop(file, claims, ce, 1);
 }
 
-/* When there is no other letter left, those who carry into it are written first. */
+/* If no other letter is left, the DTMs that still carry into it are written first. */
 static void a_letter_has_one_user(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
@@ -89,7 +89,7 @@ static void a_letter_has_one_user(struct kunit *test)
 	start(test, file, claims, AT_20, ce, 1);
 	KUNIT_EXPECT_EQ(test, ce[0]->letter[0], 0);
 	KUNIT_EXPECT_EQ(test, paired_with(file, 0), 1U);
-	/* Its selector, and each DTM but that of XP 0x00. */
+	/* The selector is written, and each DTM but that of XP 0x00. */
 	KUNIT_EXPECT_EQ(test, file->writes, file->cmn.nr_xps);
 	KUNIT_EXPECT_EQ(test, paired_with(file, 7), 1U);
 	start(test, file, claims, AT_20, ce + 1, 1);
@@ -104,7 +104,7 @@ static void a_start_writes_its_neighbours(struct kunit *test)
 	struct cmn_claims *claims = cmn_regfile_claims(test, file);
 	struct cmn_event *ce[2];
 
-	/* Of the HN-Fs 0x20 and 0x22, which share an XP, and 0x42. */
+	/* Events of the HN-Fs 0x20 and 0x22, which share an XP, and of 0x42. */
 	start(test, file, claims, 0x10005, ce, 1);
 	stop(file, claims, ce, 1);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[3] + SEL), 0x1ULL);
@@ -112,7 +112,7 @@ static void a_start_writes_its_neighbours(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[3] + SEL), 0ULL);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[4] + SEL), 0x2ULL);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[5] + SEL), 0x1ULL);
-	/* That is written when something starts there. */
+	/* The stale register is written when an event starts at its XP. */
 	start(test, file, claims, 0x4280020005, ce + 1, 1);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[5] + SEL), 0x2ULL);
 	stop(file, claims, ce, 2);

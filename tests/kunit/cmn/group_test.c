@@ -48,8 +48,8 @@ static void unregister_mesh(struct kunit *test)
 }
 
 /*
- * What perf reads in one go on the owner CPU, with interrupts off: a group of @nr events, led by
- * @clock if there is that.
+ * Read a group of @nr events as perf does: on the owner CPU, with interrupts off. @clock leads the
+ * group unless it is NULL.
  */
 struct reading {
 	struct perf_event *clock;
@@ -57,7 +57,7 @@ struct reading {
 	int nr;
 };
 
-/* For this time they are a group, which nobody can open from inside the kernel. */
+/* Make the events a group for the time of the read: kernel code cannot open a group. */
 static void read_group(void *data)
 {
 	const struct reading *reading = data;
@@ -141,7 +141,7 @@ static void a_group_holds_the_mesh(struct kunit *test)
 	close_both(&reading);
 }
 
-/* One event does not, be it alone or a group of one: nothing is written. */
+/* A read of one event, alone or in a group of one, writes nothing. */
 static void one_event_holds_nothing(struct kunit *test)
 {
 	struct cmn_regfile *file = register_mesh(test);
@@ -157,7 +157,10 @@ static void one_event_holds_nothing(struct kunit *test)
 	close_both(&reading);
 }
 
-/* What another PMU counts is not of the mesh's moment: one event beside it holds nothing, two do. */
+/*
+ * Events of other PMUs do not count here: one event of the mesh beside them does not stop the mesh,
+ * two do.
+ */
 static void what_others_count_holds_nothing(struct kunit *test)
 {
 	struct perf_event_attr attr = {
@@ -178,7 +181,7 @@ static void what_others_count_holds_nothing(struct kunit *test)
 	close_both(&reading);
 }
 
-/* One that is switched off has no count to be of the same moment. */
+/* An event that is switched off needs no count of the same moment. */
 static void who_does_not_count_holds_nothing(struct kunit *test)
 {
 	struct cmn_regfile *file = register_mesh(test);
@@ -258,7 +261,7 @@ static void the_half_opened_first_counts_the_pair(struct kunit *test)
 /* A half that found no place at one XP of many is the same half everywhere once it has one. */
 static void a_half_that_failed_keeps_its_role(struct kunit *test)
 {
-	/* Of one XP, and different, so that they share nothing. */
+	/* Different events of one XP, so that they share nothing. */
 	static const u64 config[] = { 0x4080110006, 0x4080120006, 0x4080510006 };
 	struct cmn_regfile *file = register_mesh(test);
 	struct perf_event *half[2], *other[3];
@@ -289,7 +292,10 @@ static void a_half_that_failed_keeps_its_role(struct kunit *test)
 	close_halves(half);
 }
 
-/* One half is replaced while the other is open, and whichever is scheduled first the older one counts the pair. */
+/*
+ * One half is closed and opened again. The older half counts the pair, whichever is scheduled
+ * first.
+ */
 static void a_half_that_was_replaced(struct kunit *test)
 {
 	struct perf_event_attr attr = { .config = 0x0100000008007770, .disabled = 1 };

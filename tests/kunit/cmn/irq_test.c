@@ -136,7 +136,7 @@ static void a_move_waits_for_what_is_served(struct kunit *test)
 	cmn_irq_move(cmn, on.to);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(serving));
 	KUNIT_EXPECT_EQ(test, served_by, on.from);
-	/* One that comes to the old owner all the same is served by the new one. */
+	/* An interrupt that still comes to the old owner is served by the new one. */
 	KUNIT_ASSERT_EQ(test, smp_call_function_single(on.from, fire, &on.irq, 1), 0);
 	cmn_irq_disable(cmn);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(serving));
@@ -153,8 +153,8 @@ static void be_busy(void *data)
 }
 
 /*
- * Nor has a move ended while the old owner has yet to serve what was forwarded to it. It is called
- * when it gets round to it, and touches the mesh then.
+ * A move does not end before the old owner has served a forwarded interrupt: the old owner touches
+ * the mesh when it does.
  */
 static void a_move_waits_for_what_was_forwarded(struct kunit *test)
 {

@@ -138,7 +138,7 @@ static void an_id_that_means_another_event(struct kunit *test)
 	}
 }
 
-/* What cannot be counted is refused, never counted as 0. */
+/* Events that cannot be counted are refused, and never count 0. */
 static void refusals(struct kunit *test)
 {
 	static const struct { bool is_700; u64 config[3]; const char *what; } refused[] = {
@@ -225,7 +225,7 @@ static void ports_of_an_xp_alone(struct kunit *test)
 	}
 }
 
-/* The widths of ids, by who counts: of each part, and of revisions where they grew. */
+/* The widths of event ids by type of node: of each part, and of revisions in which they grew. */
 static void widths_of_ids(struct kunit *test)
 {
 	static const struct { u16 number; u8 rev; } parts[] = {
@@ -264,7 +264,10 @@ static void widths_of_ids(struct kunit *test)
 	}
 }
 
-/* A row of a part that lacks something would refuse every event, or read registers of nobody. */
+/*
+ * An incomplete row of the table of parts would refuse every event, or read registers that do not
+ * exist.
+ */
 static void parts_are_whole(struct kunit *test)
 {
 	static const u16 types[] = {
@@ -614,7 +617,7 @@ static void filters_of_s3_r2(struct kunit *test)
 	}
 }
 
-/* Of two filters a node takes both or none, and only one value of each at a time. */
+/* A node takes both filters of an event or none, and only one value of each at a time. */
 static void two_filters_of_an_event(struct kunit *test)
 {
 	struct cmn_fake_mesh mesh = s3_r2();
@@ -631,7 +634,7 @@ static void two_filters_of_an_event(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, cmn_claim(&file->cmn, claims, also_hbt_mu, false));
 	cmn_unclaim(&file->cmn, claims, hbt_mu);
 	cmn_unclaim(&file->cmn, claims, also_hbt_mu);
-	/* What was refused has left nothing. */
+	/* The refused event has left no claim. */
 	KUNIT_EXPECT_NULL(test, cmn_claim(&file->cmn, claims, lbt_mu, false));
 	cmn_unclaim(&file->cmn, claims, lbt_mu);
 	KUNIT_EXPECT_NULL(test, cmn_claim(&file->cmn, claims, hbt_sn, false));
@@ -730,7 +733,7 @@ static void leaves_nothing(struct kunit *test)
 		kvfree(ce[i]);
 }
 
-/* Without an interrupt nobody would see a letter that overflows: no such mesh is taken. */
+/* A mesh without an interrupt is refused: an overflow of a letter would not be noticed. */
 static void needs_an_interrupt(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);

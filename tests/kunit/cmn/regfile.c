@@ -239,7 +239,7 @@ int cmn_regfile_discover(struct cmn_regfile *file)
 	return cmn_discover(&file->cmn);
 }
 
-/* As before cmn_regfile_discover(). */
+/* Go back to the state before cmn_regfile_discover(). */
 void cmn_regfile_undiscover(struct cmn_regfile *file)
 {
 	struct cmn *cmn = &file->cmn;
@@ -269,7 +269,7 @@ struct cmn_regfile *cmn_regfile_ready(struct kunit *test, const struct cmn_fake_
 	return file;
 }
 
-/* What events claim of a whole mesh: nothing yet. */
+/* Make an empty set of claims for the mesh. */
 struct cmn_claims *cmn_regfile_claims(struct kunit *test, struct cmn_regfile *file)
 {
 	struct cmn_claims *claims = kunit_kzalloc(test, cmn_claims_size(&file->cmn), GFP_KERNEL);
@@ -320,7 +320,7 @@ const struct cmn_fake_mesh cmn_fake_700 = {
 	.nodes = nodes_700, .nr = ARRAY_SIZE(nodes_700),
 };
 
-/* An event that counts, in the name of @claims. */
+/* Claim and start an event; @claims has what it takes. */
 struct cmn_event *cmn_regfile_start(struct kunit *test, struct cmn_regfile *file,
 				    struct cmn_claims *claims, u64 config, u64 config1,
 				    u64 config2)

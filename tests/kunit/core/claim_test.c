@@ -187,7 +187,7 @@ static struct pmu *claim_pmu(struct kunit *test)
 	return pmu;
 }
 
-/* What is claimed is given back, and what the driver kept of it is there till then. */
+/* Claims are given back. Until then the driver finds what it kept of them. */
 static void gives_back(struct kunit *test)
 {
 	struct perf_event *a = open_units(test, 3), *b = open_units(test, 1);
@@ -219,7 +219,7 @@ static void waits_for_room(struct kunit *test)
 	perf_event_release_kernel(b);
 }
 
-/* What never fits is refused, on trial: nothing was really claimed. */
+/* A group that can never fit is refused in the trial. Nothing was really claimed. */
 static void too_much_for_one(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, perf_open_error(CLAIM_PMU, CLAIM_UNITS + 1, 0, NULL), -EINVAL);
@@ -271,7 +271,7 @@ static void others_take_nothing(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other);
 	KUNIT_EXPECT_EQ(test, group_add(test, group, pmu, 3), 0);
-	/* Its config would be too much, were it one of ours. */
+	/* If it were an event of this PMU, its config would claim too much. */
 	group->member[group->size] = kunit_kzalloc(test, sizeof(*other), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, group->member[group->size]);
 	group->member[group->size]->pmu = other->pmu;

@@ -168,7 +168,7 @@ static void counts_over_wraps(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
-/* What happens between disable and enable is not counted; the final read is not lost. */
+/* Events between disable and enable are not counted, and the last read before is not lost. */
 static void stops_when_disabled(struct kunit *test)
 {
 	struct perf_event *event = open_event(1);
@@ -244,7 +244,7 @@ static void undisturbed_by_another(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
-/* Where the driver can, what starts or stops by itself freezes nothing. */
+/* If the driver is able to, an event that starts or stops by itself does not freeze the box. */
 static void undisturbed_at_all(struct kunit *test)
 {
 	struct perf_event *event, *other;
@@ -345,14 +345,14 @@ static void group_reads_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->reads, reads + 2);
 	KUNIT_EXPECT_EQ(test, local64_read(&group.leader->count), 3LL);
 	KUNIT_EXPECT_EQ(test, local64_read(&group.other->count), 3LL);
-	/* What came later is there the next time. */
+	/* Counts that arrived later are part of the next read. */
 	happen(1);
 	KUNIT_EXPECT_EQ(test, perf_open_count(group.leader), 8ULL);
 	perf_event_release_kernel(group.other);
 	perf_event_release_kernel(group.leader);
 }
 
-/* What the hardware or the ABI does not have is refused with the errno perf explains. */
+/* Events that the hardware or the ABI lacks are refused with the errno that perf explains. */
 static void refusals(struct kunit *test)
 {
 	static const struct perf_event_attr refused[] = {
@@ -385,7 +385,7 @@ static void timer_folds(struct kunit *test)
 		happen(20000);
 		local_irq_enable();
 		truth += 20000;
-		/* As slow as a guest may be, it polls: wait for it rather than for a time. */
+		/* A guest may be slow, so wait until it has polled rather than for a time. */
 		for (int j = 0; j < 200 && READ_ONCE(fake->reads) == reads; j++)
 			msleep(20);
 		KUNIT_ASSERT_GT(test, READ_ONCE(fake->reads), reads);
@@ -402,8 +402,8 @@ static unsigned int complaints(struct pmu_event *ev)
 }
 
 /*
- * Somebody writes to a counter: what cannot have been counted is not, what comes behind it is. The log
- * says so once; and again when the box has counted without it in between.
+ * Another program writes to a counter. An impossible difference is not counted, later ones are. The
+ * log says so once, and again only after the box has counted without it.
  */
 static void impossible_is_not_counted(struct kunit *test)
 {
@@ -507,7 +507,7 @@ static void fails_for_good(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
-/* Who enables an event all the time while it fails does not bring it back, nor break anything. */
+/* A user who enables a failing event all the time neither brings it back nor breaks anything. */
 static int enable_all_the_time(void *event)
 {
 	while (!kthread_should_stop()) {
@@ -652,7 +652,10 @@ static void registers_are_not_read_in_an_nmi(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
-/* perf says that an event is on its CPU before it adds it: who reads then finds no counter. */
+/*
+ * perf says that an event is on its CPU before it adds the event. A read at that time finds no
+ * counter.
+ */
 static void nothing_is_read_before_it_is_added(struct kunit *test)
 {
 	struct perf_event *event;
@@ -671,7 +674,7 @@ static void refuses_a_second_box(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, dev);
 	KUNIT_EXPECT_EQ(test, devm_pmu_box_register(dev, &fake_desc, FAKE_PMU, 0, fake), -EEXIST);
-	/* Nor can a PMU be named as one that is somebody else's. */
+	/* A PMU cannot have the name of another driver's PMU. */
 	KUNIT_EXPECT_EQ(test, devm_pmu_box_register(dev, &fake_desc, "software", 0, fake), -EEXIST);
 	root_device_unregister(dev);
 }

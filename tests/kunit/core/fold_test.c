@@ -107,7 +107,7 @@ static void no_bound(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, pmu_delta_is_possible(0, 48, 1, 0));
 }
 
-/* What has 64 bits does not wrap: a counter that is smaller than before went back. */
+/* A counter of 64 bits does not wrap: if it is smaller than before, it went back. */
 static void goes_back(struct kunit *test)
 {
 	KUNIT_EXPECT_FALSE(test, pmu_delta_is_possible(pmu_delta(5, 4, 64), 64, 0, 0));

@@ -233,8 +233,8 @@ static struct pair open_on_a_pair(struct kunit *test)
 }
 
 /*
- * Another CPU of the scope takes over: it stays powered, events count on, and what
- * happens in the midst of it is theirs as well.
+ * Another CPU of the scope takes over. The box stays powered, events count on, and counts during
+ * the move are not lost.
  */
 static void heir_counts_on(struct kunit *test)
 {
@@ -291,7 +291,7 @@ static void owner_is_near(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
-/* It goes on to be folded before it wraps, where it is now. */
+/* The new owner folds the counter before it wraps. */
 static void heir_polls(struct kunit *test)
 {
 	struct pair pair = open_on_a_pair(test);
@@ -332,7 +332,7 @@ static void read_in_the_midst(struct memory_box *box)
 	midst.touched = box->begins + box->reads + box->ends - before;
 }
 
-/* In between two owners a box is nobody's: who reads gets what was counted until then. */
+/* While a box has no owner, a read returns the count up to then. */
 static void untouched_in_between(struct kunit *test)
 {
 	struct pair pair = open_on_a_pair(test);
@@ -414,7 +414,7 @@ static void software_event_of_a_cpu_that_left(struct kunit *test)
 	come_back(test);
 }
 
-/* What is switched off stays off where it comes to, and counts there once it is switched on. */
+/* An event that is off stays off on the new CPU, and counts there once it is switched on. */
 static void heir_leaves_off_what_is_off(struct kunit *test)
 {
 	struct pair pair = open_on_a_pair(test);
@@ -520,7 +520,7 @@ static void take_offline(struct work_struct *work)
 
 static DECLARE_WORK(taking_offline, take_offline);
 
-/* A move that waits for a context keeps nobody from opening events who holds the context. */
+/* A move that waits for a context does not block whoever holds the context from opening events. */
 static void sibling_does_not_wait_for_a_move(struct kunit *test)
 {
 	struct pair pair = open_on_a_pair(test);

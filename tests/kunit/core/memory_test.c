@@ -52,7 +52,7 @@ static void counts_from_where_it_stands(struct kunit *test)
 	perf_event_release_kernel(second);
 }
 
-/* What happens while an event is disabled is not its, though the counter runs on. */
+/* A disabled event gets no counts, although the counter runs on. */
 static void counts_while_enabled(struct kunit *test)
 {
 	struct perf_event *event = open_one(test);
@@ -227,7 +227,7 @@ static void start_errors(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
-/* What the driver refuses it has not taken: it is not asked to free it. */
+/* The driver is not asked to free an event that it has refused. */
 static void refused_by_the_driver(struct kunit *test)
 {
 	memory->init_error = -EINVAL;

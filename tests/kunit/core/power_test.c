@@ -82,7 +82,10 @@ static void on_while_disabled(struct kunit *test)
 	perf_event_release_kernel(b);
 }
 
-/* What was closed is off before the driver is asked for the next event: it may be in its way. */
+/*
+ * A box whose events were closed is off before the driver is asked for the next event, since it may
+ * be in that event's way.
+ */
 static void off_before_the_next(struct kunit *test)
 {
 	struct memory_box *box;
@@ -164,8 +167,8 @@ static void cpu_powers_its_box(struct kunit *test)
 }
 
 /*
- * One box of several cannot be powered: a task's event does without that CPU, and the next one tries it
- * again. If none can, the event is refused.
+ * If one box of several cannot be powered, a task's event does not count on that CPU, and the next
+ * open tries the box again. If no box can be powered, the event is refused.
  */
 static void power_on_fails_for_one(struct kunit *test)
 {

@@ -124,7 +124,7 @@ static int share_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *v
 	return share.gone ? -ENODEV : 0;
 }
 
-/* What plain reads see of a box that counts is older than that. */
+/* Plain reads of a box that counts return older values than this. */
 static int share_read_late(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
 {
 	int err = share_read(box, ev, idx, value);
@@ -336,7 +336,7 @@ static void counts_on_if_that_is_exact(struct kunit *test)
 		happen(1, 600);
 		perf_event_disable(other);
 		KUNIT_EXPECT_EQ(test, local64_read(&other->count), 670LL);
-		/* The last one has nobody to count on. */
+		/* The last event has no other to share with. */
 		KUNIT_EXPECT_EQ(test, share.exact, 2U);
 		KUNIT_EXPECT_EQ(test, share.freezes, way ? 3U : 1U);
 		perf_event_release_kernel(event);
@@ -364,14 +364,14 @@ static void only_equal_ones_share(struct kunit *test)
 		share.starts = 0;
 		second = open_attr(test, other[i]);
 		perf_event_enable(event);
-		/* One that is exclusive takes turns with the other. */
+		/* An exclusive event does not share: it takes turns with the other. */
 		KUNIT_EXPECT_GE_MSG(test, share.starts, 2U, "row %d", i);
 		perf_event_release_kernel(second);
 	}
 	perf_event_release_kernel(event);
 }
 
-/* Where all counters are taken for good an event still counts if it is one of theirs. */
+/* Even if pinned events have all counters, an event that is equal to one of them counts. */
 static void pinned_ones_have_room_for_equals(struct kunit *test)
 {
 	static const struct perf_event_attr attr[] = {
@@ -421,7 +421,10 @@ static void read_once_in_a_pass(struct kunit *test)
 		perf_event_release_kernel(event[i]);
 }
 
-/* Another program writes to the counter: nobody counts that, all count on, and the log says so once. */
+/*
+ * Another program writes to the counter. No event counts the difference, all count on, and the log
+ * says so once.
+ */
 static void told_once(struct kunit *test)
 {
 	struct perf_event *event[3];

@@ -61,7 +61,9 @@ static void wake(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, pmu_resume(memory->dev), 0);
 }
 
-/* What was counted before is kept, read or not; what comes behind is added. Power goes and comes. */
+/*
+ * Counts from before the sleep are kept, and later ones are added. The box is switched off and on.
+ */
 static void counts_go_on(struct kunit *test)
 {
 	struct memory_box *box = sleep_create(test, PMU_SCOPE_SYSTEM);
@@ -78,7 +80,7 @@ static void counts_go_on(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
-/* Nothing is switched on that nobody uses. */
+/* A box without events is not switched on. */
 static void idle_stays_off(struct kunit *test)
 {
 	struct memory_box *box = sleep_create(test, PMU_SCOPE_SYSTEM);
@@ -120,7 +122,10 @@ static void closed_while_asleep(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, box->off, 1U);
 }
 
-/* Stopped and started meanwhile, as by who takes turns: it counts from when the machine woke up. */
+/*
+ * An event that is stopped and started during the sleep, as when events take turns, counts from the
+ * moment of waking up.
+ */
 static void disabled_while_asleep(struct kunit *test)
 {
 	struct memory_box *box = sleep_create(test, PMU_SCOPE_SYSTEM);
@@ -140,7 +145,9 @@ static void disabled_while_asleep(struct kunit *test)
 	perf_event_release_kernel(other);
 }
 
-/* Who cannot be switched on again counts no more, and says so; the next who comes may have luck. */
+/*
+ * If a box cannot be switched on again, its events fail with an error. A later open tries it again.
+ */
 static void power_fails_behind_it(struct kunit *test)
 {
 	struct memory_box *box = sleep_create(test, PMU_SCOPE_SYSTEM);

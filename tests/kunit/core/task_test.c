@@ -144,7 +144,7 @@ static void tasks_do_not_mix(struct kunit *test)
 	perf_event_release_kernel(of_cpu);
 }
 
-/* Where there is no box the task's event does not count, and elsewhere it does. */
+/* A task's event counts only on CPUs that have a box. */
 static void nothing_without_a_box(struct kunit *test)
 {
 	struct kthread_worker *task = create_task(test);
@@ -258,8 +258,8 @@ static bool child_ends(struct task_struct *child)
 }
 
 /*
- * Inherited events that cannot be read as the task exits: perf frees them with the lock of the
- * task's context held, and does not wait for anybody who wants the same.
+ * Inherited events that cannot be read as the task exits. perf frees them with the lock of the
+ * task's context held, so nothing may wait for that lock then.
  */
 static void exits_with_failed_events(struct kunit *test)
 {
@@ -330,7 +330,10 @@ static void del_here(void *event)
 	was_dead = READ_ONCE(box->dead);
 }
 
-/* A box is not freed by who lets it go last: perf has raw locks then, and interrupts are off. */
+/*
+ * A box is not freed at once by whoever drops its last reference: perf may hold raw locks with
+ * interrupts off.
+ */
 static void freed_after_a_grace_period(struct kunit *test)
 {
 	struct kthread_worker *task = create_task(test);

@@ -78,7 +78,7 @@ static void config_to_rate(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_snbep_kind, 0x05000080), 1600000000ULL);
 }
 
-/* What v1 says of 0x80 is not true of v2; Skylake's rates are not published. */
+/* The rate of 0x80 differs between v1 and v2. Skylake's rates are not published. */
 static void config_to_rate_later(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_ivbep_kind, 0x80), 255 * 1600000000ULL);
@@ -248,8 +248,8 @@ static void disables_what_stopped(struct kunit *test)
 }
 
 /*
- * One that starts or stops beside others takes a write of its control, and they count on: the clock
- * that passes with each access of this register file is all there.
+ * To start or stop a counter beside others takes one write of its control. The others count on:
+ * none of the clocks that pass with each access is lost.
  */
 static void starts_and_stops_beside_at_1(struct kunit *test)
 {
@@ -265,7 +265,7 @@ static void starts_and_stops_beside_at_1(struct kunit *test)
 	intel_imc_regfile_forget(file);
 	before = intel_imc_regfile_counter(file, INTEL_IMC_FIXED);
 	start(file, 1, 0x00400c04);
-	/* It cannot carry any more: the high half need not be looked at again. */
+	/* The low half cannot carry soon, so the high half need not be read again. */
 	intel_imc_regfile_set_counter(file, 1, 0xffffffff);
 	intel_imc_counter_stop(&file->ch, 1);
 	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 1, &value), 0);
@@ -313,7 +313,7 @@ static void low_half_for_so_long(struct kunit *test)
 	intel_imc_channel_thaw(&file->ch);
 	intel_imc_regfile_forget(file);
 
-	/* That long ago it may have gone round unseen. */
+	/* After this time the low half may have wrapped unnoticed. */
 	file->ch.read_ns[0] -= 671088640;
 	intel_imc_regfile_set_counter(file, 0, 0x200000005);
 	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(&file->ch, 0, &value), 0);
@@ -331,7 +331,7 @@ static void low_half_for_so_long(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, file->reads, 1U);
 }
 
-/* What the low half says is not believed if it is impossible, nor in a channel that is suspect. */
+/* An impossible value of the low half is not believed, nor any in a suspect channel. */
 static void low_half_is_not_enough(struct kunit *test)
 {
 	struct intel_imc_regfile *file = channel(test);
@@ -486,7 +486,7 @@ static void checks_that_it_counts(struct kunit *test)
 	struct intel_imc_regfile *file = channel(test);
 
 	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&file->ch, call_step), 0);
-	/* As it was: frozen, nothing enabled, cleared. */
+	/* The channel is as before: frozen, nothing enabled, cleared. */
 	KUNIT_EXPECT_EQ(test, file->regs[0xf4 / 4], 0x00010100U);
 	KUNIT_EXPECT_EQ(test, file->regs[0xf0 / 4], 0U);
 	KUNIT_EXPECT_EQ(test, intel_imc_regfile_counter(file, INTEL_IMC_FIXED), 0ULL);
@@ -500,7 +500,7 @@ static void checks_that_it_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(&file->ch, call_step), -ENODEV);
 }
 
-/* What is in use is looked at, at a read each, and nothing else; as long as it is right all is well. */
+/* Each control in use is read once, and nothing else is. If all are right, nothing happens. */
 static void inspects_what_is_in_use(struct kunit *test)
 {
 	static const struct intel_imc_access expected[] = { { false, 0xd8 }, { false, 0xf0 } };
@@ -515,7 +515,7 @@ static void inspects_what_is_in_use(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, file->ch.told);
 }
 
-/* Between passes of reads all is looked at, every 10 s at most: the controls and the freeze bit. */
+/* Between passes of reads, the controls and the freeze bit are checked every 10 s at most. */
 static void inspects_every_10_s(struct kunit *test)
 {
 	struct intel_imc_regfile *file = channel(test);
@@ -539,7 +539,7 @@ static void inspect_now(struct intel_imc_regfile *file)
 	intel_imc_channel_inspect_sometimes(&file->ch);
 }
 
-/* What counts is put right, and counts on; what nobody uses is disabled when the channel thaws. */
+/* A counter in use is put right and counts on. An unused one is disabled when the channel thaws. */
 static void counts_on_when_found_wrong(struct kunit *test)
 {
 	struct intel_imc_regfile *file = channel(test);
@@ -555,12 +555,12 @@ static void counts_on_when_found_wrong(struct kunit *test)
 	intel_imc_channel_freeze(&file->ch);
 	intel_imc_channel_thaw(&file->ch);
 	KUNIT_EXPECT_EQ(test, file->regs[0xdc / 4], 0U);
-	/* And its value is not believed. */
+	/* The counter's value is not believed either. */
 	intel_imc_regfile_set_counter(file, 1, 77);
 	KUNIT_EXPECT_EQ(test, start(file, 1, 0x00400c04), 77ULL);
 }
 
-/* Neither of a thaw that was lost nor of another's freeze tells any control. */
+/* The controls tell neither a lost thaw nor another program's freeze. */
 static void thaws_when_found_frozen(struct kunit *test)
 {
 	struct intel_imc_regfile *file = channel(test);
@@ -572,7 +572,7 @@ static void thaws_when_found_frozen(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, file->regs[0xf4 / 4], 0x00010000U);
 	KUNIT_EXPECT_TRUE(test, file->ch.told);
 
-	/* Where the bit never reads 1 it tells nothing. */
+	/* If the freeze bit never reads 1, it tells nothing. */
 	file->ch.told = false;
 	file->ch.freeze_reads = false;
 	file->regs[0xf4 / 4] = 0x00010100;
@@ -609,7 +609,7 @@ static void complains_later(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, busy);
 }
 
-/* Once; and again when another session was spoilt, behind one that was not. */
+/* The log says it once, and again only after a session without a fault. */
 static void complains_again(struct kunit *test)
 {
 	struct intel_imc_regfile *file = channel(test);
@@ -641,8 +641,8 @@ static void gone_while_taken_over(struct kunit *test)
 }
 
 /*
- * Another program has written both registers of a counter that stopped: what starts is written,
- * and starts from what is there, until the channel is taken over anew.
+ * Another program has written both registers of a stopped counter. Until the channel is taken over
+ * anew, each start writes the control and reads the counter.
  */
 static void believes_nothing_then(struct kunit *test)
 {
@@ -670,7 +670,7 @@ static void believes_nothing_then(struct kunit *test)
 	expect_log(test, file, expected, 1);
 }
 
-/* What was written while the function did not answer is lost, and nobody else's doing. */
+/* Writes are lost while the function does not answer. No other program is blamed for this. */
 static void gone_is_suspect(struct kunit *test)
 {
 	struct intel_imc_regfile *file = channel(test);
@@ -700,8 +700,8 @@ static void checks_in_short_steps(struct kunit *test)
 }
 
 /*
- * A clock that comes late within the millisecond is a clock; who looks does not sleep meanwhile. The
- * host may stop everything for so long, so there are several tries.
+ * A clock that starts late within the millisecond is accepted. The check does not sleep meanwhile.
+ * The host may stop everything for that long, so there are several tries.
  */
 static void waits_for_the_clock(struct kunit *test)
 {

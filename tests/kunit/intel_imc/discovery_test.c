@@ -59,7 +59,7 @@ static void put(struct paper *paper, unsigned int record, u64 registers, u64 add
 	word[2] = kind;
 }
 
-/* Eight channels, 1 to 8 in the table, behind and before other units. */
+/* Eight channels, 1 to 8 in the table, between other units. */
 static struct paper *a_table(struct kunit *test)
 {
 	struct paper *paper = kunit_kzalloc(test, sizeof(*paper), GFP_KERNEL);
@@ -100,7 +100,7 @@ static void good_table(struct kunit *test)
 	}
 }
 
-/* One record that cannot be right costs its channel and a line, and no other. */
+/* A wrong record costs its own channel and a line of the log, and no other channel. */
 static void one_record_lies(struct kunit *test)
 {
 	static const struct {

@@ -191,7 +191,7 @@ static void takes_over(struct kunit *test)
 	expect_log(test, block, expected, ARRAY_SIZE(expected));
 }
 
-/* What the reset does not clear is not counted. */
+/* A count that the reset leaves is not counted. */
 static void starts_from_what_is_there(struct kunit *test)
 {
 	struct block *block = a_block(test);
@@ -263,7 +263,7 @@ static int call_step(struct intel_imc_channel *ch, intel_imc_step_t step)
 	return step(ch);
 }
 
-/* A clock; none; one that does not stop; nobody there. */
+/* A clock; no clock; a clock that does not stop; no answer. */
 static void checks_that_it_counts(struct kunit *test)
 {
 	struct block *block = a_block(test);
@@ -348,7 +348,7 @@ static void sapphire_rapids(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, intel_imc_channel_check(ch, call_step), 0);
 }
 
-/* What was read as all ones when the channel was taken over is no value to begin with. */
+/* A counter that read all ones when the channel was taken over is read again at its start. */
 static void begins_with_all_ones(struct kunit *test)
 {
 	struct block *block = a_block(test);
@@ -362,7 +362,7 @@ static void begins_with_all_ones(struct kunit *test)
 	block->counter[0] = 3;
 	KUNIT_EXPECT_EQ(test, intel_imc_counter_read(ch, 0, &value), 0);
 	KUNIT_EXPECT_EQ(test, value, 3ULL);
-	/* It is forgotten when the channel is taken over again. */
+	/* This ends when the channel is taken over again. */
 	intel_imc_channel_reset(ch);
 	KUNIT_EXPECT_FALSE(test, ch->suspect);
 }

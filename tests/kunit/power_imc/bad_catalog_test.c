@@ -163,7 +163,7 @@ KUNIT_ARRAY_PARAM(bad_nests, bad_nests, describe_bad);
 KUNIT_ARRAY_PARAM(bad_lists, bad_lists, describe_bad);
 KUNIT_ARRAY_PARAM(bad_events, bad_events, describe_bad);
 
-/* What is wrong is left out, and nothing else. */
+/* Wrong units and events are left out, and nothing else. */
 static void leaves_out(struct kunit *test)
 {
 	const struct bad *row = test->param_value;

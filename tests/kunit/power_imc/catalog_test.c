@@ -332,7 +332,7 @@ static u32 spoilt_bits(u32 word)
 	return ~word;
 }
 
-/* Of 32 words that follow each other each has another bit wrong. */
+/* In each of 32 words in a row another bit is wrong. */
 static unsigned int spoilt_bit;
 
 static u32 spoilt_one_bit(u32 word)

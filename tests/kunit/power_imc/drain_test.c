@@ -44,7 +44,7 @@ static void all_cpus_drain_at_the_same_time(struct kunit *test)
 	}
 }
 
-/* What a CPU drains: a ring that stays empty, for an event that gets nothing. */
+/* What the CPU drains: an empty ring, with one event that gets no records. */
 struct drainer {
 	struct power_imc_trace trace;
 	struct power_imc_trace_event te;
@@ -86,7 +86,7 @@ static void drainer_init(struct drainer *d)
 	power_imc_ring_restart(&d->trace.ring, get_tb());
 }
 
-/* So do the timers, from their start on, each time, be they frequent or seldom. */
+/* The timers do so each time from their start on, at short and at long intervals. */
 static void timers_come_at_the_same_moments(struct kunit *test)
 {
 	struct drainer *drainers = kunit_kcalloc(test, nr_cpu_ids, sizeof(*drainers), GFP_KERNEL);

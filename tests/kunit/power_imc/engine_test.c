@@ -16,7 +16,7 @@
 #define LDBAR		0x4000000012340000ULL
 #define LDBAR_COUNTS	0x8000000012340000ULL
 
-/* What engines are used for; no two at a time. */
+/* The kinds of use of engines, of which only one is possible at a time. */
 static const enum power_imc_type uses[] = {
 	POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD, POWER_IMC_TYPE_TRACE,
 };
@@ -120,7 +120,7 @@ static void an_engine_outlives_its_event(struct kunit *test)
 	put(0);
 }
 
-/* Who is refused has taken nothing: it does not hinder the one that was there. */
+/* An event that is refused has claimed nothing and does not hinder the others. */
 static void refusal_takes_nothing(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, power_imc_session_hold(POWER_IMC_TYPE_TRACE), 0);
@@ -291,7 +291,7 @@ static void paused_while_a_cpu_comes(struct kunit *test)
 		power_imc_engine_resume(core);
 		power_imc_engine_resume(core);
 		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
-		/* Who comes meanwhile does not start it, be it the first one or another. */
+		/* Boxes that are powered while the engine is paused do not start it. */
 		KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), 0);
 		KUNIT_EXPECT_EQ(test, get(0, uses[i]), 0);
 		KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
@@ -305,7 +305,7 @@ static void paused_while_a_cpu_comes(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
 		power_imc_engine_resume(core);
 		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
-		/* What nobody uses any more is not started again. */
+		/* An engine without users is not started again. */
 		KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), 0);
 		put(0);
 		power_imc_engine_resume(core);
@@ -386,7 +386,10 @@ static void left_alone_where_the_switch_does_not_tell(struct kunit *test)
 	}
 }
 
-/* One that could not be started behind a pause is tried again, though its switch has never told anything. */
+/*
+ * An engine that could not be started after a pause is tried again, even if its register never told
+ * whether it is on.
+ */
 static void tried_again_behind_a_pause(struct kunit *test)
 {
 	struct power_imc_core *core = &imc->cores[0];
@@ -478,7 +481,7 @@ static void failure_takes_nothing(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, firmware_log.engines[0x08], ENGINE_OFF);
 		KUNIT_EXPECT_EQ(test, imc->cores[0].users, 0U);
 		expect_all_free(test);
-		/* It may work the next time. */
+		/* The next attempt may succeed. */
 		firmware_log.error[rows[i].call] = 0;
 		KUNIT_EXPECT_EQ(test, get(0, rows[i].use), 0);
 		put(0);
@@ -502,7 +505,10 @@ static void failure_spares_the_others(struct kunit *test)
 static const enum firmware_call offs[] = { CALL_CORE_OFF, CALL_CORE_OFF, CALL_TRACE_OFF };
 static const enum firmware_call ons[] = { CALL_CORE_ON, CALL_CORE_ON, CALL_TRACE_ON };
 
-/* What could not be stopped may still run and write: nothing else may start, until its own kind has stopped it. */
+/*
+ * An engine that could not be stopped may still write. No other kind may start before this one is
+ * stopped.
+ */
 static void failure_to_stop_keeps_the_others_out(struct kunit *test)
 {
 	for (int i = 0; i < ARRAY_SIZE(uses); i++) {
@@ -571,7 +577,7 @@ static void ldbar_stays_until_another_kind_begins(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_CORE, NULL), 0);
 	KUNIT_EXPECT_GE(test, ktime_get_ns() - start, 95ULL * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, ldbar_take(), 0ULL);
-	/* That of a thread that counts is its own business, and nobody waits for another of its kind. */
+	/* A thread that counts writes its own LDBAR, and does not wait for others of its kind. */
 	ldbar_write(LDBAR_COUNTS);
 	start = ktime_get_ns();
 	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_CORE, NULL), 0);
@@ -689,7 +695,7 @@ static void lose(unsigned int core)
 	}
 }
 
-/* What happens to engines while somebody counts or traces. Whatever was refused is not given back. */
+/* Calls of the firmware while events count or trace. After a refusal nothing is given back. */
 static void live(struct kunit *test, enum power_imc_type use)
 {
 	int errors[] = { get(0, use), get(0, use), get(1, use) };
@@ -708,7 +714,10 @@ static void live(struct kunit *test, enum power_imc_type use)
 			put(i / 2);
 }
 
-/* Each call of a life fails once, with each error. Then nothing is on that nobody knows of, and all works again. */
+/*
+ * Each call of the firmware fails once, with each error. Afterwards no engine is on unknown to the
+ * driver, and everything works again.
+ */
 static void each_call_fails_once(struct kunit *test)
 {
 	static const int errors[] = { -EINVAL, -EOPNOTSUPP, -EIO };
@@ -728,7 +737,10 @@ static void each_call_fails_once(struct kunit *test)
 			live(test, use);
 			failed = !firmware_log.fail_at;
 			firmware_log.fail_at = 0;
-			/* What could not be stopped is stopped by the next user of its kind. */
+			/*
+			 * The next user of the same kind stops the engine that could not be
+			 * stopped.
+			 */
 			for (int core = 0; core < 2; core++) {
 				KUNIT_EXPECT_EQ(test, get(core, use), 0);
 				put(core);

@@ -180,7 +180,9 @@ static void microcode_that_does_not_resume(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, perf_open_error(nest_names[0], 0xd0, 0, NULL), 0);
 }
 
-/* The control block is no counter, nor what is behind the area; what is beside it is. */
+/*
+ * The control block is no counter, nor is memory beyond the area. The words beside the block are.
+ */
 static void refusals(struct kunit *test)
 {
 	static const struct { u64 config; int error; } rows[] = {
@@ -201,7 +203,7 @@ struct group_read {
 	struct perf_event *a, *b;
 };
 
-/* As perf reads a group: on the owner CPU, interrupts off. */
+/* Read a group as perf does: on the owner CPU, interrupts off. */
 static void read_group(void *data)
 {
 	struct group_read *group = data;

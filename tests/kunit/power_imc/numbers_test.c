@@ -124,7 +124,9 @@ static void idle_states(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags, latencies, 3), -1);
 	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags, latencies, 4), 99);
 	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags, latencies, 5), 99);
-	/* What takes one microsecond, or less, is kept off only by no sleep at all. */
+	/*
+	 * An idle state with a latency of 1 us or less can be avoided only by not sleeping at all.
+	 */
 	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags, others, 5), 0);
 	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags + 3, latencies, 1), 0);
 	KUNIT_EXPECT_EQ(test, power_imc_idle_limit(flags + 3, latencies + 1, 1), 4);

@@ -65,7 +65,7 @@ static void exclusion_is_by_mode(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, power_imc_sample_wanted(rows[i].attr, mode), rows[i].wanted[mode]);
 }
 
-/* What perf's handler is given of a sample, by a fake one. */
+/* What a fake handler got of a sample. */
 static struct {
 	unsigned int samples;
 	u64 time, ip, period;

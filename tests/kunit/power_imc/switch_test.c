@@ -13,7 +13,7 @@
 
 #include "suites.h"
 
-/* By far longer than anybody may wait: who waits until it ends is not refused. */
+/* Far longer than an open may wait. */
 #define HELD_MS		60000
 
 /*
@@ -67,7 +67,7 @@ static void watched(int cpu)
 {
 }
 
-/* Nothing is left behind by who was refused. */
+/* The refused event has left nothing behind. */
 static void expect_watched_afterwards(struct kunit *test)
 {
 	int err = power_imc_session_open(POWER_IMC_TYPE_TRACE, watched);
@@ -133,7 +133,7 @@ static void called(int cpu)
 	atomic_inc(&calls);
 }
 
-/* So long is no switch of tasks reported, although this one sleeps. */
+/* For this time no task switch is reported, although this task sleeps. */
 static bool none_in_ms(unsigned int ms)
 {
 	int before = atomic_read(&calls);

@@ -221,7 +221,7 @@ static void records_ahead_of_the_clock_are_passed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->ring.laps, 0ULL);
 }
 
-/* What stands there from an earlier run, or out of order, is not taken again. */
+/* Records of an earlier run, or out of order, are not taken. */
 static void old_records_stay_old(struct kunit *test)
 {
 	struct writer *w = test->priv;
@@ -269,7 +269,7 @@ static void expect_later_ones(struct kunit *test, struct writer *w, unsigned int
 	KUNIT_EXPECT_EQ_MSG(test, w->ring.laps, laps, "%u passed", passed);
 }
 
-/* What is written while no event is on is passed over, however often the writer comes round. */
+/* Records that are written while no event is on are passed over, however often the writer laps. */
 static void others_records_are_passed(struct kunit *test)
 {
 	struct writer *w = test->priv;
@@ -333,7 +333,10 @@ static void others_records_begin_again(struct kunit *test)
 	}
 }
 
-/* Stamped before the event starts, and whole only after that: it is of nobody, and not lost. */
+/*
+ * A record from before the start of the event that is complete only afterwards is neither a sample
+ * nor lost.
+ */
 static void a_record_under_way_at_a_start_is_passed(struct kunit *test)
 {
 	struct writer *w = test->priv;
@@ -395,7 +398,7 @@ static void bytes_of_the_worked_records(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, budget, (u32)SLOTS - 3);
 }
 
-/* As large as the hardware's, and drained where it wraps: from the last slot to the first. */
+/* A ring of the hardware's size is drained across its end, from the last slot to the first. */
 static void the_real_ring_wraps(struct kunit *test)
 {
 	struct writer *w = writer_of(test, REAL_SLOTS);
@@ -436,7 +439,7 @@ static void the_writer_may_go_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->ring.corrupt, 0ULL);
 }
 
-/* No good in the last slot: passed, though slot 0 is new. */
+/* A bad record in the last slot is passed over, although slot 0 is new. */
 static void a_corrupt_last_slot_is_passed(struct kunit *test)
 {
 	struct writer *w = test->priv;
@@ -499,7 +502,7 @@ static void a_glance_finds_the_writer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, drain(test, w), 1U);
 }
 
-/* A drain looks at so many slots and no more, whatever is in them, and loses nothing by it. */
+/* A drain looks at a limited number of slots, whatever is in them, and loses nothing by that. */
 static void a_budget_bounds_a_drain(struct kunit *test)
 {
 	struct writer *w = test->priv;

@@ -186,7 +186,7 @@ static void engine_runs_while_used(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(firmware_log.calls[CALL_CORE_OFF]) == 1));
 }
 
-/* What is no counter is refused, and so is a task. */
+/* Offsets that are no counter are refused, and so are events of tasks. */
 static void core_refuses(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, perf_open_error(CORE_PMU, 0x2000, 0, NULL), -EINVAL);

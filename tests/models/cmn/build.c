@@ -179,7 +179,10 @@ static bool plug(CmnMesh *mesh, CmnDeviceKind kind, const CmnPlace *place,
     return true;
 }
 
-/* All first ports before any second: devices spread over the mesh. */
+/*
+ * Look at the first port of every XP before any second port, so that devices
+ * are spread over the mesh.
+ */
 static bool find_free(const CmnMesh *mesh, int domain, CmnPlace *place)
 {
     unsigned port, i;
@@ -273,7 +276,10 @@ static bool parse_devices(const CmnMesh *mesh, const CmnDescription *d,
     return true;
 }
 
-/* What has a place gets it before the others take what is left. */
+/*
+ * Devices with a given place are plugged in first. The others take what is
+ * left.
+ */
 static bool plug_devices(CmnMesh *mesh, const CmnDescription *d,
                          Error **errp)
 {

@@ -11,7 +11,7 @@ typedef struct PostedWrite {
     uint64_t value;
 } PostedWrite;
 
-/* What was to arrive until @time */
+/* Let the posted writes arrive that are due by @time */
 static void arrive_until(CmnBus *bus, int64_t time)
 {
     PostedWrite *first;

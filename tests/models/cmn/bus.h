@@ -23,7 +23,7 @@ void cmn_bus_init(CmnBus *bus, void (*write)(void *opaque, uint64_t addr,
                   void *opaque);
 void cmn_bus_write(CmnBus *bus, uint64_t addr, uint64_t mask, uint64_t value);
 
-/* All writes arrive, as before a read. */
+/* Let all posted writes arrive, as a read does. */
 void cmn_bus_push(CmnBus *bus);
 
 #endif

@@ -26,7 +26,7 @@ void cmn_carries_reset(CmnCarries *carries);
 void cmn_carries_send(CmnCarries *carries, unsigned index, uint64_t n,
                       int64_t when);
 
-/* Let arrive what has come until now. */
+/* Let the carries arrive that are due by now. */
 void cmn_carries_sync(CmnCarries *carries);
 
 /* How many are under way */

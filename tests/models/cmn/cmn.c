@@ -97,8 +97,8 @@ static bool bump_all(Cmn *s, uint64_t n)
 }
 
 /*
- * What happens between this access and the next, as it may on hardware. While
- * nothing counts it waits.
+ * Add the events that a test has planned between this access and the next, as
+ * they may come on hardware. They wait while nothing counts.
  */
 static void cmn_tear(Cmn *s, uint64_t addr)
 {
@@ -289,7 +289,10 @@ static void cmn_reset_hold(Object *obj, ResetType type)
     cmn_clear_registers(CMN(obj));
 }
 
-/* After the interrupt controller has been reset: a line may stay high. */
+/*
+ * Runs after the interrupt controller has been reset, since a line may stay
+ * high.
+ */
 static void cmn_reset_exit(Object *obj, ResetType type)
 {
     cmn_set_irqs(CMN(obj));
@@ -333,7 +336,10 @@ static bool check_properties(Cmn *s, Error **errp)
     return !s->corrupt || cmn_corrupt_parse(s->corrupt, &s->corruptions, errp);
 }
 
-/* What a product cannot tell software, it does not have a second one of. */
+/*
+ * A product whose registers cannot tell of a second virtual channel has only
+ * one.
+ */
 static void limit_vcs(Cmn *s)
 {
     const CmnGlobalLayout *global = s->mesh.layout->global;

@@ -20,7 +20,7 @@ struct CmnClass {
     const CmnProduct *product;
 };
 
-/* Each class of registers has accesses of 64 bits, and of 32. */
+/* Accesses of 64 and of 32 bits are counted for each class of registers. */
 #define CMN_NSTATS (2 * CMN_NREGCLASSES + 2)
 #define CMN_STAT_NARROW (2 * CMN_NREGCLASSES)
 #define CMN_STAT_UNPOWERED (CMN_STAT_NARROW + 1)
@@ -30,7 +30,7 @@ typedef struct CmnStand {
     uint64_t times;
     int64_t ns;
     uint64_t accesses;          /* without those that stop and start it */
-    int64_t since;              /* it does now; accesses until now: */
+    int64_t since;              /* start of the last stand; in it: */
     uint64_t accesses_since;
 } CmnStand;
 
@@ -86,8 +86,8 @@ void cmn_make_dirty(Cmn *s);
 void cmn_stand_reset(Cmn *s);
 
 /*
- * In @ns it has no power, and as long after that it has again: registers are
- * as after a reset. 0: it has, and keeps it.
+ * The mesh loses power in @ns, for @ns. Then registers are as after a reset.
+ * With 0 it keeps its power.
  */
 void cmn_sleep(Cmn *s, int64_t ns);
 

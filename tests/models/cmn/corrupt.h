@@ -13,7 +13,7 @@ typedef uint32_t CmnCorruptions;    /* a set of them */
 /* Names joined by "+" */
 bool cmn_corrupt_parse(const char *text, CmnCorruptions *set, Error **errp);
 
-/* What @node has at @offset instead of @value */
+/* The value that a read of @node at @offset gives instead of @value */
 uint64_t cmn_corrupt_read(const CmnMesh *mesh, CmnCorruptions set,
                           const CmnNode *node, uint32_t offset,
                           uint64_t value);

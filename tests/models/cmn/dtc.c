@@ -78,9 +78,9 @@ int64_t cmn_dtc_span(const CmnDtc *dtc, int64_t from, int64_t to,
 }
 
 /*
- * What DTMs go by at this moment is what they go by until they know better. The
- * moment is that until which traffic has come: what came between it and a stop
- * would have its carries arrive behind the stop.
+ * DTMs go on by the state that they know now until they learn of the new one.
+ * "Now" is the time until which traffic has come: traffic between that time and
+ * a stop would have its carries arrive after the stop.
  */
 static void tell_dtms(CmnDtc *dtc, bool was)
 {

@@ -43,10 +43,10 @@ struct CmnDtc {
 
     int64_t synced;             /* virtual time until which traffic has come */
 
-    /* Of DTC 0: DTMs learn of a stop or start late */
+    /* Of DTC 0, of whose stops and starts DTMs may learn late */
     int64_t stop_delay;         /* ns */
     int64_t changed;            /* when that was last sent */
-    bool before;                /* and what they went by until then */
+    bool before;                /* the state that DTMs knew until then */
 
     bool hide_overflows;        /* PMOVSR reads 0 while not enabled */
     bool pm_disabled;           /* from outside: PMCR keeps nothing */
@@ -60,7 +60,7 @@ void cmn_dtc_reset(CmnDtc *dtc);
 /* As a kernel leaves it that does not clean up: counting, all overflowed */
 void cmn_dtc_make_dirty(CmnDtc *dtc);
 
-/* Is it enabled? With a delay DTMs learn later of what DTC 0 does. */
+/* Is the DTC enabled? If there is a delay, DTMs learn of it later. */
 bool cmn_dtc_enabled(const CmnDtc *dtc);
 
 /*
@@ -74,7 +74,7 @@ int64_t cmn_dtc_span(const CmnDtc *dtc, int64_t from, int64_t to,
 /* @n increments for counter @index left a DTM at virtual time @when, ns. */
 void cmn_dtc_carry(CmnDtc *dtc, unsigned index, uint64_t n, int64_t when);
 
-/* Let the time until now pass for the cycle counter, and for carries. */
+/* Bring the cycle counter and the carries up to the present time. */
 void cmn_dtc_sync(CmnDtc *dtc);
 
 /* After a change in DTC 0: does the cycle counter run now? */
@@ -88,7 +88,7 @@ uint64_t cmn_dtc_read(CmnDtc *dtc, uint32_t offset);
 void cmn_dtc_write(CmnDtc *dtc, uint32_t offset, uint64_t mask,
                    uint64_t value);
 
-/* In which group of registers an offset is, for statistics */
+/* The groups of registers for which accesses are counted */
 typedef enum CmnDtcGroup {
     CMN_DTC_NONE, CMN_DTC_CONTROL, CMN_DTC_COUNT, CMN_DTC_OVERFLOW,
     CMN_DTC_OTHER

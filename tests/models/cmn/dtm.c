@@ -118,7 +118,10 @@ static void counter_flow(CmnDtm *dtm, unsigned k, uint64_t n, int64_t from,
         carry_out(dtm, k, arrived, from);
     }
     for (i = arrived + 1; i <= carries; i++) {
-        /* What was left over before makes it sooner, by less than a count. */
+        /*
+         * A fraction of a count that was left over makes this sooner by less
+         * than a count.
+         */
         carry_out(dtm, k, 1,
                   MIN(until, from + muldiv64((i << COUNTER_BITS) - old,
                                              NANOSECONDS_PER_SECOND,

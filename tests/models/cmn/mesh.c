@@ -100,7 +100,7 @@ void cmn_mesh_flits(CmnMesh *mesh, CmnXp *xp, const CmnFlit *flit, uint64_t n)
 
     dtm = port_dtm(mesh, xp, &seen.port);
     cmn_dtm_flits(dtm, &seen, n);
-    /* What goes down to a device, the XP has transmitted. */
+    /* The XP has transmitted a flit that goes down to a device. */
     if (flit->down && cmn_xp_event_flit(&ports, flit->port, flit->channel,
                                         flit->vc, &event)) {
         cmn_mesh_event(mesh, &xp->node, &event, n);

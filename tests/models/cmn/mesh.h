@@ -65,7 +65,7 @@ typedef struct CmnMesh {
     unsigned columns, rows;
     unsigned id_bits;       /* of each coordinate in a node id */
     bool multi_dtm;
-    bool quartered;         /* Graviton5: domains by place, and not told */
+    bool quartered;         /* Graviton5: only an XP's place tells its domain */
     unsigned vcs[CMN_NCHANNELS];
     CmnXp *xps;             /* by logical id */
     unsigned nxps;
@@ -87,7 +87,7 @@ void cmn_mesh_free(CmnMesh *mesh);
 
 void cmn_mesh_reset(CmnMesh *mesh);
 
-/* Let the time until now pass for all counters. */
+/* Bring all counters up to the present time. */
 void cmn_mesh_sync(CmnMesh *mesh);
 
 /* Each paired counter counts @traffic in a second while it counts. */
@@ -99,7 +99,7 @@ CmnNode *cmn_mesh_node(const CmnMesh *mesh, uint64_t addr);
 /* XPs come first, then each XP's children; NULL: from the start, no more. */
 CmnNode *cmn_mesh_next(const CmnMesh *mesh, CmnNode *node);
 
-/* What an XP has that can have events */
+/* What decides which events an XP has */
 CmnXpPorts cmn_mesh_xp_ports(const CmnMesh *mesh, const CmnXp *xp);
 
 /* @event happens @n times at @node. */

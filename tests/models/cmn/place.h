@@ -10,7 +10,7 @@ typedef struct CmnPlace {
     bool has_dev;           /* said, so there are several on the port */
 } CmnPlace;
 
-/* What @key=@text asks for: so many anywhere, or these places */
+/* What "key=text" asks for: a number of devices anywhere, or certain places */
 typedef struct CmnPlaces {
     unsigned count;
     CmnPlace *at;           /* count of them; NULL: anywhere */

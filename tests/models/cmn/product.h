@@ -15,7 +15,7 @@
 #define CMN_MAX_PORTS   6       /* of an XP; 4 where it is not the only one */
 #define CMN_MAX_DTMS    3       /* of an XP, one for two ports */
 #define CMN_MAX_DTCS    4
-#define CMN_MAX_REV     15      /* a code that nobody knows is as the last */
+#define CMN_MAX_REV     15      /* an unknown code is taken for the last one */
 
 /* The columns of the manuals' tables of event selectors */
 typedef enum CmnColumn {

@@ -211,8 +211,8 @@ static unsigned selected_filter(const CmnSelector *sel, CmnFilter filter)
 }
 
 /*
- * Is a field other than the event's own ones not as after a reset, and would that
- * matter?
+ * Does a field that the event does not use differ from its value after a reset,
+ * so that it filters?
  */
 static bool other_filter(const CmnSelector *sel, const CmnEvent *event)
 {

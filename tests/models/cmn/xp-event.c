@@ -84,7 +84,7 @@ static CmnEvent make_event(unsigned interface, unsigned channel, XpWhat what)
 
 typedef bool XpEventFn(const char *name, const CmnEvent *event, void *opaque);
 
-/* Until @fn says true, which is then the answer. */
+/* Call @fn for each event until it returns true. Returns whether it did. */
 static bool for_each_event(const CmnXpPorts *xp, XpEventFn *fn, void *opaque)
 {
     unsigned i, ch, what;

@@ -15,7 +15,7 @@ typedef enum CmnChannel {
 
 extern const char *const cmn_channel_names[CMN_NCHANNELS];
 
-/* What an XP has that can have events */
+/* What decides which events an XP has */
 typedef struct CmnXpPorts {
     bool alone;                 /* a mesh of one XP has no links, more ports */
     bool has_pub;

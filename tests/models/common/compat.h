@@ -33,8 +33,8 @@ typedef void ClassInitData;
 #endif
 
 /*
- * Those of accelerators were split, and one is not for all; init_machine was
- * given the accelerator itself.
+ * The headers of accelerators were split, and init_machine got the accelerator
+ * as an argument.
  */
 #if __has_include("accel/accel-cpu-ops.h")
 #include "accel/accel-cpu-ops.h"

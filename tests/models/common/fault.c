@@ -7,7 +7,7 @@
 
 enum { AS_ZEROES, AS_ONES, AS_BIT };
 
-/* One access more: does it go wrong? */
+/* Count one more access. Does it go wrong? */
 static bool happens(PmuFault *fault)
 {
     if (fault->last && !--fault->last) {

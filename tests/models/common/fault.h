@@ -9,19 +9,19 @@
 
 #include "registry.h"
 
-/* What software gets of @value, of @size bytes, when it reads it. */
+/* The value that software reads instead of @value, of @size bytes. */
 uint64_t pmu_fault_read(PmuModel *model, uint64_t value, unsigned size);
 
 /* Does a write arrive? */
 bool pmu_fault_write(PmuModel *model);
 
-/* Does nobody answer any more? */
+/* Has the device ceased to answer? */
 static inline bool pmu_fault_gone(const PmuModel *model)
 {
     return model->fault.gone;
 }
 
-/* For a model's table of keys */
+/* Keys for a model's table */
 enum { PMU_FAULT_ACCESSES, PMU_FAULT_LAST, PMU_FAULT_ODD, PMU_FAULT_ODD_AS };
 
 uint64_t pmu_fault_get(PmuModel *model, unsigned key);

@@ -30,7 +30,7 @@ static void answer_again(void *opaque)
 {
     VirtIOSerialPort *port;
 
-    /* A driver that sleeps meanwhile asks again behind it. */
+    /* A driver that sleeps now asks again when it wakes up. */
     if (!(VIRTIO_DEVICE(waits)->status & VIRTIO_CONFIG_S_DRIVER_OK)) {
         return;
     }

@@ -51,7 +51,7 @@ static int port_can_read(void *opaque)
     return PORT_LINE_MAX;
 }
 
-/* Of a line that is too long, the end is a line. */
+/* If a line is too long, its last part is taken for a line. */
 static void port_read(void *opaque, const uint8_t *data, int length)
 {
     PmuPort *s = opaque;

@@ -25,10 +25,10 @@ typedef struct PmuStat {
 /* A fault at an access of a certain number, see fault.h */
 typedef struct PmuFault {
     uint64_t accesses;
-    uint64_t last;      /* so many until nobody answers; 0: not planned */
-    uint64_t odd;       /* so many until the one that goes wrong */
+    uint64_t last;      /* accesses left until the device is gone; 0: never */
+    uint64_t odd;       /* accesses left until one goes wrong */
     unsigned odd_as;
-    bool gone;          /* the last one was */
+    bool gone;          /* the device has ceased to answer */
 } PmuFault;
 
 /* Something that can be read and set from outside the hardware's view. */

@@ -64,7 +64,7 @@ typedef struct Channel {
     IntelImcCounters counters;
     uint32_t box_ctl;
     uint64_t tear[TEAR_NHALVES];
-    uint64_t lose;          /* so many writes do not arrive */
+    uint64_t lose;          /* number of writes that will be lost */
     bool dead;
     bool doze;              /* no clock while the socket sleeps */
     uint64_t reserved;      /* first forbidden write: register, wrong bits */
@@ -124,8 +124,8 @@ static bool is_counter(uint32_t reg, unsigned *index, bool *high)
 }
 
 /*
- * Between this access and the next the counter moves, as it may on hardware.
- * A counter that is stopped cannot: then the tear stays in wait.
+ * Move the counter between this access and the next, as may happen on hardware.
+ * A stopped counter cannot move: then the tear waits.
  */
 static void channel_tear(Channel *ch, unsigned index, bool high)
 {
@@ -138,7 +138,7 @@ static void channel_tear(Channel *ch, unsigned index, bool high)
     }
 }
 
-/* As it is now; what was until now is counted. */
+/* Bring the counters up to the present time, then stop or start the clock. */
 static void channel_set_clock(Channel *ch)
 {
     intel_imc_counters_sync(&ch->counters);

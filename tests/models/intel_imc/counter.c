@@ -34,7 +34,7 @@ static bool sees(const IntelImcEvent *event, uint32_t ctl)
                                 INTEL_IMC_CTL_UMASK(ctl));
 }
 
-/* What a running general counter gets in so many clocks, nothing being added */
+/* The counts that a running general counter gets by clocks alone */
 static uint64_t count_idle_clocks(const IntelImcCounters *c, uint32_t ctl,
                                   uint64_t from, uint64_t to)
 {

@@ -30,8 +30,8 @@ typedef struct IntelImcEvent {
 } IntelImcEvent;
 
 /*
- * The clock on a general counter, up to Ice Lake and after it, and there half
- * of it. They happen by themselves, so nobody adds them.
+ * Clocks on a general counter: up to Ice Lake; after it; and half of the
+ * latter. They happen by themselves, so no test adds them.
  */
 extern const IntelImcEvent intel_imc_event_clock, intel_imc_event_dclk,
     intel_imc_event_hclk;

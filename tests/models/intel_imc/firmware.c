@@ -94,7 +94,10 @@ static void firmware_suspend(Notifier *notifier, void *data)
     }
 }
 
-/* What a base address or a window has first, then the command that uses it */
+/*
+ * Write base addresses and windows first, then the command register that
+ * switches them on
+ */
 static void map_again(const Mapped *map)
 {
     PCIDevice *pci = map->pci;

@@ -26,7 +26,7 @@ static void function_count(UncoreFunction *f, uint32_t addr, int len,
     }
 }
 
-/* Nobody answers for a function that is gone, yet the access was made. */
+/* A function that is gone does not answer, but the access is counted. */
 static uint32_t function_config_read(PCIDevice *pci, uint32_t addr, int len)
 {
     UncoreFunction *f = UNCORE_FUNCTION(pci);

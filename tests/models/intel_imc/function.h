@@ -27,9 +27,9 @@ typedef struct IntelImcRegisters {
     uint32_t box_wanted;        /* or as 1 */
     uint32_t ctl_mask;          /* implemented in CTLn; the rest reads as 0 */
     uint32_t ctl_reserved;      /* has to be written as 0 */
-    /* Of channels in memory: bits of BOX_CTL, */
+    /* For channels in memory: bits of BOX_CTL */
     uint32_t box_frz, box_rst_ctrs, box_rst_ctrl;
-    uint32_t box_kept;          /* those that read as they were written */
+    uint32_t box_kept;          /* bits that read as they were written */
     bool no_enable;             /* bit 22 of CTLn is reserved: they all run */
     bool half_clock;            /* event 1 is the clock, or half of it */
 } IntelImcRegisters;

@@ -99,7 +99,7 @@ static const IntelImcWindow spr_window = {
     .record = 32,
 };
 
-/* The channels are one behind the other; a controller is one of them. */
+/* All channels are in a row, so each of them is described as a controller. */
 static const IntelImcWindow gnr_window = {
     .controllers = 12, .channels = 1, .numbers = 1,
     .stride = 0x4000, .block = 0x24e800,

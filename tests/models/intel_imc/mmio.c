@@ -76,7 +76,7 @@ typedef struct MmioChannel {
     unsigned controller;
     IntelImcCounters counters;
     uint32_t box_ctl;
-    uint64_t lose;          /* so many writes do not arrive */
+    uint64_t lose;          /* number of writes that will be lost */
     bool dead;
     bool doze;              /* no clock while the socket sleeps */
     bool gone;
@@ -166,7 +166,7 @@ static void channel_count(MmioChannel *ch, unsigned reg, unsigned size,
     stat_count(&ch->stats[stat], write);
 }
 
-/* As it is now; what was until now is counted. */
+/* Bring the counters up to the present time, then stop or start the clock. */
 static void channel_set_clock(MmioChannel *ch)
 {
     uint32_t socket = UNCORE_FUNCTION(ch->mmio)->socket;

@@ -95,7 +95,10 @@ struct PowerImc {
     Notifier shutdown;
 };
 
-/* Of the clock whose ticks @source counts; 0: it does not count ticks. */
+/*
+ * The frequency of the clock whose ticks @source counts; 0 if it counts no
+ * clock.
+ */
 uint64_t power_imc_source_hz(const PowerImcSource *source);
 
 /* How often @source has happened, by @raw */
@@ -148,7 +151,7 @@ typedef struct PowerImcTrace {
     bool sampling;          /* a record is to be made by the vCPU */
     uint32_t head;          /* where the next record goes */
     uint64_t total;         /* records since the machine was reset */
-    uint64_t last_tb;       /* records are of a later time */
+    uint64_t last_tb;       /* the next record has a later timebase */
     uint64_t div;
     uint64_t every;         /* instructions to a record; 0: by the clock */
     uint64_t corrupt;
@@ -156,11 +159,11 @@ typedef struct PowerImcTrace {
     bool spread;            /* its records are of the time since the last one */
     uint64_t asked;         /* timebase when a burst was asked for */
     uint64_t order;         /* of a record's doublewords, a digit each */
-    uint64_t hold;          /* stop the next record after so many of them */
+    uint64_t hold;          /* hold the next record after so many words */
     unsigned begun;         /* doublewords of a record under way; 0: none */
-    uint64_t words[8];      /* its doublewords, big-endian */
-    hwaddr address;         /* and where it goes */
-    bool lossy;             /* what ends it loses the rest of it */
+    uint64_t words[8];      /* the doublewords of that record, big-endian */
+    hwaddr address;         /* the address that it is written to */
+    bool lossy;             /* the rest of a held record is lost */
 } PowerImcTrace;
 
 void power_imc_trace_init(PowerImcThread *thread);
@@ -172,7 +175,10 @@ void power_imc_trace_update(PowerImcThread *thread, bool running);
 void power_imc_trace_restart(PowerImcThread *thread);
 void power_imc_trace_burst(PowerImcThread *thread, uint64_t records);
 void power_imc_trace_spread(PowerImcThread *thread, bool on);
-/* As many instructions as make a record; @ip is the next one's address. */
+/*
+ * The thread has executed enough instructions for a record. @ip is the address
+ * of the next instruction.
+ */
 void power_imc_trace_executed(PowerImcThread *thread, uint64_t ip);
 
 /* Thread (thread.c) */

@@ -333,7 +333,9 @@ static NestStat cb_stat(hwaddr offset)
     }
 }
 
-/* It is memory: a write is stored, and only then looked at. */
+/*
+ * The control block is memory: a write is stored first and acted on afterwards.
+ */
 static void cb_page_write(void *opaque, hwaddr offset, uint64_t value,
                           unsigned size)
 {
@@ -471,7 +473,7 @@ static uint64_t get_nest(PmuModel *model, unsigned key)
     }
 }
 
-/* What the microcode has yet to do for a command is done first. */
+/* Finish what the microcode still has to do for a command. */
 static bool set_flush(PowerImcNest *nest, Error **errp)
 {
     while (timer_pending(&nest->slot_timer)) {

@@ -126,11 +126,14 @@ static void record_fill_cpmcs(PowerImcThread *thread, Record *record)
                 (uint32_t)power_imc_source_events(source, raw));
         }
     }
-    /* It has just overflowed and been loaded again. */
+    /*
+     * The counter that triggers records has just overflowed and been loaded
+     * again.
+     */
     record->cpmc[TRACE_SAMPSEL(scom)] = cpu_to_be64(TRACE_CPMC_LOAD(scom));
 }
 
-/* Those doublewords of the record under way that come before the @to-th. */
+/* Write the doublewords of the current record that come before number @to. */
 static void trace_write_words(PowerImcThread *thread, unsigned to)
 {
     PowerImcTrace *trace = &thread->trace;
@@ -166,7 +169,7 @@ void power_imc_trace_hold(PowerImcThread *thread, uint64_t words)
     }
 }
 
-/* What is held is held no longer, or nobody would see an end of it. */
+/* Complete or drop a record that a test holds back. */
 void power_imc_trace_end(PowerImcThread *thread)
 {
     PowerImcTrace *trace = &thread->trace;
@@ -210,7 +213,7 @@ static void trace_write(PowerImcThread *thread, uint64_t at, uint64_t ip)
     trace_write_words(thread, trace->hold ?: ORDER_WORDS);
 }
 
-/* For the first record after now that the rate has. */
+/* Set the timer for the next record. */
 static void trace_arm(PowerImcThread *thread)
 {
     PowerImcTrace *trace = &thread->trace;

@@ -32,16 +32,22 @@
 
 #define MEASURED_MAX    16
 
-/* Of ELFv2: what is called from the same module is entered behind its TOC's. */
+/*
+ * ELFv2: a call from the same module enters a function after the set-up of its
+ * TOC.
+ */
 #define LOCAL_ENTRY     8
 
-/* What is due has reached this; it begins at so much less. */
+/*
+ * A count that is due has reached this. It begins at this less the number of
+ * instructions to wait for.
+ */
 #define DUE     (1ULL << 63)
 
 typedef struct VcpuCounts {
     uint64_t instructions[VCPU_WATCH_NSTATES];
     uint64_t due[VCPU_WATCH_NSTATES];
-    uint64_t every;     /* of which due is made; 0: nobody wants to know */
+    uint64_t every;     /* instructions between two calls; 0: no calls */
     uint64_t wanted;    /* every, as it is soon going to be */
     uint64_t leave;     /* where a measured function returns to; 0: in none */
     uint64_t entered;   /* instructions when it was called */

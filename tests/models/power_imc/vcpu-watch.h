@@ -16,8 +16,9 @@
 typedef void VcpuSleepFn(unsigned cpu_index, bool asleep);
 
 /*
- * Before any vCPU runs; a second time, with the same function, is harmless.
- * With an accelerator that executes nothing, there is nothing to watch.
+ * Call this before any vCPU runs. A second call with the same function is
+ * harmless. With an accelerator that executes nothing there is nothing to
+ * watch.
  */
 bool vcpu_watch_start(VcpuSleepFn *slept, Error **errp);
 
@@ -35,7 +36,7 @@ typedef void VcpuEveryFn(unsigned cpu_index, uint64_t pc);
 void vcpu_watch_every(CPUState *cpu, uint64_t instructions,
                       VcpuEveryFn *reached);
 
-/* What a vCPU executed in functions that are measured. */
+/* What a vCPU has executed in the measured functions. */
 typedef struct VcpuMeasured {
     uint64_t calls;         /* that have returned */
     uint64_t instructions;  /* in them, with what they called */
