@@ -8,7 +8,6 @@ from pathlib import Path
 from pmusuite import build, cache
 from pmusuite.cache import run
 
-CONFTEST = "scripts/conftest.sh"
 ANSWERS = "pmu_conftest.h"
 
 

@@ -24,7 +24,6 @@ from pmusuite import specs  # noqa: E402 (its place is relative to this file)
 # Offsets in the control device's BAR
 DOORBELL, STATUS, LENGTH, LEFT = 8, 9, 0xc, 0x10
 COMMAND, ANSWER = 0x1000, 0x2000
-ANSWER_SIZE = 0x2000
 
 CONTROL_ID = 0x50c71b36
 
