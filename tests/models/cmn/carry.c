@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How long a carry takes no source says, so a test does. All take as long, so
- * they arrive in the order in which they left.
+ * No source says how long a carry takes, so a test sets it. All carries take
+ * equally long, so they arrive in the order in which they left.
  */
 #include "carry.h"
 
