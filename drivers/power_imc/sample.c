@@ -17,6 +17,7 @@
 #include <asm/time.h>
 
 #include <pmu/compat.h>
+#include <pmu/loans.h>
 
 #include "trace.h"
 
@@ -157,14 +158,13 @@ void power_imc_sample_attach(struct power_imc_trace_event *te,
 {
 	struct perf_event *event = te->event;
 
-	hlist_add_head(&event->hlist_entry, &te->only);
+	pmu_list_alone(event, &te->only);
 	if (parent) {
 		/* perf has copied the handler; or, before 6.11, has put a BPF program before it. */
 		te->output = parent->output;
 		return;
 	}
-	te->output = event->overflow_handler;
-	event->overflow_handler = power_imc_sample_overflow;
+	te->output = pmu_swap_output(event, power_imc_sample_overflow);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_attach);
 

@@ -30,6 +30,7 @@
 #include <asm/time.h>
 
 #include <pmu/compat.h>
+#include <pmu/loans.h>
 
 #include "trace.h"
 
@@ -284,34 +285,24 @@ static void power_imc_trace_switched(int cpu)
 		power_imc_drain_switched(trace);
 }
 
-/*
- * perf's own periods are for counters that interrupt: it would restart the event for a frequency,
- * and hold back samples for a period. Here thin.c has chosen the records that become samples.
- */
-static void power_imc_trace_bypass_period(struct perf_event *event)
-{
-	event->hw.sample_period = 1;
-	event->hw.last_period = 1;
-	local64_set(&event->hw.period_left, 1);
-}
-
+/* perf's own period is bypassed: thin.c chooses the records that become samples. */
 static void power_imc_trace_set_window(struct power_imc_trace_event *te, u64 record, u64 period)
 {
 	te->record = record;
 	te->period = period;
 	if (period > record)
 		power_imc_thin_begin(te, get_random_u64());
-	power_imc_trace_bypass_period(te->event);
+	pmu_bypass_period(te->event);
 }
 
 static void power_imc_trace_set_period(struct power_imc_trace_event *te)
 {
-	struct perf_event_attr *attr = &te->event->attr;
+	const struct perf_event_attr *attr = &te->event->attr;
+	u64 period = power_imc_thin_period(attr->sample_period, attr->freq, POWER_IMC_TRACE_LOAD,
+					   POWER_IMC_TRACE_CLOCK_HZ);
 
-	attr->sample_period = power_imc_thin_period(attr->sample_period, attr->freq,
-						    POWER_IMC_TRACE_LOAD, POWER_IMC_TRACE_CLOCK_HZ);
-	attr->freq = 0;
-	power_imc_trace_set_window(te, POWER_IMC_TRACE_LOAD, attr->sample_period);
+	pmu_fix_period(te->event, period);
+	power_imc_trace_set_window(te, POWER_IMC_TRACE_LOAD, period);
 }
 
 /* A record does not tell idle, nor on POWER9 guests. */

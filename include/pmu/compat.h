@@ -221,9 +221,9 @@ static inline void pmu_hrtimer_setup(struct hrtimer *timer,
 
 /* 6.0 ("perf/core: Add a new read format to get a number of lost samples"). */
 #ifdef HAVE_LOST_SAMPLES
-#define pmu_event_lost(event, samples)	atomic64_add(samples, &(event)->lost_samples)
+#define pmu_add_lost_samples(event, samples)	atomic64_add(samples, &(event)->lost_samples)
 #else
-#define pmu_event_lost(event, samples)	((void)(event), (void)(samples))
+#define pmu_add_lost_samples(event, samples)	((void)(event), (void)(samples))
 #endif
 
 /* 5.13 ("perf: Add support for SIGTRAP on perf events"). */

@@ -10,6 +10,7 @@
 #include <linux/device.h>
 #include <linux/err.h>
 #include <linux/hrtimer.h>
+#include <linux/list.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
@@ -179,6 +180,78 @@ static inline pid_t pmu_event_pid(const struct perf_event *event)
 
 	/* The kernel's own events have an owner of -1. */
 	return IS_ERR_OR_NULL(owner) ? 0 : task_tgid_nr(owner);
+}
+
+/**
+ * pmu_fix_period() - have perf show a period that stays the same.
+ * @event: the event
+ * @period: its period, in counts
+ *
+ * perf would change the period of a frequency while the event counts.
+ *
+ * Context: event_init.
+ */
+static inline void pmu_fix_period(struct perf_event *event, u64 period)
+{
+	event->attr.sample_period = period;
+	event->attr.freq = 0;
+}
+
+/**
+ * pmu_bypass_period() - have perf make a sample whenever it is told of an overflow.
+ * @event: the event
+ *
+ * perf's own periods are for counters that interrupt: it would restart the event for a frequency,
+ * and hold back samples for a period.
+ *
+ * Context: event_init.
+ */
+static inline void pmu_bypass_period(struct perf_event *event)
+{
+	event->hw.sample_period = 1;
+	event->hw.last_period = 1;
+	local64_set(&event->hw.period_left, 1);
+}
+
+/**
+ * pmu_swap_output() - have a function of the driver called with each sample.
+ * @event: the event
+ * @output: the function
+ *
+ * Context: event_init.
+ * Return: the function that perf chose, which writes the sample.
+ */
+static inline perf_overflow_handler_t pmu_swap_output(struct perf_event *event,
+						      perf_overflow_handler_t output)
+{
+	perf_overflow_handler_t chosen = event->overflow_handler;
+
+	event->overflow_handler = output;
+	return chosen;
+}
+
+/**
+ * pmu_list_alone() - make a list of one event, as perf_tp_event() takes.
+ * @event: the event; perf lists only those of tracepoints and breakpoints itself
+ * @list: the list, empty
+ *
+ * Context: event_init.
+ */
+static inline void pmu_list_alone(struct perf_event *event, struct hlist_head *list)
+{
+	hlist_add_head(&event->hlist_entry, list);
+}
+
+/**
+ * pmu_event_lost() - have perf tell how many samples are missing.
+ * @event: the event that was opened, not one that was inherited from it
+ * @samples: how many more are missing
+ *
+ * Context: any. Before 6.0 perf has no such number.
+ */
+static inline void pmu_event_lost(struct perf_event *event, u64 samples)
+{
+	pmu_add_lost_samples(event, samples);
 }
 
 /**
