@@ -22,7 +22,7 @@ NEWEST = "newest"
 # that of the kernels that are tested every day.
 OTHERS = {"5.10": ("bullseye",), RT: (None,), NEWEST: ("trixie", "sid")}
 NOWHERE = {("5.10", "ppc64le"): "Debian's mirrors no longer have it", (RT, "ppc64le"): "Debian has none"}
-# What a suite's kernels are built with, beside the compiler that their headers ask for.
+# What a suite's kernels are built with, beside the compiler that their headers ask for: no version decides a result.
 TOOLS = ("bash", "binutils", "coreutils", "dash", "diffutils", "findutils", "gawk", "grep", "make", "sed")
 
 # Most of a kernel's modules are for what no guest has.
@@ -107,7 +107,7 @@ def _tools(arch, suite, compiler, kbuild):
     host = debian.host_arch()
     if host != arch.debian:
         compiler += f"-{arch.cross.rstrip('-').replace('_', '-')}"
-    return debian.closure_names(_in_suite(host, suite), [*TOOLS, compiler, kbuild])
+    return [f"{name}={debian.newest(_in_suite(host, suite), '', name)['Version']}" for name in (compiler, kbuild)]
 
 
 def _unpack_headers(arch, found, directory):
@@ -133,21 +133,24 @@ def _unpack_modules(directory):
         packed.unlink()
 
 
-def _build_root(arch, found):
+def _build_root(arch, series, found):
     """A root of the kernel's own suite, for the host's processor: compiler, make, shell, headers."""
+    suite = _in_suite(debian.host_arch(), found["suite"])
+    tools = pins.with_libraries(pin(arch, series), suite, [*found["tools"], *TOOLS])
+
     def build(directory):
         cache.say(f"unpacking what builds modules for {found['release']}")
         # Where these are links no package that is merely unpacked makes them.
         for name in ("bin", "sbin", "lib", "lib64"):
             (directory / "usr" / name).mkdir(parents=True)
             (directory / name).symlink_to(f"usr/{name}")
-        debian.unpack(debian.download(_in_suite(debian.host_arch(), found["suite"]), found["tools"]), directory)
+        debian.unpack(debian.download(suite, tools), directory)
         for name in ("dev", "proc", "tmp", "work"):
             (directory / name).mkdir(exist_ok=True)
         (directory / "usr/bin/awk").symlink_to("gawk")
         _unpack_headers(arch, found, directory)
 
-    return cache.entry("build-root", f"{arch.name}-{cache.key_of(*found['tools'], found['version'], Path(__file__))}", build)
+    return cache.entry("build-root", f"{arch.name}-{cache.key_of(*tools, found['version'], Path(__file__))}", build)
 
 
 def stock(arch, series):
@@ -173,7 +176,7 @@ def stock(arch, series):
     modules = root / "lib/modules" / release
     build_root = None
     if found["suite"]:
-        build_root = _build_root(arch, found)
+        build_root = _build_root(arch, series, found)
         kdir = Path(f"/usr/src/linux-headers-{release}")
     return Kernel(series, release, next(root.glob("boot/vmlinu[xz]-*"), modules / "vmlinuz"), modules, kdir,
                   found["version"], build_root)

@@ -101,9 +101,10 @@ def _taken(name, pinned):
     return TAKEN / f"{name}-{cache.key_of(dump(pinned))}.json"
 
 
-def with_libraries(pin, arch):
-    """["NAME=VERSION", ...] of what @pin names, a list, and of all that this depends on, which is decided once."""
-    named = pin.get()
+def with_libraries(pin, arch, named=None):
+    """["NAME=VERSION", ...] of @named, of which @pin has what is pinned (None: it is a list of all), and of all that
+    these depend on, which is decided once."""
+    named = named or pin.get()
     return Pin(f"{pin.name}-libraries-{cache.key_of(*named)}", lambda: debian.closure_names(arch, named),
                lambda found: {arch: found}).get()
 
