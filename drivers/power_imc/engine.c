@@ -200,34 +200,36 @@ static int power_imc_engine_stopped(struct power_imc_core *core, int err)
 	return 1;
 }
 
-/* Is a CPU in the core of @pir? */
-static bool power_imc_core_has(u32 pir, int cpu)
+/* Is a CPU in the same half of a core as @pir? A core that is not fused is one half. */
+static bool power_imc_half_has(u32 pir, unsigned int halves, int cpu)
 {
-	u32 threads = power_imc_halves() * POWER_IMC_HALF_THREADS;
+	u32 thread = get_hard_smp_processor_id(cpu), threads = halves * POWER_IMC_HALF_THREADS;
 
-	return get_hard_smp_processor_id(cpu) / threads == pir / threads;
+	return thread / threads == pir / threads &&
+	       (halves == 1 || !((thread ^ pir) & POWER_IMC_PIR_FUSED_HALF));
 }
 
 /*
- * Call @func on a CPU of a core: a core that sleeps deeply answers no other, and wakes up for this.
- * Returns false if none of its CPUs is online. Then @func is called here, and if the core does not
- * answer, its engine is off. Not with interrupts off, unless on a CPU of the core.
+ * Call @func on a CPU of the half of a core that has @pir: one that sleeps deeply answers no other,
+ * and wakes up for this. Returns false if none of its CPUs is online. Then @func is called here,
+ * and if the half does not answer, its engine is off. Not with interrupts off, unless on a CPU of
+ * the half.
  */
-static bool power_imc_core_call(u32 pir, smp_call_func_t func, void *data)
+static bool power_imc_half_call(u32 pir, unsigned int halves, smp_call_func_t func, void *data)
 {
 	int cpu, here = get_cpu();
 
 	/* A CPU that goes offline in between is not found again. */
-	if (!power_imc_core_has(pir, here))
+	if (!power_imc_half_has(pir, halves, here))
 		for_each_online_cpu(cpu)
-			if (power_imc_core_has(pir, cpu) &&
+			if (power_imc_half_has(pir, halves, cpu) &&
 			    !smp_call_function_single(cpu, func, data, true)) {
 				put_cpu();
 				return true;
 			}
 	func(data);
 	put_cpu();
-	return power_imc_core_has(pir, here);
+	return power_imc_half_has(pir, halves, here);
 }
 
 /**
@@ -300,21 +302,24 @@ static void power_imc_engine_restart(struct power_imc_core *core)
 		 core->first_cpu, ERR_PTR(err));
 }
 
-static void power_imc_engine_pause_here(void *data)
+struct power_imc_pause {
+	struct power_imc_core *core;
+	u32 pir;			/* of the half */
+	int err;
+};
+
+static void power_imc_engine_pause_half(void *data)
 {
-	struct power_imc_core *core = data;
+	struct power_imc_pause *pause = data;
+	struct power_imc_core *core = pause->core;
 	unsigned long flags;
-	int err = 0;
 
 	raw_spin_lock_irqsave(&core->lock, flags);
+	/* From here on nobody starts it. */
+	core->paused = true;
 	/* An engine without users may be on if it could not be stopped. */
 	if (core->users || core->stuck)
-		err = power_imc_engine_stop(core);
-	core->paused = !err;
-	core->pause_error = err;
-	/* One of its halves may be off. */
-	if (core->users && err)
-		power_imc_engine_restart(core);
+		pause->err = power_imc_engine_set_half(core, pause->pir, false);
 	raw_spin_unlock_irqrestore(&core->lock, flags);
 }
 
@@ -324,15 +329,21 @@ static void power_imc_engine_pause_here(void *data)
  *
  * A box that is powered meanwhile, on another CPU of the core, gets the engine when it is resumed.
  *
- * Context: as power_imc_core_call(); with hotplug held off, so that one CPU at a time does this.
+ * Context: as power_imc_half_call(); with hotplug held off, so that one CPU at a time does this.
  * Return: 0, or what the firmware says: then it is on, or may be, and not paused.
  */
 int power_imc_engine_pause(struct power_imc_core *core)
 {
-	if (power_imc_core_call(core->pir, power_imc_engine_pause_here, core))
-		return core->pause_error;
-	/* The core is asleep and its engine is off, whatever the firmware says. */
-	core->paused = true;
+	for (unsigned int i = 0; i < core->halves; i++) {
+		struct power_imc_pause pause = { .core = core, .pir = core->pir ^ i };
+
+		/* If none of its CPUs is online it is asleep, whatever the firmware says. */
+		if (!power_imc_half_call(pause.pir, core->halves, power_imc_engine_pause_half,
+					 &pause) || !pause.err)
+			continue;
+		power_imc_engine_resume(core);
+		return pause.err;
+	}
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_pause);
@@ -353,11 +364,11 @@ static void power_imc_engine_resume_here(void *data)
  * power_imc_engine_resume() - the opposite of power_imc_engine_pause().
  * @core: the core; nothing happens unless it is paused
  *
- * Context: as power_imc_core_call().
+ * Context: as power_imc_half_call().
  */
 void power_imc_engine_resume(struct power_imc_core *core)
 {
-	power_imc_core_call(core->pir, power_imc_engine_resume_here, core);
+	power_imc_half_call(core->pir, core->halves, power_imc_engine_resume_here, core);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_resume);
 
@@ -407,7 +418,7 @@ void power_imc_engine_look(struct power_imc_core *core)
 	missing = power_imc_engine_is_missing(core);
 	raw_spin_unlock_irqrestore(&core->lock, flags);
 	if (missing)
-		power_imc_core_call(core->pir, power_imc_engine_look_here, core);
+		power_imc_half_call(core->pir, core->halves, power_imc_engine_look_here, core);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_look);
 
@@ -421,17 +432,14 @@ static void power_imc_engine_quiesce_here(void *data)
 {
 	struct power_imc_quiesce *quiesce = data;
 
-	for (unsigned int i = 0; i < power_imc_halves(); i++) {
-		int err = quiesce->firmware->core(quiesce->pir ^ i, false);
-
-		quiesce->err = quiesce->err ?: err;
-	}
+	quiesce->err = quiesce->firmware->core(quiesce->pir, false);
 }
 
 static int power_imc_engine_quiesce(struct power_imc *imc, u32 pir)
 {
 	struct power_imc_quiesce quiesce = { .firmware = imc->firmware, .pir = pir };
-	bool online = power_imc_core_call(pir, power_imc_engine_quiesce_here, &quiesce);
+	bool online = power_imc_half_call(pir, power_imc_halves(), power_imc_engine_quiesce_here,
+					  &quiesce);
 
 	if (!quiesce.err || !online)
 		return 0;
@@ -457,10 +465,13 @@ int power_imc_engines_quiesce(struct power_imc *imc)
 	u32 pir;
 
 	for_each_of_cpu_node(np) {
-		int err = of_property_read_u32(np, "ibm,ppc-interrupt-server#s", &pir) ? 0 :
-			  power_imc_engine_quiesce(imc, pir);
+		if (of_property_read_u32(np, "ibm,ppc-interrupt-server#s", &pir))
+			continue;
+		for (unsigned int i = 0; i < power_imc_halves(); i++) {
+			int err = power_imc_engine_quiesce(imc, pir ^ i);
 
-		first = first ?: err;
+			first = first ?: err;
+		}
 	}
 	return first;
 }

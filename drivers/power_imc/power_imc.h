@@ -135,7 +135,6 @@ struct power_imc_core {
 	unsigned int users;		/* powered boxes; under lock, as is what follows */
 	enum power_imc_type type;	/* the kind of unit that uses it, if users > 0 or stuck */
 	bool paused;			/* kept off, whether it has users or not */
-	int pause_error;		/* the error of the last pause */
 	bool failed;			/* could not be started again, which has been reported */
 	bool stuck;			/* could not be stopped: may be on without users */
 	bool tells;			/* power_imc_firmware.running tells the truth */

@@ -7,7 +7,7 @@
  * time: to the kind that has events open or an engine on. LDBAR of a thread may act late, so the
  * next kind begins a little after the one before.
  *
- * While events are open:
+ * While events are open, and until their engines are off:
  *
  *  - CPUs are kept from deep idle states. A core that sleeps deeply loses the registers of its
  *    engine, and the firmware has all of them restored but the one that starts it.
@@ -93,14 +93,15 @@ static void power_imc_session_run_later(void)
 			   msecs_to_jiffies(POWER_IMC_LOOK_MS));
 }
 
-static bool power_imc_session_is_open(void)
+/* Is an event open, or an engine on? */
+static bool power_imc_session_is_used(void)
 {
-	bool is_open;
+	bool used;
 
 	raw_spin_lock_irq(&power_imc_session_lock);
-	is_open = power_imc_session_events;
+	used = power_imc_session_events || power_imc_session_holders;
 	raw_spin_unlock_irq(&power_imc_session_lock);
-	return is_open;
+	return used;
 }
 
 /* Claim the engines for a kind of unit, for one more event or holder. Any context. */
@@ -246,14 +247,18 @@ static void power_imc_idle_hold(void)
 		cpu_latency_qos_update_request(&power_imc_session_request, power_imc_session_limit);
 }
 
+/*
+ * Not before all engines are off. The CPU that stops a fused core's engines is in one half of it. If
+ * the other half slept deeply, it would not answer.
+ */
 static void power_imc_idle_drop(void)
 {
 	if (!cpu_latency_qos_request_active(&power_imc_session_request) ||
-	    power_imc_session_is_open())
+	    power_imc_session_is_used())
 		return;
 	cpu_latency_qos_update_request(&power_imc_session_request, PM_QOS_DEFAULT_VALUE);
 	/* An event that was opened meanwhile may have made its request before this ended it. */
-	if (power_imc_session_is_open())
+	if (power_imc_session_is_used())
 		power_imc_idle_hold();
 }
 
@@ -372,7 +377,7 @@ static void power_imc_session_run(struct work_struct *work)
 
 	power_imc_probes_adjust();
 	power_imc_idle_drop();
-	if (!power_imc_session_is_open())
+	if (!power_imc_session_is_used())
 		return;
 	/* KUnit suites have sessions without a device. */
 	for (unsigned int i = 0; imc && i < imc->nr_cores; i++)
@@ -463,6 +468,8 @@ void power_imc_session_begin(struct power_imc *imc)
 void power_imc_session_end(void)
 {
 	flush_delayed_work(&power_imc_session_work);
+	/* It comes back as long as an engine is on. */
+	cancel_delayed_work_sync(&power_imc_session_work);
 	if (cpu_latency_qos_request_active(&power_imc_session_request))
 		cpu_latency_qos_remove_request(&power_imc_session_request);
 }

@@ -101,6 +101,18 @@ test_limit_is_held_while_engines_are_used() {
 	equal "with a nest event" "$(cat /tmp/latency)" 2000000000
 }
 
+# The last event is closed, but the engine does not stop. It has to answer when that is tried again.
+test_limit_is_held_until_engines_are_off() {
+	trap 'pmu-model set core0 refuse 0' EXIT
+	load max_latency=3
+	pmu-event core_imc:$INST -x 'pmu-model set core0 refuse 2' > /dev/null
+	sleep 1
+	equal "with an engine that is on" "$(latency)" 3
+	pmu-model set core0 refuse 0
+	pmu-event core_imc:$INST -x true > /dev/null
+	eventually "afterwards" 2000000000 latency
+}
+
 # stop1 is deep, and takes 5 us. Held off nothing is lost; else it is, and found.
 test_deep_sleep() {
 	before=$(pmu-model get core0 lost)

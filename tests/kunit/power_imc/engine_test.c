@@ -8,6 +8,7 @@
 #include <linux/smp.h>
 #include <asm/io.h>
 #include <asm/reg.h>
+#include <asm/smp.h>
 
 #include "suites.h"
 #include <power_imc/trace.h>
@@ -311,6 +312,45 @@ static void paused_while_a_cpu_comes(struct kunit *test)
 		power_imc_engine_resume(core);
 		KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
 	}
+}
+
+/* Half of a fused core may sleep deeply. Then it answers a CPU of its own alone, which wakes up for that. */
+static void each_half_is_paused_by_its_own_cpu(struct kunit *test)
+{
+	struct power_imc_core *core = &imc->cores[0];
+
+	KUNIT_ASSERT_GE(test, num_online_cpus(), 2U);
+	KUNIT_ASSERT_EQ(test, get_hard_smp_processor_id(0) ^ get_hard_smp_processor_id(1), 1);
+	core->pir = get_hard_smp_processor_id(0);
+	core->halves = 2;
+	for (int i = 0; i < ARRAY_SIZE(uses); i++) {
+		firmware_forget();
+		KUNIT_EXPECT_EQ(test, get(0, uses[i]), 0);
+		firmware_log.deaf = true;
+		KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), 0);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
+		firmware_log.deaf = false;
+		power_imc_engine_resume(core);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 2U);
+		put(0);
+	}
+}
+
+/* If one half cannot be stopped, both are on, as they were. */
+static void half_of_a_fused_core_is_not_paused(struct kunit *test)
+{
+	struct power_imc_core *core = &imc->cores[0];
+
+	core->pir = get_hard_smp_processor_id(0);
+	core->halves = 2;
+	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_CORE), 0);
+	firmware_log.error_pir = core->pir ^ 1;
+	firmware_log.error[CALL_CORE_OFF] = -EIO;
+	KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), -EIO);
+	KUNIT_EXPECT_FALSE(test, core->paused);
+	KUNIT_EXPECT_EQ(test, firmware_log.on, 2U);
+	firmware_log.error[CALL_CORE_OFF] = 0;
+	put(0);
 }
 
 /* An engine that somebody else has switched off is found, and started again as it was; no other is touched. */
@@ -772,6 +812,8 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(both_halves_of_a_fused_core),
 	KUNIT_CASE(half_of_a_fused_core_does_not_start),
 	KUNIT_CASE(paused_while_a_cpu_comes),
+	KUNIT_CASE(each_half_is_paused_by_its_own_cpu),
+	KUNIT_CASE(half_of_a_fused_core_is_not_paused),
 	KUNIT_CASE(started_again_where_it_is_off),
 	KUNIT_CASE(half_of_a_fused_core_is_lost),
 	KUNIT_CASE(left_alone_where_the_switch_does_not_tell),
