@@ -4,7 +4,7 @@
 # Random programs of events of single nodes, of all of them, with a filter, and of two meshes of different products, whose
 # owner changes, and whose carries take their time. Equal events share; without sharing twelve take turns.
 #
-# vm: --arch arm64 --kernel '6.1 6.12' --driver ours --cpus 4 --model cmn700,mesh=4x4,hnf=6 --model cmn600,mesh=4x2,hnf=4
+# vm: --arch arm64 --kernel '6.1 6.12' --driver ours --cpus 4 --model cmn700,mesh=4x4,hnf=6 --model cmn600,mesh=4x2,hnf=4 --timeout 600
 # hostile vm: --arch arm64 --kernel kunit --driver ours --cpus 4 --model cmn700,mesh=4x4,hnf=6 --model cmn600,mesh=4x2,hnf=4 --timeout 1200
 # hostile vm: --arch arm64 --kernel 6.12 --races --driver ours --cpus 4 --model cmn700,mesh=4x4,hnf=6 --model cmn600,mesh=4x2,hnf=4 --timeout 1800
 . ./cmn/lib.sh

@@ -4,7 +4,7 @@
 # Random programs of events of two channels, one of them on the second socket, where the owner changes. Equal events
 # share, so all of them fit. Without sharing four always fit, and twelve take turns, with pinned ones among them.
 #
-# vm: --kernel '6.1 6.12' --driver ours --model snbep,sockets=2 --cpus 4
+# vm: --kernel '6.1 6.12' --driver ours --model snbep,sockets=2 --cpus 4 --timeout 600
 # hostile vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
 # hostile vm: --kernel 6.12 --races --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
 . ./intel_imc/lib.sh

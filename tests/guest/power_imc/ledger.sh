@@ -3,7 +3,7 @@
 #
 # Random programs of events of the nest, whose owner changes.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9 --cpus 2
+# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9 --cpus 2 --timeout 600
 # hostile vm: --arch ppc64le --kernel kunit --driver ours --model power9 --cpus 2 --timeout 1200
 . ./power_imc/lib.sh
 . ./ledger.sh
