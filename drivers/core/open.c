@@ -129,7 +129,7 @@ static int pmu_event_check(const struct pmu_dev *pd, struct perf_event *event)
 	    pmu_reserved_bits(desc, PMU_CONFIG2, attr->config2) || pmu_attr_further_config(attr))
 		return pmu_refuse(pd, "the config has bits that no format describes");
 	if (pmu_event_leader_has_left(event))
-		return pmu_refuse(pd, "the leader of its group has left with its CPU; open all again");
+		return pmu_refuse(pd, "the leader of its group left with its CPU; open all again");
 	return pmu_event_check_power(desc, event);
 }
 

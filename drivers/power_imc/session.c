@@ -248,8 +248,8 @@ static void power_imc_idle_hold(void)
 }
 
 /*
- * Not before all engines are off. The CPU that stops a fused core's engines is in one half of it. If
- * the other half slept deeply, it would not answer.
+ * Not before all engines are off. The CPU that stops a fused core's engines is in one half of it.
+ * If the other half slept deeply, it would not answer.
  */
 static void power_imc_idle_drop(void)
 {
