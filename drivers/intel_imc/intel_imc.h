@@ -238,6 +238,7 @@ phys_addr_t intel_imc_controller_address(u32 base, u32 mem);
 phys_addr_t intel_imc_mmio_find(struct pci_dev *pdev, unsigned int controller, u32 *base, u32 *mem);
 int intel_imc_mmio_setup(struct intel_imc_channel *ch, unsigned int controller,
 			 unsigned int channel);
+bool intel_imc_mmio_is_taken(unsigned int number);
 int intel_imc_mmio_check_owner(struct pci_dev *pdev, unsigned int number);
 
 /* socket.c */

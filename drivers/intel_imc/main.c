@@ -168,6 +168,12 @@ static unsigned int intel_imc_channels_of(const struct intel_imc_part *part)
 	return part->blocks ? part->blocks->controllers * part->blocks->channels : 1;
 }
 
+/* The number of a socket's @nth channel in memory, if no table tells it */
+static int intel_imc_block_number(const struct intel_imc_blocks *blocks, unsigned int nth)
+{
+	return nth / blocks->channels * blocks->numbers + nth % blocks->channels;
+}
+
 /*
  * The number of a function's @nth channel, or -ENODEV for a function that has a channel's id but is
  * not a channel.
@@ -175,11 +181,10 @@ static unsigned int intel_imc_channels_of(const struct intel_imc_part *part)
 static int intel_imc_channel_number(struct pci_dev *pdev, const struct intel_imc_part *part,
 				    const struct pci_device_id *id, unsigned int nth)
 {
-	const struct intel_imc_blocks *blocks = part->blocks;
 	const struct intel_imc_slot *slot;
 
-	if (blocks)
-		return nth / blocks->channels * blocks->numbers + nth % blocks->channels;
+	if (part->blocks)
+		return intel_imc_block_number(part->blocks, nth);
 	if (!part->slots)
 		return INTEL_IMC_DATA_CHANNEL(id->driver_data);
 	for (slot = part->slots; slot->devfn; slot++)
@@ -463,6 +468,20 @@ static const struct intel_imc_part *intel_imc_part_of_function(struct pci_dev *p
 	return id ? intel_imc_part_of(id) : NULL;
 }
 
+/*
+ * Does another driver have PMUs of channels in memory? It does not bind their function, which was
+ * refused with a line then.
+ */
+static bool intel_imc_are_taken(const struct intel_imc_part *part)
+{
+	unsigned int nr = part->blocks ? intel_imc_channels_of(part) : 0;
+
+	for (unsigned int nth = 0; nth < nr; nth++)
+		if (intel_imc_mmio_is_taken(intel_imc_block_number(part->blocks, nth)))
+			return true;
+	return false;
+}
+
 /* Functions that one other driver has, for a line of the log. */
 struct intel_imc_list {
 	char driver[32];
@@ -502,13 +521,17 @@ static void intel_imc_survey(unsigned int *found)
 	struct intel_imc_list list = { };
 	const struct intel_imc_part *part;
 	struct pci_dev *pdev = NULL;
+	enum intel_imc_user user;
 	char driver[32];
 
 	for_each_pci_dev(pdev) {
 		part = intel_imc_part_of_function(pdev);
-		if (part)
-			found[intel_imc_user(pdev, driver, sizeof(driver))] +=
-				intel_imc_channels_of(part);
+		if (!part)
+			continue;
+		user = intel_imc_user(pdev, driver, sizeof(driver));
+		if (user == INTEL_IMC_NOBODY && intel_imc_are_taken(part))
+			user = INTEL_IMC_ANOTHER;
+		found[user] += intel_imc_channels_of(part);
 	}
 	for_each_pci_dev(pdev) {
 		if (!intel_imc_part_of_function(pdev) ||

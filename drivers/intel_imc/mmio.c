@@ -34,15 +34,15 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_icx_blocks);
  * lists.
  */
 const struct intel_imc_blocks intel_imc_spr_blocks = {
-	.model = 0x8f, .controllers = 4, .channels = 2, .table = true,
+	.model = 0x8f, .controllers = 4, .channels = 2, .numbers = 2, .table = true,
 };
 
 const struct intel_imc_blocks intel_imc_emr_blocks = {
-	.model = 0xcf, .controllers = 4, .channels = 2, .table = true,
+	.model = 0xcf, .controllers = 4, .channels = 2, .numbers = 2, .table = true,
 };
 
 const struct intel_imc_blocks intel_imc_gnr_blocks = {
-	.model = 0xad, .controllers = 12, .channels = 1, .table = true,
+	.model = 0xad, .controllers = 12, .channels = 1, .numbers = 1, .table = true,
 };
 
 static u32 intel_imc_mmio_read(struct intel_imc_channel *ch, unsigned int reg)
@@ -148,6 +148,20 @@ int intel_imc_mmio_setup(struct intel_imc_channel *ch, unsigned int controller,
 }
 
 /**
+ * intel_imc_mmio_is_taken() - does another driver have the PMU of a channel in memory?
+ * @number: of the channel
+ *
+ * Context: may sleep.
+ */
+bool intel_imc_mmio_is_taken(unsigned int number)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "uncore_imc_%u", number);
+	return pmu_name_taken(name, THIS_MODULE);
+}
+
+/**
  * intel_imc_mmio_check_owner() - may this driver have the channels behind a function?
  * @pdev: the function
  * @number: of a channel
@@ -160,10 +174,7 @@ int intel_imc_mmio_setup(struct intel_imc_channel *ch, unsigned int controller,
  */
 int intel_imc_mmio_check_owner(struct pci_dev *pdev, unsigned int number)
 {
-	char name[32];
-
-	snprintf(name, sizeof(name), "uncore_imc_%u", number);
-	if (!pmu_name_taken(name, THIS_MODULE))
+	if (!intel_imc_mmio_is_taken(number))
 		return 0;
 	return dev_err_probe(&pdev->dev, -EBUSY,
 		"another driver has PMUs of these memory channels: to use intel_imc_pmu unload that driver (intel_uncore)\n");

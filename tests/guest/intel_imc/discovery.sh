@@ -285,17 +285,20 @@ test_channels_that_fail() {
 test_the_in_tree_driver_was_first() {
 	ours_only
 	unload
+	log_mark
 	modprobe intel-uncore 2> /dev/null || { load; skip "this kernel has no intel_uncore as a module"; }
 	[ -e "$PMUS/uncore_imc_0" ] || { rmmod intel_uncore; load; skip "this kernel's intel_uncore has no such channels"; }
 	insmod $MODULES/pmu_core.ko
 	pmu-event uncore_imc_0:0xcf05 -x 'pmu-model stats imc0 --reset > /dev/null; insmod /vm/modules.d/intel_imc_pmu.ko
-		pmu-model stats imc0 > /tmp/stats; pmu-model add imc0 cas_rd 5' > /tmp/count
+		pmu-model stats imc0 > /tmp/stats; pmu-model add imc0 cas_rd 5' > /tmp/count 2> /tmp/said
 	rmmod intel_uncore
 	insmod $MODULES/intel_imc_pmu.ko
 	equal "count" "$(cat /tmp/count)" 5
+	contains "insmod" "$(cat /tmp/said)" 'busy'
 	equal "accesses" "$(awk '{ n += $2 + $3 } END { print n }' /tmp/stats)" 0
 	contains "log" "$(dmesg)" \
 		'7e:00.1: .*another driver has PMUs of these memory channels: to use intel_imc_pmu unload that driver \(intel_uncore\)'
+	equal "channels that are said not to count" "$(log_since_mark | grep -c 'none of which counts' || :)" 0
 	equal "PMUs" "$(of_socket_0)" "$CHANNELS"
 }
 
