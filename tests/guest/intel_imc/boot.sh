@@ -4,6 +4,7 @@
 # Both drivers are installed, and udev looks for drivers: the administrator's choice decides, and nothing else.
 #
 # vm: --kernel 6.1 --driver none --udev --model snbep,sockets=2 --timeout 900
+# vm: --kernel 6.12 --driver none --udev --model icx,sockets=2 --timeout 900 --allow-warn
 # soak vm: --kernel 6.12 --driver none --udev --model snbep,sockets=2 --append boots=20 --timeout 900
 . ./lib.sh
 OURS=intel_imc_pmu TWIN=intel_uncore
@@ -19,19 +20,24 @@ other_units() {
 	done
 }
 
-# Of the functions that are memory channels.
+# Of the functions that are memory channels, or lead to them. No driver of the kernel binds the latter.
 owner() {
 	for device in /sys/bus/pci/devices/*; do
 		case $(cat "$device/device") in
-		0x3cb0 | 0x3cb1 | 0x3cb4 | 0x3cb5) ;;
+		0x3cb0 | 0x3cb1 | 0x3cb4 | 0x3cb5) twin=nobody ;;
+		0x3451) [ -e $PMUS/uncore_imc_0 ] && twin=$TWIN || twin=nobody ;;
 		*) continue ;;
 		esac
 		case $(readlink "$device/driver") in
 		*/intel_imc_pmu) echo $OURS ;;
 		*_uncore) echo $TWIN ;;
-		*) echo nobody ;;
+		*) echo $twin ;;
 		esac
 	done | sort -u
+}
+
+in_memory() {
+	grep -qx 0x3451 /sys/bus/pci/devices/*/device
 }
 
 test_installing_changes_nothing() {
@@ -42,9 +48,10 @@ test_ours_is_asked_for() {
 	ours_is_asked_for
 }
 
-# What intel_uncore has beside the memory channels stays with it.
+# What intel_uncore has beside the memory channels stays with it. Where these are in memory it finds their names taken.
 test_other_units_stay() {
 	trap as_it_was EXIT
+	log_mark
 	boot 0
 	others=$(other_units)
 	contains "others" "$others" '^uncore_pcu'
@@ -52,6 +59,13 @@ test_other_units_stay() {
 	boot 0
 	equal "owner" "$(owner)" $OURS
 	equal "others" "$(other_units)" "$others"
+	said=$(log_since_mark | grep -E 'WARNING: |BUG: |Oops: |sysfs: cannot create duplicate' || :)
+	if in_memory; then
+		contains "log" "$said" 'cannot create duplicate filename ./devices/uncore_imc_'
+		equal "warnings" "$(echo "$said" | wc -l)" 1
+	else
+		equal "warnings" "$said" ""
+	fi
 }
 
 test_asking_twice_is_asking_once() {
@@ -91,6 +105,7 @@ test_now() {
 
 # As where intel_uncore is built in: the unit takes the memory channels from it, and nothing else.
 test_the_channels_are_unbound() {
+	! in_memory || skip "channels in memory are no devices"
 	trap as_it_was EXIT
 	boot 0
 	others=$(other_units)
@@ -104,6 +119,20 @@ test_the_channels_are_unbound() {
 	contains "status" "$(debian pmu-driver)" "^pmu-driver: at boot: $OURS, unbound"
 	debian pmu-driver in-tree
 	equal "what is left in /etc" "$(find $ROOT/etc -type f -o -type l)" ""
+}
+
+# Where the channels are no devices nothing is written that fails at each boot.
+test_channels_in_memory_are_not_unbound() {
+	in_memory || skip "the channels are devices"
+	trap as_it_was EXIT
+	boot 0
+	for command in 'ours --unbind' unbind; do
+		# shellcheck disable=SC2086 # words
+		fails debian pmu-driver $command > /tmp/said 2>&1
+		contains "$command" "$(cat /tmp/said)" "are no devices, so $TWIN has all of them or none: use 'pmu-driver ours'"
+	done
+	equal "owner" "$(owner)" $TWIN
+	equal "what is written" "$(find $ROOT/etc -type f -o -type l)" ""
 }
 
 # An event is open: what cannot be done now is done at the next boot, and nothing changes until then.
