@@ -13,6 +13,7 @@ ROOT = Path(os.environ.get("PMU_DATA") or TREE.parent / "shared")
 P9_CATALOG = "data/ima-catalog/81E00612.4E0200.dts"
 P10_CATALOG = "data/ima-catalog/81E00612.800200.dts"
 CMN_EVENTS = "hardware/cmn-events.csv"
+XEON_EVENTS = "hardware/xeon-mmio-events.csv"
 
 _OPEN_POWER = "it is in github.com/open-power/ima-catalog"
 
@@ -22,6 +23,8 @@ _ORIGINS = {
     P10_CATALOG: _OPEN_POWER,
     CMN_EVENTS: "nobody publishes it; it can be made of the event lists in Arm's reference manuals or in Linux'"
                 " drivers/perf/arm-cmn.c, with the columns that Documentation/testing.md names",
+    XEON_EVENTS: "nobody publishes it; it can be made of the lists of uncore events in github.com/intel/perfmon, with the"
+                 " columns that Documentation/testing.md names",
 }
 
 NAMES = tuple(_ORIGINS)

@@ -26,7 +26,7 @@ class Place(unittest.TestCase):
 
     def test_what_is_not_there_has_an_origin(self):
         for name, origin in ((data.P9_CATALOG, "open-power/ima-catalog"), (data.P10_CATALOG, "open-power/ima-catalog"),
-                             (data.CMN_EVENTS, "arm-cmn.c")):
+                             (data.CMN_EVENTS, "arm-cmn.c"), (data.XEON_EVENTS, "intel/perfmon")):
             with self.subTest(name):
                 self.assertIsNone(data.path(name))
                 for part in (str(self.root / name), origin, "PMU_DATA"):
