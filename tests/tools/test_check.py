@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """pmu-check's checks: what each makes of a machine that works, and of one that does not. Guests have the faults."""
 import contextlib
+import dataclasses
 import errno
 import unittest
 from pathlib import Path
 from unittest import mock
 
 import tree
+from pmutools.check import free as free_running
 from pmutools.check import checks, cmn, common, icelake, intel_imc, load, look, main, power_imc, probe, rapids
 from pmutools.check.checks import FAIL, NOTE, OK, SKIP
 from pmutools import count, errors, sysfs
@@ -59,7 +61,7 @@ def pmu(name, family, cpus, events, driver=None):
 
 class Case(unittest.TestCase):
     def setUp(self):
-        for module in (intel_imc, power_imc):
+        for module in (intel_imc, power_imc, free_running):
             patch = mock.patch.object(module, "awake", lambda cpus: contextlib.nullcontext())
             patch.start()
             self.addCleanup(patch.stop)
@@ -150,7 +152,7 @@ class TestIntel(Case):
 
     def test_ice_lake_has_its_own_checks(self):
         machine = self.ice_lake().machine
-        self.assertEqual([one for _, one in main.checks(machine, ["parts", "clocks", "two-clocks"])], list(icelake.CHECKS))
+        self.assertEqual([one for _, one in main.checks(machine, ["parts", "clocks", "two-clocks", "free"])], list(icelake.CHECKS))
         self.assertIn("two-clocks", [one.name for _, one in main.checks(self.bench().machine, [])])
 
     def test_ice_lake_clocks(self):
@@ -177,7 +179,8 @@ class TestIntel(Case):
                      lambda want, seconds: int((bad or {}).get(want.key[2], counts.get(want.key[2], 0)) * seconds))
 
     def test_rapids_have_their_own_checks(self):
-        self.assertEqual([one for _, one in main.checks(self.rapids().machine, ["parts", "clocks"])], list(rapids.CHECKS))
+        self.assertEqual([one for _, one in main.checks(self.rapids().machine, ["parts", "clocks", "free"])],
+                         list(rapids.CHECKS))
 
     def test_rapids_clocks(self):
         def judge(bad, verdict, said):
@@ -191,6 +194,46 @@ class TestIntel(Case):
         self.judge(rapids.CHECKS, "parts", self.rapids(), OK, "uncore_imc_0 on CPU 0, all [(]event 05[)]")
         self.judge(rapids.CHECKS, "parts", self.rapids({"event=0x06,umask=0xf0": 20e6}), OK, "all [(]event 05[)]")
         self.judge(rapids.CHECKS, "parts", self.rapids({"event=0x06,umask=0xf0": 20e6}, 173), FAIL, "event 06")
+
+    def free(self, bench, ran, numbers=(0,)):
+        """Controllers that have free-running counters, which count @ran(event, seconds): (least, most)."""
+        for number in numbers:
+            one = pmu(f"uncore_imc_free_running_{number}", "intel_imc", [0, 1], {"dclk": 1, "read": 1, "write": 1})
+            bench.machine.others[one.name] = dataclasses.replace(one, family=sysfs.FREE)
+        inside = bench.count
+
+        def within(groups, around):
+            return inside(groups, 1.0), {one.key: ran(one.key[2]) for group in around for one in group}
+        bench.within = within
+        return bench
+
+    def test_free_running_counters(self):
+        """uncore_imc_0 and _1 are controller 0's; _2 does not exist, and _3 is another's."""
+        good = {"read": (79_000_000, 81_000_000), "write": (20e6, 20e6), "dclk": (1_590_000_000, 1_610_000_000)}
+
+        def judge(bad, verdict, said, numbers=(0,), counts=None):
+            bench = self.free(self.ice_lake(counts), lambda name: (good | bad)[name], numbers)
+            self.judge(icelake.CHECKS, "free", bench, verdict, said)
+        judge({}, OK, "_running_0 on CPU 0, read: 79 M to 81 M; channels have 40000000 [+] 40000000\n")
+        judge({"read": (80_200_000, 81e6)}, NOTE, "read: 80200000 to .* while channels have 40000000 [+] 40000000. No source")
+        judge({"write": (0, 19_900_000)}, NOTE, "write: 0 to 19900000 while channels have 10000000 [+] 10000000")
+        judge({"dclk": (2e9, 2.1e9)}, NOTE, "dclk: .* while a channel has 1600000000 clocks")
+        judge({}, SKIP, "nothing that this check looks at", ())
+        none = {(f"uncore_imc_{number}", "event=0x00"): 0 for number in (0, 1)}
+        judge({"read": (0, 80e6), "write": (0, 20e6)}, OK, "read: ", counts=none)
+        # A controller of one channel: number 3 is the first of the second one.
+        judge({}, NOTE, "_running_1 on CPU 1, read: 79000000 to 81000000 while channels have 40000000[.]", (1,))
+
+    def test_free_running_clock_of_rapids(self):
+        self.judge(rapids.CHECKS, "free", self.free(self.rapids(), lambda name: (3.1e9, 3.3e9)), OK,
+                   "_running_0 on CPU 0, dclk: 3.1 G to 3.3 G; a channel has 3200000000 clocks")
+        self.judge(rapids.CHECKS, "free", self.free(self.rapids(), lambda name: (1.5e9, 1.6e9)), NOTE, "3200000000 clocks")
+
+    def test_free_running_counters_beside_others(self):
+        """What took turns is not compared."""
+        bench = self.free(self.rapids(), lambda name: (0, 0))
+        bench.says = lambda want, seconds: Reading(5, 100, 50)
+        self.judge(rapids.CHECKS, "free", bench, SKIP, "nothing that this check looks at")
 
     def test_two_clocks(self):
         self.check("two-clocks", self.bench(), OK, "by both")

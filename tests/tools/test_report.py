@@ -11,7 +11,7 @@ from unittest import mock
 
 import tree
 from pmutools.check import look, main, report, scrub
-from pmutools.check.checks import FAIL, NOTE, OK, Result
+from pmutools.check.checks import FAIL, NOTE, OK, SKIP, Result
 from pmutools.errors import ToolError
 
 PCI = "sys/bus/pci/devices/0000:3f:10.0/"
@@ -71,6 +71,24 @@ class TestLook(unittest.TestCase):
                          [["uncore_imc_0", "intel_imc_pmu (pmu-suite)", "0-1"]])
         self.assertNotIn("XJ8KQ2", json.dumps(looked))
         self.assertNotIn("4c4c4544", json.dumps(looked))
+
+    def test_channels_in_memory(self):
+        """The functions that lead to them are no counters, and need no driver; the kernel's binds none."""
+        files = {f"sys/bus/pci/devices/0000:7e:00.{function}/{name}": text
+                 for function, device in (("0", "0x3450"), ("1", "0x3451"), ("2", "0x09a7"))
+                 for name, text in (("vendor", "0x8086"), ("device", device))}
+        free = "sys/bus/event_source/devices/uncore_imc_free_running_0"
+        files |= {f"{free}/type": "40", f"{free}/cpumask": "0-1", f"{free}/format/event": "config:0-7",
+                  f"{free}/events/dclk": "event=0xff"}
+        looked = look.look(tree.machine(self, "snbep", files))
+        self.assertEqual([row[1:] for row in looked["devices"]], [
+            ["8086:3450 UBOX", "none"], ["8086:3451 leads to memory channels, Ice Lake", "none"],
+            ["8086:09a7 table of counters", "none"]])
+        found = main.devices(looked)
+        self.assertEqual((found.verdict, found.said), (
+            SKIP, ["The memory channels are no devices. Functions that lead to them: 1, driver: none."]))
+        self.assertIn(["uncore_imc_free_running_0", "intel_imc_pmu (pmu-suite)", "0-1", "1", "event"], looked["pmus"])
+        self.assertEqual(look.owners(tree.machine(self, "snbep", files)), {})
 
     def test_the_log(self):
         with mock.patch.object(os, "uname", lambda: mock.Mock(nodename="db7.example.org")):

@@ -37,6 +37,9 @@ FAMILIES = (
 # Counted beside a mesh, where it is; a kernel's driver alone knows it, and nothing is checked of it.
 DMC620 = Family("dmc620", r"arm_dmc620_[0-9a-f]+", "", "arm_dmc620_pmu", "", "Arm's memory controllers DMC-620",
                 "modprobe arm_dmc620_pmu")
+# Counters of a memory controller that always count, beside those of its channels. Both drivers have them, by the same names.
+FREE = Family("free_running", r"uncore_imc_free_running_\d+", "intel_imc_pmu", "intel_uncore", "",
+              "free-running counters of an Intel Xeon", "modprobe intel_imc_pmu, or the in-tree intel_uncore")
 _BY_NAME = {family.name: family for family in FAMILIES}
 
 
@@ -157,8 +160,9 @@ class Machine:
             for family in FAMILIES:
                 if re.fullmatch(family.pattern, path.name):
                     self._add(self.pmus, path, family)
-            if re.fullmatch(DMC620.pattern, path.name):
-                self._add(self.others, path, DMC620)
+            for family in DMC620, FREE:
+                if re.fullmatch(family.pattern, path.name):
+                    self._add(self.others, path, family)
         self.cpus = {cpu.number: cpu for cpu in self._cpus()}
         self.nodes = {number: cpus for number, cpus in self._nodes() if cpus}
 
@@ -200,6 +204,10 @@ class Machine:
     def of(self, family):
         """The PMUs of a family, in their order."""
         return [pmu for pmu in self.pmus.values() if pmu.family.name == family]
+
+    def free_running(self):
+        """{number of a controller: its PMU}"""
+        return {int(pmu.name.rsplit("_", 1)[1]): pmu for pmu in self.others.values() if pmu.family == FREE}
 
     def families(self):
         """The names of those that this machine has PMUs of."""

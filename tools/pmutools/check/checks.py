@@ -145,6 +145,26 @@ class Bench:
             found.gone = session.gone()
         return found
 
+    def within(self, groups, around, seconds=WINDOW_S):
+        """Count @groups for a while, and @around from before until after: (Counted of the former, {key: (least, most)} of the
+        latter, which is what these counted between the last moment before and the first one after, and the other way round).
+        """
+        found = Counted()
+        with count.Session([list(group) for group in around], self.machine.paranoid, Everything()) as outer, \
+                count.Session([list(group) for group in groups], self.machine.paranoid, Everything()) as inner:
+            found.refused = outer.refused + inner.refused
+            outer.enable()
+            begin = outer.read()[0]
+            inner.enable()
+            first, start = outer.read()[0], time.monotonic()
+            time.sleep(seconds)
+            last, found.seconds = outer.read()[0], time.monotonic() - start
+            inner.disable()
+            end = outer.read()[0]
+            found.steps.append(inner.read()[0])
+            found.gone = outer.gone() + inner.gone()
+        return found, {key: (last[key].value - first[key].value, end[key].value - begin[key].value)
+                       for key in end if key in begin and key in first and key in last}
 
     def during(self, groups, work):
         """The same, of events that all have to open, while @work() is done."""

@@ -2,6 +2,7 @@
 """Checks of Ice Lake-SP's memory channels. Facts: Documentation/hardware/intel_imc.md, 14."""
 from ..top import icelake
 
+from . import free
 from .checks import Check, fail, note, ok, place, plain, skip, troubles
 from .intel_imc import FASTEST_HZ, FIXED, GENERAL, SLOWEST_HZ, add_up, near, window
 
@@ -46,4 +47,5 @@ CHECKS = (
           clocks),
     Check("parts", "Are reads + writes all lines, and are kinds of reads all reads?",
           "A clock has one CAS command at most, so bits of a umask never meet and counts of one window add up.", parts),
+    free.check({"read": READ, "write": WRITE}, GENERAL),
 )

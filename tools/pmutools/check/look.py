@@ -20,7 +20,12 @@ CHANNELS = {
     "2fb0 2fb1 2fb4 2fb5 2fd0 2fd1 2fd4 2fd5": "Haswell-EP/EX",
     "6fb0 6fb1 6fb4 6fb5 6fd0 6fd1 6fd4 6fd5": "Broadwell-EP/EX/DE", "2042 2046 204a": "Skylake-SP, Cascade Lake-SP",
 }
-UBOXES = ("3ce0", "0e1e", "2f1e", "6f1e", "2014")
+# What is no counter itself, and need not have a driver
+BESIDE = {
+    **dict.fromkeys(("3ce0", "0e1e", "2f1e", "6f1e", "2014", "3450", "3250"), "UBOX"),
+    "3451": "leads to memory channels, Ice Lake", "3251": "leads to memory channels, Sapphire Rapids and later",
+    "09a7": "table of counters",
+}
 
 
 def processor(machine):
@@ -79,12 +84,17 @@ def devices(machine):
         if machine.read(path.relative_to(machine.root) / "vendor") != "0x8086":
             continue
         device = machine.read(path.relative_to(machine.root) / "device").removeprefix("0x")
-        if device in ids or device in UBOXES:
-            what = f"memory channel, {ids[device]}" if device in ids else "UBOX"
+        what = f"memory channel, {ids[device]}" if device in ids else BESIDE.get(device)
+        if what:
             yield path.name, f"8086:{device} {what}", _driver(path)
     for pattern, what in (("*pmu", "mesh"), ("ARMHC*", "mesh"), ("*imc*", "POWER's counters")):
         for path in sorted((machine.root / "sys/bus/platform/devices").glob(pattern)):
             yield scrub(path.name), what, _driver(path)
+
+
+def is_counter(what):
+    """Is a device of devices() counters itself?"""
+    return not what.endswith(tuple(set(BESIDE.values())))
 
 
 def _driver(path):
@@ -93,7 +103,7 @@ def _driver(path):
 
 
 def pmus(machine):
-    for pmu in machine.pmus.values():
+    for pmu in (*machine.pmus.values(), *machine.free_running().values()):
         yield (pmu.name, str(pmu.driver), machine.read(pmu.path.relative_to(machine.root) / "cpumask") or "none",
                str(len(pmu.events)), " ".join(sorted(pmu.formats)))
 

@@ -66,8 +66,12 @@ def show_list():
 
 def devices(looked):
     """Of the look: hardware that nobody counts with."""
-    found = [row for row in looked["devices"] if "UBOX" not in row[1]]
+    found = [row for row in looked["devices"] if look.is_counter(row[1])]
     said = [f"{device} ({what}) has no driver." for device, what, driver in found if driver == "none"]
+    leading = [driver for _, what, driver in looked["devices"] if "leads to memory channels" in what]
+    if leading and not found:
+        return Result("devices", SKIP, ["The memory channels are no devices. Functions that lead to them: "
+                                        f"{len(leading)}, driver: {', '.join(sorted(set(leading)))}."])
     if not found:
         return Result("devices", SKIP, ["None of those that this program knows is on a bus that sysfs shows."])
     drivers = ", ".join(sorted({driver for _, _, driver in found}))

@@ -2,6 +2,7 @@
 """Checks of the memory channels of Sapphire, Emerald and Granite Rapids. Facts: Documentation/hardware/intel_imc.md, 15."""
 from ..top import rapids
 
+from . import free
 from .checks import Check, fail, note, ok, place, plain, skip, troubles
 from .intel_imc import FIXED, SLOWEST_HZ, add_up, near, window
 
@@ -49,4 +50,5 @@ CHECKS = (
     Check("parts", "Are reads + writes all lines, and are kinds of reads all reads?",
           "A clock has one CAS command of a sub-channel at most, so bits of a umask never meet and counts of one window "
           "add up.", parts),
+    free.check({}, CLOCK),
 )

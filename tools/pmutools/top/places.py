@@ -6,6 +6,8 @@ Documentation/hardware/intel_imc.md, 16.
 """
 import re
 
+from . import icelake
+
 # Of model numbers (family 6): how many numbers a controller's channels have
 _NUMBERS = {45: 4, 62: 4, 63: 4, 79: 4, 86: 4, 85: 3, 106: 3, 143: 2, 207: 2, 173: 1}
 # Of model numbers: {nodes of a socket: which of them the first pairs of channels belong to, and so on}
@@ -27,6 +29,11 @@ def controller(machine, pmu):
     if said.isdigit():
         return int(said)
     return int(pmu.name.rsplit("_", 1)[1]) // _NUMBERS[model] if model in _NUMBERS else None
+
+
+def exists(machine, pmu):
+    """The in-tree driver has three PMUs for each controller of an Ice Lake, which has two channels."""
+    return not icelake.is_one(machine.intel_model()) or not icelake.is_phantom(pmu.name)
 
 
 def node(machine, pmu, cpu):
