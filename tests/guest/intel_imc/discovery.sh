@@ -4,11 +4,11 @@
 # Sapphire, Emerald and Granite Rapids, whose channels are listed in a table behind a PCI capability: names and
 # exact counts, with the in-tree driver as the referee; then tables that lie, and functions that go.
 #
-# vm: --kernel 6.12 --driver 'ours in-tree' --model 'spr,sockets=2 gnr,sockets=2'
-# vm: --kernel 6.12 --driver ours --model emr
-# vm: --kernel 6.1 --driver ours --model 'spr,sockets=2 gnr,sockets=2'
-# kernels vm: --kernel 6.1 --driver in-tree --model spr,sockets=2
-# kernels vm: --kernel newest --driver in-tree --model 'spr,sockets=2 gnr,sockets=2'
+# vm: --kernel 6.12 --driver 'ours in-tree' --model 'spr,sockets=2 gnr,sockets=2' --timeout 900
+# vm: --kernel 6.12 --driver ours --model emr --timeout 900
+# vm: --kernel 6.1 --driver ours --model 'spr,sockets=2 gnr,sockets=2' --timeout 900
+# kernels vm: --kernel 6.1 --driver in-tree --model spr,sockets=2 --timeout 900
+# kernels vm: --kernel newest --driver in-tree --model 'spr,sockets=2 gnr,sockets=2' --timeout 900
 # fresh: the in-tree driver numbers sockets in the order of PCI functions, which those that went and came back change
 . ./intel_imc/lib.sh
 trap 'pmu-model set "discovery*" gone 0; pmu-model set "discovery*" whole 1; capability; as_it_was' EXIT
@@ -237,6 +237,68 @@ test_tables_that_lie() {
 	load
 }
 
+# Tables in which some words are others: noise, no bit, all bits, other records of channels. TABLE RECORD WORD VALUE
+generated() { # TABLES
+	awk -v tables="$1" '
+		function half() { return sprintf("%04x", int(rand() * 65536)) }
+		function value(word, kind) {
+			kind = int(rand() * 6)
+			if (kind == 0) return "0"
+			if (kind == 1) return "0xffffffffffffffff"
+			if (kind == 2) return "0x" half() half() half() half()
+			if (word == 0) return "0x40" substr(half() half(), 1, 6) "0830" half()
+			if (word == 1) return "0x00000000d0" substr(half() half(), 1, 6)
+			return sprintf("0x%04x0006", int(rand() * 120))
+		}
+		BEGIN {
+			srand(28)
+			for (table = 1; table <= tables; table++)
+				for (n = int(rand() * 6); n >= 0; n--) {
+					word = int(rand() * 3)
+					print table, int(rand() * 20), word, value(word)
+				}
+		}'
+}
+
+# Whatever a table says, nothing is written where no channel is, the other socket counts, and a good table is served again.
+test_generated_tables() {
+	ours_only
+	[ "$MODEL/$SOCKETS" = 143/2 ] || skip "tried on Sapphire Rapids"
+	pmu-model stats mmio@0 --reset > /dev/null
+	generated 100 > /tmp/tables
+	told=0 whole=0 tables=0
+	for table in $(seq 100); do
+		[ ! -e "$DRIVER/$FUNCTION" ] || echo $FUNCTION > $DRIVER/unbind
+		{
+			echo "set discovery@0 whole 1"
+			sed -n "s/^$table //p" /tmp/tables | while read -r record word value; do
+				echo "set discovery@0 at $((record * 32 + word * 8))"
+				echo "set discovery@0 word $value"
+			done
+		} > /tmp/table
+		pmu-model - < /tmp/table > /dev/null
+		log_mark
+		echo $FUNCTION 2> /dev/null > $DRIVER/bind || :
+		pmus=$(grep -l '^0' "$PMUS"/uncore_imc_[0-9]*/cpumask | wc -l)
+		within "PMUs of table $table" "$pmus" 0 20
+		[ "$pmus" != 8 ] || whole=$((whole + 1))
+		! log_since_mark | grep -qE 'table of counters|no PMU for this channel' || told=$((told + 1))
+		tables=$((tables + 1))
+	done
+	show "$tables tables, $told with a complaint, $whole with all channels"
+	equal "tables" $tables 100
+	within "with a complaint" $told 30 95
+	within "with all channels" $whole 5 80
+	equal "writes elsewhere" "$(pmu-model stats mmio@0 | awk '{ n += $3 } END { print n }')" 0
+	equal "the other socket" "$(perf stat -a -x, --per-socket -e uncore_imc_3/event=0x5,umask=0xcf/ -- \
+		pmu-model add imc3@1 cas_rd 7 2>&1 | sed -n 's/^S1,1,\([0-9]*\),.*/\1/p')" 7
+	[ ! -e "$DRIVER/$FUNCTION" ] || echo $FUNCTION > $DRIVER/unbind
+	pmu-model set discovery@0 whole 1
+	echo $FUNCTION > $DRIVER/bind
+	equal "PMUs" "$(of_socket_0)" "$CHANNELS"
+	equal "count" "$(pmu-event uncore_imc_7:0xcf05 -x 'pmu-model add imc7 cas_rd 100')" 100
+}
+
 # No table at all: the socket has no PMU, the other one is served.
 test_no_table() {
 	ours_only
@@ -254,6 +316,16 @@ test_no_table() {
 		pmu-model set discovery@0 gone 0
 		capability
 	done
+	# The table's function decodes no memory.
+	unload
+	config=/sys/bus/pci/devices/$TABLE/config
+	dd if=$config of=/tmp/command bs=1 skip=4 count=2 2> /dev/null
+	printf '\0\0' | dd of=$config bs=1 seek=4 conv=notrunc 2> /dev/null
+	log_mark
+	load
+	equal "no memory" "$(of_socket_0)" ""
+	contains "no memory: log" "$(log_since_mark)" "6a:00.1: table of counters: the function's memory is off"
+	dd if=/tmp/command of=$config bs=1 seek=4 conv=notrunc 2> /dev/null
 	# Capabilities that lead back: each is looked at once.
 	unload
 	pmu-model set discovery@0 header 0x10010023
