@@ -46,6 +46,23 @@ test_a_cpu_is_offline() {
 	contains "nodes" "$(xargs < "$PMUS/uncore_imc_2/nodes")" 'socket 0: node [01] socket 1: node [23]'
 }
 
+# Where firmware tells the node of a table's function, the table is that socket's, on whichever bus it is.
+test_the_node_of_a_table() {
+	[ $driver = ours ] || skip "what our driver does"
+	case $MODEL in 143 | 173) ;; *) skip "there is no table" ;; esac
+	tables=$(grep -lx 0x09a7 /sys/bus/pci/devices/*/device | sed 's|/device$||' | sort)
+	first=$(echo "$tables" | sed -n 1p)/numa_node second=$(echo "$tables" | sed -n 2p)/numa_node
+	trap 'echo -1 > "$first"; echo -1 > "$second"; as_it_was' EXIT
+	last=$(sed 's/.*-//' /sys/devices/system/cpu/online)
+	equal "nodes at first" "$(cat "$first" "$second" | xargs)" "-1 -1"
+	unload
+	echo "/sys/devices/system/cpu/cpu$last"/node* | sed 's/.*node//' > "$first"
+	echo /sys/devices/system/cpu/cpu0/node* | sed 's/.*node//' > "$second"
+	load
+	equal "socket 0" "$(pmu-event --cpu 0 uncore_imc_3:0xcf05 -x 'pmu-model add imc3@1 cas_rd 9; pmu-model add imc3@0 cas_rd 70')" 9
+	equal "socket 1" "$(pmu-event --cpu "$last" uncore_imc_3:0xcf05 -x 'pmu-model add imc3@1 cas_rd 9; pmu-model add imc3@0 cas_rd 70')" 70
+}
+
 # 3.2 GB read on channel 0 of socket 0, 64 MB written on channel 3 of socket 1, and on Granite Rapids as much by the
 # other sub-channels.
 test_sums() {
