@@ -83,8 +83,9 @@ static const char *intel_imc_unit_clash(const struct intel_imc_units *units, u64
 	return units->nr < INTEL_IMC_MAX_UNITS ? NULL : "there are too many";
 }
 
+/* @bad: how many records of channels in this table cannot be right */
 static void intel_imc_parse_record(const struct intel_imc_table *table, unsigned int record,
-				   size_t at, struct intel_imc_units *units)
+				   size_t at, struct intel_imc_units *units, unsigned int *bad)
 {
 	u64 kind = table->word(table, at + 2);
 	u64 registers, address, number = FIELD_GET(UNIT_NUMBER, kind);
@@ -97,7 +98,10 @@ static void intel_imc_parse_record(const struct intel_imc_table *table, unsigned
 	why = intel_imc_unit_fault(registers, address, number) ?:
 	      intel_imc_unit_clash(units, address, number);
 	if (why) {
-		table->complain(table, record, why);
+		if (++*bad == INTEL_IMC_MAX_UNITS)
+			why = "it is one of many that cannot be right: no more is said of these";
+		if (*bad <= INTEL_IMC_MAX_UNITS)
+			table->complain(table, record, why);
 		return;
 	}
 	units->unit[units->nr++] = (struct intel_imc_unit){ .block = address, .number = number };
@@ -108,12 +112,13 @@ static void intel_imc_parse_record(const struct intel_imc_table *table, unsigned
  * @table: the table
  * @units: they are added to these, which may be of another table
  *
- * No word outside of the table is looked at.
+ * No word outside of the table is looked at. One that is nothing but lies does not fill the log.
  *
  * Context: any, if the table's verbs are for any.
  */
 void intel_imc_table_parse(const struct intel_imc_table *table, struct intel_imc_units *units)
 {
+	unsigned int bad = 0;
 	size_t stride, records;
 	u64 first;
 
@@ -133,7 +138,7 @@ void intel_imc_table_parse(const struct intel_imc_table *table, struct intel_imc
 			table->complain(table, n, "it is outside of the memory, as all behind it");
 			return;
 		}
-		intel_imc_parse_record(table, n, n * stride, units);
+		intel_imc_parse_record(table, n, n * stride, units, &bad);
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_table_parse);

@@ -207,6 +207,23 @@ static void too_many_channels(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, paper->complaints, 40U - INTEL_IMC_MAX_UNITS);
 }
 
+/* The log gets a line for each of the first, and one good record is served among all the others. */
+static void nothing_but_lies(struct kunit *test)
+{
+	struct paper *paper = a_table(test);
+
+	paper->word[0] = 60 << 16 | STRIDE << 8;
+	for (unsigned int i = 0; i < 60; i++)
+		put(paper, 1 + i, REGISTERS, 0, CHANNEL(i));
+	put(paper, 60, REGISTERS, BLOCK(5), CHANNEL(5));
+	parse(paper);
+	KUNIT_EXPECT_EQ(test, paper->units.nr, 1U);
+	KUNIT_EXPECT_EQ(test, paper->units.unit[0].number, 5U);
+	KUNIT_EXPECT_EQ(test, paper->complaints, (unsigned int)INTEL_IMC_MAX_UNITS);
+	KUNIT_EXPECT_EQ(test, paper->last_record, (unsigned int)INTEL_IMC_MAX_UNITS);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(paper->why, "no more is said"));
+}
+
 /* Whatever was taken is a record of the table, and none clashes with another. */
 static void expect_sane(struct kunit *test, struct paper *paper, int round)
 {
@@ -282,6 +299,7 @@ static struct kunit_case intel_imc_discovery_cases[] = {
 	KUNIT_CASE(the_table_lies),
 	KUNIT_CASE(two_tables),
 	KUNIT_CASE(too_many_channels),
+	KUNIT_CASE(nothing_but_lies),
 	KUNIT_CASE(generated_tables),
 	{ }
 };
