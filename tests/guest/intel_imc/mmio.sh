@@ -209,6 +209,16 @@ test_sleep() {
 	equal "log" "$(log_since_mark | grep intel_imc_pmu || :)" ""
 }
 
+# On the way to sleep all CPUs of the other socket go offline with an event open, which is where the in-tree driver reads
+# what it has unmapped.
+test_another_socket_over_sleep() {
+	cpu=$(sed 's/.*[-,]//' "$PMUS/uncore_imc_0/cpumask")
+	got=$(pmu-event --cpu "$cpu" uncore_imc_0:0xf04 -x 'pmu-model add imc0@1 cas_rd 5' -x "$SLEEP" | tr '\n' ' ')
+	equal "before, behind" "$got" "5 5 "
+	cpu=$(sed 's/.*[-,]//' "$PMUS/uncore_imc_0/cpumask")
+	equal "a new one" "$(pmu-event --cpu "$cpu" uncore_imc_0:0xf04 -x 'pmu-model add imc0@1 cas_rd 6')" 6
+}
+
 # A control that is not as written: the line names the register's address.
 test_lost_write() {
 	log_mark
