@@ -230,6 +230,20 @@ test_lost_write() {
 	equal "next" "$(pmu-event uncore_imc_3:0xf04 -x 'pmu-model add imc3 cas_rd 9')" 9
 }
 
+# Registers that are claimed are closed to programs, where the kernel says so: Debian's does, the debug kernel does not.
+test_programs_that_write_registers() {
+	address=0x$(sed -n 's/^ *\([0-9a-f]*\)-.* : intel_imc_pmu$/\1/p' /proc/iomem | head -n 1)
+	case $(uname -r) in
+	*-amd64) fails devmem "$address" 32 2> /tmp/said
+		contains "devmem" "$(cat /tmp/said)" 'not permitted' ;;
+	*) skip "this kernel lets programs map what is claimed" ;;
+	esac
+	unload
+	devmem "$address" 32 > /tmp/said
+	load
+	contains "devmem, without a driver" "$(cat /tmp/said)" '^0x'
+}
+
 test_leaves_nothing() {
 	unload
 	equal "memory that is claimed" "$(grep -c intel_imc_pmu /proc/iomem || :)" 0
