@@ -210,6 +210,18 @@ class TestAlerts(unittest.TestCase):
         server.alerts("MemoryChannelNearLimit", *busy)
         server.judge()
 
+    def test_near_the_limit_between_scrapes(self):
+        """The last interval before each scrape is idle, and all others are busy."""
+        player, server, passed = Player("intel_imc"), Server(self), 0.0
+        for scrape in range(30 * 60 // SCRAPE + 1):
+            while passed < scrape * SCRAPE:
+                passed += player.seconds
+                player.interval(times=2.0 if passed < scrape * SCRAPE else 0.0)
+            server.scrape(player.text())
+        server.asks('max(pmu_top_of_peak_ratio{view="intel_imc"}) < bool 0.01', 1.0)
+        server.alerts("MemoryChannelNearLimit", {"socket": "0", "channel": "5"}, {"socket": "0", "channel": "2"})
+        server.judge()
+
     def test_a_channel_that_is_gone(self):
         server = self.play(30, lost=lambda passed: ("1/3/",) if passed > 600 else ())
         server.alerts("MemoryChannelGone", {"socket": "1", "channel": "3"})
