@@ -96,7 +96,7 @@ class TestGivingBack(unittest.TestCase):
                       mock.patch.object(beside, "measure", lambda checks, say: ({}, {}))):
             patch.start()
             self.addCleanup(patch.stop)
-        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+        for number in beside.Signals.ENDING:
             self.addCleanup(signal.signal, number, signal.getsignal(number))
         for number in signal.SIGTERM, signal.SIGHUP:        # as errors.main() has it
             signal.signal(number, lambda number, _: sys.exit(128 + number))
@@ -134,7 +134,7 @@ class TestGivingBack(unittest.TestCase):
     def test_a_signal_at_each_step(self):
         for kind in sysfs.IN_TREE, sysfs.OURS:
             for step in range(1, len(self.WHOLE) + 1):
-                for sent, wanted in (("TERM", SystemExit), ("INT", KeyboardInterrupt), ("HUP", SystemExit)):
+                for sent, wanted in (("TERM", SystemExit), ("INT", KeyboardInterrupt), ("HUP", SystemExit), ("QUIT", SystemExit)):
                     with self.subTest((kind, step, sent)):
                         ended, said, as_before = self.beside(kind, **{f"_{step}": f"kill -{sent} $PPID; sleep 0.05"})
                         self.assertEqual((type(ended), as_before), (wanted, True), said)

@@ -65,7 +65,7 @@ class Signals:
     So nothing comes between a module that was unloaded and the one that is loaded in its place, and nothing ends
     what gives back.
     """
-    ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
     def __enter__(self):
         self.held, self.came, self.raised = 0, None, False
