@@ -229,6 +229,12 @@ class TestOutputs(unittest.TestCase):
         self.assertEqual(source.frame().mode, "pages")
         self.assertTrue(source.over)
 
+    def test_nobody_waits_for_the_first_frame_of_a_record(self):
+        source, waited = frames.Replay(self.record(self.frame, self.frame)), []
+        self.addCleanup(source.close)
+        self.assertEqual([source.until(waited.append), waited], [self.frame, []])
+        self.assertEqual([source.until(waited.append), waited], [self.frame, [1.0]])
+
     def test_through_a_pipe(self):
         done = self.run_program("--replay", self.record(), COLUMNS="80")
         self.assertEqual((done.returncode, done.stderr), (0, ""))

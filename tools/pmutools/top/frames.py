@@ -339,7 +339,8 @@ class Replay:
         return self.next >= len(self.places)
 
     def until(self, wait):
-        wait(self._frame().seconds)
+        if self.next:       # nobody waits for the first, which was counted long ago
+            wait(self._frame().seconds)
         return self.frame()
 
     def close(self):
