@@ -11,7 +11,8 @@ from top_cases import SECOND, busy_xeon, frame, options, text, xeon
 
 from pmutools.count import Reading
 from pmutools.errors import ToolError
-from pmutools.top import cmn, intel_imc, main, output, power_imc
+from pmutools.top import cmn, draw, intel_imc, main, output, power_imc
+from pmutools.top.rows import Row, Rows
 
 
 class TestIntel(unittest.TestCase):
@@ -74,6 +75,23 @@ class TestIntel(unittest.TestCase):
         self.assertRegex(said, r"channel 0 .* 8\.06 +▂▃▅▄█▃ *\n")
         self.assertRegex(said, r"channel 1 .* 0\.06 +██████ *\n")
         self.assertRegex(said.splitlines()[2], r"1\.00 s from 0\.0 s on, \d\d:\d\d:\d\d")
+
+    def test_a_long_history_fits(self):
+        """A line has all that is kept. A sign is the most of some intervals, and moves on with these."""
+        history, lines = draw.History(), []
+        row = Row("read", (), None, "B/s")
+        for number in range(history.LENGTH + 100):
+            rows = Rows()
+            rows.add("read", None if number < 200 else 8.0 if number == 300 else 1.0, "B/s")
+            history.add(rows)
+            lines.append(history.text(row, 20))
+        self.assertEqual(lines[100], "")                                # there was nothing yet
+        self.assertEqual(lines[299], " " * 13 + "█" * 7)                # 15 intervals a sign
+        self.assertEqual(lines[300], " " * 12 + "▂" * 6 + "█")          # 16
+        self.assertEqual(lines[599], " " * 6 + "▂" * 4 + "█" + "▂" * 9)     # 30
+        self.assertEqual(lines[-1], " " * 2 + "▂" * 4 + "█" + "▂" * 13)     # the first hundred are gone
+        self.assertEqual((history.said(row), history.text(row, 0)), ("0.00", ""))
+        self.assertEqual(len(history.values[history._key(row)]), history.LENGTH)
 
     def test_no_latency_where_no_event_tells_it(self):
         haswell = {"proc/cpuinfo": "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 63\nmodel name : E5\nstepping : 2\n"}
@@ -586,6 +604,21 @@ class TestPower(unittest.TestCase):
         said = text(view, frame(counts, "cores"), 80)
         self.assertRegex(said, r"mcs23 +3\.28 ")
         self.assertRegex(said, r"0/0 +2,048 .* 1\.50")
+
+    def test_one_scale(self):
+        """A full bar is the most that a chip has moved since the start, so an idle machine has none."""
+        view = power_imc.View.of(tree.machine(self, "power9"), options())
+        outputs = main.Outputs(view, options(), None)
+        key = "1/nest_mcs23_imc/PM_MCS23_128B_RD_DISP_PORT01"
+        for units, bar in ((400_000, "█" * 36), (200_000, "█" * 18), (20_000, "█▊")):
+            one = frame({other: 0 for other, *_ in view.info["nests"]} | {key: units}, "nest")
+            rows = view.rows(one)
+            outputs.keep(one, rows)
+            console = Console(width=150, file=io.StringIO(), legacy_windows=False)
+            console.print(Group(*outputs.picture(one, rows, 150)))
+            for name in "chip 1", "mcs23":
+                said = console.file.getvalue().partition("chip 0")[2].rpartition(name)[2].splitlines()[0]
+                self.assertRegex(said, rf"^ +[0-9.]+ +{bar} +0\.00 +13\.11 +█")
 
     def test_power10_writes_blocks_of_64_bytes(self):
         view = power_imc.View.of(tree.machine(self, "power10"), options())

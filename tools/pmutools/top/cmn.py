@@ -186,12 +186,17 @@ class Mesh:
                 rows.add("event", value, "1/s", share, pmu=self.name, event=frame.mode, node="all", node_name="all",
                          xp="")
 
+    def head(self, frame, rows, width):
+        """What stays on the screen, wherever the arrows lead to."""
+        if frame.mode != "metrics":
+            yield self._totals(rows)
+        if self.mesh and frame.mode not in ("metrics", "totals"):
+            yield self._hottest(frame, rows, width)
+
     def draw(self, frame, rows, width, height):
         if frame.mode == "metrics":
             yield self._metrics(rows)
-            return
-        yield self._totals(rows)
-        if self.mesh is None:
+        elif self.mesh is None:
             yield pretty.Text(f"The mesh cannot be drawn: root alone may read /{meshes.places(self.name)[0]} "
                        f"or /{meshes.places(self.name)[1]}.\nHave root copy one of them to a file, and use --map.",
                        "yellow")
@@ -200,7 +205,6 @@ class Mesh:
         elif frame.mode != "totals":
             yield pretty.Text(f"GB/s of DAT flits ({FLIT} bytes) that leave each XP: to neighbours, and to ports"
                        if frame.mode == "links" else f"{frame.mode} at each node, millions a second", "dim")
-            yield self._hottest(frame, rows, width)
             room = None if height is None else height - draw.AROUND
             grid = self._grid(frame, rows, width)
             if room is None or self._height(width) <= room:
@@ -226,7 +230,7 @@ class Mesh:
                                          ("slc_access", "slc_miss_rate", "memory", "memory_retry_rate"))
         return pretty.Text.assemble(("SLC: ", "bold"), f"{access.text(2)} M accesses/s, misses {miss.text(1)} %   ",
                              ("memory: ", "bold"), f"{memory.text(2)} GB/s, sent back {retries.text(1)} %",
-                             f"   most {rows.history.peak(memory)} {rows.history.text(memory, 20)}" if rows.history else "",
+                             f"   most {rows.history.said(memory)} {rows.history.text(memory, 20)}" if rows.history else "",
                              no_wrap=True, overflow="ellipsis")
 
     def _of_xp(self, frame, rows):
@@ -436,14 +440,21 @@ class View:
         self.controllers.rows(frame, rows)
         return rows
 
+    def head(self, frame, rows, width, height):
+        if self.controllers.info:
+            yield self.controllers.summary(rows)
+        if height is not None:
+            yield from self.meshes[self.shown].head(frame, rows, width)
+
     def draw(self, frame, rows, width, height):
         """One mesh on a screen; all where there is no end to the lines."""
         if self.controllers.info:
-            yield self.controllers.summary(rows)
             height = height and height - 1
         for one in self.meshes if height is None else [self.meshes[self.shown]]:
             if height is None and len(self.meshes) > 1:
                 yield pretty.Text(one.title, "bold")
+            if height is None:
+                yield from one.head(frame, rows, width)
             yield from one.draw(frame, rows, width, height)
         if self.controllers.info:
             yield self.controllers.draw(rows, width)

@@ -58,7 +58,7 @@ class Controllers:
         said = f"{clocks[0]:,.0f}" + (f" to {clocks[-1]:,.0f}" if clocks[-1] - clocks[0] > 1 else "") if clocks else "-"
         total = rows.get("total_dmc")
         return pretty.Text.assemble(("DMC-620: ", "bold"), f"{total.text(2)} GB/s read and written, clock {said} MHz",
-                             f"   most {rows.history.peak(total)} {rows.history.text(total, 20)}" if rows.history else "",
+                             f"   most {rows.history.said(total)} {rows.history.text(total, 20)}" if rows.history else "",
                              no_wrap=True, overflow="ellipsis")
 
     def draw(self, rows, width):

@@ -6,6 +6,8 @@ import datetime
 from . import pretty
 
 AROUND = 9              # lines around what a view draws
+WIDE = 150              # columns of a window that shows what was before, too
+HISTORY = 20            # columns of a line of that
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 # What is little, and what is much: as a map of heat, that also without colours has one order.
@@ -43,9 +45,11 @@ class History:
 
     def __init__(self):
         self.values, self.most = collections.defaultdict(lambda: collections.deque(maxlen=self.LENGTH)), {}
+        self.added = 0
 
     def add(self, rows):
         """Rows that differ by read and write are one line."""
+        self.added += 1
         found = collections.defaultdict(list)
         for row in rows.all:
             if row.unit == "B/s":
@@ -61,14 +65,28 @@ class History:
         return row.name.replace("write", "read"), row.labels
 
     def text(self, row, width):
-        """A line of the last intervals of @row and its counterpart; each sign is of one, the last of the last."""
-        values, most = list(self.values[self._key(row)])[-width:], self.most.get(self._key(row))
-        return "".join(" " if value is None or not most else self._LEVELS[min(7, int(value / most * 8))] for value in values)
+        """A line of all that is kept of @row and its counterpart. A sign is the most of so many intervals that it fits."""
+        values, most = self.values[self._key(row)], self.peak(row)
+        if not most or width < 1:
+            return ""
+        each, signs = -(-len(values) // width), {}
+        for number, value in enumerate(values, self.added - len(values)):
+            signs[number // each] = max(signs.get(number // each, -1.0), -1.0 if value is None else value)
+        return "".join(" " if value < 0 else self._LEVELS[min(7, int(value / most * 8))] for value in signs.values())[-width:]
 
     def peak(self, row):
-        """GB/s"""
-        most = self.most.get(self._key(row))
+        """The most of @row and its counterpart since the start; None if there was nothing."""
+        return self.most.get(self._key(row))
+
+    def said(self, row):
+        """The same in GB/s."""
+        most = self.peak(row)
         return "-" if most is None else f"{most / 1e9:,.2f}"
+
+
+def before(history, row):
+    """Cells of a line of a table: the most, and what was before."""
+    return history.said(row), pretty.Text(history.text(row, HISTORY), "dim")
 
 
 def clock(time):

@@ -18,7 +18,6 @@ CLOCK = "event=0xff"    # the fixed counter: DCLK, or a part of it
 # What counts lines; where it is several events, their sum does.
 LINES = {"rd": ["cas_count_read"], "wr": ["cas_count_write"]}
 HALF = 80               # columns that a table needs beside another
-HISTORY = 20            # intervals of a channel that are shown
 
 # Of model numbers (family 6): the umask of all activations, and whether RPQ_OCCUPANCY is there. Haswell and
 # Broadwell have no event for it; see the event tables of Documentation/hardware/intel_imc.md.
@@ -244,13 +243,19 @@ class View:
                 ("clock", "clock MHz", "MHz", 0), ("power_down", "power-down %", "down %", 1),
                 ("self_refresh", "self-refresh %", "refr. %", 1))
 
+    def head(self, frame, rows, width, height):
+        """What stays on the screen, wherever the arrows lead to."""
+        yield self._totals(rows, width)
+        if groups := resctrl.line(rows):
+            yield pretty.Text(groups, no_wrap=True, overflow="ellipsis")
+
     def draw(self, frame, rows, width, height):
         """A line for each channel; side by side where these do not fit in the height; or else for each socket."""
-        sockets, groups = self.sockets(), resctrl.line(rows)
+        sockets = self.sockets()
         # The programs are what is looked at then; the arrows lead to the channels.
         if frame.mode == programs.MODE:
             height = height and max(0, height - programs.SHOWN - 2)
-        room = None if height is None else height - draw.AROUND - bool(groups)
+        room = None if height is None else height - draw.AROUND - bool(resctrl.line(rows))
         parts, fine = [sockets], True
         if room is not None and self._lines(sockets, fine) > room and width >= 2 * HALF and len(sockets) > 1:
             middle = (len(sockets) + 1) // 2
@@ -260,9 +265,6 @@ class View:
         brief = room is not None and max(self._lines(part, fine) for part in parts) > room
         if brief:
             parts = [sockets]
-        yield self._totals(rows, width)
-        if groups:
-            yield pretty.Text(groups, no_wrap=True, overflow="ellipsis")
         if frame.mode == programs.MODE:
             yield from programs.picture(frame.extra.get(programs.MODE) or {}, width)
         beside = pretty.Table.grid()
@@ -279,7 +281,7 @@ class View:
                     + ("" if all(row.whole for row in total) else
                        "   (some counters took turns or are missing: there is no sum)"), "bold", no_wrap=True)
         if rows.history and all(row.whole for row in total):
-            said = f"   most {rows.history.peak(total[0])}   "
+            said = f"   most {rows.history.said(total[0])}   "
             text.append(said + rows.history.text(total[0], max(0, min(60, width - len(text) - len(said)))), "dim")
         return text
 
@@ -291,9 +293,9 @@ class View:
                    if any(row.name == name for row in rows.all)]
         if width < 88:          # what is seldom looked at gives its room to the rest
             columns = [column for column in columns if column[0] != "self_refresh"]
-        history = rows.history if width >= 150 else None
+        history = rows.history if width >= draw.WIDE else None
         # The columns of numbers take what they take; bars have the rest.
-        taken = 13 + 2 * 12 + sum(max(len(heading), 6) + 2 for _, heading, _ in columns) + (HISTORY + 12 if history else 0)
+        taken = 13 + 2 * 12 + sum(max(len(heading), 6) + 2 for _, heading, _ in columns) + (draw.HISTORY + 12 if history else 0)
         bars = max(0, min(40, (width - taken) // 2 - 2))
         table = pretty.Table(box=None, padding=(0, 1), header_style="bold", collapse_padding=True)
         table.add_column("", min_width=11, no_wrap=True)
@@ -305,7 +307,7 @@ class View:
             table.add_column(heading, justify="right", no_wrap=True)
         if history:
             table.add_column("most GB/s", justify="right", no_wrap=True)
-            table.add_column("", width=HISTORY, no_wrap=True)
+            table.add_column("", width=draw.HISTORY, no_wrap=True)
 
         def line(name, pair, get, style=""):
             cells, use = [pretty.Text(name, style)], get("of_peak").value
@@ -318,7 +320,7 @@ class View:
             cells += [draw.near(get(column)) if column == "of_peak" else pretty.Text(get(column).text(digits) if get(column).unit else "")
                       for column, _, digits in columns]
             if history:
-                cells += [history.peak(pair[0]), pretty.Text(history.text(pair[0], HISTORY), "dim")]
+                cells += draw.before(history, pair[0])
             table.add_row(*cells)
 
         for socket in sockets:

@@ -140,13 +140,16 @@ class View:
                          chip=chip, core=core, pmu="core_imc")
         return rows
 
-    def draw(self, frame, rows, width, height):
+    def head(self, frame, rows, width, height):
+        """What stays on the screen, wherever the arrows lead to."""
         total = [rows.get(f"total_{name}") for name in ("read", "write")]
         text = pretty.Text(f"memory: read {total[0].text(2)} GB/s   write {total[1].text(2)} GB/s", "bold", no_wrap=True)
         if rows.history:
-            said = f"   most {rows.history.peak(total[0])}   "
+            said = f"   most {rows.history.said(total[0])}   "
             text.append(said + rows.history.text(total[0], max(0, min(60, width - len(text) - len(said)))), "dim")
         yield text
+
+    def draw(self, frame, rows, width, height):
         yield self._nests(rows, width)
         if frame.mode == "cores":
             yield self._cores(rows, width)
@@ -156,25 +159,31 @@ class View:
     def _nests(self, rows, width):
         table = pretty.Table(box=None, padding=(0, 1), header_style="bold")
         table.add_column("", min_width=12, no_wrap=True)
-        bars = max(0, min(40, (width - 42) // 2 - 2))
+        history = rows.history if width >= draw.WIDE else None
+        bars = max(0, min(40, (width - 42 - (draw.HISTORY + 12 if history else 0)) // 2 - 2))
         for heading in ("read GB/s", "write GB/s"):
             table.add_column(heading, justify="right", no_wrap=True)
             table.add_column("", width=bars, no_wrap=True)
-        most = max((row.value or 0 for row in rows.all if row.name in ("read", "write")), default=0)
-        top = max((row.value or 0 for row in rows.all if row.name in ("chip_read", "chip_write")), default=0)
+        if history:
+            table.add_column("most GB/s", justify="right", no_wrap=True)
+            table.add_column("", width=draw.HISTORY, no_wrap=True)
+        chips = [dict(row.labels)["chip"] for row in rows.all if row.name == "chip_read"]
+        # Nothing tells how much a chip can move: a full bar is the most that one has moved.
+        most = max((rows.history and rows.history.peak(rows.get("chip_read", chip=chip)) or
+                    sum(rows.get(f"chip_{name}", chip=chip).value or 0 for name in ("read", "write")) for chip in chips), default=0)
 
-        def line(name, pair, most, style):
-            read, write = pair
-            table.add_row(pretty.Text(name, style), pretty.Text(read.text(2), style), draw.bar(read.value, most, bars, "green"),
-                          pretty.Text(write.text(2), style), draw.bar(write.value, most, bars, "magenta"))
+        def line(name, pair, style):
+            cells = [pretty.Text(name, style)]
+            for row, colour in zip(pair, ("green", "magenta")):
+                cells += [pretty.Text(row.text(2), style), draw.bar(row.value, most, bars, colour)]
+            table.add_row(*cells, *(draw.before(history, pair[0]) if history else ()))
 
-        for chip in (dict(row.labels)["chip"] for row in rows.all if row.name == "chip_read"):
-            line(f"chip {chip}", [rows.get(f"chip_{name}", chip=chip) for name in ("read", "write")], top, "bold")
+        for chip in chips:
+            line(f"chip {chip}", [rows.get(f"chip_{name}", chip=chip) for name in ("read", "write")], "bold")
             controllers = dict.fromkeys(dict(row.labels)["controller"] for row in rows.all
                                         if row.name in ("read", "write") and dict(row.labels)["chip"] == chip)
             for controller in controllers:
-                line(f"  {controller}", [rows.get(name, chip=chip, controller=controller) for name in ("read", "write")],
-                     most, "")
+                line(f"  {controller}", [rows.get(name, chip=chip, controller=controller) for name in ("read", "write")], "")
         return table
 
     def _cores(self, rows, width):

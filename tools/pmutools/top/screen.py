@@ -27,9 +27,12 @@ m            the next mesh, where there are several
 up, down     scroll, where the window is too low; also Page Up, Page Down
 ?            this text; again: back
 
-~ before a number: its counters took turns with others, and it is of that part of the interval alone. Such numbers
-  are in no sum.
-- there is no number: nothing happened that it could be made of, or the counter did not come to its turn.
+~ before a number: its counters took turns with others, and it is of that part
+  of the interval alone. Such numbers are in no sum.
+- there is no number: nothing happened that it could be made of, or the
+  counter did not come to its turn.
+! 80 % or more of what can be at most, which is a full bar where it is known.
+▂▅█ the intervals since the start, at most the last 600; "most" is of all.
 """
 LINE = "q quit  p pause  ←→ what  ↑↓ scroll  ? help"
 TICK = 0.2          # seconds in which a change of the size is seen
