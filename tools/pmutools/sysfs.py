@@ -3,6 +3,7 @@
 
 A Machine reads below a root directory, "/" unless a test says otherwise.
 """
+import os
 import platform
 import re
 from dataclasses import dataclass, field
@@ -124,23 +125,27 @@ class Pmu:
             raise ToolError(f"{self.name}: {value:#x} is too large for the field '{name}'.")
 
 
+def _texts(directory):
+    """{name: text} of all files in a directory. A mesh has more than a thousand, which take pathlib most of a start."""
+    found = {}
+    for name in sorted(os.listdir(directory)) if os.path.isdir(directory) else ():
+        with open(f"{directory}/{name}", "rb", buffering=0) as file:
+            found[name] = file.read().decode(errors="replace").strip()
+    return found
+
+
 def _formats(directory):
     found = {}
-    for path in sorted(directory.glob("*")):
-        word, _, bits = path.read_text().strip().partition(":")
-        found[path.name] = [(word, run[0], run[-1]) for part in bits.split(",") if (run := numbers(part))]
+    for name, text in _texts(directory).items():
+        word, _, bits = text.partition(":")
+        found[name] = [(word, run[0], run[-1]) for part in bits.split(",") if (run := numbers(part))]
     return found
 
 
 def _events(directory):
-    found = {}
-    for path in sorted(directory.glob("*")):
-        if path.suffix not in (".unit", ".scale", ".snapshot", ".per-pkg"):
-            unit, scale = (path.with_name(path.name + suffix) for suffix in (".unit", ".scale"))
-            found[path.name] = Event(path.name, path.read_text().strip(),
-                                     unit.read_text().strip() if unit.exists() else "",
-                                     float(scale.read_text()) if scale.exists() else 1.0)
-    return found
+    texts = _texts(directory)
+    return {name: Event(name, text, texts.get(f"{name}.unit", ""), float(texts.get(f"{name}.scale", 1.0)))
+            for name, text in texts.items() if not name.endswith((".unit", ".scale", ".snapshot", ".per-pkg"))}
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,8 @@ class Outputs:
         if height:
             notes.append(pretty.Text(screen.LINE, "dim", no_wrap=True, overflow="ellipsis"))
         head = draw.head(self.view, frame, bool(self.options.replay), paused, mode or frame.mode, width)
-        return [pretty.Group(head, *self.view.head(frame, rows, width, height)), *self.view.draw(frame, rows, width, height), pretty.Group(*notes)]
+        head = pretty.Group(head, *self.view.head(frame, rows, width, height))
+        return [head, *self.view.draw(frame, rows, width, height), pretty.Group(*notes)]
 
     def keep(self, frame, rows):
         """What is made of each frame beside the text."""
