@@ -605,6 +605,13 @@ class TestPower(unittest.TestCase):
         self.assertRegex(said, r"mcs23 +3\.28 ")
         self.assertRegex(said, r"0/0 +2,048 .* 1\.50")
 
+    def test_a_catalog_without_memory_controllers(self):
+        whole = power_imc.View.of(tree.machine(self, "power9"), options())
+        view = power_imc.View({**whole.info, "nests": []})
+        said = text(view, frame({"0/0/cycles": 4_000_000, "0/0/inst": 6_000_000}, "cores"), 80)
+        self.assertNotIn("GB/s", said)
+        self.assertRegex(said, r"0/0 +2,048 .* 1\.50")
+
     def test_one_scale(self):
         """A full bar is the most that a chip has moved since the start, so an idle machine has none."""
         view = power_imc.View.of(tree.machine(self, "power9"), options())

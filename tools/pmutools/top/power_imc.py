@@ -142,6 +142,8 @@ class View:
 
     def head(self, frame, rows, width, height):
         """What stays on the screen, wherever the arrows lead to."""
+        if not self.info["nests"]:
+            return
         total = [rows.get(f"total_{name}") for name in ("read", "write")]
         text = pretty.Text(f"memory: read {total[0].text(2)} GB/s   write {total[1].text(2)} GB/s", "bold", no_wrap=True)
         if rows.history:
@@ -150,7 +152,8 @@ class View:
         yield text
 
     def draw(self, frame, rows, width, height):
-        yield self._nests(rows, width)
+        if self.info["nests"]:
+            yield self._nests(rows, width)
         if frame.mode == "cores":
             yield self._cores(rows, width)
         elif frame.mode == "functions":
