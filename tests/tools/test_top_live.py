@@ -208,6 +208,18 @@ class TestBesideOthers(LiveCase):
             self.assertEqual(rows.get("cycles", chip="0", core="0").value is not None, there)
             self.assertEqual(any("core_imc/CPM_NON_IDLE_INST/: somebody else has" in note for note in one.notes), bool(refuses))
 
+    def test_functions_where_nothing_else_is_counted(self):
+        """A catalog may have a trace, and no memory controllers."""
+        machine, said = tree.machine(self, "power9"), {"samples": 1, "top": [["heavy", "pmu-spin", 1]]}
+        for waits in True, False:
+            with mock.patch.object(power_imc, "Tracer", lambda: mock.Mock(functions=lambda: said)):
+                view = power_imc.View({**power_imc.View.of(machine, options()).info, "nests": []})
+                view.first = "functions"
+                live = self.live(machine, view, waits=waits)
+                for _ in range(2):
+                    one = live.until(self.kernel.wait)
+                    self.assertEqual((one.notes, one.extra), ([], {"functions": said}))
+
     def test_a_series_and_its_summary(self):
         """--interval holds while a command runs, and what programs read is not mixed with what the command writes."""
         live, out = self.xeon(), io.StringIO()

@@ -113,7 +113,8 @@ class Live:
         self.session = self._open(self.view.groups(self.machine, mode))
         self.turns = [self._open(groups) for groups in self.view.turns(self.machine, mode)]
         refused = [one for session in self._sessions() for one in session.refused]
-        if not any(session.groups for session in self._sessions()) and not (self.waits and self.begin):
+        # Functions are nobody's counters.
+        if not any(session.groups for session in self._sessions()) and (refused or self.begin) and not (self.waits and self.begin):
             raise refused[0][1] if refused else ToolError("There is nothing to count: all PMUs are gone.",
                                                           "The kernel's log says why; start this again when they are back.")
         self.session.enable()
@@ -206,7 +207,7 @@ class Live:
                 for group in session.renew(list(groups)):
                     self._begins(session, group)
         gone = sorted(self._lost() & lost, key=natural)
-        if not counted and not self.waits:
+        if lost and not counted and not self.waits:
             what = ", ".join(gone or sorted(lost, key=natural))
             raise ToolError(f"{what} {'are' if ',' in what else 'is'} gone: the device has vanished, or its driver was "
                             "unloaded.", "The kernel's log says which; start this again when the PMU is back.")
