@@ -118,6 +118,8 @@ class TestIntel(unittest.TestCase):
             self.assertEqual(view.channels("0"), ["0", "1", "2", "3", "4", "5"])
             self.assertEqual(view.modes, modes)
             self.assertEqual(view.rows(busy_xeon(view)).get("clock", socket="0", channel="0").value, 2.4e9)
+            # What is not counted has no columns.
+            self.assertEqual([word in text(view, busy_xeon(view)) for word in ("hit %", "queue ns", "down %")], [len(modes) > 1] * 3)
 
     def places(self, model, files=None, name="skx"):
         """The view of a machine of two sockets of two nodes each, with CPUs of the recorded one's sockets."""
@@ -215,6 +217,7 @@ class TestIntel(unittest.TestCase):
         view = intel_imc.View.of(tree.machine(self, "snbep", other), options())
         self.assertEqual(view.modes, ["all"])
         self.assertIn("read 3.20 GB/s", text(view, busy_xeon(view)))
+        self.assertNotIn("hit %", text(view, busy_xeon(view)))
 
     def test_sizes(self):
         for width in 60, 80, 100, 120, 200:

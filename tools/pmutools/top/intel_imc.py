@@ -223,7 +223,7 @@ class View:
         known = clock and None not in (moved[0].value, moved[1].value)
         rows.add("of_peak", sum(row.value for row in moved) / (WIDTH * clock) if known else None, "ratio",
                  min(share, *(row.share for row in moved)), **labels)
-        if frame.mode in ("all", "pages"):
+        if "pages" in self.info["pairs"] and frame.mode in ("all", "pages"):
             activations, share = rate("act")
             found = ratio(activations or 0, rate("cas")[0])
             # Activations ahead of their CAS can outnumber these in a short time.
@@ -232,7 +232,7 @@ class View:
             occupancy, share = rate("occupancy")
             clocks = ratio(occupancy or 0, rate("inserts")[0])
             rows.add("read_latency", None if clocks is None else ratio(clocks, clock), "s", share, **labels)
-        if frame.mode in ("all", "power"):
+        if "power" in self.info["pairs"] and frame.mode in ("all", "power"):
             for name, what in (("power_down", "ppd"), ("self_refresh", "refresh")):
                 value, share = rate(what)
                 rows.add(name, None if value is None else ratio(value, clock), "ratio", share, **labels)
