@@ -10,12 +10,14 @@ Commands are in blocks of "console", behind "$ "; what follows is their output. 
     <!-- exact: PATTERN -->                   of the next block, the lines in which numbers must be as on the page
 
 A command "scripts/vm OPTIONS --shell", the first of a block, says the same as a comment "guest:", for the reader as well:
-what comes after it is run in that guest.
+what comes after it is run in that guest. If the first command of a block is any other "scripts/vm", the block is run by
+a shell of the host: its guests need not survive.
 
 Of other lines the words must be the same, numbers may differ.
 """
 import re
 import shlex
+import subprocess
 from dataclasses import dataclass, field
 
 from . import guest, options
@@ -23,9 +25,10 @@ from .cache import TREE, Error
 
 PROMPT = "$ "
 BOOTS = re.compile(r"scripts/vm (.*) --shell", re.S)
+PROGRESS = re.compile(r"^== .*\n", re.M)       # what a script builds before its guest starts
 MARK = "--- pmu-pages"
 _PIECE = re.compile(r"^<!-- (guest|run|exact): *(.*?)\s*-->$|^```console\n(.*?)^```$", re.M | re.S)
-_NUMBER = re.compile(r"0x[0-9a-f]+|\d[\d,.]*")
+_NUMBER = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{16}\b|\d[\d,.]*")
 
 
 @dataclass
@@ -42,6 +45,10 @@ class Command:
         """Options of scripts/vm, if this is how the reader starts the guest that the next commands run in; else None."""
         found = BOOTS.fullmatch(self.text)
         return found and shlex.split(found[1].replace("\\\n", " "))
+
+    @property
+    def on_host(self):
+        return self.text.startswith("scripts/vm ") and not self.boots
 
 
 @dataclass
@@ -72,6 +79,18 @@ class Machine:
                 raise Error(f"'{command.text}' failed with status {command.status}:\n{command.got}")
 
 
+@dataclass
+class Host:
+    """The commands of a block that start guests of their own."""
+    commands: list
+
+    def run(self):
+        for command in self.commands:
+            done = subprocess.run(("sh", "-c", command.text), cwd=TREE, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, check=False)
+            command.got, command.status = PROGRESS.sub("", done.stdout), done.returncode
+
+
 def _commands(text):
     """[(command, output)] of a block."""
     found = []
@@ -88,13 +107,14 @@ def _commands(text):
 
 
 def machines(page):
-    """The Machines that the text of a @page asks for, with its commands."""
-    found, exact, block = [], "", -1
+    """The Machines and Hosts that the text of a @page asks for, with its commands."""
+    found, machine, exact, block = [], None, "", -1
     for piece in _PIECE.finditer(page):
         kind, text, shown = piece.groups()
         if kind == "guest":
             first, *hidden = text.splitlines() or [""]
-            found.append(Machine(shlex.split(first)))
+            machine = Machine(shlex.split(first))
+            found.append(machine)
             text = "\n".join(hidden)
         elif kind == "exact":
             exact = text
@@ -102,24 +122,30 @@ def machines(page):
         shows = [] if kind else [Command(*pair, exact, block + 1) for pair in _commands(shown)]
         if shows:
             block += 1
-            if shows[0].boots:
-                found.append(Machine(shows[0].boots))
+            exact = ""
             if late := next((one for one in shows[1:] if one.boots), None):
                 raise Error(f"'{late.text}' is not the first command of its block")
-        if not found:
+            if shows[0].on_host:
+                found.append(Host(shows))
+                continue
+            if shows[0].boots:
+                machine = Machine(shows[0].boots)
+                found.append(machine)
+        if not machine:
             raise Error("neither '<!-- guest: -->' nor '$ scripts/vm ... --shell' before the first command")
         if kind and text.strip():
-            found[-1].commands.append(Command(text))
-        if not kind:
-            found[-1].commands += shows
-            exact = ""
+            machine.commands.append(Command(text))
+        machine.commands += shows
     return found
 
 
 def run(wanted):
-    """Run Machines; those that are alike share a guest."""
+    """Run Machines and Hosts; Machines that are alike share a guest."""
     groups = {}
     for machine in wanted:
+        if isinstance(machine, Host):
+            machine.run()
+            continue
         groups.setdefault(machine.guest().machine(), []).append(machine)
     for group in groups.values():
         guests = [machine.guest() for machine in group]

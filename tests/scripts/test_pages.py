@@ -64,6 +64,24 @@ class Pages(unittest.TestCase):
         with self.assertRaisesRegex(cache.Error, "is not the first command of its block"):
             pages.machines("```console\n$ scripts/vm --shell\n$ true\n$ scripts/vm --arch arm64 --shell\n```\n")
 
+    def test_a_guest_that_need_not_survive(self):
+        block = "```console\n$ scripts/vm -- \\\n      false; echo $((2 + 3)) and 0123456789abcdef\n5 and fedcba9876543210\n$ true\n```\n"
+        page = PAGE.replace("<!-- run:", block + "<!-- run:")
+        first, host, last = pages.machines(page)
+        self.assertEqual([command.text for command in first.commands[-2:]], ["pmu-model add imc0 cas_rd 2", "date"])
+        self.assertEqual(last.words, ["--arch", "arm64"])
+        self.assertEqual([command.block for command in host.commands], [1, 1])
+        # What a script builds before is no output of the command.
+        host.commands[0].text = "echo == building >&2; " + host.commands[0].text.replace("scripts/vm --", "")
+        host.run()
+        self.assertEqual([pages.differences(command) for command in host.commands], [[], []])
+        host.commands[0].text = "echo another; exit 99"
+        host.run()
+        self.assertEqual((host.commands[0].got, host.commands[0].status), ("another\n", 99))
+        self.assertIn("it printed:", pages.differences(host.commands[0]))
+        with self.assertRaisesRegex(cache.Error, "neither '<!-- guest"):
+            pages.machines(block + "```console\n$ true\n```\n")
+
     def test_output_goes_to_its_command(self):
         self.machines[1].take(f"noise\n\n{pages.MARK} 0\nLinux\n\n{pages.MARK} end 0\n")
         self.assertEqual((self.command(3).got, self.command(3).status), ("Linux\n", 0))
@@ -97,7 +115,8 @@ class Pages(unittest.TestCase):
         self.assertIn(messages.PAGE, pages.names())
         for name in pages.names():
             for machine in pages.machines((cache.TREE / name).read_text()):
-                machine.guest()
+                if isinstance(machine, pages.Machine):
+                    machine.guest()
 
 
 class Messages(unittest.TestCase):
