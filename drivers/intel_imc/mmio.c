@@ -20,7 +20,8 @@
 
 /*
  * A controller has two channels. The in-tree driver numbers PMUs as if it had three, so every third
- * PMU of that driver is a phantom. Our names have the same numbers.
+ * PMU of that driver usually counts nothing (hardware/intel_imc.md, 14.2). Our names have the same
+ * numbers.
  */
 const struct intel_imc_blocks intel_imc_icx_blocks = {
 	.model = 0x6a,
