@@ -65,7 +65,8 @@ class Pages(unittest.TestCase):
             pages.machines("```console\n$ scripts/vm --shell\n$ true\n$ scripts/vm --arch arm64 --shell\n```\n")
 
     def test_a_guest_that_need_not_survive(self):
-        block = "```console\n$ scripts/vm -- \\\n      false; echo $((2 + 3)) and 0123456789abcdef\n5 and fedcba9876543210\n$ true\n```\n"
+        block = ("```console\n$ scripts/vm -- \\\n      false; echo $((2 + 3)) and 0123456789abcdef\n"
+                 "5 and fedcba9876543210\n$ true\n```\n")
         page = PAGE.replace("<!-- run:", block + "<!-- run:")
         first, host, last = pages.machines(page)
         self.assertEqual([command.text for command in first.commands[-2:]], ["pmu-model add imc0 cas_rd 2", "date"])
