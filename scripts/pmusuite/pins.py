@@ -26,6 +26,13 @@ def dump(value):
     return json.dumps(value, indent=1) + "\n"
 
 
+def _load(path):
+    try:
+        return json.loads(path.read_text())
+    except ValueError as error:
+        raise Error(f"{path} is no JSON: {error}") from error
+
+
 @dataclass(frozen=True)
 class Pin:
     name: str               # KIND-ARCH[-SERIES]
@@ -38,7 +45,7 @@ class Pin:
 
     def pinned(self):
         """What the tree says, or None."""
-        return json.loads(self.file.read_text()) if self.file.exists() else None
+        return _load(self.file) if self.file.exists() else None
 
     def known(self):
         """What is used, or, where that has not been decided yet, what is pinned."""
@@ -119,7 +126,7 @@ def key(pattern):
     """A key of what is fetched for pins whose names match."""
     parts = []
     for path in sorted(DIRECTORY.glob(f"{pattern}.json")):
-        pinned = json.loads(path.read_text())
+        pinned = _load(path)
         taken = _taken(path.stem, pinned)
         parts += [path.stem, taken.read_text() if taken.exists() else dump(pinned)]
     return cache.key_of(*parts)

@@ -69,6 +69,12 @@ class Pins(unittest.TestCase):
         self.assertEqual(self.get(), (["a=1", "b=1"], ""))
         self.assertEqual(self.looked, 0)
 
+    def test_a_pin_that_is_broken_is_named(self):
+        (pins.DIRECTORY / f"{NAME}.json").write_text('["a=1"x"b=1"]')
+        for ask in self.get, lambda: pins.key("*"):
+            with self.assertRaisesRegex(cache.Error, f"{NAME}.json is no JSON: .*column"):
+                ask()
+
     def test_what_the_mirror_has_lost_is_replaced_and_that_is_said(self):
         self.lost = ["a=1"]
         found, said = self.get()
