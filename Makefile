@@ -28,7 +28,7 @@ headers:
 		echo "No kernel headers in $(KDIR): install them (Debian, Ubuntu: linux-headers-$$(uname -r); Fedora, RHEL: kernel-devel-$$(uname -r)), or name another kernel's build directory with KDIR=" >&2; \
 		exit 1; }
 
-# Without a kernel: DKMS cleans on machines that lack the running one's headers.
+# Without a kernel, whose headers need not be there.
 clean:
 	@find . \( -path ./.git -o -path ./dist \) -prune -o -type f \( -name '*.o' -o -name '*.ko' \
 		-o -name '*.mod' -o -name '*.mod.c' -o -name '*.cmd' -o -name '.*.d' -o -name modules.order \
