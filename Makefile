@@ -104,6 +104,8 @@ install-tools:
 
 uninstall-tools:
 	$(tools_are_packaged)
+	$(if $(DESTDIR),,@test "$$(systemctl show -p FragmentPath --value pmu-top.service 2> /dev/null)" != $(tools_unit) || \
+		systemctl disable --now pmu-top.service)
 	@rm -rf $(tools_dir) $(tools_unit) $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(programs)) \
 		$(patsubst %,$(DESTDIR)$(PREFIX)/share/man/man1/%.1,$(programs))
 

@@ -490,14 +490,18 @@ class Rpm(inroot.InRoot):
         return f"/tmp/tree/dist/*-{version}-1.noarch.rpm"
 
     def test_installed_upgraded_and_removed(self):
-        self.inside(f"rpm -i --nodeps {self.rpm()}; pmu-driver ours")
+        # Where rpm looks for programs.
+        self.program("systemctl", 'echo "$@" >> /tmp/asked')
+        self.inside(f"mv /usr/local/sbin/systemctl /usr/sbin; rpm -i --nodeps {self.rpm()}; pmu-driver ours; test ! -e /tmp/asked")
         self.assertEqual(self.inside("dkms status"), self.installed())
         self.assertEqual({path.name.split(".")[0] for path in self.modules()}, {"pmu_core", "intel_imc_pmu"})
         self.inside(f"rpm -U --nodeps {self.rpm(NEXT)}; test -e /etc/modprobe.d/pmu-suite.conf")
         self.assertEqual(self.inside("dkms status"), self.installed(NEXT))
         self.assertEqual(self.inside("ls -d /usr/src/pmu-suite*"), f"/usr/src/pmu-suite-{NEXT}\n")
         self.assertEqual(self.inside("pmu-top --version"), f"pmu-top {NEXT}\n")
+        self.assertEqual(self.inside("cat /tmp/asked; rm /tmp/asked"), "try-restart pmu-top.service\n")
         self.inside("rpm -e pmu-suite-dkms pmu-suite-tools")
+        self.assertEqual(self.inside("cat /tmp/asked; rm /usr/sbin/systemctl"), "disable --now pmu-top.service\n")
         self.assertEqual(self.left(), [])
 
     def test_what_is_in_it(self):

@@ -105,6 +105,17 @@ class Make(InRoot):
         self.make("uninstall uninstall-tools")
         self.assertEqual(self.left(), [])
 
+    def test_a_service_that_runs_ends_with_its_programs(self):
+        """One of a package, below /usr, goes on."""
+        for place in "/usr/local", "/usr":
+            self.program("systemctl", 'echo "$@" >> /tmp/asked; [ "$1" != show ] || '
+                         f"echo {place}/lib/systemd/system/pmu-top.service")
+            self.make("install-tools")
+            self.assertEqual(self.inside("cat /tmp/asked 2> /dev/null || :"), "")
+            self.make("uninstall-tools")
+            self.assertEqual(self.inside("grep -v ^show /tmp/asked || :; rm /tmp/asked"),
+                             "disable --now pmu-top.service\n" if place == "/usr/local" else "")
+
     def test_dkms_install_without_headers(self):
         """The running kernel's are missing: that is said, and DKMS builds when it is told that there are some."""
         self.inside("mv /lib/modules/*/build /tmp")
