@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Random programs of events of two channels, one of them on the second socket, where the owner changes. Equal events
-# share, so all of them fit. Without sharing four always fit, and twelve take turns, with pinned ones among them.
+# Random programs of events of two channels, one of them on the second socket, where the owner changes, and the machine
+# sleeps. Equal events share, so all of them fit. Without sharing four always fit, and twelve take turns, with pinned
+# ones among them.
 #
 # vm: --kernel '6.1 6.12' --driver ours --model snbep,sockets=2 --cpus 4 --timeout 600
 # hostile vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
@@ -29,8 +30,22 @@ test_without_sharing() {
 	unload
 	insmod $MODULES/pmu_core.ko share=0
 	insmod $MODULES/intel_imc_pmu.ko
-	two_channels --moves
-	two_channels --moves --open 12
+	two_channels --moves --most 4
+	two_channels --moves --most 4 --open 12
+}
+
+# Counts that are so large that halves of counters carry, of which the driver mostly reads one.
+test_halves_that_carry() {
+	trap 'echo Y > /sys/module/pmu_core/parameters/bound' EXIT
+	echo N > /sys/module/pmu_core/parameters/bound
+	two_channels --open 12 --no-turns --large 28
+}
+
+# S3 takes the second socket's CPUs offline, and perf keeps no event of them.
+test_sleeps() {
+	ledger --open 12 --moves --sleep 'pmu-model set firmware wake 200; echo mem > /sys/power/state' \
+		uncore_imc_0/cas_count_read/=imc0:cas_rd uncore_imc_0/cas_count_write/=imc0:cas_wr \
+		uncore_imc_1/cas_count_read/=imc1:cas_rd uncore_imc_1/event=0x4,umask=0xf/=imc1:cas_rd+imc1:cas_wr
 }
 
 # An event that counts something else: what is left of the program is what it takes to see that, and can be kept.
