@@ -3,14 +3,15 @@
  * pmu-fuzz: random calls of perf that are near to what is valid, on PMUs that come and go.
  *
  *   pmu-fuzz [--seed N] [--rounds N] [--calls N] [--device DIRECTORY,NAME]... [--module FILE]...
- *	      [--cpu N]... [--add COMMAND]... [--check COMMAND] [--print] PREFIX...
+ *	      [--cpu N]... [--add COMMAND]... [--accepted FILE] [--check COMMAND] [--print] PREFIX...
  *
  * It opens events of all PMUs whose names begin with a PREFIX, from their events/ and format/, with some
  * things changed. In each round two processes make as many calls as --calls says, at once: one of root,
  * one of nobody. Root also switches off and on each --cpu, unbinds and binds each --device of a driver,
  * unloads and loads each --module. COMMANDs of --add are pmu-model's: they make counts. Behind each round
  * everything is put back, and --check, a command of the shell, must not fail: a plain event has to count
- * what the models make.
+ * what the models make. FILE of --accepted has then a line for each config of which an event was accepted in the
+ * round: PMU:CONFIG,CONFIG1,CONFIG2, with the name that the PMU had then.
  *
  * The same seed makes the same calls in the same order in each process, whatever they return: the digest
  * at the end is of the calls. --print: print them, and make none.
@@ -25,10 +26,13 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <libgen.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -45,6 +49,7 @@
 #define MAX_FIELDS	32
 #define MAX_LIST	16
 #define MAX_ERRNO	256
+#define MAX_ACCEPTED	1024	/* configs in a round */
 #define SLOTS		8
 #define NOBODY		65534
 #define GARBAGE		(1ULL << 56)	/* no counter gets here in the time of a round */
@@ -62,7 +67,7 @@ static struct pmu pmus[MAX_PMUS];
 static int nr_pmus;
 
 /* Where they are now: their numbers change when a device is bound again. */
-static struct { int type, cpu; } now[MAX_PMUS];
+static struct { int type, cpu; char name[64]; } now[MAX_PMUS];
 static int nr_now;
 
 struct list {
@@ -71,13 +76,13 @@ struct list {
 };
 
 static struct list prefixes, devices, modules, cpus, adds;
-static const char *check;
+static const char *check, *accepted;
 static bool print;
 static int program;
 
 enum what {
 	OPEN, CLOSE, ENABLE, DISABLE, RESET, REFRESH, PERIOD, OUTPUT, FILTER, BPF, ID, PAUSE, QUERY, MODIFY, ODD,
-	READ, MAP, UNMAP, POLL, TASK, AFFINITY, FORK, EXEC, ADD, CPU, UNBIND, BIND, UNLOAD, WHATS
+	READ, MAP, UNMAP, POLL, TASK, AFFINITY, FORK, EXEC, SECCOMP, ADD, CPU, UNBIND, BIND, UNLOAD, WHATS
 };
 
 /* Of 1000 calls so many, and the errnos that they may have: Documentation/hostile.md says when. */
@@ -86,7 +91,7 @@ static const struct {
 	int share;
 	int known[16];
 } whats[WHATS] = {
-	[OPEN]     = { "open", 330, { EINVAL, EOPNOTSUPP, ENOENT, ENODEV, EACCES, EPERM, EBADF, ESRCH, E2BIG, EBUSY } },
+	[OPEN]     = { "open", 327, { EINVAL, EOPNOTSUPP, ENOENT, ENODEV, EACCES, EPERM, EBADF, ESRCH, E2BIG, EBUSY } },
 	[CLOSE]    = { "close", 130, { EBADF } },
 	[ENABLE]   = { "enable", 60, { EBADF } },
 	[DISABLE]  = { "disable", 50, { EBADF } },
@@ -109,6 +114,7 @@ static const struct {
 	[AFFINITY] = { "sched_setaffinity", 10, { EINVAL } },
 	[FORK]     = { "fork", 6, { 0 } },
 	[EXEC]     = { "exec", 3, { 0 } },
+	[SECCOMP]  = { "seccomp", 3, { 0 } },
 	[ADD]      = { "add", 40, { EIO } },
 	[CPU]      = { "cpu", 5, { EACCES, EBUSY } },
 	[UNBIND]   = { "unbind", 2, { EACCES, ENODEV, ENOENT } },
@@ -136,6 +142,8 @@ static struct slot {
 static struct tally {
 	unsigned int calls[WHATS], good[WHATS], said[WHATS][MAX_ERRNO];
 	uint64_t digest[2];
+	struct { char pmu[64]; uint64_t config[3]; } accepted[MAX_ACCEPTED];
+	unsigned int nr_accepted, all_accepted;
 	char wrong[512];
 } *tally;
 
@@ -270,6 +278,7 @@ static int scan(char **names)
 			continue;
 		now[kept].type = atoi(text);
 		now[kept].cpu = read_file(found[i], "cpumask", text, sizeof(text)) ? atoi(text) : 0;
+		snprintf(now[kept].name, sizeof(now[kept].name), "%s", found[i]);
 		names[kept++] = found[i];
 	}
 	nr_now = kept;
@@ -398,7 +407,7 @@ static struct call make(void)
 	call.plain = any() % 2;
 	for (int i = 0; i < 3; i++)
 		call.arg[i] = any_value();
-	if (call.what == OPEN || call.what == EXEC || call.what == MODIFY)
+	if (call.what == OPEN || call.what == EXEC || call.what == SECCOMP || call.what == MODIFY)
 		any_attr(&pmus[call.pmu], &call);
 	return call;
 }
@@ -494,6 +503,39 @@ static int open_event(const struct call *call)
 		       pick_group(call), pick_flags(call));
 }
 
+/* What one process of root has opened, and not its children, to be counted when all are gone. */
+static void note(const struct call *call)
+{
+	const struct perf_event_attr *attr = &call->attr.attr;
+	const uint64_t config[] = { attr->config, attr->config1, attr->config2 };
+	const char *pmu = now[call->pmu % nr_now].name;
+	unsigned int n = tally->nr_accepted;
+
+	for (unsigned int i = 0; i < n; i++)
+		if (!memcmp(tally->accepted[i].config, config, sizeof(config)) && !strcmp(tally->accepted[i].pmu, pmu))
+			return;
+	if (n == MAX_ACCEPTED)
+		return;
+	snprintf(tally->accepted[n].pmu, sizeof(tally->accepted[n].pmu), "%s", pmu);
+	memcpy(tally->accepted[n].config, config, sizeof(config));
+	tally->nr_accepted++;
+}
+
+static void write_accepted(void)
+{
+	FILE *file = fopen(accepted, "w");
+
+	if (!file)
+		die("cannot write", accepted);
+	for (unsigned int i = 0; i < tally->nr_accepted; i++)
+		fprintf(file, "%s:%#" PRIx64 ",%#" PRIx64 ",%#" PRIx64 "\n", tally->accepted[i].pmu,
+			tally->accepted[i].config[0], tally->accepted[i].config[1], tally->accepted[i].config[2]);
+	if (fclose(file))
+		die("cannot write", accepted);
+	tally->all_accepted += tally->nr_accepted;
+	tally->nr_accepted = 0;
+}
+
 static void drop(struct slot *slot)
 {
 	if (slot->map)
@@ -520,6 +562,8 @@ static int do_open(const struct call *call)
 	drop(slot);
 	slot->fd = fd;
 	slot->pmu = call->event % 16 ? (int)call->pmu : -1;
+	if (slot->pmu >= 0 && nr_now && !am_child && !geteuid())
+		note(call);
 	slot->read_format = call->attr.attr.read_format;
 	slot->unsure = member && slot->read_format & PERF_FORMAT_GROUP;
 	return 0;
@@ -702,6 +746,38 @@ static int do_exec(struct call *call)
 	return 0;
 }
 
+/* From then on a child may open no event; those that it has are read and closed. */
+static int do_seccomp(struct call *call)
+{
+	struct sock_filter rules[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { .len = 4, .filter = rules };
+	pid_t child = fork();
+	int status;
+
+	if (child < 0)
+		return -1;
+	if (!child) {
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+			_exit(1);
+		if (open_event(call) >= 0 || errno != ENOSYS)
+			_exit(2);
+		for (int i = 0; i < SLOTS; i++) {
+			slots[i].unsure = true;
+			do_read(call, &slots[i]);
+			drop(&slots[i]);
+		}
+		_exit(0);
+	}
+	if (waitpid(child, &status, 0) < 0 || status)
+		wrong("who is filtered ended with %#x", status);
+	return 0;
+}
+
 static struct ctl ctl;
 
 /* Without a word where the model refuses: an engine that is off counts nothing. */
@@ -795,6 +871,7 @@ static int do_one(struct call *call)
 	case AFFINITY: return do_affinity(call);
 	case FORK: return do_fork(call);
 	case EXEC: return do_exec(call);
+	case SECCOMP: return do_seccomp(call);
 	case ADD: return do_add(call);
 	case CPU: return do_cpu(call);
 	case UNBIND: return do_bind(call, false);
@@ -923,6 +1000,8 @@ static void one_round(uint64_t seed, unsigned int calls)
 	if (print)
 		return;
 	put_back();
+	if (accepted)
+		write_accepted();
 	if (check && system(check))
 		wrong("the plain events count something else");
 }
@@ -935,6 +1014,8 @@ static void report(uint64_t seed, unsigned int rounds)
 		calls += tally->calls[i];
 	printf("seed %" PRIu64 ": %u rounds, %u calls of %d PMUs, digests %016" PRIx64 " %016" PRIx64 "\n", seed, rounds,
 	       calls, nr_pmus, tally->digest[0], tally->digest[1]);
+	if (accepted)
+		printf("configs accepted: %u\n", tally->all_accepted);
 	for (int i = 0; i < WHATS; i++) {
 		if (!tally->calls[i])
 			continue;
@@ -965,7 +1046,7 @@ static bool take_options(struct request *request, int argc, char **argv)
 		{ "calls", required_argument, NULL, 'n' }, { "device", required_argument, NULL, 'd' },
 		{ "module", required_argument, NULL, 'm' }, { "cpu", required_argument, NULL, 'c' },
 		{ "add", required_argument, NULL, 'a' }, { "check", required_argument, NULL, 'k' },
-		{ "print", no_argument, NULL, 'p' }, { 0 },
+		{ "print", no_argument, NULL, 'p' }, { "accepted", required_argument, NULL, 'A' }, { 0 },
 	};
 	bool good = true;
 	int option;
@@ -980,6 +1061,7 @@ static bool take_options(struct request *request, int argc, char **argv)
 		case 'c': good &= take(&cpus, optarg); break;
 		case 'a': good &= take(&adds, optarg); break;
 		case 'k': check = optarg; break;
+		case 'A': accepted = optarg; break;
 		case 'p': print = true; break;
 		default: return false;
 		}
