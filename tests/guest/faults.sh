@@ -11,10 +11,17 @@
 #   LAST			how many of the counts are of the last read, a moment behind the others
 #   BEGIN			"probe" or "open": from where on there are faults
 #
+# SLEEP is a command that suspends the devices and resumes them, and ASLEEP what the log says of that.
+#
 # A count is as wanted, or refused, or the log has a word about it; what is refused is counted again when the fault is
 # over. SEED, and LIVES of each kind of fault, may be in the environment.
 SEED=${SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
 LIVES=${LIVES:-$((12 * ${SIZE:-1}))}
+
+SLEEP='echo devices > /sys/power/pm_test; echo freeze > /sys/power/state; echo none > /sys/power/pm_test'
+export SLEEP ASLEEP='PM: |Filesystems sync|Freezing |OOM killer|Restarting tasks|Suspending console|crng reseeded'
+# The kernel waits so many seconds when it tests that.
+echo 0 > /sys/module/suspend/parameters/pm_test_delay
 
 # A number from 1 to N, as "drawn": draw N
 draw() {

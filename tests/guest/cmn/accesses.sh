@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Each access to a mesh is the last one, or reads all ones: while it is discovered, and from the first open to the last
-# read, with an owner that goes. What a mesh may have counted has no bound, so another wrong answer is not noticed.
+# read, with an owner that goes, and with a sleep. What a mesh may have counted has no bound, so another wrong answer is not noticed.
 #
 # hostile: everything is done some hundred times
 # vm: --arch arm64 --kernel kunit --driver ours --cpus 2 --model cmn600,mesh=2x2,hnf=2 --timeout 1200
@@ -12,7 +12,7 @@ find_meshes
 use_mesh cmn0
 
 DEVICE=cmn0
-ORDINARY='CMN-600 r|CPU[0-9]|Detected|lib.sh: mark|GICv3|psci'
+ORDINARY="CMN-600 r|CPU[0-9]|Detected|lib.sh: mark|GICv3|psci|$ASLEEP"
 FUNCTION=100000000.pmu
 BUS=/sys/bus/platform/drivers/cmn_pmu
 NODE=$(nodes hnf | head -n 1)
@@ -54,6 +54,18 @@ test_counting_while_the_owner_goes() {
 	life() {
 		count -x "echo 0 > /sys/devices/system/cpu/cpu$owner/online"
 		echo 1 > /sys/devices/system/cpu/cpu"$owner"/online
+	}
+	leave 2> /dev/null || :
+	lives 20 last ones
+	appear
+}
+
+test_counting_over_a_sleep() {
+	BEGIN=open
+	LIVES=$((LIVES / 2))
+	appear 2> /dev/null || :
+	life() {
+		count -x "$SLEEP"
 	}
 	leave 2> /dev/null || :
 	lives 20 last ones

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Each allocation fails once: loading, binding, opening a group and a pair of watchpoints, the map and the drawing,
-# a CPU that goes. Afterwards everything counts.
+# a CPU that goes or comes, a sleep. Afterwards everything counts.
 #
 # fresh: where its own memory runs out, kmemleak prints with a lock held, after which lockdep complains of the kernel
 # hostile: everything is done some hundred times
@@ -57,6 +57,18 @@ test_the_map_and_the_drawing_are_read() {
 test_an_owner_goes() {
 	fail_each "all:" --least 1 --undo 'echo 1 > /sys/devices/system/cpu/cpu0/online' write /sys/devices/system/cpu/cpu0/online 0
 	counts
+}
+
+test_an_owner_comes() {
+	echo 0 > /sys/devices/system/cpu/cpu0/online
+	fail_each "all:" --least 1 --undo 'echo 0 > /sys/devices/system/cpu/cpu0/online' write /sys/devices/system/cpu/cpu0/online 1
+	echo 1 > /sys/devices/system/cpu/cpu0/online
+	counts
+}
+
+test_a_sleep() {
+	use_mesh cmn0
+	sleeps "$PMU/hnf_cache_miss,bynodeid=1,nodeid=$NODE/" "pmu-model add cmn0 hnf_cache_miss@$NODE 7"
 }
 
 test_nothing_is_lost() {

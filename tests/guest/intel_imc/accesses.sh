@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Each access to a channel is the last one, or goes wrong: from the probe to the last read, with an owner that goes.
+# Each access to a channel is the last one, or goes wrong: from the probe to the last read, with an owner that goes, and
+# with a sleep.
 #
 # hostile: everything is done some hundred times
 # vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
@@ -13,7 +14,7 @@ trap as_it_was EXIT
 DEVICE=imc0@1
 WANTED='7 3 77 3 77 3 '
 LAST=2
-ORDINARY='channel counters of socket|smpboot: |: CPU|Unregister|Booting|lib.sh: mark|clocksource|masked'
+ORDINARY="channel counters of socket|smpboot: |: CPU|Unregister|Booting|lib.sh: mark|clocksource|masked|$ASLEEP"
 FUNCTION=$(cd /sys/bus/pci/drivers/intel_imc_pmu && ls -d 0000:7f:10.0 0000:fe:00.1 2> /dev/null)
 
 appear() {
@@ -49,6 +50,17 @@ test_a_life_whose_owner_goes() {
 	}
 	leave 2> /dev/null || :
 	lives 15 last zeroes ones bit
+	appear
+}
+
+test_a_life_with_a_sleep() {
+	BEGIN=open
+	LIVES=$((LIVES / 3))
+	life() {
+		count -x "$SLEEP"
+	}
+	leave 2> /dev/null || :
+	lives 25 last zeroes ones bit
 	appear
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Each allocation fails once: loading, opening nest, core and trace events, forking with a thread event, files of
-# debugfs, a CPU that goes. Afterwards everything counts.
+# debugfs, a CPU that goes or comes. Afterwards everything counts.
 #
 # fresh: where its own memory runs out, kmemleak prints with a lock held, after which lockdep complains of the kernel
 # hostile: everything is done some hundred times
@@ -60,6 +60,13 @@ test_debugfs_is_read() {
 
 test_a_cpu_goes() {
 	fail_each "all:" --least 1 --undo 'echo 1 > /sys/devices/system/cpu/cpu1/online' write /sys/devices/system/cpu/cpu1/online 0
+	counts
+}
+
+test_a_cpu_comes() {
+	echo 0 > /sys/devices/system/cpu/cpu1/online
+	fail_each "all:" --least 1 --undo 'echo 0 > /sys/devices/system/cpu/cpu1/online' write /sys/devices/system/cpu/cpu1/online 1
+	echo 1 > /sys/devices/system/cpu/cpu1/online
 	counts
 }
 
