@@ -6,6 +6,7 @@
 #
 # vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9 --cpus 2 --timeout 600
 # hostile vm: --arch ppc64le --kernel kunit --driver ours --model power9 --cpus 2 --timeout 1200
+# hostile vm: --arch ppc64le --kernel 6.12 --races --driver ours --model power9 --cpus 2 --timeout 1800
 . ./power_imc/lib.sh
 . ./ledger.sh
 
