@@ -44,7 +44,7 @@ at_once() {
 	shift
 	rm -f /tmp/enough /tmp/ended
 	echo 0 > /tmp/sleeps
-	(eval "call $options" > /tmp/calls; echo $? > /tmp/ended) &
+	(code=0; eval "call $options" > /tmp/calls || code=$?; echo $code > /tmp/ended) &
 	[ -z "$command" ] || sleeps "$command" &
 	while [ ! -e /tmp/ended ]; do
 		[ "$(uptime_s)" -lt "$end" ] || touch /tmp/enough
