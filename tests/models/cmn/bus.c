@@ -51,9 +51,14 @@ void cmn_bus_write(CmnBus *bus, uint64_t addr, uint64_t mask, uint64_t value)
     arrive_until(bus, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL));
 }
 
+void cmn_bus_arrive(CmnBus *bus)
+{
+    arrive_until(bus, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL));
+}
+
 static void write_arrives(void *opaque)
 {
-    arrive_until(opaque, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL));
+    cmn_bus_arrive(opaque);
 }
 
 void cmn_bus_init(CmnBus *bus, void (*write)(void *opaque, uint64_t addr,

@@ -26,4 +26,7 @@ void cmn_bus_write(CmnBus *bus, uint64_t addr, uint64_t mask, uint64_t value);
 /* Let all posted writes arrive, as a read does. */
 void cmn_bus_push(CmnBus *bus);
 
+/* Those arrive whose time has come, though a busy host has not run the timer. */
+void cmn_bus_arrive(CmnBus *bus);
+
 #endif

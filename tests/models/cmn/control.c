@@ -192,6 +192,7 @@ static bool cmn_add(PmuModel *model, const char *text, uint64_t n,
                    s->gone ? "gone" : "without power");
         return false;
     }
+    cmn_bus_arrive(&s->bus);
     cmn_mesh_sync(&s->mesh);
     if (!parse_add(s, text, &add, errp)) {
         return false;
