@@ -153,6 +153,7 @@ int intel_imc_mmio_setup(struct intel_imc_channel *ch, unsigned int controller,
  * @number: of the channel
  *
  * Context: may sleep.
+ * Return: true if one has.
  */
 bool intel_imc_mmio_is_taken(unsigned int number)
 {

@@ -4,7 +4,7 @@
  * and counts of the models, and a ledger of what each event must have.
  *
  *   pmu-ledger [--seed N] [--operations N] [--open N] [--moves] [--no-turns] [--most N] [--late] [--large BITS]
- *	      [--around COMMAND] [--fault COMMAND]... [--sleep COMMAND] EVENT=SOURCE[+SOURCE]...
+ *	      [--stands] [--around COMMAND] [--fault COMMAND]... [--sleep COMMAND] EVENT=SOURCE[+SOURCE]...
  *   pmu-ledger --program FILE [OPTION]... EVENT=SOURCE[+SOURCE]...
  *
  * pmu-attr.h says what an EVENT is; with "@N" behind it, it is opened on the Nth CPU of the PMU's cpumask, from 0,
@@ -18,7 +18,7 @@
  * it is told to, and what it has counted may be seen only when the event has been disabled. --large: some counts are of
  * so many bits, so that halves of counters carry, and counters overflow. --fault: commands of pmu-model that must not
  * matter, at any time; the first one also before each program. --sleep: a command of the shell that puts the machine
- * to sleep until it wakes up.
+ * to sleep until it wakes up. --stands: to read a group stops the device, so nobody adds meanwhile.
  *
  * An event must have what its sources made while it and its leader were enabled. If it took turns with others, as it
  * says by its times, it has no more than that, without what was made while it was certainly off, and no less than
@@ -30,7 +30,8 @@
  *				EVENT=SOURCE; "whole": to read it is to read its group
  *   close E, enable E, disable E, read E
  *   add SOURCE N		the number of a source, in the order of the command line
- *   beside SOURCE N		another process adds N again and again, while all events are read
+ *   beside SOURCE N		another process adds N again and again, while all events are read, but
+ *				with --stands none that is read as a group
  *   others SOURCE N		another task does on the CPU of a task's source, which this one is not to count
  *   move E, sleep, fault N, turn	of "turn" a few ms pass
  */
@@ -73,6 +74,7 @@ static const char *around;
 static const char *faults[MAX_FAULTS], *sleep_by;
 static int nr_faults;
 static bool late, no_turns;
+static bool stands;	/* a device counts nothing while a group of its events is read */
 static int large, most;
 static struct ctl ctl;
 
@@ -502,13 +504,19 @@ static uint64_t more_meanwhile(int n)
 	return counts(&events[n], meanwhile->event) ? BESIDE * meanwhile->count : 0;
 }
 
+/* Would a read of an event, or of its leader, have all counters stand, so that what is added then is lost? */
+static bool stops_others(const struct event *e)
+{
+	return stands && (e->whole || (e->leader >= 0 && events[e->leader].whole));
+}
+
 static bool read_all_meanwhile(void)
 {
 	for (int i = 0; i < MAX_OPEN; i++) {
 		struct reading now, leaders;
 
 		/* What has failed is found later. */
-		if (events[i].fd < 0 || !read_one(&events[i], &now) ||
+		if (events[i].fd < 0 || stops_others(&events[i]) || !read_one(&events[i], &now) ||
 		    (events[i].leader >= 0 && !read_one(&events[events[i].leader], &leaders)))
 			continue;
 		events[i].turns |= now.running != now.enabled;
@@ -882,7 +890,7 @@ static bool take_options(struct request *request, int argc, char **argv)
 		{ "no-turns", no_argument, NULL, 'r' }, { "large", required_argument, NULL, 'L' },
 		{ "most", required_argument, NULL, 'M' },
 		{ "around", required_argument, NULL, 'a' }, { "fault", required_argument, NULL, 'f' },
-		{ "sleep", required_argument, NULL, 'S' },
+		{ "sleep", required_argument, NULL, 'S' }, { "stands", no_argument, NULL, 't' },
 		{ 0 },
 	};
 	int option;
@@ -898,6 +906,7 @@ static bool take_options(struct request *request, int argc, char **argv)
 		case 'M': most = atoi(optarg); break;
 		case 'L': large = atoi(optarg); break;
 		case 'S': sleep_by = optarg; break;
+		case 't': stands = true; break;
 		case 'f':
 			if (nr_faults == MAX_FAULTS)
 				return false;
