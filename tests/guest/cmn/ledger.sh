@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Random programs of events of single nodes, of all of them, with a filter, and of two meshes of different products, whose
-# owner changes, and whose carries and writes take their time. Equal events share; without sharing twelve take turns.
+# owner changes, that have no power for a while, and whose carries and writes take their time. Equal events share;
+# without sharing twelve take turns.
 #
 # vm: --arch arm64 --kernel '6.1 6.12' --driver ours --cpus 4 --model cmn700,mesh=4x4,hnf=6 --model cmn600,mesh=4x2,hnf=4 --timeout 600
 # hostile vm: --arch arm64 --kernel kunit --driver ours --cpus 4 --model cmn700,mesh=4x4,hnf=6 --model cmn600,mesh=4x2,hnf=4 --timeout 1200
@@ -52,8 +53,10 @@ restore() {
 		pmu-model set $mesh stop_delay 0
 		pmu-model set $mesh posted 0
 		pmu-model set $mesh irq_delay 0
+		pmu-model set $mesh sleep 0
 	done
 	bound Y
+	[ ! -e /sys/power/pm_test ] || echo none > /sys/power/pm_test
 	reload
 }
 
@@ -91,6 +94,16 @@ test_large_counts() {
 	trap restore EXIT
 	bound N
 	setup --open 12 --no-turns --large 44
+}
+
+# Devices are suspended for five seconds, in whose midst the meshes have no power. So the programs are short.
+test_sleeps() {
+	[ -e /sys/power/pm_test ] || skip "this kernel does not sleep"
+	trap restore EXIT
+	echo 5 > /sys/module/suspend/parameters/pm_test_delay
+	echo devices > /sys/power/pm_test
+	OPERATIONS=$((OPERATIONS / 5))
+	setup --open 12 --moves --sleep "printf 'set cmn0 sleep 2000\nset cmn1 sleep 2000\n' | pmu-model - && echo freeze > /sys/power/state"
 }
 
 test_slow_mesh() {
