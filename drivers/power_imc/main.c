@@ -160,7 +160,7 @@ static void __exit power_imc_exit(void)
 }
 module_exit(power_imc_exit);
 
-MODULE_DESCRIPTION("POWER9 and POWER10 in-memory collection counters");
+MODULE_DESCRIPTION("POWER9 to POWER11 in-memory collection counters");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(PMU_SUITE_VERSION);
 PMU_IMPORT_NS(PMU_CORE);
