@@ -22,7 +22,8 @@
 
 #include "power_imc.h"
 
-static struct cpumask power_imc_ldbar_clean;	/* CPUs whose LDBAR this driver has written */
+/* CPUs whose LDBAR this driver has cleared since it was loaded. */
+static struct cpumask power_imc_ldbar_clean;
 
 /**
  * power_imc_ldbar() - compute a value for LDBAR.
@@ -334,17 +335,20 @@ static void power_imc_engine_pause_half(void *data)
  */
 int power_imc_engine_pause(struct power_imc_core *core)
 {
+	int first = 0;
+
+	/* Try all halves: one that is left on would be set up while it counts. */
 	for (unsigned int i = 0; i < core->halves; i++) {
 		struct power_imc_pause pause = { .core = core, .pir = core->pir ^ i };
 
 		/* If none of its CPUs is online it is asleep, whatever the firmware says. */
-		if (!power_imc_half_call(pause.pir, core->halves, power_imc_engine_pause_half,
-					 &pause) || !pause.err)
-			continue;
-		power_imc_engine_resume(core);
-		return pause.err;
+		if (power_imc_half_call(pause.pir, core->halves, power_imc_engine_pause_half,
+					&pause))
+			first = first ?: pause.err;
 	}
-	return 0;
+	if (first)
+		power_imc_engine_resume(core);
+	return first;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_pause);
 

@@ -7,7 +7,7 @@
  * time: to the kind that has events open or an engine on. LDBAR of a thread may act late, so the
  * next kind begins a little after the one before.
  *
- * While events are open, and until their engines are off:
+ * While events are open, the first two also until their engines are off:
  *
  *  - CPUs are kept from deep idle states. A core that sleeps deeply loses the registers of its
  *    engine, and the firmware has all of them restored but the one that starts it.
@@ -253,8 +253,7 @@ static void power_imc_idle_hold(void)
  */
 static void power_imc_idle_drop(void)
 {
-	if (!cpu_latency_qos_request_active(&power_imc_session_request) ||
-	    power_imc_session_is_used())
+	if (!cpu_latency_qos_request_active(&power_imc_session_request))
 		return;
 	cpu_latency_qos_update_request(&power_imc_session_request, PM_QOS_DEFAULT_VALUE);
 	/* An event that was opened meanwhile may have made its request before this ended it. */
@@ -376,9 +375,11 @@ static void power_imc_session_run(struct work_struct *work)
 	struct power_imc *imc = power_imc_session_imc;
 
 	power_imc_probes_adjust();
-	power_imc_idle_drop();
-	if (!power_imc_session_is_used())
+	/* Asked once: nobody queues this work when the last engine goes off meanwhile. */
+	if (!power_imc_session_is_used()) {
+		power_imc_idle_drop();
 		return;
+	}
 	/* KUnit suites have sessions without a device. */
 	for (unsigned int i = 0; imc && i < imc->nr_cores; i++)
 		if (imc->cores[i].page)
@@ -468,7 +469,7 @@ void power_imc_session_begin(struct power_imc *imc)
 void power_imc_session_end(void)
 {
 	flush_delayed_work(&power_imc_session_work);
-	/* It comes back as long as an engine is on. */
+	/* The work queues itself again as long as an engine is on. */
 	cancel_delayed_work_sync(&power_imc_session_work);
 	if (cpu_latency_qos_request_active(&power_imc_session_request))
 		cpu_latency_qos_remove_request(&power_imc_session_request);

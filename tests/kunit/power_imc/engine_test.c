@@ -343,14 +343,19 @@ static void half_of_a_fused_core_is_not_paused(struct kunit *test)
 
 	core->pir = get_hard_smp_processor_id(0);
 	core->halves = 2;
-	KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_CORE), 0);
-	firmware_log.error_pir = core->pir ^ 1;
-	firmware_log.error[CALL_CORE_OFF] = -EIO;
-	KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), -EIO);
-	KUNIT_EXPECT_FALSE(test, core->paused);
-	KUNIT_EXPECT_EQ(test, firmware_log.on, 2U);
-	firmware_log.error[CALL_CORE_OFF] = 0;
-	put(0);
+	for (u32 half = 0; half < 2; half++) {
+		firmware_forget();
+		KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_CORE), 0);
+		firmware_log.error_pir = core->pir ^ half;
+		firmware_log.error[CALL_CORE_OFF] = -EIO;
+		KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), -EIO);
+		KUNIT_EXPECT_FALSE(test, core->paused);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 2U);
+		/* The one that was on all the time. */
+		KUNIT_EXPECT_EQ(test, firmware_log.cut_off, 1U);
+		firmware_log.error[CALL_CORE_OFF] = 0;
+		put(0);
+	}
 }
 
 /* An engine that somebody else has switched off is found, and started again as it was; no other is touched. */
