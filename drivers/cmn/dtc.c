@@ -35,7 +35,7 @@ module_param_named(carry_ns, cmn_carry_ns, uint, 0444);
 MODULE_PARM_DESC(carry_ns, "time in ns that a carry takes at most from a DTM to its DTC (2500; up to 1000000)");
 
 #define CMN_HZ_PER_MHZ		1000000U
-/* The module parameter: the shortest time in which a local counter wraps, ns. */
+/* The mesh's highest clock, MHz: how soon a local counter may wrap. */
 static unsigned int cmn_clock_mhz = CMN_MAX_CLOCK / CMN_HZ_PER_MHZ;
 module_param_named(clock_mhz, cmn_clock_mhz, uint, 0444);
 MODULE_PARM_DESC(clock_mhz, "MHz that the mesh is clocked with at most (4000)");

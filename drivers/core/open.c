@@ -88,8 +88,8 @@ static int pmu_event_check_power(const struct pmu_desc *desc, struct perf_event 
 
 /*
  * perf takes events out of the context of a CPU that goes offline, for good, but still lets others
- * join them. Such a sibling would move to another CPU without its leader. Only for a sibling on a
- * PMU of tasks perf does not hold the leader's context; those do not move.
+ * join them. Such a sibling would move to another CPU without its leader. perf holds the mutex of
+ * the leader's context, except for a sibling on a PMU of tasks. Events of such a PMU do not move.
  */
 static bool pmu_event_leader_has_left(const struct perf_event *event)
 {

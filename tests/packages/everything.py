@@ -499,7 +499,7 @@ class Rpm(inroot.InRoot):
         self.assertEqual(self.inside("dkms status"), self.installed(NEXT))
         self.assertEqual(self.inside("ls -d /usr/src/pmu-suite*"), f"/usr/src/pmu-suite-{NEXT}\n")
         self.assertEqual(self.inside("pmu-top --version"), f"pmu-top {NEXT}\n")
-        self.assertEqual(self.inside("cat /tmp/asked; rm /tmp/asked"), "try-restart pmu-top.service\n")
+        self.assertEqual(self.inside("cat /tmp/asked; rm /tmp/asked"), "daemon-reload\ntry-restart pmu-top.service\n")
         self.inside("rpm -e pmu-suite-dkms pmu-suite-tools")
         self.assertEqual(self.inside("cat /tmp/asked; rm /usr/sbin/systemctl"), "disable --now pmu-top.service\n")
         self.assertEqual(self.left(), [])
