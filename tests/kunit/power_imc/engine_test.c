@@ -341,12 +341,13 @@ static void half_of_a_fused_core_is_not_paused(struct kunit *test)
 {
 	struct power_imc_core *core = &imc->cores[0];
 
-	core->pir = get_hard_smp_processor_id(0);
-	core->halves = 2;
-	for (u32 half = 0; half < 2; half++) {
+	/* That of CPU 1 is stopped second, then first. */
+	for (int cpu = 0; cpu < 2; cpu++) {
 		firmware_forget();
+		core->pir = get_hard_smp_processor_id(cpu);
+		core->halves = 2;
 		KUNIT_EXPECT_EQ(test, get(0, POWER_IMC_TYPE_CORE), 0);
-		firmware_log.error_pir = core->pir ^ half;
+		firmware_log.error_pir = get_hard_smp_processor_id(1);
 		firmware_log.error[CALL_CORE_OFF] = -EIO;
 		KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), -EIO);
 		KUNIT_EXPECT_FALSE(test, core->paused);
