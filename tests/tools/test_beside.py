@@ -100,8 +100,9 @@ class TestGivingBack(unittest.TestCase):
             self.addCleanup(signal.signal, number, signal.getsignal(number))
         for number in signal.SIGTERM, signal.SIGHUP:        # as errors.main() has it
             signal.signal(number, lambda number, _: sys.exit(128 + number))
-        # Whoever runs the tests in the background may have it ignored.
+        # Whoever runs the tests in the background may have them ignored.
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
     def beside(self, kind=sysfs.IN_TREE, **at):
         """What ends a run, with @at the call of this number, such as _2="kill -TERM $PPID"; and what it says."""

@@ -88,7 +88,6 @@ class TestLook(unittest.TestCase):
         self.assertEqual((found.verdict, found.said), (
             SKIP, ["The memory channels are no devices. Functions that lead to them: 1, driver: none."]))
         self.assertIn(["uncore_imc_free_running_0", "intel_imc_pmu (pmu-suite)", "0-1", "1", "event"], looked["pmus"])
-        self.assertEqual(look.owners(tree.machine(self, "snbep", files)), {})
 
     def test_the_log(self):
         with mock.patch.object(os, "uname", lambda: mock.Mock(nodename="db7.example.org")):
