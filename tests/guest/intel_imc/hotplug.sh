@@ -97,9 +97,12 @@ test_no_sibling_of_a_leader_that_has_left() {
 	done
 }
 
-# One that has moved, or is off, is still in its context.
+# One that has moved, or is off, is still in its context. In 6.1 an event that joins a leader of perf's own which has moved
+# waits for ever, whichever driver has the PMU (findings.md).
 test_a_sibling_of_a_leader_that_has_moved() {
-	for group in uncore_imc_0:0x304 '--disabled uncore_imc_0:0x304' 'software:0 uncore_imc_0:0x304'; do
+	software=$(since 6.12 'software:0 uncore_imc_0:0x304' '')
+	for group in uncore_imc_0:0x304 '--disabled uncore_imc_0:0x304' "$software"; do
+		[ "$group" ] || continue
 		# shellcheck disable=SC2086 # options and events
 		got=$(pmu-event --cpu "$(last_owner)" --group $group -x "cpu=$(last_owner)
 				echo 0 > /sys/devices/system/cpu/cpu\$cpu/online; echo 1 > /sys/devices/system/cpu/cpu\$cpu/online" \
