@@ -31,6 +31,7 @@ class Arch:
     secure_boot: tuple = () # packages of firmware, shim and GRUB
     twin_initcall: str = "" # of an in-tree driver that is built in
     emulated: str = ""      # what the kernel is to be told since its machine's time is that of a busy host
+    tsc: bool = False       # does it count time by the host's time stamp counter?
     quick: str = ""         # what comes to guest.QUICK
     elf_flags: int = 0
     debug_flags: str = ""   # of the compiler, for modules that gdb debugs
@@ -48,7 +49,7 @@ ARCHES = {a.name: a for a in (
          memory="1G", image="arch/x86/boot/bzImage", console="ttyS0",
          default_model="snbep", pmu="intel_imc", twins=("intel-uncore",),
          # Or it panics if ten ticks do not come in time. Under KVM the kernel decides so by itself.
-         emulated="no_timer_check",
+         emulated="no_timer_check", tsc=True,
          elf_machine=62, first_argument="rdi",
          secure_boot=("ovmf", "shim-signed", "grub-efi-amd64-signed")),
     Arch(name="arm64", debian="arm64", kernel="arm64", flavour="arm64", cross="aarch64-linux-gnu-",

@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import build, cache, coverage, initrd, kernels, races, secure_boot, specs
+from . import build, cache, coverage, initrd, kernels, races, secure_boot, specs, tsc
 from .cache import TREE, Error, run as run_command
 from .turns import Turns
 
@@ -160,8 +160,15 @@ def _overlay(guests, ours, kernel, token):
     return files
 
 
+def time_arguments(arch):
+    """What the kernel is to be told of its machine's time."""
+    khz = tsc.khz() if arch.tsc else None
+    return [*arch.emulated.split(), *([f"tsc=reliable tsc_early_khz={khz}"] if khz else [])]
+
+
 def _kernel_arguments(guest, kernel, models):
-    arguments = [f"console={guest.arch.console} panic=-1 oops=panic printk.time=1", *guest.arch.emulated.split()]
+    arguments = [f"console={guest.arch.console} panic=-1 oops=panic printk.time=1",
+                 *(guest.arch.emulated.split() if guest.icount else time_arguments(guest.arch))]
     if not kernel.modules and not guest.allow_warn:
         arguments.append("panic_on_warn=1")
     # Whoever counts a kernel's instructions wants those of users.

@@ -21,7 +21,7 @@ FIRST = r"""
 echo on > /proc/sys/kernel/printk_devkmsg
 exec > /dev/kmsg 2>&1
 pmu-event uncore_imc_0:{reads} uncore_imc_0:0xff -x 'pmu-model add imc0 cas_rd 100; ./pmu-kexec image second.cpio \
-	"console=ttyS0 panic=-1 no_timer_check {quick}"'
+	"console=ttyS0 panic=-1 {arguments}"'
 """
 
 SECOND = r"""#!/bin/busybox sh
@@ -66,7 +66,8 @@ class Kexec(unittest.TestCase):
             directory = Path(scratch)
             image, root = self.second(directory, reads)
             (directory / "image").write_bytes(Path(image).read_bytes())
-            (directory / "first").write_text(FIRST.format(reads=reads, quick=guest.QUICK))
+            arguments = " ".join([*guest.time_arguments(ARCH), guest.QUICK])
+            (directory / "first").write_text(FIRST.format(reads=reads, arguments=arguments))
             log = directory / "log"
             copies = [word for file in (directory / "image", root, directory / "first",
                                         build.guest_program(ARCH, "pmu-kexec", HERE / "pmu-kexec.c"))

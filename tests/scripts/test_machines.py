@@ -2,12 +2,13 @@
 """From options of scripts/vm to QEMU's: what is the architecture's, what the spec's, what is refused."""
 import importlib.util
 import marshal
+import platform
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from pmusuite import arch, build, cache, guest, initrd, kernel, kernels, specs
+from pmusuite import arch, build, cache, guest, initrd, kernel, kernels, specs, tsc
 
 STOCK = kernel.Kernel("6.1", "6.1.0", Path("vmlinuz"), Path("modules"), Path("kdir"), "")
 DEBUG = kernel.Kernel("kunit", "6.12", Path("vmlinuz"), None, Path("kdir"), "")
@@ -97,6 +98,17 @@ class Command(unittest.TestCase):
             for of_debug in ((), (DEBUG,)):
                 line = self.after(self.command(name, *of_debug), "-append").split()
                 self.assertEqual("no_timer_check" in line, name == "x86_64", name)
+
+    def test_a_busy_host_makes_no_clock_of_x86_wrong(self):
+        """At boot it measures its counter, and by how much that is wrong its clock stands still in each tick."""
+        for options in ({}, {"icount": "trace", "cpus": 1}):
+            line = self.after(self.command("x86_64", **options), "-append").split()
+            said = [int(word.split("=")[1]) for word in line if word.startswith("tsc_early_khz=")]
+            self.assertEqual(len(said), platform.machine() == "x86_64" and not options)
+            for khz in said:
+                # Measured again, over as long a time.
+                self.assertAlmostEqual(khz / tsc.khz.__wrapped__(), 1, delta=.001)
+        self.assertNotIn("tsc_early_khz", self.after(self.command("arm64"), "-append"))
 
     def test_boots_are_quick_but_where_instructions_are_counted(self):
         for name in arch.ARCHES:
