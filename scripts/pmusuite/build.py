@@ -136,16 +136,26 @@ def modules(arch, kernel, suites=False, debug=False, ask_sparse=False, find_race
     return cache.entry("modules", f"{arch.name}-{kernel.series}-{key}", build)
 
 
+GUEST_PROGRAMS = TREE / "tests" / "guest"
+
+
+def guest_programs():
+    """The names of the programs in tests/guest: each is a file of C, or a folder of them."""
+    return sorted({path.stem for path in GUEST_PROGRAMS.glob("*.c")} |
+                  {path.parent.name for path in GUEST_PROGRAMS.glob("*/*.c")})
+
+
 def guest_program(arch, name, source=None):
-    """A static program for guests from tests/guest/NAME.c, or @source."""
-    source = source or TREE / "tests" / "guest" / f"{name}.c"
-    headers = sorted(source.parent.glob("*.h"))
+    """A static program for guests from tests/guest/NAME.c, from all of tests/guest/NAME, or from @source."""
+    folder = GUEST_PROGRAMS / name
+    files = [source] if source else sorted(folder.glob("*.c")) or [folder.with_suffix(".c")]
+    headers = sorted({*files[0].parent.glob("*.h"), *GUEST_PROGRAMS.glob("*.h")})
     gcc = compiler(arch) + "gcc"
 
     def build(directory):
-        run([gcc, "-static", "-O2", "-Wall", "-Wextra", "-o", directory / name, source], f"compiling {name}")
+        run([gcc, "-static", "-O2", "-Wall", "-Wextra", "-o", directory / name, *files], f"compiling {name}")
 
-    key = cache.key_of(RECIPE, source, *headers, compiler_version(gcc))
+    key = cache.key_of(RECIPE, *files, *headers, compiler_version(gcc))
     return cache.entry("programs", f"{arch.name}-{name}-{key}", build) / name
 
 

@@ -139,8 +139,8 @@ def _overlay(guests, ours, kernel, token):
     if guest.udev:
         files.update(initrd.udev(guest.arch, kernel, ours))
         files[f"{initrd.UDEV_ROOT}/usr/sbin/pmu-driver"] = TREE / PMU_DRIVER
-    for source in sorted((TREE / "tests/guest").glob("*.c")):
-        files[f"/vm/bin/{source.stem}"] = build.guest_program(guest.arch, source.stem)
+    for name in build.guest_programs():
+        files[f"/vm/bin/{name}"] = build.guest_program(guest.arch, name)
     if guest.tools:
         files.update(initrd.tools())
         files["/vm/bin/pmu-load"] = build.guest_program(guest.arch, "pmu-load", TREE / "tools/pmutools/check/load.c")

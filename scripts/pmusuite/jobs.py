@@ -9,7 +9,7 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from . import cache, guest, host, kernel, ktap, options, pages as page_files
+from . import build, cache, guest, host, kernel, ktap, options, pages as page_files
 from .arch import ARCHES
 from .cache import TREE, Error
 from .guest import Guest
@@ -48,7 +48,8 @@ SCRIPTS = ("scripts", *(str(path.relative_to(TREE)) for path in sorted((TREE / "
 # What every guest's outcome depends on; a PMU's own folders come to that.
 MODEL_SOURCES = ("tests/models/Makefile", "tests/models/prepare-headers", "tests/models/common")
 GUEST_SOURCES = ("Kbuild", "Makefile", "include", "drivers/core", *SCRIPTS, "tests/guest/init", TEST_LIBRARY, *MODEL_SOURCES,
-                 *(f"tests/guest/{path.name}" for path in sorted((TREE / "tests/guest").glob("*.[ch]"))))
+                 *(str(path.relative_to(TREE)) for pattern in ("*.[ch]", "pmu-*/*.[ch]")
+                   for path in sorted(build.GUEST_PROGRAMS.glob(pattern))))
 
 
 # What any guest may have; a job that looks at files of the tree itself, as all checks do, depends on ALL of it.

@@ -16,14 +16,14 @@
 #define PMUS		"/sys/bus/event_source/devices"
 #define ATTR_TEXT	4096
 
-static void die(const char *what, const char *which)
+static inline void die(const char *what, const char *which)
 {
 	fprintf(stderr, "%s: %s %s\n", program_invocation_short_name, what, which);
 	exit(2);
 }
 
 /* The first line of a PMU's file, if there is that: PMU[/DIRECTORY]/NAME */
-static int read_file(const char *pmu, const char *name, char *text, size_t size)
+static inline int read_file(const char *pmu, const char *name, char *text, size_t size)
 {
 	char path[256];
 	FILE *file;
@@ -121,7 +121,7 @@ static void parse_terms(const char *pmu, char *terms, struct perf_event_attr *at
 }
 
 /* "uncore_imc_0:0x304", "arm_cmn_0/hnf_cache_miss/" */
-static void parse_event(char *text, union attr *event)
+static inline void parse_event(char *text, union attr *event)
 {
 	struct perf_event_attr *attr = &event->attr;
 	char *rest = strpbrk(text, ":/"), by;

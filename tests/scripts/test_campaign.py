@@ -91,7 +91,7 @@ class Campaign(unittest.TestCase):
                 self.assertEqual([one.job for one in done], jobs_now)
 
     def test_the_page_names_every_errno_of_the_fuzzer(self):
-        source = (jobs.TREE / "tests/guest/pmu-fuzz.c").read_text()
+        source = (jobs.TREE / "tests/guest/pmu-fuzz/calls.c").read_text()
         page = (jobs.TREE / "Documentation/hostile.md").read_text()
         known = {name: set(re.findall(r"E[A-Z0-9]+", errnos))
                  for name, errnos in re.findall(r'^\t\[\w+\] *= \{ "([\w ]+)", \d+, \{ (.*) \} \},$', source, re.M)}
