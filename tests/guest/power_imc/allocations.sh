@@ -71,11 +71,9 @@ test_a_cpu_comes() {
 }
 
 test_nothing_is_lost() {
-	rmmod power_imc_pmu
-	rmmod pmu_core
+	unload
 	no_leaks
-	insmod /vm/modules.d/pmu_core.ko
-	insmod /vm/modules.d/power_imc_pmu.ko
+	load
 }
 
 run_tests

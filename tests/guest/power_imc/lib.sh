@@ -52,6 +52,11 @@ load() {
 	insmod /vm/modules.d/power_imc_pmu.ko "$@"
 }
 
+unload() {
+	rmmod power_imc_pmu
+	rmmod pmu_core
+}
+
 # A number of instructions of user programs, and as many of the kernel, for each record, or 0: by
 # the clock. How many records a program has does not depend on the host then. A sample takes the
 # kernel some 1400 instructions, so there have to be several times as many to a record.
