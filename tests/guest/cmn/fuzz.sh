@@ -5,6 +5,7 @@
 #
 # hostile: many calls
 # vm: --arch arm64 --kernel kunit --driver ours --cpus 2 --model cmn700,mesh=3x3,hnf=3 --timeout 1200
+# vm: --arch arm64 --kernel 6.12 --driver ours --cpus 2 --model cmn700,mesh=3x3,hnf=3 --timeout 1200
 . ./cmn/lib.sh
 . ./fuzz.sh
 find_meshes

@@ -5,6 +5,7 @@
 #
 # hostile: many calls
 # vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
+# vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
 . ./intel_imc/lib.sh
 . ./fuzz.sh
 trap as_it_was EXIT

@@ -72,6 +72,9 @@ int do_exec(struct call *call)
 	return 0;
 }
 
+/* How a child tells that its kernel has no such filters */
+#define CANNOT_FILTER	3
+
 /* From then on a child may open no event; those that it has are read and closed. */
 int do_seccomp(struct call *call)
 {
@@ -88,8 +91,10 @@ int do_seccomp(struct call *call)
 	if (child < 0)
 		return -1;
 	if (!child) {
-		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 			_exit(1);
+		if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+			_exit(errno == EINVAL ? CANNOT_FILTER : 1);
 		if (open_event(call) >= 0 || errno != ENOSYS)
 			_exit(2);
 		for (int i = 0; i < SLOTS; i++) {
@@ -99,7 +104,13 @@ int do_seccomp(struct call *call)
 		}
 		_exit(0);
 	}
-	if (waitpid(child, &status, 0) < 0 || status)
+	if (waitpid(child, &status, 0) < 0)
+		return -1;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_FILTER) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (status)
 		wrong("who is filtered ended with %#x", status);
 	return 0;
 }

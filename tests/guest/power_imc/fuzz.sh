@@ -6,6 +6,7 @@
 #
 # hostile: many calls
 # vm: --arch ppc64le --kernel kunit --driver ours --model power9 --cpus 2 --timeout 1200
+# vm: --arch ppc64le --kernel 6.12 --driver ours --model power9 --cpus 2 --timeout 1200
 . ./power_imc/lib.sh
 . ./fuzz.sh
 
