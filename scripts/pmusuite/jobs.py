@@ -108,11 +108,14 @@ def differences():
                  sources=("Kbuild", "Makefile", "drivers", "include", "tests/differences"))
 
 
-def pages():
-    """The pages whose commands are run, a job each."""
+def pages(group="pages"):
+    """The pages whose commands are run, a job each; one with a line "<!-- kernels: REASON -->" is kernels'."""
     for name in page_files.names():
         page = name.removeprefix("Documentation/").removesuffix(".md")
-        yield Job(f"pages/{page}", ("scripts/pages", name), sources=(*EVERYTHING, name))
+        apart = "\n<!-- kernels: " in (TREE / name).read_text()
+        if apart == (group == "kernels"):
+            yield Job(f"kernels/pages/{page}" if apart else f"pages/{page}", ("scripts/pages", name),
+                      sources=(*EVERYTHING, name))
 
 
 def kexec():
@@ -274,7 +277,7 @@ def hostile():
 
 def kernels():
     """The guests with our driver on the newest stock kernel that is tested every day, on the others; what the older one
-    that is tested every day is left out of; packages there; what files ask for here."""
+    that is tested every day is left out of; packages there; what files and pages ask for here."""
     yield Job("kernels/check", ("scripts/check", "kernels"), sources=ALL)
     # It also asks Debian for the headers of today.
     yield dataclasses.replace(python("kernels/packages", "tests/packages/everything.py", sources=ALL), keep=False)
@@ -288,6 +291,7 @@ def kernels():
         yield from (dataclasses.replace(job, name=job.name.replace("guest", "kernels", 1)) for job in found
                     if not every_day(job, found))
     yield from guests("kernels")
+    yield from pages("kernels")
 
 
 GROUPS = {"scripts": scripts, "check": check, "differences": differences, "tools": tools, "models": models, "kunit": kunit,

@@ -4,7 +4,7 @@
 # pmu-top: memory bandwidth of chips, cycles and instructions of cores.
 #
 # vm: --tools --arch ppc64le --kernel 6.12 --model power9,chips=2
-# vm: --tools --arch ppc64le --kernel 6.1 --model power10
+# kernels vm: --tools --arch ppc64le --kernel 6.1 --model power10
 . ./power_imc/lib.sh
 . ./top.sh
 trap 'echo 1 > /proc/sys/kernel/perf_event_paranoid; pmu-model set "nest*" traffic 0; trace_every 0' EXIT
