@@ -26,14 +26,12 @@ class Arch:
     default_model: str
     pmu: str                # of ours that it has: the name of its folders, and of its driver before _pmu
     twins: tuple            # the in-tree drivers that are modules
-    elf_machine: int        # of the architecture's ELF files
     first_argument: str     # the register of a function's first argument
     secure_boot: tuple = () # packages of firmware, shim and GRUB
     twin_initcall: str = "" # of an in-tree driver that is built in
     emulated: str = ""      # what the kernel is to be told since its machine's time is that of a busy host
     tsc: bool = False       # does it count time by the host's time stamp counter?
     quick: str = ""         # what comes to guest.QUICK
-    elf_flags: int = 0
     debug_flags: str = ""   # of the compiler, for modules that gdb debugs
     entries: tuple = (0,)   # where a function may be entered, in bytes from its symbol
 
@@ -50,13 +48,13 @@ ARCHES = {a.name: a for a in (
          default_model="snbep", pmu="intel_imc", twins=("intel-uncore",),
          # Or it panics if ten ticks do not come in time. Under KVM the kernel decides so by itself.
          emulated="no_timer_check", tsc=True,
-         elf_machine=62, first_argument="rdi",
+         first_argument="rdi",
          secure_boot=("ovmf", "shim-signed", "grub-efi-amd64-signed")),
     Arch(name="arm64", debian="arm64", kernel="arm64", flavour="arm64", cross="aarch64-linux-gnu-",
          qemu="aarch64", qemu_package="qemu-system-arm", machine=("-nodefaults",), serial_bus="pcie.0", threads=1,
          memory="1G", image="arch/arm64/boot/Image", console="ttyAMA0",
          default_model="cmn600", pmu="cmn", twins=("arm-cmn",),
-         elf_machine=183, first_argument="x0",
+         first_argument="x0",
          # A kernel at a random address does not hear of mitigations=off.
          quick="kpti=off",
          # Where room for ftrace begins a function, GCC's debug information begins behind it, and gdb stops twice.
@@ -67,7 +65,7 @@ ARCHES = {a.name: a for a in (
          qemu="ppc64", qemu_package="qemu-system-ppc", machine=("-vga", "none", "-net", "none", "-monitor", "none"),
          serial_bus="pcie.1", threads=2, memory="2G", image="vmlinux", console="hvc0",
          default_model="power9", pmu="power_imc", twins=(), twin_initcall="opal_imc_driver_init",
-         elf_machine=21, elf_flags=2, first_argument="r3", entries=(0, 8)),
+         first_argument="r3", entries=(0, 8)),
 )}
 
 

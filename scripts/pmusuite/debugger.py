@@ -6,27 +6,23 @@ build. Each knows its own symbols, though: a guest prints them once, and they ma
 Our modules are compiled with debug information. gdb runs two scripts of ours: gdb_modules.py tells
 it where the guest has put a module, gdb_frames.py who called a function of the kernel.
 """
+import collections
 import dataclasses
 import re
-import struct
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 from . import build, cache, guest, kernels
-from .cache import TREE, Error
+from .cache import TREE, Error, run
 
 HELPERS = tuple(Path(__file__).with_name(name) for name in ("gdb_modules.py", "gdb_frames.py"))
 # Where the kernel is linked is where it runs.
 APPEND = "nokaslr"
 
-_HEADER, _SECTION, _SYMBOL = struct.Struct("<16sHHIQQQIHHHHHH"), struct.Struct("<IIQQQQIIQQ"), struct.Struct("<IBBHQQ")
-_EXECUTABLE, _SYMTAB, _STRTAB, _NOBITS, _ALLOC_EXEC = 2, 2, 3, 8, 6
-_TEXT_INDEX, _ABSOLUTE = 1, 0xfff1
-_OBJECT, _FUNCTION, _GLOBAL = 1, 2, 1 << 4
 _KERNEL_HALF = 1 << 63
-FORMAT = "1"       # of what symbol_file() makes
+FORMAT = "2"       # of what symbol_file() makes
 
 
 def _symbols(kallsyms):
@@ -37,35 +33,25 @@ def _symbols(kallsyms):
             yield int(match[1], 16), match[2], match[3]
 
 
-def symbol_file(arch, kallsyms):
-    """An ELF file that has a kernel's symbols and nothing else, as bytes."""
-    table, names, text = [_SYMBOL.pack(0, 0, 0, 0, 0, 0)], b"\0", []
-    # Local symbols come first.
-    found = sorted(_symbols(kallsyms), key=lambda symbol: symbol[1].isupper())
-    for address, kind, name in found:
-        function = kind in "tTwW"
-        info = (_FUNCTION if function else _OBJECT) | _GLOBAL * kind.isupper()
-        table.append(_SYMBOL.pack(len(names), info, 0, _TEXT_INDEX if function else _ABSOLUTE, address, 0))
-        names += name.encode() + b"\0"
-        text += [address] * function
-    if not text:
+def symbol_file(arch, kallsyms, path):
+    """Make @path an ELF file that has a kernel's symbols and nothing else."""
+    found, times = sorted(_symbols(kallsyms)), collections.Counter()
+    if not found:
         raise Error("the guest's kernel does not tell its symbols")
-    section_names = b"\0.text\0.symtab\0.strtab\0.shstrtab\0"
-    contents = [b"", b"", b"".join(table), names, section_names]
-    offsets = [_HEADER.size + sum(map(len, contents[:index])) for index in range(len(contents) + 1)]
-    first_global = 1 + sum(not kind.isupper() for _, kind, _ in found)
-
-    def section(index, name, kind, flags=0, address=0, size=None, link=0, info=0, entry=0):
-        return _SECTION.pack(section_names.index(name), kind, flags, address, offsets[index],
-                             len(contents[index]) if size is None else size, link, info, 1, entry)
-
-    sections = [bytes(_SECTION.size),
-                section(1, b".text\0", _NOBITS, _ALLOC_EXEC, min(text), max(text) + 4 - min(text)),
-                section(2, b".symtab\0", _SYMTAB, link=3, info=first_global, entry=_SYMBOL.size),
-                section(3, b".strtab\0", _STRTAB), section(4, b".shstrtab\0", _STRTAB)]
-    header = _HEADER.pack(b"\x7fELF\2\1\1", _EXECUTABLE, arch.elf_machine, 1, 0, 0, offsets[-1], arch.elf_flags,
-                          _HEADER.size, 0, 0, _SECTION.size, len(sections), len(sections) - 1)
-    return b"".join([header, *contents, *sections])
+    first, last = found[0][0], found[-1][0]
+    lines = ['.section .kernel, "ax", @nobits', f"kernel: .space {last + 4 - first}"]
+    for address, kind, name in found:
+        times[name] += 1
+        # The assembler wants each name once.
+        name = f'"{name}"' if times[name] == 1 else f'"{name}~{times[name]}"'
+        # The linker would leave local ones out.
+        lines += [f".globl {name}", f".type {name}, %{'function' if kind in 'tTwW' else 'object'}",
+                  f".set {name}, kernel + {address - first}"]
+    source = path.with_suffix(".s")
+    source.write_text("".join(f"{line}\n" for line in lines))
+    run([f"{build.compiler(arch)}gcc", "-nostdlib", "-static", f"-Wl,-e,0,--build-id=none,--section-start=.kernel={first:#x}",
+         "-o", path, source], "assembling the kernel's symbols")
+    source.unlink()
 
 
 def _kernel_symbols(arch, series):
@@ -77,23 +63,10 @@ def _kernel_symbols(arch, series):
         outcome = guest.run(machine, out=said.extend)
         if outcome.status:
             raise Error(guest.explain(outcome, machine) or "the guest does not tell its kernel's symbols")
-        (directory / "kernel").write_bytes(symbol_file(arch, said.decode()))
+        symbol_file(arch, said.decode(), directory / "kernel")
 
     found = kernels.get(arch, series)
     return cache.entry("symbols", f"{arch.name}-{cache.key_of(FORMAT, found.release, found.version)}", make) / "kernel"
-
-
-def without_addresses(module):
-    """
-    A .ko file as gdb needs it: the kernel's linker script leaves addresses in some sections, which
-    mean nothing, and make gdb take every section's debug information for that of the first.
-    """
-    data = bytearray(module)
-    start, = struct.unpack_from("<Q", data, 40)
-    count, = struct.unpack_from("<H", data, 60)
-    for index in range(count):
-        struct.pack_into("<Q", data, start + index * _SECTION.size + 16, 0)
-    return bytes(data)
 
 
 class Session:
@@ -108,7 +81,10 @@ class Session:
         modules.mkdir()
         for module in build.modules(arch, kernels.get(arch, machine.kernel), suites=machine.has_suites(),
                                     debug=True).glob("*.ko"):
-            (modules / module.name).write_bytes(without_addresses(module.read_bytes()))
+            # The kernel's linker script leaves addresses in some sections, which mean nothing, and make gdb take every
+            # section's debug information for that of the first.
+            run([f"{build.compiler(arch)}objcopy", "--change-section-address", "*=0", module, modules / module.name],
+                "preparing the modules for gdb")
         lines = [*(f"source {helper}" for helper in HELPERS),
                  f"python watch({str(modules)!r}, {arch.first_argument!r}, {arch.entries!r}, {str(symbols)!r})",
                  f"python install({arch.name!r})", "set breakpoint pending on", f"directory {TREE}",
