@@ -27,9 +27,10 @@ test_perf_test() {
 	: > /tmp/said
 	while read -r number; do
 		perf test -F "$number" >> /tmp/said 2>&1 &
-		# What comes behind that one are tables of all processors, with PMUs that perf makes up: a minute.
+		# What comes behind that one is metrics of all processors, which take minutes. They are as good without any PMU
+		# of memory channels.
 		while kill -0 $! 2> /dev/null &&
-		      ! sed -n '/PMU event table metrics  *:/,$p' /tmp/said | grep -Eq '(Ok|FAILED!|\))$'; do
+		      ! sed -n '/PMU event map aliases  *:/,$p' /tmp/said | grep -Eq '(Ok|FAILED!|\))$'; do
 			sleep 0.1
 		done
 		kill $! 2> /dev/null || :
