@@ -122,6 +122,43 @@ test_whose_samples() {
 	done
 }
 
+# Programs that run already. -p has all threads of a process, also those that it makes later, and the programs that it
+# starts; -t has one thread, and nothing that it makes or starts.
+test_what_runs_already() {
+	trace_every $INSTRUCTIONS
+	taskset 1 pmu-spin threads 100000000 &
+	for what in -p -t; do
+		trace_record $what $! -- sleep 0.3
+		perf script -i $DATA -F pid,tid,ip,sym 2> /dev/null | sed 's/^ *//; s/\// /' > /tmp/samples
+		equal "$what: processes" "$(cut -d ' ' -f 1 /tmp/samples | sort -u)" $!
+		cut -d ' ' -f 2 /tmp/samples | sort -u > /tmp/threads
+		heavy=$(grep -c heavy /tmp/samples) || :
+		case $what in
+		-p)
+			within "threads" "$(grep -c . /tmp/threads)" 3 10000
+			within "samples of threads" "$heavy" 3 100000
+			;;
+		-t)
+			equal "threads" "$(cat /tmp/threads)" $!
+			equal "samples of other threads" "$heavy" 0
+			;;
+		esac
+	done
+	kill $!
+
+	for what in -p -t; do
+		rm -f /tmp/go /tmp/done
+		sh -c "while [ ! -e /tmp/go ]; do sleep 0.1; done; taskset 1 $SPIN; touch /tmp/done; sleep 1000" &
+		trace_record $what $! -- sh -c 'touch /tmp/go; while [ ! -e /tmp/done ]; do sleep 0.1; done'
+		within "$what: samples of the shell" "$(trace_lines ip,comm | grep -c ' sh ')" 1 10000
+		case $what in
+		-p) trace_is_profile_of_spin ;;
+		-t) equal "samples of what it started" "$(trace_samples heavy)" 0 ;;
+		esac
+		kill $!
+	done
+}
+
 # Threads that end before they were switched away from once: they have a number only up to then.
 test_whose_end() {
 	trace_every $INSTRUCTIONS
