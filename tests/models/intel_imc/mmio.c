@@ -8,8 +8,8 @@
  * Modelled: the two kinds of base address; of a channel the control and counter
  * registers, with the counting of counter.c, and freezing and resets; the
  * fixed counter, which has half the clock; of Ice Lake a third channel in each
- * controller that does not exist, and reads 0; the free-running counters of
- * traffic and of the clock; faults. What a manual forbids to write has no
+ * controller that is not active, so that it ignores writes and reads 0, or is;
+ * the free-running counters of traffic and of the clock; faults. What a manual forbids to write has no
  * effect, and is remembered (key "reserved").
  *
  * Decided here, since no source says: a counter cannot be written, but
@@ -24,6 +24,7 @@
  *
  * QEMU interface (devices "NAME-mmio", NAME of a row of generations.c):
  *  + property "socket": number of the socket, part of the models' names
+ *  + property "third": a bit for each controller whose third channel is active
  *  + configuration registers: see CFG_* below; memory: see the row's window
  *  + models "imcN@S", N being the number in the in-tree driver's names,
  *    "freeN@S", N being the controller, and "mmio@S": the function and what its
@@ -39,7 +40,7 @@
 #include "free.h"
 
 #define MEM_REGISTERS       4
-#define MAX_CHANNELS        2                   /* of a controller */
+#define MAX_CHANNELS        3                   /* of a controller */
 
 /* Configuration space */
 #define CFG_BASE            0xd0
@@ -90,6 +91,7 @@ struct Mmio {
     UncoreFunction parent_obj;
 
     MemoryRegion window;
+    uint32_t third;
     uint32_t base;
     uint32_t mem[MEM_REGISTERS];
     MmioChannel channel[INTEL_IMC_MAX_CONTROLLERS][MAX_CHANNELS];
@@ -107,6 +109,16 @@ static const UncoreGeneration *mmio_gen(Mmio *mmio)
 static const IntelImcWindow *mmio_window(Mmio *mmio)
 {
     return mmio_gen(mmio)->window;
+}
+
+/* A third one needs a number. */
+static unsigned mmio_channels(Mmio *mmio, unsigned controller)
+{
+    const IntelImcWindow *window = mmio_window(mmio);
+    bool third = window->numbers == MAX_CHANNELS &&
+                 mmio->third >> controller & 1;
+
+    return third ? MAX_CHANNELS : window->channels;
 }
 
 static MmioChannel *channel_of(PmuModel *model)
@@ -437,7 +449,8 @@ static Place mmio_place(Mmio *mmio, hwaddr at, unsigned *controller,
             *which = n;
             *reg = in - window->block - n * window->block_stride;
             if (*reg < BLOCK_SIZE && in < INTEL_IMC_WINDOW_SIZE) {
-                return n < window->channels ? PLACE_CHANNEL : PLACE_PHANTOM;
+                return n < mmio_channels(mmio, i) ? PLACE_CHANNEL :
+                                                    PLACE_PHANTOM;
             }
         }
     }
@@ -599,7 +612,7 @@ static void mmio_reset_hold(Object *obj, ResetType type)
     unsigned i, n;
 
     for (i = 0; i < mmio_window(mmio)->controllers; i++) {
-        for (n = 0; n < mmio_window(mmio)->channels; n++) {
+        for (n = 0; n < mmio_channels(mmio, i); n++) {
             MmioChannel *ch = &mmio->channel[i][n];
             uint64_t reserved = ch->reserved;
 
@@ -636,7 +649,7 @@ static void mmio_realize(PCIDevice *pci, Error **errp)
         return;
     }
     for (i = 0; i < window->controllers; i++) {
-        for (n = 0; n < window->channels; n++) {
+        for (n = 0; n < mmio_channels(mmio, i); n++) {
             mmio_start_channel(mmio, i, n, &error_abort);
         }
         if (mmio_has_free(mmio)) {
@@ -659,7 +672,7 @@ static void mmio_exit(PCIDevice *pci)
 
     memory_region_del_subregion(get_system_memory(), &mmio->window);
     for (i = 0; i < mmio_window(mmio)->controllers; i++) {
-        for (n = 0; n < mmio_window(mmio)->channels; n++) {
+        for (n = 0; n < mmio_channels(mmio, i); n++) {
             pmu_registry_remove(&mmio->channel[i][n].model);
             g_free(mmio->channel[i][n].model.name);
         }
@@ -673,6 +686,7 @@ static void mmio_exit(PCIDevice *pci)
 
 static const Property mmio_properties[] = {
     DEFINE_PROP_UINT32("socket", Mmio, parent_obj.socket, 0),
+    DEFINE_PROP_UINT32("third", Mmio, third, 0),
 };
 
 static void mmio_class_init(ObjectClass *klass, ClassInitData *data)

@@ -13,12 +13,12 @@ class _Part:
     number a socket, or die. dummies has the ids of the functions 0 that are neither
     UBOX nor channel, by slot. tables are the buses of the functions with a table
     of the counters, nchannels the number of channels in memory. many are the
-    buses of machines with more sockets.
+    buses of machines with more sockets. third: a controller may have one.
     """
 
     def __init__(self, text, cpu, ubox, channels=(), dummies=(),
                  ubox_buses=(0x3f, 0x7f), imc_buses=None, append="",
-                 mmio=None, nchannels=0, tables=(), many=()):
+                 mmio=None, nchannels=0, tables=(), many=(), third=False):
         self.text = text
         self.cpu = cpu
         self.ubox = ubox
@@ -31,6 +31,7 @@ class _Part:
         self.nchannels = len(channels) or nchannels
         self.tables = tables
         self.many = many
+        self.third = third
 
     def of(self, sockets):
         """The part as a machine with so many sockets has it."""
@@ -77,7 +78,7 @@ _PARTS = {
     "skx": _Part("Skylake-SP", "model=85,stepping=4", **_SKX),
     "clx": _Part("Cascade Lake-SP", "model=85,stepping=7", **_SKX),
     "icx": _Part("Ice Lake-SP", "model=106,stepping=6", "00.0", mmio="00.1",
-                 nchannels=8, ubox_buses=(0x7e, 0xfe), many=_MANY),
+                 nchannels=8, ubox_buses=(0x7e, 0xfe), many=_MANY, third=True),
     "spr": _Part("Sapphire Rapids", "model=143,stepping=6", nchannels=8,
                  **_SPR),
     "emr": _Part("Emerald Rapids", "model=207,stepping=2", nchannels=8,
@@ -95,6 +96,9 @@ _MANY_KEYS = {"sockets": Key(1, "number of sockets, 1 to 8", number(1, 8))}
 # answered as the last one: so there is one more.
 _DIES = {"dies": Key(1, "number of dies a socket, 1 or 2", number(1, 2))}
 _DIES_CPU = ",level=0x20"
+
+_THIRD = {"third": Key(0, "bit for each controller whose third channel is "
+                          "active, on all sockets", number(0, 15))}
 
 
 def _expander(bus, name):
@@ -136,7 +140,7 @@ def _dummies(part, bus, slots):
     return args
 
 
-def _socket_args(name, part, socket):
+def _socket_args(name, part, socket, third):
     args, ubox_bus, imc_bus = _buses(part, socket)
     args += ["-device", f"{name}-ubox,bus={ubox_bus},addr={part.ubox},"
                         f"multifunction=on,socket={socket}"]
@@ -150,7 +154,7 @@ def _socket_args(name, part, socket):
                  f"socket={socket},channel={channel}"]
     if part.mmio:
         args += ["-device", f"{name}-mmio,bus={imc_bus},addr={part.mmio},"
-                            f"multifunction=on,socket={socket}"]
+                            f"multifunction=on,socket={socket},third={third}"]
     return args
 
 
@@ -174,7 +178,8 @@ def _intel(name):
         nodes = values["sockets"] * values.get("dies", 1)
         machine = part.of(nodes)
         args = [argument for node in range(nodes)
-                for argument in _socket_args(name, machine, node)]
+                for argument in _socket_args(name, machine, node,
+                                             values.get("third", 0))]
         # QEMU tells the kernel of the last one first. On a real machine buses
         # come in ascending order, and the in-tree driver relies on that.
         for node in reversed(range(nodes if part.tables else 0)):
@@ -186,7 +191,8 @@ def _intel(name):
                    f"SandyBridge,{part.cpu},-hypervisor,-tsc-deadline,+rdrand"
                    + (_DIES_CPU if several else ""),
                    {**(_MANY_KEYS if part.many else _KEYS),
-                    **(_DIES if several else {})}, device_args,
+                    **(_DIES if several else {}),
+                    **(_THIRD if part.third else {})}, device_args,
                    part.append)
 
 

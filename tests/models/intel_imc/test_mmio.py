@@ -233,6 +233,35 @@ class Block(MmioTest):
             self.add("imc2", "cas_rd", 1)
 
 
+class Third(MmioTest):
+    spec = "icx,sockets=2,third=5"
+
+    def test_third_channels_that_are_active(self):
+        for socket in (0, 1):
+            for i in (0, 2):
+                third = self.block_address(i, 2, socket)
+                self.start(0, CAS_RD, third)
+                self.add(f"imc{3 * i + 2}@{socket}", "cas_rd", 7 + i)
+                self.assertEqual(self.ctrs(third), [7 + i, 0, 0, 0])
+                self.assertEqual(self.readq(FREE["read"],
+                                            self.controller(i, socket)), 7 + i)
+        self.start(0, CAS_RD)
+        self.assertEqual(self.readq(CTR[0]), 0)
+
+    def test_others_are_phantoms(self):
+        phantom = self.block_address(1, 2)
+        self.start(0, CAS_RD, phantom)
+        self.assertEqual(self.readl(CTL[0], phantom), 0)
+        with self.assertRaises(CommandError):
+            self.add("imc5", "cas_rd", 1)
+
+    def test_reset_of_the_machine(self):
+        third = self.block_address(2, 2)
+        self.start(0, CAS_RD, third)
+        self.machine.reset()
+        self.assertEqual(self.readl(CTL[0], third), 0)
+
+
 class Free(MmioTest):
     def free(self, name, controller=0):
         return self.readq(FREE[name], self.controller(controller))
