@@ -323,6 +323,27 @@ void intel_imc_channel_inspect_sometimes(struct intel_imc_channel *ch)
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_inspect_sometimes);
 
+/**
+ * intel_imc_channel_keeps() - does a channel's control keep what is written?
+ * @ch: the channel
+ *
+ * One that is not active may ignore writes and read as 0 (hardware/intel_imc.md, 14.2). What is
+ * written here enables no counter where there is a bit for that.
+ *
+ * Context: any. 2 writes and 1 read.
+ * Return: true if it does.
+ */
+bool intel_imc_channel_keeps(struct intel_imc_channel *ch)
+{
+	u32 wanted = INTEL_IMC_CTL_EVENT | INTEL_IMC_CTL_UMASK, found;
+
+	intel_imc_write_ctl(ch, 0, wanted);
+	found = intel_imc_read(ch, intel_imc_ctl(ch, 0));
+	intel_imc_write_ctl(ch, 0, 0);
+	return (found & INTEL_IMC_CTL_FIELDS) == wanted;
+}
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_keeps);
+
 /* The steps of intel_imc_channel_check(), each of few accesses. */
 static int intel_imc_check_begin(struct intel_imc_channel *ch)
 {

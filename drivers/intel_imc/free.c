@@ -63,8 +63,8 @@ static const struct pmu_named_event intel_imc_spr_free_events[] = {
 static const u8 intel_imc_spr_free_registers[] = { 0x00, 0x68, 0x70 };
 
 /*
- * A controller has two channels. Each moves at most one line in a clock, and counts no more than
- * that.
+ * A controller has two channels; of slower memory, three. Each moves at most one line in a clock,
+ * and counts no more than that.
  */
 #define INTEL_IMC_FREE_MAX_RATE	(2 * INTEL_IMC_DDR5_CLOCK_HZ)
 

@@ -124,8 +124,8 @@ struct intel_imc_pair {
 struct intel_imc_blocks {
 	u8 model;			/* the CPU's model: other models share the function's id */
 	u8 controllers;
-	u8 channels;			/* channels of a controller, */
-	u8 numbers;			/* and as many as names of PMUs count */
+	u8 channels;			/* channels of a controller, as names of PMUs count them, */
+	u8 certain;			/* and so many that every controller has */
 	u32 offset, stride;		/* of channels' blocks, among a controller's registers */
 	bool table;			/* a table says how many blocks there are, and where */
 };
@@ -183,6 +183,7 @@ typedef int (*intel_imc_step_t)(struct intel_imc_channel *ch);
 extern const struct intel_imc_layout intel_imc_config_layout, intel_imc_icx_layout,
 	intel_imc_spr_layout;
 void intel_imc_channel_init(struct intel_imc_channel *ch);
+bool intel_imc_channel_keeps(struct intel_imc_channel *ch);
 void intel_imc_channel_reset(struct intel_imc_channel *ch);
 int intel_imc_channel_check(struct intel_imc_channel *ch,
 			    int (*call)(struct intel_imc_channel *ch, intel_imc_step_t step));
@@ -236,8 +237,9 @@ extern const struct intel_imc_blocks intel_imc_icx_blocks, intel_imc_spr_blocks,
 extern const struct intel_imc_io intel_imc_mmio_io;
 phys_addr_t intel_imc_controller_address(u32 base, u32 mem);
 phys_addr_t intel_imc_mmio_find(struct pci_dev *pdev, unsigned int controller, u32 *base, u32 *mem);
-int intel_imc_mmio_setup(struct intel_imc_channel *ch, unsigned int controller,
-			 unsigned int channel);
+bool intel_imc_mmio_is_certain(const struct intel_imc_blocks *blocks, unsigned int number);
+int intel_imc_mmio_setup(struct intel_imc_channel *ch);
+int intel_imc_mmio_setup_if_there(struct intel_imc_channel *ch);
 bool intel_imc_mmio_is_taken(unsigned int number);
 int intel_imc_mmio_check_owner(struct pci_dev *pdev, unsigned int number);
 

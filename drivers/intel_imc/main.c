@@ -162,29 +162,29 @@ static const struct intel_imc_part *intel_imc_part_of(const struct pci_device_id
 	return &intel_imc_parts[part];
 }
 
-/* The number of channels that a function of a generation is, or leads to. */
+/* The number of channels that a function of a generation is, or leads to on every machine. */
 static unsigned int intel_imc_channels_of(const struct intel_imc_part *part)
 {
-	return part->blocks ? part->blocks->controllers * part->blocks->channels : 1;
+	return part->blocks ? part->blocks->controllers * part->blocks->certain : 1;
 }
 
-/* The number of a socket's @nth channel in memory, if no table tells it */
-static int intel_imc_block_number(const struct intel_imc_blocks *blocks, unsigned int nth)
+/* One more than the highest number of a channel in memory, if no table tells it */
+static unsigned int intel_imc_numbers_of(const struct intel_imc_blocks *blocks)
 {
-	return nth / blocks->channels * blocks->numbers + nth % blocks->channels;
+	return blocks->controllers * blocks->channels;
 }
 
 /*
- * The number of a function's @nth channel, or -ENODEV for a function that has a channel's id but is
- * not a channel.
+ * The number of a function's first channel, or -ENODEV for a function that has a channel's id but
+ * is not a channel.
  */
 static int intel_imc_channel_number(struct pci_dev *pdev, const struct intel_imc_part *part,
-				    const struct pci_device_id *id, unsigned int nth)
+				    const struct pci_device_id *id)
 {
 	const struct intel_imc_slot *slot;
 
 	if (part->blocks)
-		return intel_imc_block_number(part->blocks, nth);
+		return 0;
 	if (!part->slots)
 		return INTEL_IMC_DATA_CHANNEL(id->driver_data);
 	for (slot = part->slots; slot->devfn; slot++)
@@ -316,12 +316,14 @@ static void intel_imc_init_channel(struct intel_imc_channel *ch, struct pci_dev 
 	ch->retry_s = 1;
 }
 
-static int intel_imc_setup_channel(struct intel_imc_channel *ch, unsigned int nth)
+static int intel_imc_setup_channel(struct intel_imc_channel *ch)
 {
 	const struct intel_imc_blocks *blocks = ch->part->blocks;
 
-	return blocks ? intel_imc_mmio_setup(ch, nth / blocks->channels, nth % blocks->channels) :
-			intel_imc_io_setup(ch);
+	if (!blocks)
+		return intel_imc_io_setup(ch);
+	return intel_imc_mmio_is_certain(blocks, ch->number) ? intel_imc_mmio_setup(ch) :
+							       intel_imc_mmio_setup_if_there(ch);
 }
 
 /*
@@ -340,13 +342,15 @@ static int intel_imc_find_channels(struct pci_dev *pdev, const struct intel_imc_
 			return dev_err_probe(&pdev->dev, -ENODEV,
 				"no table of counters lists a memory channel of %s %d\n",
 				intel_imc_socket_word(), socket);
+	} else if (part->blocks) {
+		for (; units->nr < intel_imc_numbers_of(part->blocks); units->nr++)
+			units->unit[units->nr].number = units->nr;
 	} else {
-		for (; units->nr < intel_imc_channels_of(part); units->nr++)
-			units->unit[units->nr].number =
-				intel_imc_channel_number(pdev, part, id, units->nr);
+		units->unit[units->nr++].number = intel_imc_channel_number(pdev, part, id);
 	}
 	for (unsigned int i = 0; part->blocks && i < units->nr && !err; i++)
-		err = intel_imc_mmio_check_owner(pdev, units->unit[i].number);
+		if (intel_imc_mmio_is_certain(part->blocks, units->unit[i].number))
+			err = intel_imc_mmio_check_owner(pdev, units->unit[i].number);
 	return err;
 }
 
@@ -361,7 +365,7 @@ static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 
 	if (!part)
 		return -ENODEV;
-	number = intel_imc_channel_number(pdev, part, id, 0);
+	number = intel_imc_channel_number(pdev, part, id);
 	if (number < 0)
 		return number;
 	socket = intel_imc_socket_of(pdev, part);
@@ -384,7 +388,7 @@ static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		intel_imc_init_channel(&fn->channels[i], pdev, part, &units->unit[i], socket);
 	devm_kfree(&pdev->dev, units);
 	for (unsigned int i = 0; i < nr; i++) {
-		err = intel_imc_setup_channel(&fn->channels[i], i) ?:
+		err = intel_imc_setup_channel(&fn->channels[i]) ?:
 		      intel_imc_add_channel(&fn->channels[i]);
 		added += !err;
 	}
@@ -429,7 +433,7 @@ static void intel_imc_say_lacks(struct pci_dev *pdev, const struct pci_device_id
 				const char *driver)
 {
 	const struct intel_imc_part *part = intel_imc_part_of(id);
-	int number = intel_imc_channel_number(pdev, part, id, 0);
+	int number = intel_imc_channel_number(pdev, part, id);
 	int socket = intel_imc_socket_of(pdev, part);
 	char lacks[64] = "";
 
@@ -474,10 +478,11 @@ static const struct intel_imc_part *intel_imc_part_of_function(struct pci_dev *p
  */
 static bool intel_imc_are_taken(const struct intel_imc_part *part)
 {
-	unsigned int nr = part->blocks ? intel_imc_channels_of(part) : 0;
+	unsigned int nr = part->blocks ? intel_imc_numbers_of(part->blocks) : 0;
 
-	for (unsigned int nth = 0; nth < nr; nth++)
-		if (intel_imc_mmio_is_taken(intel_imc_block_number(part->blocks, nth)))
+	for (unsigned int number = 0; number < nr; number++)
+		if (intel_imc_mmio_is_certain(part->blocks, number) &&
+		    intel_imc_mmio_is_taken(number))
 			return true;
 	return false;
 }

@@ -19,13 +19,13 @@
 #include "intel_imc.h"
 
 /*
- * A controller has two channels. The in-tree driver numbers PMUs as if it had three, so every third
- * PMU of that driver usually counts nothing (hardware/intel_imc.md, 14.2). Our names have the same
- * numbers.
+ * A controller has two channels, and on some machines a third one: hardware/intel_imc.md, 14.2. The
+ * in-tree driver has three PMUs for each, so every third one usually counts nothing. Our names have
+ * the same numbers.
  */
 const struct intel_imc_blocks intel_imc_icx_blocks = {
 	.model = 0x6a,
-	.controllers = 4, .channels = 2, .numbers = 3,
+	.controllers = 4, .channels = 3, .certain = 2,
 	.offset = 0x22800, .stride = 0x4000,
 };
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_icx_blocks);
@@ -35,16 +35,18 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_icx_blocks);
  * lists.
  */
 const struct intel_imc_blocks intel_imc_spr_blocks = {
-	.model = 0x8f, .controllers = 4, .channels = 2, .numbers = 2, .table = true,
+	.model = 0x8f, .controllers = 4, .channels = 2, .certain = 2, .table = true,
 };
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_spr_blocks);
 
 const struct intel_imc_blocks intel_imc_emr_blocks = {
-	.model = 0xcf, .controllers = 4, .channels = 2, .numbers = 2, .table = true,
+	.model = 0xcf, .controllers = 4, .channels = 2, .certain = 2, .table = true,
 };
 
 const struct intel_imc_blocks intel_imc_gnr_blocks = {
-	.model = 0xad, .controllers = 12, .channels = 1, .numbers = 1, .table = true,
+	.model = 0xad, .controllers = 12, .channels = 1, .certain = 1, .table = true,
 };
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_gnr_blocks);
 
 static u32 intel_imc_mmio_read(struct intel_imc_channel *ch, unsigned int reg)
 {
@@ -106,10 +108,33 @@ phys_addr_t intel_imc_mmio_find(struct pci_dev *pdev, unsigned int controller, u
 }
 
 /**
+ * intel_imc_mmio_is_certain() - does every machine have a channel?
+ * @blocks: of the generation
+ * @number: of the channel, as in the PMU's name
+ *
+ * Context: any.
+ * Return: true if it does; false if the channel has to be asked.
+ */
+bool intel_imc_mmio_is_certain(const struct intel_imc_blocks *blocks, unsigned int number)
+{
+	return number % blocks->channels < blocks->certain;
+}
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_mmio_is_certain);
+
+/* The block of a channel that no table tells, or 0 */
+static phys_addr_t intel_imc_mmio_block(struct intel_imc_channel *ch, u32 *base, u32 *mem)
+{
+	const struct intel_imc_blocks *blocks = ch->part->blocks;
+	phys_addr_t controller =
+		intel_imc_mmio_find(ch->pdev, ch->number / blocks->channels, base, mem);
+
+	return !controller ? 0 :
+	       controller + blocks->offset + ch->number % blocks->channels * blocks->stride;
+}
+
+/**
  * intel_imc_mmio_setup() - map a channel's registers.
  * @ch: the channel; its io and regs are set, and where no table has told it its block
- * @controller: of the socket
- * @channel: of the controller
  *
  * Nothing is written. A wrong address may be that of anything. Memory, devices in use and what the
  * processor cannot reach are refused by the kernel; what nobody answers for reads all ones.
@@ -117,8 +142,7 @@ phys_addr_t intel_imc_mmio_find(struct pci_dev *pdev, unsigned int controller, u
  * Context: may sleep.
  * Return: 0; -ENODEV, -EBUSY or -ENOMEM, with a message.
  */
-int intel_imc_mmio_setup(struct intel_imc_channel *ch, unsigned int controller,
-			 unsigned int channel)
+int intel_imc_mmio_setup(struct intel_imc_channel *ch)
 {
 	const struct intel_imc_blocks *blocks = ch->part->blocks;
 	struct device *dev = &ch->pdev->dev;
@@ -126,13 +150,12 @@ int intel_imc_mmio_setup(struct intel_imc_channel *ch, unsigned int controller,
 
 	ch->io = &intel_imc_mmio_io;
 	if (!blocks->table) {
-		ch->block = intel_imc_mmio_find(ch->pdev, controller, &base, &mem);
+		ch->block = intel_imc_mmio_block(ch, &base, &mem);
 		if (!ch->block)
 			return dev_err_probe(dev, -ENODEV,
 				"uncore_imc_%d: registers %02x and %02x hold %08x and %08x, which is no address: no PMU for this channel\n",
-				ch->number, INTEL_IMC_MMIO_BASE, INTEL_IMC_MMIO_MEM(controller),
-				base, mem);
-		ch->block += blocks->offset + channel * blocks->stride;
+				ch->number, INTEL_IMC_MMIO_BASE,
+				INTEL_IMC_MMIO_MEM(ch->number / blocks->channels), base, mem);
 	}
 	if (!devm_request_mem_region(dev, ch->block, INTEL_IMC_BLOCK_SIZE, "intel_imc_pmu"))
 		return dev_err_probe(dev, -EBUSY,
@@ -146,6 +169,43 @@ int intel_imc_mmio_setup(struct intel_imc_channel *ch, unsigned int controller,
 			"uncore_imc_%d: nothing answers at %pa: no PMU for this channel\n",
 			ch->number, &ch->block);
 	return 0;
+}
+
+/**
+ * intel_imc_mmio_setup_if_there() - the same for a channel that few machines have.
+ * @ch: the channel; its io, block and regs are set
+ *
+ * Nothing is said of one that is not there, and none of its memory stays reserved. It is left to
+ * another driver that has a PMU of its name.
+ *
+ * Context: may sleep. 2 reads and 2 writes.
+ * Return: 0; -EBUSY, -ENODEV or -ENOMEM.
+ */
+int intel_imc_mmio_setup_if_there(struct intel_imc_channel *ch)
+{
+	struct device *dev = &ch->pdev->dev;
+	int err = -ENOMEM;
+	u32 base, mem;
+
+	ch->io = &intel_imc_mmio_io;
+	if (intel_imc_mmio_is_taken(ch->number))
+		return -EBUSY;
+	ch->block = intel_imc_mmio_block(ch, &base, &mem);
+	if (!ch->block)
+		return -ENODEV;
+	if (!devm_request_mem_region(dev, ch->block, INTEL_IMC_BLOCK_SIZE, "intel_imc_pmu"))
+		return -EBUSY;
+	ch->regs = devm_ioremap(dev, ch->block, INTEL_IMC_BLOCK_SIZE);
+	if (ch->regs) {
+		if (!PCI_POSSIBLE_ERROR(intel_imc_mmio_read(ch, ch->layout->box_ctl)) &&
+		    intel_imc_channel_keeps(ch))
+			return 0;
+		devm_iounmap(dev, ch->regs);
+		ch->regs = NULL;
+		err = -ENODEV;
+	}
+	devm_release_mem_region(dev, ch->block, INTEL_IMC_BLOCK_SIZE);
+	return err;
 }
 
 /**

@@ -36,6 +36,7 @@ struct block {
 	u64 clock;			/* of the fixed counter, for each access */
 	bool keeps_fixed;		/* the reset does not clear it */
 	bool gone;
+	bool phantom;			/* ignores writes */
 	bool deaf_once;			/* the next counter is read as all ones */
 	bool spr;			/* the bits of Sapphire Rapids */
 };
@@ -67,7 +68,7 @@ static void block_write(struct intel_imc_channel *ch, unsigned int reg, u32 valu
 	struct block *block = of(ch);
 
 	record(block, 'w', reg, value);
-	if (block->gone)
+	if (block->gone || block->phantom)
 		return;
 	if (!reg && value & (block->spr ? 0x200 : 2))
 		memset(block->counter, 0, (block->keeps_fixed ? 4 : 5) * sizeof(u64));
@@ -166,13 +167,39 @@ static void addresses_that_are_none(struct kunit *test)
 	}
 }
 
-/* 4 controllers, 2 channels in each, 3 numbers in the names: a third channel is in no source but Linux. */
+/* 14.2: 4 controllers, 2 channels in each, and on some machines a third one: 2, 5, 8 and 11. */
 static void channels_of_a_socket(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, intel_imc_icx_blocks.controllers, 4);
-	KUNIT_EXPECT_EQ(test, intel_imc_icx_blocks.channels, 2);
-	KUNIT_EXPECT_EQ(test, intel_imc_icx_blocks.numbers, 3);
+	KUNIT_EXPECT_EQ(test, intel_imc_icx_blocks.channels, 3);
 	KUNIT_EXPECT_EQ(test, intel_imc_icx_blocks.model, 0x6a);
+	for (unsigned int number = 0; number < 12; number++) {
+		KUNIT_EXPECT_EQ(test, intel_imc_mmio_is_certain(&intel_imc_icx_blocks, number),
+				number != 2 && number != 5 && number != 8 && number != 11);
+		/* What a table lists is there. */
+		KUNIT_EXPECT_TRUE(test, intel_imc_mmio_is_certain(&intel_imc_spr_blocks, number));
+		KUNIT_EXPECT_TRUE(test, intel_imc_mmio_is_certain(&intel_imc_gnr_blocks, number));
+	}
+}
+
+/* 14.2: a channel that is not active ignores writes and reads 0. Nothing is enabled to find out. */
+static void keeps_what_is_written(struct kunit *test)
+{
+	static const struct access expected[] = {
+		{ 'w', 0x40, 0xffff }, { 'r', 0x40, 0 }, { 'w', 0x40, 0 },
+	};
+	struct block *block = a_block(test);
+
+	KUNIT_EXPECT_TRUE(test, intel_imc_channel_keeps(&block->ch));
+	expect_log(test, block, expected, ARRAY_SIZE(expected));
+	KUNIT_EXPECT_EQ(test, block->regs[0x40 / 4], 0U);
+	block->phantom = true;
+	KUNIT_EXPECT_FALSE(test, intel_imc_channel_keeps(&block->ch));
+	block->regs[0x40 / 4] = 0xff;
+	KUNIT_EXPECT_FALSE(test, intel_imc_channel_keeps(&block->ch));
+	block->phantom = false;
+	block->gone = true;
+	KUNIT_EXPECT_FALSE(test, intel_imc_channel_keeps(&block->ch));
 }
 
 /* Taking over: freeze, clear all counters together, select nothing, see what the counters have. */
@@ -398,6 +425,7 @@ static struct kunit_case intel_imc_mmio_cases[] = {
 	KUNIT_CASE(address_of_a_controller),
 	KUNIT_CASE(addresses_that_are_none),
 	KUNIT_CASE(channels_of_a_socket),
+	KUNIT_CASE(keeps_what_is_written),
 	KUNIT_CASE(takes_over),
 	KUNIT_CASE(starts_from_what_is_there),
 	KUNIT_CASE(accesses),
