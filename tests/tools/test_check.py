@@ -13,6 +13,7 @@ from pmutools.check import checks, cmn, common, icelake, intel_imc, load, look, 
 from pmutools.check.checks import FAIL, NOTE, OK, SKIP
 from pmutools import count, errors, sysfs
 from pmutools.count import Reading
+from pmutools.top import icelake as top_icelake
 
 DRAWING = "sys/kernel/debug/cmn_pmu/arm_cmn_0"
 
@@ -146,8 +147,11 @@ class TestIntel(Case):
             channel, cpu, text = want.key
             value = (bad or {}).get((channel, text), 0 if channel == "uncore_imc_2" else counts.get(text, 0))
             return int(value * seconds)
-        machine = tree.machine(self, "snbep")
+        machine = tree.machine(self, "snbep", {"sys/module/intel_imc_pmu/initstate": None})
         machine.intel_model = lambda: (6, 106, 6)
+        patch = mock.patch.object(top_icelake, "has_clock", lambda _, pmu: bool(bad and (pmu.name, "event=0x00") in bad))
+        patch.start()
+        self.addCleanup(patch.stop)
         return Bench(machine, "intel_imc", says)
 
     def test_ice_lake_has_its_own_checks(self):
@@ -159,7 +163,10 @@ class TestIntel(Case):
         def judge(bad, verdict, said):
             self.judge(icelake.CHECKS, "clocks", self.ice_lake(bad), verdict, said)
         judge({}, NOTE, "uncore_imc_2 on CPU 0: a channel that does not exist")
-        judge({("uncore_imc_2", "event=0x00"): HZ}, NOTE, "this third one counts 800 MHz")
+        third = {("uncore_imc_2", "event=0x00"): 2 * HZ, ("uncore_imc_2", "event=0xff"): HZ}
+        judge(third | {("uncore_imc_0", "event=0x00"): 0, ("uncore_imc_0", "event=0xff"): 0}, OK,
+              "uncore_imc_2 on CPU 0: 1.6 GHz, DDR-3200, and half of it")
+        judge({("uncore_imc_2", "event=0x00"): HZ}, FAIL, "uncore_imc_2 on CPU 0: the fixed counter has 0 half clocks")
         judge({("uncore_imc_1", "event=0xff"): 2 * HZ}, FAIL, "400000000 half clocks, a general one 400000000 clocks")
         judge({("uncore_imc_1", "event=0x00"): 4 * HZ}, FAIL, "uncore_imc_1 on CPU 0: the DRAM clock is 3.2 GHz")
 

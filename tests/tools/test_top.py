@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """pmu-top: what it makes of counts, and the picture of them. Guests compare it with what models do."""
+import errno
 import io
 import json
 import re
 import unittest
+from unittest import mock
 
 import tree
 from rich.console import Console, Group
 from top_cases import SECOND, busy_xeon, frame, options, text, xeon
 
+from pmutools import sysfs
 from pmutools.count import Reading
 from pmutools.errors import ToolError
-from pmutools.top import cmn, draw, intel_imc, main, output, power_imc
+from pmutools.top import cmn, draw, icelake, intel_imc, main, output, power_imc
 from pmutools.top.rows import Row, Rows
 
 
@@ -99,17 +102,32 @@ class TestIntel(unittest.TestCase):
         self.assertEqual(view.modes, ["all", "pages", "power"])
         self.assertNotIn("queue ns", text(view, busy_xeon(view)))
 
-    def test_ice_lake_counts_half_clocks_and_has_phantoms(self):
+    def ice_lake(self, files=None):
         other = {"proc/cpuinfo": "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 106\nmodel name : X\nstepping : 6\n"}
-        view = intel_imc.View.of(tree.machine(self, "skx", other), options())
-        self.assertEqual(view.channels("0"), ["0", "1", "3", "4"])
+        return tree.machine(self, "skx", other | (files or {}))
+
+    def test_ice_lake_has_third_channels_where_these_have_a_clock(self):
+        """Our driver has no others."""
+        kernel = tree.Kernel(self)
+        kernel.refuses = {"uncore_imc_2": errno.EACCES, "uncore_imc_5": errno.EACCES}
+        self.assertEqual(intel_imc.View.of(self.ice_lake(), options()).channels("0"), ["0", "1", "2", "3", "4", "5"])
+        machine = self.ice_lake({"sys/module/intel_imc_pmu/initstate": None})
+        self.assertEqual(machine.pmus["uncore_imc_2"].driver.kind, sysfs.IN_TREE)
+        with mock.patch.object(icelake.time, "sleep", kernel.wait):
+            self.assertEqual(intel_imc.View.of(machine, options()).channels("0"), ["0", "1", "3", "4"])
+            kernel.refuses, kernel.stands = {}, {("uncore_imc_5", cpu) for cpu in machine.cpus}
+            self.assertEqual(intel_imc.View.of(machine, options()).channels("0"), ["0", "1", "2", "3", "4"])
+            self.assertEqual(kernel.groups, [])
+
+    def test_ice_lake_counts_half_clocks(self):
+        view = intel_imc.View.of(self.ice_lake(), options())
         self.assertEqual(view.modes, ["all", "pages", "latency", "power"])
         rows = view.rows(busy_xeon(view))
         one = {"socket": "0", "channel": "0"}
         self.assertEqual(rows.get("clock", **one).value, 2.4e9)
         self.assertAlmostEqual(rows.get("read_latency", **one).value, 96 / 2.4e9)
         self.assertAlmostEqual(rows.get("power_down", **one).value, 0.125, places=6)
-        self.assertEqual(rows.get("total_write").value, 8 * 64e6)
+        self.assertEqual(rows.get("total_write").value, 12 * 64e6)
 
     def test_rapids_count_half_clocks(self):
         for model, modes in (143, ["all", "pages", "latency", "power"]), (207, ["all", "pages", "latency", "power"]), (173, ["all"]):

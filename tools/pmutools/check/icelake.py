@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Checks of Ice Lake-SP's memory channels. Facts: Documentation/hardware/intel_imc.md, 14."""
-from ..top import icelake
+from ..top import icelake, places
 
 from . import free
 from .checks import Check, fail, note, ok, place, plain, skip, troubles
@@ -21,10 +21,8 @@ def clocks(bench):
         if half is None or clock is None:
             continue
         rate = found.rate(keys[1])
-        if icelake.is_phantom(pmu.name):
-            yield note(f"{where}: a channel that does not exist: a controller has two, and the in-tree driver three." if
-                       not clock and not half else
-                       f"{where}: a controller has two channels, and this third one counts {plain(rate)}Hz.")
+        if icelake.is_third(pmu.name) and not half and not clock:
+            yield note(f"{where}: a channel that does not exist: a controller has two, and the in-tree driver three.")
         elif not half and not clock:
             yield skip(f"{where}: no clock.")
         elif not SLOWEST_HZ <= rate <= FASTEST_HZ:
@@ -37,13 +35,13 @@ def clocks(bench):
 
 
 def parts(bench):
-    return add_up(bench, PARTS, lambda pmu: icelake.is_phantom(pmu.name))
+    return add_up(bench, PARTS, lambda pmu: not places.exists(bench.machine, pmu))
 
 
 CHECKS = (
     Check("clocks", "Has each channel a clock that memory has, and its fixed counter half of it?",
           "Intel's list calls the fixed counter HCLOCKTICKS. They start and stop in one clock; 64 counts and 0.1 % are "
-          "for a driver that starts one after the other. Channels 2, 5, 8 and 11 do not exist, which is told, no fault.",
+          "for a driver that starts one after the other. Channels 2, 5, 8 and 11 seldom exist, which is told, no fault.",
           clocks),
     Check("parts", "Are reads + writes all lines, and are kinds of reads all reads?",
           "A clock has one CAS command at most, so bits of a umask never meet and counts of one window add up.", parts),

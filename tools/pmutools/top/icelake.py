@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What is otherwise on Ice Lake-SP's memory channels. Facts: Documentation/hardware/intel_imc.md, 14."""
+import time
+
+from .. import count
+from ..errors import ToolError
+from ..sysfs import OURS
+
 MODEL = 106             # of family 6
 NAME = "Ice Lake"
 
@@ -18,6 +24,22 @@ def is_one(model):
     return bool(model) and tuple(model[:2]) == (6, MODEL)
 
 
-def is_phantom(name):
-    """The in-tree driver has three PMUs for each controller, which has two channels."""
+def is_third(name):
+    """Has a PMU the number of a third channel? Hardly any machine's controllers have one."""
     return int(name.rsplit("_", 1)[1]) % 3 == 2
+
+
+def is_there(machine, pmu):
+    """The in-tree driver has three PMUs for each controller, ours has those that there are."""
+    return not is_third(pmu.name) or pmu.driver.kind == OURS or has_clock(machine, pmu)
+
+
+def has_clock(machine, pmu):
+    """Does a PMU's clock advance? Not if it may not be counted."""
+    try:
+        with count.Session([[count.want(cpu, pmu, "event=0x0", cpu)] for cpu in pmu.cpus], machine.paranoid) as session:
+            session.enable()
+            time.sleep(0.01)
+            return any(reading.value for reading in session.read()[0].values())
+    except ToolError:
+        return False

@@ -90,9 +90,7 @@ class View:
             cpu = machine.cpus.get(number)
             return "?" if cpu is None else f"{cpu.package}.{cpu.die}" if dies else str(cpu.package)
 
-        pmus = machine.of("intel_imc")
-        if icelake.is_one(machine.intel_model()):
-            pmus = [pmu for pmu in pmus if not icelake.is_phantom(pmu.name)]
+        pmus = [pmu for pmu in machine.of("intel_imc") if places.exists(machine, pmu)]
         return [[socket(cpu), pmu.name.rsplit("_", 1)[1], pmu.name, cpu] for pmu in pmus for cpu in pmu.cpus]
 
     @staticmethod

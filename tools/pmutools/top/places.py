@@ -32,8 +32,8 @@ def controller(machine, pmu):
 
 
 def exists(machine, pmu):
-    """The in-tree driver has three PMUs for each controller of an Ice Lake, which has two channels."""
-    return not icelake.is_one(machine.intel_model()) or not icelake.is_phantom(pmu.name)
+    """Is a PMU a channel? Of the in-tree driver's on an Ice Lake not each is."""
+    return not icelake.is_one(machine.intel_model()) or icelake.is_there(machine, pmu)
 
 
 def node(machine, pmu, cpu):
