@@ -119,6 +119,49 @@ class TestIntel(unittest.TestCase):
             self.assertEqual(intel_imc.View.of(machine, options()).channels("0"), ["0", "1", "2", "3", "4"])
             self.assertEqual(kernel.groups, [])
 
+    def free_running(self):
+        """Controllers 0 and 1 of an Ice Lake with two sockets."""
+        directory = "sys/bus/event_source/devices/uncore_imc_free_running_"
+        files = {"type": "99", "cpumask": "0-1", "format/event": "config:0-7", "format/umask": "config:8-15",
+                 "events/read": "event=0xff,umask=0x20", "events/write": "event=0xff,umask=0x21", "events/dclk": "event=0xff,umask=0x10"}
+        return self.ice_lake({f"{directory}{number}/{name}": text for number in range(2) for name, text in files.items()})
+
+    def test_free_running_counters_count_on_where_channels_have_no_counter(self):
+        machine = self.free_running()
+        view = intel_imc.View.of(machine, options())
+        self.assertEqual([[one.key for one in wants] for wants in view.groups(machine, "all")][-4:],
+                         [[f"{socket}/free{controller}/{kind}" for kind in ("read", "write")] for controller in "01" for socket in "01"])
+        self.assertEqual([one.words for one in list(view.groups(machine, "all"))[-1]], [{"config": 0x20ff}, {"config": 0x21ff}])
+        self.assertEqual(view.missing(machine), set())
+        one = busy_xeon(view)
+        one.counts |= {f"{socket}/free{controller}/{kind}": Reading(lines, SECOND, SECOND) for kind, lines in (("read", 25_000_000), ("write", 0))
+                       for controller in "01" for socket in "01"}
+        rows = view.rows(one)
+        self.assertEqual(rows.get("free_read", socket="1", controller="0").value, 1.6e9)
+        self.assertEqual(rows.get("free_write_bytes", socket="1", controller="1").value, 0)
+        self.assertEqual(rows.get("total_free_read").value, 6.4e9)
+        # Where the channels say it nobody needs to be told twice, but programs.
+        self.assertNotIn("free-running", text(view, one))
+        one.counts["0/0/rd"] = Reading(0, SECOND, 0)
+        self.assertIn("\nby free-running counters: read 6.40 GB/s   write 0.00 GB/s\n", text(view, one, 80).replace(" \n", "\n"))
+        high = len(text(view, one, 80, 24).splitlines())
+        one.counts["1/free1/read"] = Reading(0, 0, 0)
+        self.assertNotIn("free-running", text(view, one))
+        self.assertEqual(len(text(view, one, 80, 24).splitlines()), high - 1)
+
+    def test_free_running_counters_that_go_and_come(self):
+        machine = self.free_running()
+        view = intel_imc.View.of(machine, options())
+        pmu = machine.others.pop("uncore_imc_free_running_1")
+        self.assertEqual(view.missing(machine), {pmu.name})
+        view.look(machine)
+        self.assertEqual(len([wants for wants in view.groups(machine, "all") if "free" in wants[0].key]), 2)
+        machine.others[pmu.name] = pmu
+        view.look(machine)
+        self.assertEqual(view.missing(machine), set())
+        # Those of later processors count no lines.
+        self.assertEqual(intel_imc.View.of(tree.machine(self, "skx"), options()).info["free"], [])
+
     def test_ice_lake_counts_half_clocks(self):
         view = intel_imc.View.of(self.ice_lake(), options())
         self.assertEqual(view.modes, ["all", "pages", "latency", "power"])

@@ -9,7 +9,7 @@ import errno
 
 from .. import count
 from ..errors import ToolError
-from . import draw, icelake, places, pretty, programs, rapids, resctrl
+from . import draw, free, icelake, places, pretty, programs, rapids, resctrl
 from .rows import Rows, ratio
 
 WIDTH = 16              # bytes that a channel moves in a clock at most: 8 with each of its edges
@@ -39,7 +39,7 @@ class View:
             "controller_of_peak": "part of what a controller's channels can move with their clocks",
             "page_hit": "part of the commands that found their page open",
             "read_latency": "time of a read in the controller's queue alone",
-            "power_down": "part of the clocks in power-down", "self_refresh": "part of the clocks in self-refresh"}
+            "power_down": "part of the clocks in power-down", "self_refresh": "part of the clocks in self-refresh", **free.HELP}
 
     def __init__(self, info):
         self.info = info
@@ -75,22 +75,22 @@ class View:
             pairs, clocks = rapids.pairs(model), rapids.CLOCKS
         dies = len({(cpu.package, cpu.die) for cpu in machine.cpus.values()}) > \
             len({cpu.package for cpu in machine.cpus.values()})
-        boxes = cls._boxes(machine, dies)
+        boxes = cls._boxes(machine, dies, [pmu for pmu in pmus if places.exists(machine, pmu)])
         if not boxes:
             raise ToolError("No CPU of a socket with memory channels is online.", "Bring one online.")
         return cls({"view": cls.name, "machine": machine.processor, "kernel": machine.kernel,
                     "driver": str(pmus[0].driver), "boxes": boxes, "dies": dies,
-                    "places": cls._places(machine, boxes), "pairs": pairs, "clocks": clocks, "lines": lines,
+                    "free": cls._boxes(machine, dies, free.pmus(machine)), "places": cls._places(machine, boxes),
+                    "pairs": pairs, "clocks": clocks, "lines": lines,
                     "programs": programs.known(machine), "generation": NAMES.get(model[1], "") if model else ""})
 
     @staticmethod
-    def _boxes(machine, dies):
-        """[socket, channel, PMU, CPU] of each channel; a socket that has several @dies is as many."""
+    def _boxes(machine, dies, pmus):
+        """[socket, number in the name, PMU, CPU] of each channel, or controller; a socket that has several @dies is as many."""
         def socket(number):
             cpu = machine.cpus.get(number)
             return "?" if cpu is None else f"{cpu.package}.{cpu.die}" if dies else str(cpu.package)
 
-        pmus = [pmu for pmu in machine.of("intel_imc") if places.exists(machine, pmu)]
         return [[socket(cpu), pmu.name.rsplit("_", 1)[1], pmu.name, cpu] for pmu in pmus for cpu in pmu.cpus]
 
     @staticmethod
@@ -101,12 +101,14 @@ class View:
 
     def look(self, machine):
         """The channels are where @machine has them now, on other CPUs perhaps; or nowhere."""
-        now = {(socket, channel): cpu for socket, channel, _, cpu in self._boxes(machine, self.info["dies"])}
-        for box in self.info["boxes"]:
-            box[3] = now.get((box[0], box[1]))
+        for boxes, pmus in (self.info["boxes"], machine.of("intel_imc")), (self.info.get("free", ()), free.pmus(machine)):
+            now = {(socket, number): cpu for socket, number, _, cpu in self._boxes(machine, self.info["dies"], pmus)}
+            for box in boxes:
+                box[3] = now.get((box[0], box[1]))
 
     def missing(self, machine):
-        return {name for *_, name, cpu in self.info["boxes"] if cpu is None or name not in machine.pmus}
+        boxes = [*self.info["boxes"], *self.info.get("free", ())]
+        return {name for *_, name, cpu in boxes if cpu is None or name not in machine.pmus and name not in machine.others}
 
     def groups(self, machine, mode):
         """Who counts clocks alone takes the clock's only counter, which is to cost no reads: it is no member of theirs."""
@@ -115,6 +117,7 @@ class View:
             yield [want("clk", CLOCK)]
             if mode in self.info["pairs"]:
                 yield [want(what, text) for what, text in self.info["pairs"][mode].items()]
+        yield from free.groups(self.info.get("free", ()), machine)
 
     def turns(self, machine, mode):
         """Pair by pair: were all open at once, perf would have reads and writes take turns with them."""
@@ -183,6 +186,7 @@ class View:
                 self._sum(rows, word, channels, socket=socket, **labels)
         for name, unit in (("read", "B/s"), ("write", "B/s"), ("read_bytes", "B"), ("write_bytes", "B")):
             rows.total(f"total_{name}", [rows.get(f"socket_{name}", socket=socket) for socket in self.sockets()], unit)
+        free.rows(self.info.get("free", ()), frame, rows)
         resctrl.rows(frame, rows)
         return rows
 
@@ -244,8 +248,8 @@ class View:
     def head(self, frame, rows, width, height):
         """What stays on the screen, wherever the arrows lead to."""
         yield self._totals(rows, width)
-        if groups := resctrl.line(rows):
-            yield pretty.Text(groups, no_wrap=True, overflow="ellipsis")
+        for said in filter(None, (free.line(rows), resctrl.line(rows))):
+            yield pretty.Text(said, no_wrap=True, overflow="ellipsis")
 
     def draw(self, frame, rows, width, height):
         """A line for each channel; side by side where these do not fit in the height; or else for each socket."""
@@ -253,7 +257,7 @@ class View:
         # The programs are what is looked at then; the arrows lead to the channels.
         if frame.mode == programs.MODE:
             height = height and max(0, height - programs.SHOWN - 2)
-        room = None if height is None else height - draw.AROUND - bool(resctrl.line(rows))
+        room = None if height is None else height - draw.AROUND - bool(free.line(rows)) - bool(resctrl.line(rows))
         parts, fine = [sockets], True
         if room is not None and self._lines(sockets, fine) > room and width >= 2 * HALF and len(sockets) > 1:
             middle = (len(sockets) + 1) // 2
