@@ -51,7 +51,7 @@ other_units() {
 test_other_units_stay_with_the_in_tree_driver() {
 	others=$(other_units) all=$(channels) real=$(real_channels)
 	first=$(echo "$real" | head -n 1)
-	contains "others" "$others" '^uncore_ubox'
+	contains "others" "$others" '^uncore_(ubox|pcu)$'
 	log_mark
 	rmmod intel_uncore
 	insmod $MODULES/pmu_core.ko
