@@ -132,6 +132,20 @@ class Make(InRoot):
         self.inside("mv /lib/modules/*/build /tmp")
         self.assertEqual(self.left(), before)
 
+    def test_no_kernel_gets_the_modules_of_another(self):
+        """On RHEL, DKMS has weak-modules link what it built for one kernel into others, and builds nothing for these."""
+        self.program("weak-modules", 'echo "$@" >> /tmp/linked')
+        self.inside("mv /usr/local/sbin/weak-modules /sbin")    # where DKMS looks
+        self.make("dkms-install")
+        # As weak-modules does by itself when a kernel is installed; DKMS then says "installed-weak".
+        self.inside(f"cd /lib/modules; mkdir -p 6.1.0-later/weak-updates; ln -s /lib/modules/{self.kernel.release}/build 6.1.0-later; "
+                    f"ln -s {self.dkms}/*.ko* 6.1.0-later/weak-updates")
+        self.inside(f"/usr/lib/pmu-suite/dkms-build pmu-suite/{VERSION}")
+        self.assertEqual(sorted(self.inside("dkms status").splitlines()),
+                         sorted(f"pmu-suite/{VERSION}, {release}, x86_64: installed" for release in (self.kernel.release, "6.1.0-later")))
+        self.inside("make -C /tmp/tree dkms-uninstall; test ! -e /tmp/linked; rm -r /sbin/weak-modules /lib/modules/6.1.0-later")
+        self.assertEqual(self.left(), [])
+
     def test_dkms_install_without_dkms(self):
         self.inside("rm /usr/sbin/dkms")
         before = self.left()
