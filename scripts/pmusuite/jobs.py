@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 from dataclasses import dataclass
+from pathlib import Path
 
 from . import build, cache, guest, host, kernel, ktap, options, pages as page_files
 from .arch import ARCHES
@@ -69,13 +70,44 @@ class Job:
     keep: bool = True           # what it depends on is here; else a pass is not kept for the next run
 
 
+def _module(path):
+    """The name by which Python's results call the file @path."""
+    parts, folder = [Path(path).stem], Path(path).parent
+    while (TREE / folder / "__init__.py").exists():
+        parts, folder = [folder.name, *parts], folder.parent
+    return ".".join(parts)
+
+
+def python_tests(paths, beside=()):
+    """The tests in the files @paths, by the names that results have; a class has those of its bases, here or in files @beside."""
+    classes = {}        # (name of a file without ".py", name): what it is derived from, its own tests
+    for path in (*paths, *beside):
+        for found in re.finditer(r"(?m)^class (\w+)(?:\((.*)\))?:|^    def (test_\w+)", (TREE / path).read_text()):
+            if found[1]:
+                own = []
+                classes[Path(path).stem, found[1]] = (re.findall(r"[\w.]+", found[2] or ""), own)
+            else:
+                own.append(found[3])
+
+    def tests(file, name):
+        bases, own = classes.get((file, name)) or next((known for key, known in classes.items() if key[1] == name), ((), ()))
+        yield from own
+        for base in bases:
+            *_, there, base = (file, *base.split("."))
+            if (there, base) != (file, name):
+                yield from tests(there, base)
+
+    return tuple(f"{_module(path)}.{name}.{test}" for path in paths for file, name in classes if file == Path(path).stem
+                 for test in tests(file, name))
+
+
 def python(name, place, *arguments, sources, interpreter="python3"):
     """A job of Python unit tests in a folder or a file; @sources are of the tree, or those of the tests."""
     own = [source for source in sources if source.startswith(place)] or [place]
-    tests = [test for path in cache.tree_files(*own) if path.endswith(".py")
-             for test in re.findall(r"def (test_\w+)", (TREE / path).read_text())]
+    files = [[path for path in cache.tree_files(*where) if path.endswith(".py")] for where in (own, [str(Path(place).parent)])]
     return Job(name, ("env", "PYTHONPATH=scripts", interpreter, "-m", "pmusuite.unittests", place, *arguments),
-               sources=(*SCRIPTS, *sources), tests=tuple(tests))
+               sources=(*SCRIPTS, *sources),
+               tests=python_tests(files[0], [path for path in files[1] if place.endswith(".py") and path not in files[0]]))
 
 
 def scripts():

@@ -215,6 +215,21 @@ class Selection(unittest.TestCase):
         with self.assertRaisesRegex(cache.Error, "has 'no_such_test' in its name"):
             jobs.select([], "no_such_test")
 
+    def test_one_test_by_the_name_that_its_result_has(self):
+        for job in "tools", "differences", "packages", "kernels/packages", "perf_events":
+            found, = jobs.select([job])
+            path = next(part for part in found.command if part.startswith("tests/"))
+            folder, pattern = os.path.split(path) if path.endswith(".py") else (path, "test*.py")
+            asked = f"""import sys, unittest
+from pmusuite import unittests
+top = {os.path.dirname(folder)!r} if {os.path.exists(cache.TREE / folder / "__init__.py")} else {folder!r}
+print(*(test.id() for test in unittests.cases(unittest.defaultTestLoader.discover({folder!r}, {pattern!r}, top))), sep="\\n")"""
+            interpreter = found.command[:found.command.index("-m")]
+            ids = cache.run([*interpreter, "-c", asked], "asking Python", cwd=cache.TREE).split()
+            self.assertTrue(ids)
+            self.assertEqual(set(ids) - set(found.tests), set(), job)
+        self.assertIn("everything.EverydayOnNewest.test_installed_and_removed", jobs.select(["kernels/packages"])[0].tests)
+
 
 class Turns(unittest.TestCase):
     """What is said in a guest that several share"""
