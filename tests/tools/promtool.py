@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Debian's promtool, which says whether Prometheus would take a file. It is unpacked into the cache, and not installed."""
+"""Debian's Prometheus: promtool, which says whether it would take a file, and the server. They are unpacked into the cache, and
+not installed."""
 import sys
 
 import tree
@@ -10,9 +11,17 @@ from pmusuite import cache, debian, initrd  # noqa: E402: the path comes first
 from pmusuite.arch import ARCHES  # noqa: E402
 
 
-def promtool():
+def _program(name):
     arch = ARCHES["x86_64"]         # the host's
     packages = initrd.pin_of_program(arch, "prometheus").get()
     unpacked = cache.entry("promtool", cache.key_of(*packages),
                            lambda target: debian.unpack(debian.download(arch.debian, packages), target))
-    return unpacked / "usr/bin/promtool"
+    return unpacked / "usr/bin" / name
+
+
+def promtool():
+    return _program("promtool")
+
+
+def prometheus():
+    return _program("prometheus")

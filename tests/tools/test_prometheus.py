@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What Prometheus makes of pmu-top's metrics, by promtool: rates against a record, and the alert rules."""
+"""What Prometheus makes of pmu-top's metrics: rates against a record and the alert rules, by promtool; the dashboard."""
+import contextlib
+import http.server
+import itertools
 import json
 import random
 import re
+import socket
 import subprocess
 import tempfile
+import threading
+import time
 import unittest
+import urllib.parse
+import urllib.request
 from pathlib import Path
 
 import tree
-from promtool import promtool
+from promtool import prometheus, promtool
 from pmutools.count import Reading
 from pmutools.top import frames, main, output
 
@@ -252,28 +260,137 @@ class TestAlerts(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
 
-class TestDashboard(unittest.TestCase):
-    """As far as it can be judged without Grafana: what its panels ask for is PromQL, of metrics that there are."""
+class Live:
+    """Debian's Prometheus, with the rules, while it scrapes machines that play a record each: {machine: Player}.
 
-    def test_what_the_panels_ask_for(self):
-        board = json.loads(DASHBOARD.read_text())
-        asked = [target["expr"].replace("$instance", ".+") for panel in board["panels"] for target in panel["targets"]]
-        self.assertEqual(len({panel["id"] for panel in board["panels"]}), len(board["panels"]))
-        rules = "groups:\n  - name: panels\n    rules:\n" + \
-            "".join(f"      - {{record: panel{number}, expr: {quoted(expr)}}}\n" for number, expr in enumerate(asked))
-        with tempfile.TemporaryDirectory(prefix="pmu-prometheus.") as directory:
-            path = Path(directory, "panels.yml")
-            path.write_text(rules)
-            done = subprocess.run([promtool(), "check", "rules", path], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        there = set(re.findall(r"record: (\S+)", RULES.read_text()))
-        for name in "intel_imc", "cmn", "power_imc":
+    Its clock is the real one, so it is asked what there is. Which numbers these are, is asked of a Server.
+    """
+    STEP = "500ms"  # between scrapes, each of which has an interval more
+    PATIENCE = 120  # seconds
+
+    def __init__(self, players):
+        machines = self
+
+        class Machine(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                player = machines.players[self.path.strip("/")]
+                player.interval(share=0.9)
+                self.send_response(200)
+                self.send_header("Content-Type", "text/plain; version=0.0.4")
+                self.end_headers()
+                self.wfile.write(player.text().encode())
+
+            def log_message(self, *_):
+                pass
+
+        self.players = players
+        self.site = http.server.HTTPServer(("127.0.0.1", 0), Machine)
+        threading.Thread(target=self.site.serve_forever, daemon=True).start()
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.address = f"127.0.0.1:{free.getsockname()[1]}"
+        self.directory = tempfile.TemporaryDirectory(prefix="pmu-prometheus.")
+        targets = "".join(f"      - {{targets: ['127.0.0.1:{self.site.server_port}'], labels: {{instance: {name}, "
+                          f"__metrics_path__: /{name}}}}}\n" for name in players)
+        config = Path(self.directory.name, "prometheus.yml")
+        config.write_text(f"global: {{scrape_interval: {self.STEP}, scrape_timeout: {self.STEP}, evaluation_interval: {self.STEP}}}\n"
+                          f"rule_files: [{quoted(RULES)}]\n"
+                          f"scrape_configs:\n  - job_name: node\n    static_configs:\n{targets}")
+        self.log = Path(self.directory.name, "log").open("w+")
+        self.process = subprocess.Popen([prometheus(), f"--web.listen-address={self.address}", f"--config.file={config}",
+                                         f"--storage.tsdb.path={self.directory.name}/data"],
+                                        stdout=self.log, stderr=subprocess.STDOUT)
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+        self.site.shutdown()
+        self.site.server_close()
+        self.log.close()
+        self.directory.cleanup()
+
+    def get(self, path, **query):
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(f"http://{self.address}/api/v1/{path}?{urllib.parse.urlencode(query)}", timeout=30) as file:
+            return json.load(file)["data"]
+
+    def wait(self, query):
+        """Until something is the answer."""
+        end = time.monotonic() + self.PATIENCE
+        while time.monotonic() < end:
+            with contextlib.suppress(OSError):
+                if self.get("query", query=query)["result"]:
+                    return
+            time.sleep(0.1)
+        self.log.seek(0)
+        raise AssertionError(f"Prometheus has no answer to {query} in {self.PATIENCE} s: {self.log.read()[-2000:]}")
+
+
+class TestDashboard(unittest.TestCase):
+    """As far as it can be judged without Grafana: Prometheus answers what it would ask."""
+    VIEWS = ("intel_imc", "cmn", "power_imc")
+    # Panels that have nothing to show of a view.
+    NOTHING = {"intel_imc": {"Mesh: requests to memory, at most", "Mesh: misses of the system cache"},
+               "cmn": {"Memory bandwidth by socket or chip", "How near each channel is to its limit", "Queue of reads, in the controller alone",
+                       "Page hits"},
+               "power_imc": {"How near each channel is to its limit", "Queue of reads, in the controller alone", "Page hits",
+                             "Mesh: requests to memory, at most", "Mesh: misses of the system cache", "Clocks"}}
+    BOARD = json.loads(DASHBOARD.read_text())
+
+    def test_each_panel_has_an_answer(self):
+        """For each machine, and a legend that tells its lines apart."""
+        variable, = [one for one in self.BOARD["templating"]["list"] if one["type"] == "query"]
+        metric, label = re.fullmatch(r"label_values\((\w+), (\w+)\)", variable["query"]).groups()
+        with contextlib.closing(Live({name: Player(name) for name in self.VIEWS})) as live:
+            for machine in self.VIEWS:
+                live.wait(f'pmu_top:counted:ratio5m{{instance="{machine}"}}')
+            self.assertEqual(live.get(f"label/{label}/values", **{"match[]": metric}), sorted(self.VIEWS))
+            now = time.time()
+            for machine, panel in itertools.product(self.VIEWS, self.BOARD["panels"]):
+                legends = []
+                for target in panel["targets"]:
+                    asked = target["expr"].replace(f"${variable['name']}", machine)
+                    self.assertNotIn("$", asked)
+                    found = live.get("query_range", query=asked, start=now - 10, end=now, step=1)["result"]
+                    legends += [re.sub(r"{{(\w+)}}", lambda name, one=one: one["metric"].get(name[1], ""), target["legendFormat"])
+                                for one in found]
+                with self.subTest(machine=machine, panel=panel["title"]):
+                    self.assertEqual(bool(legends), panel["title"] not in self.NOTHING[machine], legends)
+                    self.assertEqual(len(set(legends)), len(legends), legends)
+
+    def test_numbers(self):
+        """By promtool, whose time is exact: what a panel shows is the record's. A minute may begin and end in an interval."""
+        player, server, passed = Player("intel_imc"), Server(self), 0.0
+        for scrape in range(41):
+            while passed < scrape * SCRAPE:
+                player.interval()
+                passed += player.seconds
+            server.scrape(player.text())
+        shown = {panel["title"]: [target["expr"] for target in panel["targets"]] for panel in self.BOARD["panels"]}
+        bandwidth = shown["Memory bandwidth by socket or chip"]
+        rows = player.view.rows(player.one).all
+        for expression, name in ((bandwidth[0], "socket_read"), (bandwidth[1], "socket_write"), (shown["Clocks"][0], "clock"),
+                                 (shown["How near each channel is to its limit"][0], "of_peak"), (shown["Page hits"][0], "page_hit"),
+                                 (shown["Queue of reads, in the controller alone"][0], "read_latency")):
+            wanted = [row for row in rows if row.name == name and row.value]
+            self.assertGreaterEqual(len(wanted), 2, name)
+            for row in wanted:
+                matchers = ",".join(f'{label}="{text}"' for label, text in (("instance", "node1"), *row.labels))
+                one = expression.replace('instance=~"$instance"', matchers)
+                self.assertNotEqual(one, expression)
+                server.asks(f"abs(sum({one}) / {row.value!r} - 1) < bool 0.1", 1.0)
+        server.judge()
+
+    def test_what_grafana_requires(self):
+        """Of what its schemas require (Documentation/fleet.md), what was missing once."""
+        self.assertEqual(len({panel["id"] for panel in self.BOARD["panels"]}), len(self.BOARD["panels"]))
+        self.assertEqual(self.BOARD["annotations"], {"list": []})
+
+    def test_the_rules_ask_for_what_there_is(self):
+        there = set()
+        for name in self.VIEWS:
             player = Player(name)
             player.interval()
             there |= set(re.findall(r"^# TYPE (\w+) ", player.text(), re.M))
-        names = set(re.findall(r"\bpmu_top[\w:]+", " ".join(asked) + json.dumps(board["templating"])))
-        self.assertEqual(names - there, set())
-        # The rules ask for nothing that is not there, either.
         self.assertEqual(set(re.findall(r"\bpmu_top_\w+", RULES.read_text())) - there -
                          {"pmu_top_counted_seconds_total", "pmu_top_"}, set())
 
