@@ -130,12 +130,6 @@ test_what_there_is_not() {
 	refused 1 'There is no mesh arm_cmn_7' --mesh arm_cmn_7 --once
 }
 
-# Two pmu-top with all links, and events that others count: there is room for all, or they take turns.
-test_a_crowd() {
-	crowd "clock link slc_access memory" "--mesh $PMU --mode links" "$PMU/dtc_cycles/" "$PMU/hnf_mc_reqs/,$PMU/hnf_mc_retries/" \
-		"$PMU/hnf_cache_miss/,$PMU/hnf_slc_sf_cache_access/,$PMU/mxp_n_dat_txflit_valid/,$PMU/rnid_rxdat_flits/"
-}
-
 # The mesh's CPU goes offline: another one has it, and nothing is lost.
 test_a_cpu_goes_offline() {
 	for _ in 1 2; do

@@ -126,18 +126,6 @@ test_beside_equals() {
 	fails grep '~' /tmp/text
 }
 
-# A group that needs all counters of a channel, the clock that has one alone, what pmu-top counts as well, and another
-# pmu-top: nobody is left without numbers, and those that took turns say so.
-test_beside_others() {
-	crowd "read write clock" "" uncore_imc_0/event=0xff/ uncore_imc_0/cas_count_read/,uncore_imc_0/cas_count_write/ \
-		'{uncore_imc_0/event=0x1/,uncore_imc_0/event=0x2/,uncore_imc_0/event=0x10/,uncore_imc_0/event=0x4,umask=0xf/}'
-	for said in /tmp/top /tmp/other; do
-		share=$(top_value read socket=0 channel=0 share $said)
-		equal "a part of the time in $said, which is $share" "$(python3 -c "print(0 < $share < 0.99)")" True
-		equal "another channel" "$(python3 -c "print($(top_value read socket=1 channel=1 share $said) > 0)")" True
-	done
-}
-
 # Which program it is, by perf. A guest's CPUs have no PMU, so pages that a program touches first stand for misses: 32 MiB
 # are 8192, a sample for each hundred, unless they are huge.
 HUGE=/sys/kernel/mm/transparent_hugepage/enabled
