@@ -320,6 +320,23 @@ class TestTracer(Case):
                 self.assertEqual(said, {"samples": 6, "period": programs.PERIOD,
                                         "top": [["my job", 7, 3], ["gcc", 41, 1], ["x?[2J", 8, 1], ["swapper", -1, 1]]})
 
+    def test_programs_as_perf_wrote_them(self):
+        """By perf 6.1, of page faults: a machine with counters of misses was not at hand, and the lines name no event. A process
+        changed its name."""
+        (self.directory / "script").write_text(2 * "         python3 31810 \n" + 7 * "    my job (x) 7 31810 \n" +
+                                               7 * "              dd 31811 \n")
+        with contextlib.closing(programs.Misses()) as misses:
+            said = misses.programs()
+        self.assertEqual((said["samples"], said["top"]), (16, [["my job (x) 7", 31810, 9], ["dd", 31811, 7]]))
+
+    def test_an_event_that_is_not_there(self):
+        """No right helps."""
+        (self.directory / "refuses").write_text("Error:\nThe cache-misses event is not supported.\n")
+        with self.assertRaises(ToolError) as caught:
+            programs.Misses()
+        self.assertEqual(str(caught.exception), "perf record of cache-misses failed: Error: The cache-misses event is not supported. "
+                                                "Choose another --mode.")
+
     def test_many_cpus_have_fewer_samples_each(self):
         limit = self.directory / "limit"
         for cpus, rate, wanted in ((2, None, "4000"), (2, "100000\n", "4000"), (2, "1500\n", "1500"), (176, "100000\n", "113")):

@@ -126,26 +126,41 @@ test_beside_equals() {
 	fails grep '~' /tmp/text
 }
 
-# Which program it is, by perf. A guest's CPUs have no PMU, so pages that a program touches first stand for misses: 32 MiB
-# are 8192, a sample for each hundred, unless they are huge.
+# Which program it is, by perf. A guest's CPUs have no counters, so pages that a program touches first stand for misses:
+# 32 MiB are 8192, a sample for each hundred, unless they are huge.
 HUGE=/sys/kernel/mm/transparent_hugepage/enabled
 test_programs() {
 	rm -f /tmp/record
 	[ ! -e "$HUGE" ] || echo never > "$HUGE"
-	cat > /tmp/programs <<-'EOT'
-		import sys
-		from pmutools.top import main, programs
-		programs.known, programs.EVENT, programs.PERIOD = lambda machine: True, "page-faults", 100
-		main.main()
-	EOT
-	PYTHONPATH=$(dirname "$(command -v pmu-top)") python3 /tmp/programs --mode programs --json --output /tmp/top --record /tmp/record -- \
-		dd if=/dev/zero of=/dev/null bs=32M count=1
+	programs '"page-faults", 100' --json --output /tmp/top --record /tmp/record -- dd if=/dev/zero of=/dev/null bs=32M count=1
 	[ ! -e "$HUGE" ] || echo always > "$HUGE"
 	within "samples of dd" "$(python3 -c 'import json
 said = json.load(open("/tmp/top"))["programs"]
 print(*[samples for name, process, samples in said.get("top", ()) if name == "dd"] or [said])')" 80 100
 	pictures 'an estimate: misses of the last cache, by [0-9]+ samples' '[0-9.]+ +[0-9.]+ +█.* [0-9]+ +dd'
-	refused 1 "There is no mode 'programs' here" --mode programs
+}
+
+# programs EVENT, PERIOD OPTION...: pmu-top in this mode, whatever sysfs says, with these in place of its own
+programs() {
+	cat > /tmp/programs <<-EOT
+		from pmutools.top import main, programs
+		programs.known = lambda machine: True
+		programs.EVENT, programs.PERIOD = $1
+		main.main()
+	EOT
+	shift
+	PYTHONPATH=$(dirname "$(command -v pmu-top)") python3 /tmp/programs --mode programs "$@"
+}
+
+# Misses cannot be counted here: pmu-top says so, and so does perf where it is asked all the same.
+test_programs_without_a_pmu() {
+	[ ! -e $PMUS/cpu ] || skip "the CPUs of this guest have a PMU"
+	contains "perf" "$(perf stat -e cache-misses true 2>&1)" '<not supported> +cache-misses'
+	refused 1 "There is no mode 'programs' here. perf has no event cache-misses for these CPUs" --mode programs
+	status=0
+	programs 'programs.EVENT, programs.PERIOD' --once > /tmp/text 2>&1 || status=$?
+	equal "exit status" $status 1
+	contains "the sentence" "$(tr '\n' ' ' < /tmp/text)" 'perf record of cache-misses failed: .*not supported.* Choose another --mode'
 }
 
 test_rights() {

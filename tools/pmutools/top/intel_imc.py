@@ -31,6 +31,7 @@ class View:
     name, family = "intel_imc", "intel_imc"
     title = "memory channels"
     tolerate = (errno.ENODEV, errno.ENXIO)
+    absent = {programs.MODE: programs.ABSENT}       # why a mode is not there
     help = {"read": "bytes read from memory", "write": "bytes written to memory", "clock": "clocks of the memory",
             "group": "bytes that a group of resctrl moved beyond an L3 cache",
             "of_peak": "part of what a channel can move with its clock",

@@ -225,7 +225,8 @@ def run(options):
 def _show(options, source, view):
     mode = options.mode or (view.first if not options.replay else source.mode)
     if mode not in view.modes:
-        raise ToolError(f"There is no mode '{mode}' here.", f"There is: {', '.join(view.modes)}.")
+        why = getattr(view, "absent", {}).get(mode, "")
+        raise ToolError(f"There is no mode '{mode}' here. {why}".rstrip(), f"There is: {', '.join(view.modes)}.")
     console = _console(options)
     outputs = Outputs(view, options, console)
     with contextlib.closing(outputs), contextlib.closing(source):

@@ -17,6 +17,7 @@ EVENT = "cache-misses"      # perf's name; on a Xeon the architectural event of 
 PERIOD = 100_003            # misses of a sample: 10 GB/s make 1,600 interrupts a second on all CPUs together
 LINE = 64
 SHOWN = 12
+ABSENT = f"perf has no event {EVENT} for these CPUs, as in most virtual machines."
 
 
 def known(machine):

@@ -61,7 +61,10 @@ class Sampler:
     def _failure(self):
         self.said.seek(0)
         lines = [line.strip() for line in self.said if line.strip()]
-        return ToolError(f"perf record of {self.what} failed: {' '.join(lines[:3]) or 'it says nothing'}", self.needs)
+        said = " ".join(lines[:3])
+        # No right makes an event of a PMU that is not there.
+        do = "Choose another --mode." if "not supported" in said else self.needs
+        return ToolError(f"perf record of {self.what} failed: {said or 'it says nothing'}", do)
 
     def script(self, fields):
         """(what perf script says of the samples since it was asked before, ""), or ("", why it says nothing)"""
