@@ -184,6 +184,13 @@ class Installed(Guests):
         return {Path(name).name.removesuffix(".xz") for name in files
                 if re.search(r"pmu.*\.(ko|conf)", Path(name).name)}
 
+    BLOCK = "(?:^    .*\n|^\n)+"
+
+    def page(self, title):
+        """The blocks of commands below a heading of Documentation/fleet.md, each in one string."""
+        part = (cache.TREE / "Documentation/fleet.md").read_text().split(f"# {title}\n")[1].split("\n#")[0]
+        return [re.sub("(?m)^    ", "", block).strip() for block in re.findall(rf"(?m){self.BLOCK}", part) if block.strip()]
+
     def boot(self, program, *arguments):
         """What @program says after a boot of what is installed, by the initramfs."""
         self.inside("mkdir -p /tmp/root; mount --bind / /tmp/root; cd /tmp/root; "
@@ -276,6 +283,27 @@ class Pcp(Installed):
         # Each of a socket's two nodes has all of it.
         self.assertEqual(sorted(said["node"].values()), [0, 0, 1e6, 1e6])
 
+    def test_what_pcp_costs(self):
+        """What the page reckons a thousand machines with; and its commands for the machine that logs them."""
+        title = "A thousand machines with PCP"
+        (self.work / "farm").write_text(self.page(title)[0])
+        said = json.loads(self.inside(f"unshare --net python3 {self.tree()}/tests/packages/what-pcp-costs.py {self.tree()} /mnt/farm"))
+        print(f"# {said}")
+        text = (cache.TREE / "Documentation/fleet.md").read_text().split(f"# {title}\n")[1].split("\n#")[0]
+        rows = re.findall(r"(?m)^\| .* \| (\d+) \| (\d+) \| ([\d.]+) MB \| (\d+) GB \|$", text)
+        self.assertEqual([metrics for metrics, *_ in rows], [metrics for metrics in said["weight"] if metrics != "1"])
+        for metrics, sample, day, fortnight in rows:
+            one = said["weight"][metrics]
+            self.assertEqual(one["bytes"], float(sample))
+            self.assertEqual((f"{one['bytes'] * 8640 / 1e6:.1f}", f"{one['bytes'] * 8640 * 14 / 1e6:.0f}"), (day, fortnight))
+            # As the page has it, with room for a busy host.
+            self.assertLess(one["pmdaperfevent"] + one["pmcd"], 5)
+            self.assertLess(one["pmlogger"], 1)
+            self.assertLess(one["memory"], 2400)
+        self.assertEqual(set(said["farm"]), {"localhost", "127.0.0.1"})
+        for heading in said["farm"].values():
+            self.assertIn("perfevent.derived.memory_read_bytes.value-cpu0", heading)
+
 
 class Dracut(Installed):
     """What RHEL and Fedora make an initramfs with, on Debian: their initramfs is for one machine and has what that loads."""
@@ -326,13 +354,6 @@ pmu-driver {last}
 ask "after {last}"
 dmesg | grep -c -e 'BUG:' -e 'WARNING:' || :
 """
-    BLOCK = "(?:^    .*\n|^\n)+"
-
-    def page(self, title):
-        """The blocks of commands below a heading, each in one string."""
-        part = (cache.TREE / "Documentation/fleet.md").read_text().split(f"## {title}\n")[1].split("\n## ")[0]
-        return [re.sub("(?m)^    ", "", block).strip() for block in re.findall(rf"(?m){self.BLOCK}", part) if block.strip()]
-
     def image(self):
         """What the page builds, in the place that all machines see."""
         self.inside(f"cp -r {self.tree()} /tmp/tree; cd /tmp/tree; RELEASE={self.kernel.release}; "
