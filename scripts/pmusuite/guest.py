@@ -191,10 +191,11 @@ def _kernel_arguments(guest, kernel, models):
 def _smp(guest, models):
     sockets = max((want.sockets for want in models if want.sockets), default=guest.nodes or 1)
     dies = max((want.dies for want in models), default=1)
-    cpus = guest.cpus or sockets * dies * guest.arch.threads
+    threads = next((want.threads for want in models if want.threads), guest.arch.threads)
+    cpus = guest.cpus or sockets * dies * threads
     if cpus % (sockets * dies):
         raise Error(f"--cpus {cpus} cannot be spread over {sockets} sockets" + (f" of {dies} dies" if dies > 1 else ""))
-    threads = math.gcd(cpus // sockets // dies, guest.arch.threads)
+    threads = math.gcd(cpus // sockets // dies, threads)
     # Not every machine knows dies.
     return f"{cpus},sockets={sockets}," + (f"dies={dies}," if dies > 1 else "") + \
         f"cores={cpus // sockets // dies // threads},threads={threads}"

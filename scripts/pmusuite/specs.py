@@ -27,6 +27,7 @@ class Want:
         self.machine = machine.machine
         self.cpu = machine.cpu
         self.append = machine.append
+        self.threads = machine.threads
         self.sockets = sockets
         self.dies = dies
 
