@@ -9,6 +9,8 @@
  *
  * Which kind of unit may use the engines is decided in session.c.
  */
+#include <linux/bitfield.h>
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/export.h>
@@ -110,6 +112,34 @@ struct power_imc_core *power_imc_core_of(struct power_imc *imc, int cpu)
 	return &imc->cores[cpu_core_index_of_thread(cpu)];
 }
 
+/* Is a CPU in the same half of a core as @pir? A core that is not fused is one half. */
+static bool power_imc_half_has(u32 pir, unsigned int halves, int cpu)
+{
+	u32 thread = get_hard_smp_processor_id(cpu), threads = halves * POWER_IMC_HALF_THREADS;
+
+	return thread / threads == pir / threads &&
+	       (halves == 1 || !((thread ^ pir) & POWER_IMC_PIR_FUSED_HALF));
+}
+
+/* The half of a core that a CPU is in, as a bit; 0 if it is in another core. */
+static unsigned int power_imc_half_of(const struct power_imc_core *core, int cpu)
+{
+	for (unsigned int i = 0; i < core->halves; i++)
+		if (power_imc_half_has(core->pir ^ i, core->halves, cpu))
+			return BIT(i);
+	return 0;
+}
+
+/*
+ * Has half @i of a core a CPU that is online? One without may be asleep and not answer, but then
+ * its engine is off, and the first CPU that comes online there starts it. This CPU is awake even on
+ * its way out. Called with core->lock.
+ */
+static bool power_imc_half_is_awake(const struct power_imc_core *core, unsigned int i)
+{
+	return (core->awake | power_imc_half_of(core, smp_processor_id())) & BIT(i);
+}
+
 /*
  * Registers may be lost in deep sleep while the engine is off, so they are always set. The page is
  * set for a trace as well, since the core may count there all the same.
@@ -121,9 +151,10 @@ static int power_imc_engine_set_up(const struct power_imc_core *core)
 
 	/* Firmware may set up both halves at each call. That does no harm while both are off. */
 	for (unsigned int i = 0; i < core->halves && !err; i++)
-		err = firmware->init_core(core->pir ^ i, __pa(core->page));
+		if (power_imc_half_is_awake(core, i))
+			err = firmware->init_core(core->pir ^ i, __pa(core->page));
 	for (unsigned int i = 0; i < core->halves && !err; i++)
-		if (core->type == POWER_IMC_TYPE_TRACE)
+		if (core->type == POWER_IMC_TYPE_TRACE && power_imc_half_is_awake(core, i))
 			err = firmware->init_trace(core->pir ^ i);
 	return err;
 }
@@ -136,7 +167,7 @@ static int power_imc_engine_set_half(const struct power_imc_core *core, u32 pir,
 						    firmware->core(pir, on);
 }
 
-/* Try all halves. Returns the first error. */
+/* Try all halves: one whose last CPU went offline may still be on. Returns the first error. */
 static int power_imc_engine_stop(const struct power_imc_core *core)
 {
 	int first = 0;
@@ -144,7 +175,8 @@ static int power_imc_engine_stop(const struct power_imc_core *core)
 	for (unsigned int i = 0; i < core->halves; i++) {
 		int err = power_imc_engine_set_half(core, core->pir ^ i, false);
 
-		first = first ?: err;
+		if (power_imc_half_is_awake(core, i))
+			first = first ?: err;
 	}
 	return first;
 }
@@ -152,7 +184,8 @@ static int power_imc_engine_stop(const struct power_imc_core *core)
 static bool power_imc_engine_is_off(struct power_imc_core *core)
 {
 	for (unsigned int i = 0; i < core->halves; i++)
-		if (!core->imc->firmware->running(core->pir ^ i, &core->answer))
+		if (power_imc_half_is_awake(core, i) &&
+		    !core->imc->firmware->running(core->pir ^ i, &core->answer))
 			return true;
 	return false;
 }
@@ -166,7 +199,8 @@ static int power_imc_engine_start(struct power_imc_core *core)
 	int err = power_imc_engine_set_up(core);
 
 	for (unsigned int i = 0; i < core->halves && !err; i++)
-		err = power_imc_engine_set_half(core, core->pir ^ i, true);
+		if (power_imc_half_is_awake(core, i))
+			err = power_imc_engine_set_half(core, core->pir ^ i, true);
 	if (err)
 		return err;
 	core->failed = false;
@@ -201,15 +235,6 @@ static int power_imc_engine_stopped(struct power_imc_core *core, int err)
 	return 1;
 }
 
-/* Is a CPU in the same half of a core as @pir? A core that is not fused is one half. */
-static bool power_imc_half_has(u32 pir, unsigned int halves, int cpu)
-{
-	u32 thread = get_hard_smp_processor_id(cpu), threads = halves * POWER_IMC_HALF_THREADS;
-
-	return thread / threads == pir / threads &&
-	       (halves == 1 || !((thread ^ pir) & POWER_IMC_PIR_FUSED_HALF));
-}
-
 /*
  * Call @func on a CPU of the half of a core that has @pir: one that sleeps deeply answers no other,
  * and wakes up for this. Returns false if none of its CPUs is online. Then @func is called here,
@@ -233,6 +258,36 @@ static bool power_imc_half_call(u32 pir, unsigned int halves, smp_call_func_t fu
 	return power_imc_half_has(pir, halves, here);
 }
 
+/* Called with core->lock. A failure is reported once, though there may be many attempts. */
+static void power_imc_engine_restart(struct power_imc_core *core)
+{
+	int err = core->imc->halted ? 0 : power_imc_engine_start(core);
+
+	if (!err || core->failed)
+		return;
+	core->failed = true;
+	dev_warn(core->imc->dev, "the engine of CPU %d's core could not be started again (%pe): events do not count there\n",
+		 core->first_cpu, ERR_PTR(err));
+}
+
+/*
+ * This CPU is online. If it is the first one of a half of a fused core that is used, the half's
+ * engine is to be started. The firmware sets up both halves, so the other one is stopped for that.
+ * Called with core->lock.
+ */
+static void power_imc_engine_awake(struct power_imc_core *core)
+{
+	unsigned int half = power_imc_half_of(core, smp_processor_id());
+
+	if (!(half & ~core->awake))
+		return;
+	core->awake |= half;
+	if (!core->users || core->paused || core->imc->halted)
+		return;
+	power_imc_engine_stop(core);
+	power_imc_engine_restart(core);
+}
+
 /**
  * power_imc_engine_get() - use the engine of a core.
  * @core: the core; this runs on one of its CPUs
@@ -250,6 +305,7 @@ int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, 
 	*holders = 0;
 	raw_spin_lock(&core->lock);
 	power_imc_ldbar_clean_up();
+	power_imc_engine_awake(core);
 	if (core->imc->halted) {
 		err = -ENODEV;
 	} else if (!core->users) {
@@ -289,18 +345,6 @@ void power_imc_engine_put(struct power_imc_core *core, int *holders)
 		*holders += power_imc_engine_stopped(core, power_imc_engine_stop(core));
 	}
 	raw_spin_unlock(&core->lock);
-}
-
-/* Called with core->lock. A failure is reported once, though there may be many attempts. */
-static void power_imc_engine_restart(struct power_imc_core *core)
-{
-	int err = core->imc->halted ? 0 : power_imc_engine_start(core);
-
-	if (!err || core->failed)
-		return;
-	core->failed = true;
-	dev_warn(core->imc->dev, "the engine of CPU %d's core could not be started again (%pe): events do not count there\n",
-		 core->first_cpu, ERR_PTR(err));
 }
 
 struct power_imc_pause {
@@ -425,6 +469,63 @@ void power_imc_engine_look(struct power_imc_core *core)
 		power_imc_half_call(core->pir, core->halves, power_imc_engine_look_here, core);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_look);
+
+/**
+ * power_imc_engine_arrive() - this CPU is online, or stays after all.
+ * @core: its core
+ *
+ * Context: on the CPU; process.
+ */
+void power_imc_engine_arrive(struct power_imc_core *core)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&core->lock, flags);
+	power_imc_engine_awake(core);
+	raw_spin_unlock_irqrestore(&core->lock, flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_arrive);
+
+/**
+ * power_imc_engine_leave() - a CPU goes offline, or is offline.
+ * @core: its core
+ * @leaves: the CPU
+ *
+ * Context: process; one CPU at a time goes.
+ */
+void power_imc_engine_leave(struct power_imc_core *core, int leaves)
+{
+	unsigned int half = power_imc_half_of(core, leaves);
+	unsigned long flags;
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		if (cpu != leaves && power_imc_half_of(core, cpu) == half)
+			return;
+	raw_spin_lock_irqsave(&core->lock, flags);
+	core->awake &= ~half;
+	raw_spin_unlock_irqrestore(&core->lock, flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_leave);
+
+/**
+ * power_imc_engines_count_halves() - find out which halves of cores have a CPU online.
+ * @imc: the device; power_imc_engine_arrive() and power_imc_engine_leave() are called from now on
+ *
+ * Context: may sleep.
+ */
+void power_imc_engines_count_halves(struct power_imc *imc)
+{
+	int cpu;
+
+	cpus_read_lock();
+	for_each_online_cpu(cpu) {
+		struct power_imc_core *core = power_imc_core_of(imc, cpu);
+
+		core->awake |= power_imc_half_of(core, cpu);
+	}
+	cpus_read_unlock();
+}
 
 struct power_imc_quiesce {
 	const struct power_imc_firmware *firmware;

@@ -143,6 +143,7 @@ struct power_imc_core {
 	void *page;			/* POWER_IMC_PAGE_SIZE, where the core counts to */
 	u32 pir;			/* of the first thread; pir ^ 1 is in the other half */
 	unsigned int halves;
+	unsigned int awake;		/* halves with a CPU online, a bit each; under lock */
 	int first_cpu;
 	struct power_imc *imc;
 };
@@ -205,6 +206,9 @@ void power_imc_engine_put(struct power_imc_core *core, int *holders);
 int power_imc_engine_pause(struct power_imc_core *core);
 void power_imc_engine_resume(struct power_imc_core *core);
 void power_imc_engine_look(struct power_imc_core *core);
+void power_imc_engine_arrive(struct power_imc_core *core);
+void power_imc_engine_leave(struct power_imc_core *core, int leaves);
+void power_imc_engines_count_halves(struct power_imc *imc);
 int power_imc_engines_create(struct power_imc *imc);
 int power_imc_engines_quiesce(struct power_imc *imc);
 void power_imc_engines_wait(void);

@@ -243,8 +243,12 @@ static s32 power_imc_idle_limit_wanted(void)
 
 static void power_imc_idle_hold(void)
 {
-	if (cpu_latency_qos_request_active(&power_imc_session_request))
-		cpu_latency_qos_update_request(&power_imc_session_request, power_imc_session_limit);
+	if (!cpu_latency_qos_request_active(&power_imc_session_request))
+		return;
+	cpu_latency_qos_update_request(&power_imc_session_request, power_imc_session_limit);
+	/* A CPU of one half of a fused core starts both: await that the other one wakes up. */
+	if (power_imc_halves() > 1)
+		kick_all_cpus_sync();
 }
 
 /*
@@ -492,7 +496,11 @@ static int power_imc_cpu_prepare(unsigned int cpu)
 /* The CPU did not come online after all, or has gone offline. */
 static int power_imc_cpu_dead(unsigned int cpu)
 {
-	power_imc_engine_resume(power_imc_core_of(power_imc_session_imc, cpu));
+	struct power_imc_core *core = power_imc_core_of(power_imc_session_imc, cpu);
+
+	/* On its way out it may have powered a box, and so come back. */
+	power_imc_engine_leave(core, cpu);
+	power_imc_engine_resume(core);
 	return 0;
 }
 
@@ -505,6 +513,7 @@ static int power_imc_cpu_online(unsigned int cpu)
 	local_irq_save(flags);
 	power_imc_ldbar_clean_up();
 	local_irq_restore(flags);
+	power_imc_engine_arrive(core);
 	/*
 	 * LDBAR was not clean. If a box was powered, that may have cleared it a moment ago: let it
 	 * act.
@@ -515,6 +524,13 @@ static int power_imc_cpu_online(unsigned int cpu)
 	return 0;
 }
 
+/* On @cpu. */
+static int power_imc_cpu_offline(unsigned int cpu)
+{
+	power_imc_engine_leave(power_imc_core_of(power_imc_session_imc, cpu), cpu);
+	return 0;
+}
+
 static void power_imc_cpus_unwatch(void *unused)
 {
 	cpuhp_remove_state_nocalls(power_imc_prepare_state);
@@ -522,8 +538,8 @@ static void power_imc_cpus_unwatch(void *unused)
 }
 
 /**
- * power_imc_session_watch_cpus() - clear LDBAR of every CPU that comes online, until the device
- * goes.
+ * power_imc_session_watch_cpus() - until the device goes, clear LDBAR of every CPU that comes
+ * online, and know which halves of fused cores have one.
  * @imc: the device; its session has begun
  *
  * Return: 0 or a negative errno.
@@ -536,7 +552,7 @@ int power_imc_session_watch_cpus(struct power_imc *imc)
 		return 0;
 	/* A CPU that comes in between must not pause an engine that it does not resume. */
 	state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "perf/power_imc:online",
-					  power_imc_cpu_online, NULL);
+					  power_imc_cpu_online, power_imc_cpu_offline);
 	if (state < 0)
 		return state;
 	power_imc_online_state = state;
@@ -547,5 +563,6 @@ int power_imc_session_watch_cpus(struct power_imc *imc)
 		return state;
 	}
 	power_imc_prepare_state = state;
+	power_imc_engines_count_halves(imc);
 	return devm_add_action_or_reset(imc->dev, power_imc_cpus_unwatch, NULL);
 }

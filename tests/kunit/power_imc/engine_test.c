@@ -22,6 +22,7 @@ static const enum power_imc_type uses[] = {
 	POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD, POWER_IMC_TYPE_TRACE,
 };
 
+#define BOTH_HALVES	(BIT(0) | BIT(1))
 #define ENGINE_CORES	3
 /* Of the cores' first threads. */
 static const u32 engine_pirs[ENGINE_CORES] = { 0x08, 0x10, 0x58 };
@@ -42,6 +43,7 @@ static int engine_test_init(struct kunit *test)
 		imc->cores[i].imc = imc;
 		imc->cores[i].pir = engine_pirs[i];
 		imc->cores[i].halves = 1;
+		imc->cores[i].awake = BOTH_HALVES;
 		imc->cores[i].page = kunit_kzalloc(test, POWER_IMC_PAGE_SIZE, GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, imc->cores[i].page);
 	}
@@ -274,6 +276,202 @@ static void half_of_a_fused_core_does_not_start(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, firmware_log.engines[0x10], ENGINE_OFF);
 	KUNIT_EXPECT_EQ(test, firmware_log.engines[0x11], ENGINE_OFF);
 	expect_all_free(test);
+}
+
+/* A half without a CPU online sleeps and does not answer, and nobody needs its engine. */
+static void half_without_cpu_is_not_needed(struct kunit *test)
+{
+	struct power_imc_core *core = &imc->cores[1];
+
+	core->halves = 2;
+	for (int i = 0; i < ARRAY_SIZE(uses) * 2; i++) {
+		u32 silent = core->pir ^ (i % 2);
+
+		firmware_forget();
+		core->awake = BOTH_HALVES & ~BIT(i % 2);
+		firmware_log.error_pir = silent;
+		for (int call = 0; call < FIRMWARE_CALLS; call++)
+			firmware_log.error[call] = -EIO;
+		KUNIT_EXPECT_EQ(test, get(1, uses[i / 2]), 0);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
+		power_imc_engine_look(core);
+		KUNIT_EXPECT_EQ(test, core->restarts, 0U);
+		KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), 0);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
+		power_imc_engine_resume(core);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
+		put(1);
+		KUNIT_EXPECT_FALSE(test, core->stuck);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
+		expect_all_free(test);
+	}
+}
+
+/* On CPU 0: CPUs 0 and 1 as the two halves of a core, of which the second has no CPU online. */
+static struct power_imc_core *fused_here(struct kunit *test)
+{
+	struct power_imc_core *core = &imc->cores[0];
+
+	KUNIT_ASSERT_GE(test, num_online_cpus(), 2U);
+	KUNIT_ASSERT_EQ(test, get_hard_smp_processor_id(0) ^ get_hard_smp_processor_id(1), 1);
+	/* A test's task ends with it. */
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
+	core->pir = get_hard_smp_processor_id(0);
+	core->halves = 2;
+	core->awake = BIT(0);
+	return core;
+}
+
+struct on_cpu {
+	enum power_imc_type use;
+	int err;
+};
+
+static void get_on_cpu(void *data)
+{
+	struct on_cpu *on = data;
+
+	on->err = power_imc_session_power_on(&imc->cores[0], on->use);
+}
+
+static void put_on_cpu(void *unused)
+{
+	power_imc_session_power_off(&imc->cores[0]);
+}
+
+static int get_on(int cpu, enum power_imc_type use)
+{
+	struct on_cpu on = { .use = use };
+
+	return smp_call_function_single(cpu, get_on_cpu, &on, true) ?: on.err;
+}
+
+static void put_on(int cpu)
+{
+	smp_call_function_single(cpu, put_on_cpu, NULL, true);
+}
+
+static void arrive(void *core)
+{
+	power_imc_engine_arrive(core);
+}
+
+static void leave(void *core)
+{
+	power_imc_engine_leave(core, smp_processor_id());
+}
+
+/* The half of a CPU that comes is started where the other one is used, and nowhere else. */
+static void half_is_started_by_its_first_cpu(struct kunit *test)
+{
+	struct power_imc_core *core = fused_here(test);
+
+	for (int i = 0; i < ARRAY_SIZE(uses); i++) {
+		unsigned int calls;
+
+		firmware_forget();
+		core->awake = BIT(0);
+		smp_call_function_single(1, arrive, core, true);
+		KUNIT_EXPECT_EQ(test, firmware_log.nr_kept, 0U);
+		KUNIT_EXPECT_EQ(test, core->awake, (unsigned int)BOTH_HALVES);
+		core->awake = BIT(0);
+		KUNIT_EXPECT_EQ(test, get_on(0, uses[i]), 0);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
+		smp_call_function_single(1, arrive, core, true);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 2U);
+		KUNIT_EXPECT_EQ(test, firmware_log.cut_off, 0U);
+		calls = firmware_log.nr_kept;
+		/* Another CPU of a half that has one. */
+		smp_call_function_single(1, arrive, core, true);
+		power_imc_engine_look(core);
+		KUNIT_EXPECT_EQ(test, firmware_log.nr_kept, calls);
+		KUNIT_EXPECT_EQ(test, core->restarts, 0U);
+		put_on(0);
+		expect_all_free(test);
+	}
+}
+
+/* Its first box may be powered before anybody says that the CPU is online. */
+static void half_is_started_by_its_first_box(struct kunit *test)
+{
+	struct power_imc_core *core = fused_here(test);
+	unsigned int calls;
+
+	KUNIT_EXPECT_EQ(test, get_on(0, POWER_IMC_TYPE_THREAD), 0);
+	KUNIT_EXPECT_EQ(test, get_on(1, POWER_IMC_TYPE_THREAD), 0);
+	KUNIT_EXPECT_EQ(test, firmware_log.on, 2U);
+	calls = firmware_log.nr_kept;
+	smp_call_function_single(1, arrive, core, true);
+	KUNIT_EXPECT_EQ(test, firmware_log.nr_kept, calls);
+	put_on(1);
+	KUNIT_EXPECT_EQ(test, firmware_log.on, 2U);
+	put_on(0);
+}
+
+/* While the engines are paused it waits as the other half does, and when all is off it stays off. */
+static void half_that_comes_meanwhile(struct kunit *test)
+{
+	struct power_imc_core *core = fused_here(test);
+
+	KUNIT_EXPECT_EQ(test, get_on(0, POWER_IMC_TYPE_CORE), 0);
+	KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), 0);
+	smp_call_function_single(1, arrive, core, true);
+	KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
+	power_imc_engine_resume(core);
+	KUNIT_EXPECT_EQ(test, firmware_log.on, 2U);
+	core->awake = BIT(0);
+	imc->halted = true;
+	firmware_forget();
+	smp_call_function_single(1, arrive, core, true);
+	KUNIT_EXPECT_EQ(test, firmware_log.nr_kept, 0U);
+	put_on(0);
+}
+
+/* Its last CPU goes, and it falls asleep and loses its switch; when that is back it is started anew. */
+static void half_without_its_last_cpu(struct kunit *test)
+{
+	struct power_imc_core *core = fused_here(test);
+	u32 second = core->pir ^ 1;
+
+	core->awake = BOTH_HALVES;
+	KUNIT_EXPECT_EQ(test, get_on(0, POWER_IMC_TYPE_CORE), 0);
+	KUNIT_EXPECT_EQ(test, firmware_log.on, 2U);
+	core->awake = BIT(0);
+	firmware_log.engines[second] = ENGINE_UNKNOWN;
+	firmware_log.on--;
+	firmware_log.error_pir = second;
+	firmware_log.error[CALL_CORE_OFF] = -EIO;
+	power_imc_engine_look(core);
+	KUNIT_EXPECT_EQ(test, core->restarts, 0U);
+	firmware_log.error[CALL_CORE_OFF] = 0;
+	smp_call_function_single(1, arrive, core, true);
+	KUNIT_EXPECT_EQ(test, firmware_log.on, 2U);
+	core->awake = BIT(0);
+	firmware_log.engines[second] = ENGINE_UNKNOWN;
+	firmware_log.on--;
+	firmware_log.error[CALL_CORE_OFF] = -EIO;
+	put_on(0);
+	KUNIT_EXPECT_FALSE(test, core->stuck);
+	expect_all_free(test);
+}
+
+/* A core that has another CPU stays awake, and what the last one says on its way out is the truth. */
+static void last_cpu_of_a_core_answers(struct kunit *test)
+{
+	struct power_imc_core *core = fused_here(test);
+
+	core->halves = 1;
+	smp_call_function_single(1, leave, core, true);
+	KUNIT_EXPECT_EQ(test, core->awake, (unsigned int)BIT(0));
+	core->awake = 0;
+	firmware_log.error[CALL_CORE_OFF] = -EIO;
+	KUNIT_EXPECT_EQ(test, get_on(0, POWER_IMC_TYPE_CORE), 0);
+	put_on(0);
+	KUNIT_EXPECT_TRUE(test, core->stuck);
+	firmware_log.error[CALL_CORE_OFF] = 0;
+	KUNIT_EXPECT_EQ(test, get_on(0, POWER_IMC_TYPE_CORE), 0);
+	put_on(0);
+	KUNIT_EXPECT_FALSE(test, core->stuck);
 }
 
 /* While a CPU of the core comes its engine is off, and then on again as it was, if anybody uses it. */
@@ -817,6 +1015,12 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(firmware_is_told_the_same_thread),
 	KUNIT_CASE(both_halves_of_a_fused_core),
 	KUNIT_CASE(half_of_a_fused_core_does_not_start),
+	KUNIT_CASE(half_without_cpu_is_not_needed),
+	KUNIT_CASE(half_is_started_by_its_first_cpu),
+	KUNIT_CASE(half_is_started_by_its_first_box),
+	KUNIT_CASE(half_that_comes_meanwhile),
+	KUNIT_CASE(half_without_its_last_cpu),
+	KUNIT_CASE(last_cpu_of_a_core_answers),
 	KUNIT_CASE(paused_while_a_cpu_comes),
 	KUNIT_CASE(each_half_is_paused_by_its_own_cpu),
 	KUNIT_CASE(half_of_a_fused_core_is_not_paused),
