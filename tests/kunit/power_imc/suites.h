@@ -48,6 +48,8 @@ extern struct kunit_suite power_imc_numbers_suite;
 extern struct kunit_suite power_imc_catalog_suite;
 extern struct kunit_suite power_imc_bad_catalog_suite;
 extern struct kunit_suite power_imc_engine_suite;
+extern struct kunit_suite power_imc_fused_suite;
+extern struct kunit_suite power_imc_ldbar_suite;
 extern struct kunit_suite power_imc_units_suite;
 extern struct kunit_suite power_imc_nest_suite;
 /* Of power_imc_trace_test: */
