@@ -9,7 +9,6 @@
  *
  * Which kind of unit may use the engines is decided in session.c.
  */
-#include <linux/bitfield.h>
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -167,7 +166,10 @@ static int power_imc_engine_set_half(const struct power_imc_core *core, u32 pir,
 						    firmware->core(pir, on);
 }
 
-/* Try all halves: one whose last CPU went offline may still be on. Returns the first error. */
+/*
+ * Try all halves: one whose last CPU went offline may still be on. Returns the first error of those
+ * that are awake.
+ */
 static int power_imc_engine_stop(const struct power_imc_core *core)
 {
 	int first = 0;

@@ -273,7 +273,7 @@ static int power_imc_opal_init_core(u32 pir, u64 page)
 	int err = power_imc_opal_errno(power_imc_opal_init(OPAL_IMC_COUNTERS_CORE, page, pir));
 
 	/* The firmware also sets up the other half of a fused core, which may be asleep. */
-	if (err && power_imc_halves() > 1 && power_imc_generation() != POWER_IMC_UNKNOWN)
+	if (err == -EIO && power_imc_halves() > 1 && power_imc_generation() != POWER_IMC_UNKNOWN)
 		err = power_imc_scom_init_core(pir, page);
 	return err;
 }

@@ -30,6 +30,7 @@
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/of.h>
 #include <linux/pm_qos.h>
 #include <linux/slab.h>
@@ -75,6 +76,8 @@ static int power_imc_session_error;			/* of registering the probes */
 static DECLARE_WAIT_QUEUE_HEAD(power_imc_session_wait);
 static struct pm_qos_request power_imc_session_request;
 static s32 power_imc_session_limit;			/* for the request, in us */
+static DEFINE_MUTEX(power_imc_idle_mutex);
+static bool power_imc_idle_held;			/* the request has the limit */
 static struct tracepoint *power_imc_switch_tracepoint, *power_imc_exit_tracepoint;
 static int power_imc_prepare_state, power_imc_online_state;
 
@@ -241,14 +244,20 @@ static s32 power_imc_idle_limit_wanted(void)
 	return max_latency ?: POWER_IMC_NO_LIMIT;
 }
 
+/* After the claim, or the work item may end the request. */
 static void power_imc_idle_hold(void)
 {
 	if (!cpu_latency_qos_request_active(&power_imc_session_request))
 		return;
-	cpu_latency_qos_update_request(&power_imc_session_request, power_imc_session_limit);
-	/* A CPU of one half of a fused core starts both: await that the other one wakes up. */
-	if (power_imc_halves() > 1)
-		kick_all_cpus_sync();
+	mutex_lock(&power_imc_idle_mutex);
+	if (!power_imc_idle_held) {
+		cpu_latency_qos_update_request(&power_imc_session_request, power_imc_session_limit);
+		/* A CPU of one half of a fused core starts both: await that the other wakes up. */
+		if (power_imc_halves() > 1)
+			kick_all_cpus_sync();
+		power_imc_idle_held = true;
+	}
+	mutex_unlock(&power_imc_idle_mutex);
 }
 
 /*
@@ -257,12 +266,12 @@ static void power_imc_idle_hold(void)
  */
 static void power_imc_idle_drop(void)
 {
-	if (!cpu_latency_qos_request_active(&power_imc_session_request))
-		return;
-	cpu_latency_qos_update_request(&power_imc_session_request, PM_QOS_DEFAULT_VALUE);
-	/* An event that was opened meanwhile may have made its request before this ended it. */
-	if (power_imc_session_is_used())
-		power_imc_idle_hold();
+	mutex_lock(&power_imc_idle_mutex);
+	if (power_imc_idle_held && !power_imc_session_is_used()) {
+		cpu_latency_qos_update_request(&power_imc_session_request, PM_QOS_DEFAULT_VALUE);
+		power_imc_idle_held = false;
+	}
+	mutex_unlock(&power_imc_idle_mutex);
 }
 
 /* The task that goes is still current; interrupts are off. */
@@ -477,6 +486,7 @@ void power_imc_session_end(void)
 	cancel_delayed_work_sync(&power_imc_session_work);
 	if (cpu_latency_qos_request_active(&power_imc_session_request))
 		cpu_latency_qos_remove_request(&power_imc_session_request);
+	power_imc_idle_held = false;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_session_end);
 
