@@ -239,7 +239,8 @@ phys_addr_t intel_imc_controller_address(u32 base, u32 mem);
 phys_addr_t intel_imc_mmio_find(struct pci_dev *pdev, unsigned int controller, u32 *base, u32 *mem);
 bool intel_imc_mmio_is_certain(const struct intel_imc_blocks *blocks, unsigned int number);
 int intel_imc_mmio_setup(struct intel_imc_channel *ch);
-int intel_imc_mmio_setup_if_there(struct intel_imc_channel *ch);
+int intel_imc_mmio_setup_if_there(struct intel_imc_channel *ch,
+				  int (*call)(struct intel_imc_channel *ch, intel_imc_step_t step));
 bool intel_imc_mmio_is_taken(unsigned int number);
 int intel_imc_mmio_check_owner(struct pci_dev *pdev, unsigned int number);
 

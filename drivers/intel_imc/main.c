@@ -322,8 +322,9 @@ static int intel_imc_setup_channel(struct intel_imc_channel *ch)
 
 	if (!blocks)
 		return intel_imc_io_setup(ch);
-	return intel_imc_mmio_is_certain(blocks, ch->number) ? intel_imc_mmio_setup(ch) :
-							       intel_imc_mmio_setup_if_there(ch);
+	if (intel_imc_mmio_is_certain(blocks, ch->number))
+		return intel_imc_mmio_setup(ch);
+	return intel_imc_mmio_setup_if_there(ch, intel_imc_try_on_socket);
 }
 
 /*
@@ -361,7 +362,7 @@ static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	unsigned int nr, added = 0;
 	struct intel_imc_function *fn;
 	struct intel_imc_units *units;
-	int number, socket, err;
+	int number, socket, err, first = 0;
 
 	if (!part)
 		return -ENODEV;
@@ -391,9 +392,10 @@ static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		err = intel_imc_setup_channel(&fn->channels[i]) ?:
 		      intel_imc_add_channel(&fn->channels[i]);
 		added += !err;
+		first = first ?: err;
 	}
 	if (!added)
-		return err;
+		return first;
 	for (unsigned int i = 0; part->free && i < part->blocks->controllers; i++)
 		intel_imc_free_setup(pdev, part->free, i, socket);
 	return 0;

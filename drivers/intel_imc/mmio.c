@@ -171,9 +171,18 @@ int intel_imc_mmio_setup(struct intel_imc_channel *ch)
 	return 0;
 }
 
+static int intel_imc_mmio_ask(struct intel_imc_channel *ch)
+{
+	bool there = !PCI_POSSIBLE_ERROR(intel_imc_mmio_read(ch, ch->layout->box_ctl)) &&
+		     intel_imc_channel_keeps(ch);
+
+	return there ? 0 : -ENODEV;
+}
+
 /**
  * intel_imc_mmio_setup_if_there() - the same for a channel that few machines have.
  * @ch: the channel; its io, block and regs are set
+ * @call: calls a step that accesses registers, on a CPU of the socket, so that this does not sleep
  *
  * Nothing is said of one that is not there, and none of its memory stays reserved. It is left to
  * another driver that has a PMU of its name.
@@ -181,7 +190,8 @@ int intel_imc_mmio_setup(struct intel_imc_channel *ch)
  * Context: may sleep. 2 reads and 2 writes.
  * Return: 0; -EBUSY, -ENODEV or -ENOMEM.
  */
-int intel_imc_mmio_setup_if_there(struct intel_imc_channel *ch)
+int intel_imc_mmio_setup_if_there(struct intel_imc_channel *ch,
+				  int (*call)(struct intel_imc_channel *ch, intel_imc_step_t step))
 {
 	struct device *dev = &ch->pdev->dev;
 	int err = -ENOMEM;
@@ -197,12 +207,11 @@ int intel_imc_mmio_setup_if_there(struct intel_imc_channel *ch)
 		return -EBUSY;
 	ch->regs = devm_ioremap(dev, ch->block, INTEL_IMC_BLOCK_SIZE);
 	if (ch->regs) {
-		if (!PCI_POSSIBLE_ERROR(intel_imc_mmio_read(ch, ch->layout->box_ctl)) &&
-		    intel_imc_channel_keeps(ch))
+		err = call(ch, intel_imc_mmio_ask);
+		if (!err)
 			return 0;
 		devm_iounmap(dev, ch->regs);
 		ch->regs = NULL;
-		err = -ENODEV;
 	}
 	devm_release_mem_region(dev, ch->block, INTEL_IMC_BLOCK_SIZE);
 	return err;
