@@ -39,14 +39,14 @@ def symbol_file(arch, kallsyms, path):
     if not found:
         raise Error("the guest's kernel does not tell its symbols")
     first, last = found[0][0], found[-1][0]
-    lines = ['.section .kernel, "ax", @nobits', f"kernel: .space {last + 4 - first}"]
+    lines = ['.section .kernel, "ax", @nobits', f".Lkernel: .space {last + 4 - first}"]
     for address, kind, name in found:
         times[name] += 1
         # The assembler wants each name once.
         name = f'"{name}"' if times[name] == 1 else f'"{name}~{times[name]}"'
         # The linker would leave local ones out.
         lines += [f".globl {name}", f".type {name}, %{'function' if kind in 'tTwW' else 'object'}",
-                  f".set {name}, kernel + {address - first}"]
+                  f".set {name}, .Lkernel + {address - first}"]
     source = path.with_suffix(".s")
     source.write_text("".join(f"{line}\n" for line in lines))
     run([f"{build.compiler(arch)}gcc", "-nostdlib", "-static", f"-Wl,-e,0,--build-id=none,--section-start=.kernel={first:#x}",

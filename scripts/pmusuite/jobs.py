@@ -49,7 +49,7 @@ SCRIPTS = ("scripts", *(str(path.relative_to(TREE)) for path in sorted((TREE / "
 # What every guest's outcome depends on; a PMU's own folders come to that.
 MODEL_SOURCES = ("tests/models/Makefile", "tests/models/prepare-headers", "tests/models/common")
 GUEST_SOURCES = ("Kbuild", "Makefile", "include", "drivers/core", *SCRIPTS, "tests/guest/init", TEST_LIBRARY, *MODEL_SOURCES,
-                 *(str(path.relative_to(TREE)) for pattern in ("*.[ch]", "pmu-*/*.[ch]")
+                 *(str(path.relative_to(TREE)) for pattern in ("*.[ch]", "*/*.[ch]")
                    for path in sorted(build.GUEST_PROGRAMS.glob(pattern))))
 
 
@@ -82,6 +82,7 @@ def python_tests(paths, beside=()):
     """The tests in the files @paths, by the names that results have; a class has those of its bases, here or in files @beside."""
     classes = {}        # (name of a file without ".py", name): what it is derived from, its own tests
     for path in (*paths, *beside):
+        own = []
         for found in re.finditer(r"(?m)^class (\w+)(?:\((.*)\))?:|^    def (test_\w+)", (TREE / path).read_text()):
             if found[1]:
                 own = []

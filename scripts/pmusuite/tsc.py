@@ -27,12 +27,16 @@ def _moment(rdtsc):
 
 @functools.cache
 def khz():
-    """None if the host has another counter."""
+    """None if the host has another counter, or lets no program make code."""
     if platform.machine() != "x86_64":
         return None
-    code = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    try:
+        code = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    except OSError:
+        return None
     code.write(_RDTSC)
-    rdtsc = ctypes.CFUNCTYPE(ctypes.c_uint64)(ctypes.addressof(ctypes.c_char.from_buffer(code)))
+    # Another thread of Python does not come between.
+    rdtsc = ctypes.PYFUNCTYPE(ctypes.c_uint64)(ctypes.addressof(ctypes.c_char.from_buffer(code)))
     first = _moment(rdtsc)
     time.sleep(_SECONDS)
     last = _moment(rdtsc)

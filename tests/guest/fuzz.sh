@@ -48,8 +48,8 @@ fuzz() {
 		--check "{ sh /tmp/plain && sh $0 accepted; } > /tmp/said 2>&1" "$@" > /tmp/fuzzed ||
 		{ cat /tmp/fuzzed /tmp/said; exit 1; }
 	show < /tmp/fuzzed
-	# The debug kernel has none.
-	[ ! -e /proc/sys/kernel/seccomp ] || contains "all filters were set" "$(cat /tmp/fuzzed)" '^seccomp: ([0-9]+), good \1$'
+	# The debug kernel has none, and a short run may make no such call.
+	! grep -q ^seccomp: /tmp/fuzzed || [ ! -e /proc/sys/kernel/seccomp ] || contains "all filters were set" "$(cat /tmp/fuzzed)" '^seccomp: ([0-9]+), good \1$'
 	show "$(awk '{ all += $1; counted += $2; some += $3 } END { print counted " of " all " accepted configs were counted again, " some " of them something" }' /tmp/counted)"
 	within "configs that counted something" "$(awk '{ some += $3 } END { print some + 0 }' /tmp/counted)" 10 1000000
 }

@@ -107,8 +107,9 @@ class Command(unittest.TestCase):
             said = [int(word.split("=")[1]) for word in line if word.startswith("tsc_early_khz=")]
             self.assertEqual(len(said), platform.machine() == "x86_64" and not options)
             for khz in said:
-                # Measured again, over as long a time.
+                # Measured again, over as long a time; and no processor's is slower than 500 MHz, or faster than 10 GHz.
                 self.assertAlmostEqual(khz / tsc.khz.__wrapped__(), 1, delta=.001)
+                self.assertTrue(500_000 < khz < 10_000_000, khz)
         self.assertNotIn("tsc_early_khz", self.after(self.command("arm64"), "-append"))
 
     def test_boots_are_quick_but_where_instructions_are_counted(self):
