@@ -17,7 +17,7 @@ import urllib.request
 from pathlib import Path
 
 import tree
-from promtool import prometheus, promtool
+from promtool import cache, prometheus, promtool
 from pmutools.count import Reading
 from pmutools.top import frames, main, output
 
@@ -296,8 +296,8 @@ class Live:
                           f"rule_files: [{quoted(RULES)}]\n"
                           f"scrape_configs:\n  - job_name: node\n    static_configs:\n{targets}")
         self.log = Path(self.directory.name, "log").open("w+")
-        self.process = subprocess.Popen([prometheus(), f"--web.listen-address={self.address}", f"--config.file={config}",
-                                         f"--storage.tsdb.path={self.directory.name}/data"],
+        self.process = subprocess.Popen(cache.bound([prometheus(), f"--web.listen-address={self.address}", f"--config.file={config}",
+                                         f"--storage.tsdb.path={self.directory.name}/data"]),
                                         stdout=self.log, stderr=subprocess.STDOUT)
 
     def close(self):
@@ -316,7 +316,7 @@ class Live:
     def wait(self, query):
         """Until something is the answer."""
         end = time.monotonic() + self.PATIENCE
-        while time.monotonic() < end:
+        while time.monotonic() < end and self.process.poll() is None:
             with contextlib.suppress(OSError):
                 if self.get("query", query=query)["result"]:
                     return

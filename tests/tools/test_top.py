@@ -115,8 +115,11 @@ class TestIntel(unittest.TestCase):
         self.assertEqual(machine.pmus["uncore_imc_2"].driver.kind, sysfs.IN_TREE)
         with mock.patch.object(icelake.time, "sleep", kernel.wait):
             self.assertEqual(intel_imc.View.of(machine, options()).channels("0"), ["0", "1", "3", "4"])
-            kernel.refuses, kernel.stands = {}, {("uncore_imc_5", cpu) for cpu in machine.cpus}
+            kernel.refuses, kernel.silent = {}, {"uncore_imc_5"}
             self.assertEqual(intel_imc.View.of(machine, options()).channels("0"), ["0", "1", "2", "3", "4"])
+            # Somebody has its counters.
+            kernel.pinned = {"uncore_imc_5": 1}
+            self.assertEqual(intel_imc.View.of(machine, options()).channels("0"), ["0", "1", "2", "3", "4", "5"])
             self.assertEqual(kernel.groups, [])
 
     def free_running(self):

@@ -39,6 +39,7 @@ class Kernel:
         self.groups = []                # those that are open
         self.stale = set()              # (PMU, CPU) where what is open reads as one whose device went
         self.stands = set()             # (PMU, CPU) where time stands still for what is open
+        self.silent = set()             # PMUs that count nothing, as one of a channel that is not there
         self.refuses = {}               # PMU: errno of an open
         self.pinned = {}                # PMU: of how many events no group comes to its turn
         self.bad = ""                   # a part of names that the driver refuses
@@ -83,7 +84,8 @@ class Group:
 
     def read(self):
         self.gone |= self.lost
-        return {} if self.gone else {one.key: count.Reading(self.running * self.kernel.RATE // 10**9, self.enabled, self.running)
+        rate = 0 if self.pmu in self.kernel.silent else self.kernel.RATE
+        return {} if self.gone else {one.key: count.Reading(self.running * rate // 10**9, self.enabled, self.running)
                                      for one in self.wants}
 
     def close(self):

@@ -35,11 +35,11 @@ def is_there(machine, pmu):
 
 
 def has_clock(machine, pmu):
-    """Does a PMU's clock advance? Not if it may not be counted."""
+    """Does a PMU's clock advance? Not if it may not be counted. Who got no turn to count it cannot say that it does not."""
     try:
         with count.Session([[count.want(cpu, pmu, "event=0x0", cpu)] for cpu in pmu.cpus], machine.paranoid) as session:
             session.enable()
             time.sleep(0.01)
-            return any(reading.value for reading in session.read()[0].values())
+            return any(reading.value or not reading.running for reading in session.read()[0].values())
     except ToolError:
         return False
