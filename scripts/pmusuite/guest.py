@@ -304,9 +304,15 @@ def _run(command, preload, time_left, sinks, shell, gdb=None):
     return process.returncode, timed_out
 
 
-def _firmware_gave_up(log, code, timed_out):
-    """Skiboot has once hung and reset the machine, where nothing that is tested here had begun."""
-    return not code and not timed_out and b"Linux version" not in log
+def _failed_before_it_began(log, code, timed_out):
+    """Did the emulator or firmware fail, where nothing that is tested here had begun?
+
+    Skiboot has once hung and reset the machine. And a CPU of QEMU has once executed a breakpoint that the kernel had put
+    into its own code, and had taken back meanwhile.
+    """
+    reset = not code and b"Linux version" not in log
+    breakpoint_of_old = b"Oops: int3" in log and b"Run /init" not in log
+    return not timed_out and (reset or breakpoint_of_old)
 
 
 def _judge(guest, log, status):
@@ -342,9 +348,9 @@ def _start(guests, sinks, time_left, token=None):
             begin = time.monotonic()
             code, timed_out = _run(_qemu(guest, kernel, initramfs), preload, lambda: time_left(begin),
                                    {"console": log.extend, **sinks}, guest.shell, guest.gdb)
-            if last or guest.shell or guest.gdb or not _firmware_gave_up(log, code, timed_out):
+            if last or guest.shell or guest.gdb or not _failed_before_it_began(log, code, timed_out):
                 break
-            cache.say("the firmware gave up before the kernel began: once more")
+            cache.say("the guest failed before its init began: once more")
             log.clear()
     if code:
         log += b"\nQEMU exited with status %d\n" % code

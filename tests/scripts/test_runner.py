@@ -372,12 +372,15 @@ class Report(unittest.TestCase):
                                          "FAIL job: b\n       | 6 of 7\n       got 6\n")
 
 
-class Firmware(unittest.TestCase):
-    def test_only_a_guest_whose_kernel_never_began_is_started_again(self):
+class Beginning(unittest.TestCase):
+    def test_only_a_guest_whose_init_never_began_is_started_again(self):
         for log, code, timed_out, again in ((b"STB: secure boot\n", 0, False, True), (b"Linux version 6\n", 0, False, False),
-                                            (b"", 1, False, False), (b"", 0, True, False)):
+                                            (b"", 1, False, False), (b"", 0, True, False),
+                                            (b"Linux version 6\nOops: int3: 0000\n", 0, False, True),
+                                            (b"Linux version 6\nRun /init\nOops: int3: 0000\n", 0, False, False),
+                                            (b"Linux version 6\nOops: 0002\n", 0, False, False)):
             with self.subTest(log=log, code=code, timed_out=timed_out):
-                self.assertEqual(guest._firmware_gave_up(log, code, timed_out), again)
+                self.assertEqual(guest._failed_before_it_began(log, code, timed_out), again)
 
 
 def runs(process):
