@@ -5,7 +5,6 @@
 # nothing is left. Exact counts of each, beside the in-tree driver: generations.sh.
 #
 # vm: --kernel '6.12 kunit' --driver ours --model icx,sockets=2,third=5 --cpus 4 --timeout 600
-# kernels vm: --kernel newest --driver ours --model icx,sockets=2,third=5 --cpus 4 --allow-warn --timeout 600
 . ./intel_imc/lib.sh
 trap as_it_was EXIT
 
@@ -62,29 +61,6 @@ test_those_that_fail() {
 	echo $FUNCTION > $DRIVER/unbind
 	echo $FUNCTION > $DRIVER/bind
 	equal "PMUs, bound again" "$(of_socket_0)" "$ALL"
-}
-
-# The in-tree driver of 7.3 has the PMU of a channel that was not there for ours. Then it is not touched.
-test_its_name_is_taken() {
-	case $(uname -r) in [1-6].*) skip "the in-tree driver of this kernel has all PMUs or none" ;; esac
-	unload
-	pmu-model set imc2 gone 1
-	load
-	equal "PMUs" "$(of_socket_0)" '0 1 3 4 6 7 8 9 10'
-	modprobe intel-uncore
-	[ -e $PMUS/uncore_imc_2 ]
-	pmu-model set imc2 gone 0
-	echo $FUNCTION > $DRIVER/unbind
-	pmu-model stats imc2 --reset > /dev/null
-	log_mark
-	echo $FUNCTION > $DRIVER/bind
-	equal "accesses" "$(pmu-model stats imc2 | awk '{ n += $2 + $3 } END { print n }')" 0
-	equal "lines" "$(log_since_mark | grep -c 'uncore_imc_2' || :)" 0
-	equal "another of ours" "$(pmu-event uncore_imc_8:0xf04 -x 'pmu-model add imc8 cas_rd 7')" 7
-	rmmod intel_uncore
-	unload
-	load
-	equal "PMUs" "$(of_socket_0)" "$ALL"
 }
 
 test_function_goes_and_comes() {

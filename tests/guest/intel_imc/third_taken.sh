@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The third channel of an Ice Lake's controller whose name another driver has: it is left alone. Only the newest in-tree
+# driver takes single names, and logs a stack dump for each that it cannot have.
+#
+# kernels vm: --kernel newest --driver ours --model icx,sockets=2,third=5 --cpus 4 --allow-warn --timeout 600
+. ./intel_imc/lib.sh
+trap as_it_was EXIT
+
+FUNCTION=0000:7e:00.1
+ALL='0 1 2 3 4 6 7 8 9 10'
+
+# The PMUs that have a CPU of socket 0
+of_socket_0() {
+	for pmu in "$PMUS"/uncore_imc_[0-9]*; do
+		grep -q '^0' "$pmu/cpumask" && echo "${pmu##*_}"
+	done | sort -n | xargs
+}
+
+# The in-tree driver of 7.3 has the PMU of a channel that was not there for ours. Then it is not touched.
+test_its_name_is_taken() {
+	unload
+	pmu-model set 'imc2*' gone 1
+	load
+	equal "PMUs" "$(of_socket_0)" '0 1 3 4 6 7 8 9 10'
+	modprobe intel-uncore
+	[ -e $PMUS/uncore_imc_2 ]
+	pmu-model set 'imc2*' gone 0
+	echo $FUNCTION > $DRIVER/unbind
+	pmu-model stats imc2 --reset > /dev/null
+	log_mark
+	echo $FUNCTION > $DRIVER/bind
+	equal "accesses" "$(pmu-model stats imc2 | awk '{ n += $2 + $3 } END { print n }')" 0
+	equal "lines" "$(log_since_mark | grep -c 'uncore_imc_2' || :)" 0
+	equal "another of ours" "$(pmu-event uncore_imc_8:0xf04 -x 'pmu-model add imc8 cas_rd 7')" 7
+	rmmod intel_uncore
+	unload
+	load
+	equal "PMUs" "$(of_socket_0)" "$ALL"
+}
+
+run_tests
