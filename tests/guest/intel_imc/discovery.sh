@@ -31,12 +31,6 @@ ours_only() {
 	[ $driver = ours ] || skip "what our driver does"
 }
 
-of_socket_0() {
-	for pmu in "$PMUS"/uncore_imc_[0-9]*; do
-		grep -q '^0' "$pmu/cpumask" && echo "${pmu##*_}"
-	done | sort -n | xargs
-}
-
 test_pmus_are_the_channels() {
 	equal "PMUs" "$(of_socket_0)" "$CHANNELS"
 	for pmu in "$PMUS"/uncore_imc_[0-9]*; do

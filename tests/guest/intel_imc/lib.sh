@@ -16,6 +16,13 @@ counts_from() { # CHANNEL COUNTER
 	if [ $driver = ours ]; then echo 0; else pmu-model get "$1" "$2"; fi
 }
 
+# The PMUs that have a CPU of socket 0
+of_socket_0() {
+	for pmu in "$PMUS"/uncore_imc_[0-9]*; do
+		grep -q '^0' "$pmu/cpumask" && echo "${pmu##*_}"
+	done | sort -n | xargs
+}
+
 load() {
 	if [ $driver = ours ]; then
 		insmod $MODULES/pmu_core.ko

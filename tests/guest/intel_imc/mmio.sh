@@ -29,13 +29,6 @@ restore_addresses() {
 	pmu-model set 'mmio*' gone 0
 }
 
-# The PMUs that have a CPU of socket 0
-of_socket_0() {
-	for pmu in "$PMUS"/uncore_imc_[0-9]*; do
-		grep -q '^0' "$pmu/cpumask" && echo "${pmu##*_}"
-	done | sort -n | xargs
-}
-
 # An address that is none, or somebody else's, costs the channels there and a line for each: lies KEY VALUE WHAT LEFT.
 # No other channel is the worse for it, and memory that is not theirs is not touched.
 lies() {

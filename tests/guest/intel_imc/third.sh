@@ -12,13 +12,6 @@ FUNCTION=0000:7e:00.1
 UNTIL_ERROR='for _ in $(seq 6000); do [ "$(head -c 8 <&3 | wc -c)" = 0 ] && exit; sleep 0.01; done; exit 1'
 ALL='0 1 2 3 4 6 7 8 9 10'
 
-# The PMUs that have a CPU of socket 0
-of_socket_0() {
-	for pmu in "$PMUS"/uncore_imc_[0-9]*; do
-		grep -q '^0' "$pmu/cpumask" && echo "${pmu##*_}"
-	done | sort -n | xargs
-}
-
 # Two PMUs more, which no line tells from others, and memory that is claimed for them on both sockets, beside that of eight
 # channels and of four sets of free-running counters.
 test_only_those_that_are_active() {

@@ -11,13 +11,6 @@ trap as_it_was EXIT
 FUNCTION=0000:7e:00.1
 ALL='0 1 2 3 4 6 7 8 9 10'
 
-# The PMUs that have a CPU of socket 0
-of_socket_0() {
-	for pmu in "$PMUS"/uncore_imc_[0-9]*; do
-		grep -q '^0' "$pmu/cpumask" && echo "${pmu##*_}"
-	done | sort -n | xargs
-}
-
 # The in-tree driver of 7.3 has the PMU of a channel that was not there for ours. Then it is not touched.
 test_its_name_is_taken() {
 	unload
