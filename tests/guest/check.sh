@@ -104,6 +104,7 @@ loaded() {
 	shift 2
 	pmu-check --load --load-program "${LOAD:-/tmp/load}" "$@" > /tmp/said 2>&1 || status=$?
 	contains "$pattern" "$(cat /tmp/said)" "$pattern"
+	[ $status = "$wanted" ] || grep -A 3 '^FAIL' /tmp/said || :
 	equal "exit status" $status "$wanted"
 }
 
