@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import build, cache, coverage, initrd, kernels, races, secure_boot, specs, tsc
+from . import build, cache, coverage, initrd, kernels, races, secure_boot, specs, stuck, tsc
 from .cache import TREE, Error, run as run_command
 from .turns import Turns
 
@@ -173,6 +173,8 @@ def _kernel_arguments(guest, kernel, models):
                  *(guest.arch.emulated.split() if guest.icount else time_arguments(guest.arch))]
     if not kernel.modules and not guest.allow_warn:
         arguments.append("panic_on_warn=1")
+    if guest.arch.name == "x86_64":
+        arguments.append(stuck.ARGUMENTS)
     # Whoever counts a kernel's instructions wants those of users.
     if guest.icount:
         arguments.append("nokaslr")
@@ -274,9 +276,14 @@ def wait(process, time_left):
     return False
 
 
-def _run(command, preload, time_left, sinks, shell, gdb=None):
-    """Run QEMU with a port per sink; the console too, unless it is the user's terminal."""
-    writers, pumps = [], []
+def _run(command, preload, time_left, sinks, shell, gdb=None, monitor=None):
+    """Run QEMU with a port per sink; the console too, unless it is the user's terminal.
+
+    What a guest is at whose time is over goes to the console's sink, by the socket @monitor.
+    """
+    writers, pumps, seen = [], [], ""
+    if monitor:
+        command += stuck.qemu_args(monitor)
     for name, sink in sinks.items():
         reader, writer = os.pipe()
         writers.append(writer)
@@ -295,12 +302,17 @@ def _run(command, preload, time_left, sinks, shell, gdb=None):
         if gdb:
             gdb.invite(process)
         timed_out = not wait(process, time_left)
+        if timed_out and monitor and not STOP.is_set():
+            sinks["console"](stuck.MARK.encode())
+            seen = stuck.look(monitor, process)
     finally:
         if process.poll() is None:
             process.kill()
             process.wait()
     for pump in pumps:
         pump.join()
+    if seen:
+        sinks["console"](f"\nits CPUs:\n{seen}".encode())
     return process.returncode, timed_out
 
 
@@ -317,7 +329,7 @@ def _failed_before_it_began(log, code, timed_out):
 
 def _judge(guest, log, status):
     """The Outcome of a command; @status is what init said of it, or how the guest ended."""
-    complaints = [line for line in log.splitlines() if COMPLAINTS.search(line)]
+    complaints = [line for line in log.partition(stuck.MARK)[0].splitlines() if COMPLAINTS.search(line)]
     return Outcome(UNSOUND if complaints and not guest.allow_warn else status, log, complaints)
 
 
@@ -347,7 +359,8 @@ def _start(guests, sinks, time_left, token=None):
         for last in (False, True):
             begin = time.monotonic()
             code, timed_out = _run(_qemu(guest, kernel, initramfs), preload, lambda: time_left(begin),
-                                   {"console": log.extend, **sinks}, guest.shell, guest.gdb)
+                                   {"console": log.extend, **sinks}, guest.shell, guest.gdb,
+                                   None if guest.shell or guest.gdb else Path(scratch) / "monitor")
             if last or guest.shell or guest.gdb or not _failed_before_it_began(log, code, timed_out):
                 break
             cache.say("the guest failed before its init began: once more")

@@ -16,7 +16,7 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from pmusuite import arch, cache, guest, jobs, kept, kernel, ktap, turns, unittests
+from pmusuite import arch, cache, guest, jobs, kept, kernel, ktap, stuck, turns, unittests
 
 GOOD = "KTAP version 1\n1..2\nok 1 a\nok 2 b\n"
 COMMAND = jobs.Job("job", ("true",))
@@ -381,6 +381,33 @@ class Beginning(unittest.TestCase):
                                             (b"Linux version 6\nOops: 0002\n", 0, False, False)):
             with self.subTest(log=log, code=code, timed_out=timed_out):
                 self.assertEqual(guest._failed_before_it_began(log, code, timed_out), again)
+
+
+class Stuck(unittest.TestCase):
+    """What a guest is at whose time is over."""
+
+    def test_registers_of_its_cpus(self):
+        with tempfile.TemporaryDirectory() as directory:
+            monitor = Path(directory) / "monitor"
+            process = subprocess.Popen(["qemu-system-x86_64", "-M", "q35", "-smp", "2", "-display", "none", "-S",
+                                        *stuck.qemu_args(monitor)])
+            try:
+                while not monitor.exists() and process.poll() is None:
+                    time.sleep(0.05)
+                said = stuck.look(monitor, process, 0)
+            finally:
+                process.kill()
+                process.wait()
+        cpus = ["CPU#0", "EIP=0000fff0", "CPU#1", "EIP=0000fff0"]
+        self.assertEqual([line.split()[0] for line in said.splitlines()], [*cpus, "a", *cpus])
+
+    def test_a_monitor_that_is_not_there(self):
+        self.assertIn("does not answer", stuck.look("/nowhere", None))
+
+    def test_what_the_kernel_says_of_it_is_no_complaint(self):
+        machine = guest.Guest(arch=arch.get("x86_64"))
+        for log, status in ((f"fine{stuck.MARK}Kernel panic", guest.TIMEOUT), (f"BUG: bad{stuck.MARK}", guest.UNSOUND)):
+            self.assertEqual(guest._judge(machine, log, guest.TIMEOUT).status, status)
 
 
 def runs(process):

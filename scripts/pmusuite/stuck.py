@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the CPUs of a guest are at whose time is over, for whoever has to find out why.
+
+QEMU is asked for their registers, twice, so that one sees whether they move. Then all get an interrupt that none can
+mask: a kernel that is told to (ARGUMENTS), and POWER's always, prints where they are, and panics.
+"""
+import json
+import re
+import socket
+import time
+
+from . import cache
+
+# 64: a panic prints what all CPUs are at.
+ARGUMENTS = "unknown_nmi_panic panic_print=64"
+
+MARK = "\nits time is over\n"        # in the guest's log: what comes behind is no complaint
+
+_PATIENCE = 10      # seconds for QEMU to answer, and for the kernel to print
+_TELLING = re.compile(r"CPU#|[ER]IP=|NIP |PC=|PSTATE")
+
+
+def qemu_args(path):
+    """Where look() can ask."""
+    return ["-qmp", f"unix:{path},server=on,wait=off"]
+
+
+class _Monitor:
+    """QEMU's, behind the socket at @path."""
+
+    def __init__(self, path):
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.settimeout(_PATIENCE)
+        self._socket.connect(str(path))
+        self._lines = self._socket.makefile()
+        self._lines.readline()      # the greeting
+        self.ask("qmp_capabilities")
+
+    def ask(self, command, **arguments):
+        """Its answer, or why there is none."""
+        self._socket.sendall(json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
+        for line in self._lines:
+            answer = json.loads(line)
+            if "error" in answer:
+                return answer["error"]["desc"]
+            if "return" in answer:
+                return answer["return"]
+        return "QEMU has ended"
+
+    def registers(self):
+        said = self.ask("human-monitor-command", **{"command-line": "info registers -a"})
+        return "".join(f"{line.strip()}\n" for line in said.splitlines() if _TELLING.search(line))
+
+
+def look(path, process, patience=_PATIENCE):
+    """Some lines for the guest's log. What the kernel itself prints comes by its console meanwhile, and in so many seconds."""
+    try:
+        monitor = _Monitor(path)
+        said = monitor.registers()
+        time.sleep(1)
+        said += "a second later:\n" + monitor.registers()
+        if refused := monitor.ask("inject-nmi"):
+            said += f"no interrupt that none can mask: {refused}\n"
+    except OSError as error:
+        return f"QEMU's monitor does not answer: {error}\n"
+    end = time.monotonic() + patience
+    while process.poll() is None and time.monotonic() < end:
+        time.sleep(0.1)
+    return said
