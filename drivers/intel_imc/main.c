@@ -265,8 +265,11 @@ static void intel_imc_retry(struct work_struct *work)
 	struct intel_imc_channel *ch =
 		container_of(to_delayed_work(work), struct intel_imc_channel, retry);
 
-	/* Try again later: the function may answer then. */
-	if (intel_imc_try(ch))
+	/*
+	 * Try again later: the function may answer then. What is in memory is not touched while
+	 * another driver has a PMU of its name.
+	 */
+	if ((ch->part->blocks && intel_imc_mmio_is_taken(ch->number)) || intel_imc_try(ch))
 		intel_imc_retry_later(ch);
 	else
 		intel_imc_register(ch);

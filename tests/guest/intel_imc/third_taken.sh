@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The third channel of an Ice Lake's controller whose name another driver has: it is left alone. Only the newest in-tree
-# driver takes single names, and logs a stack dump for each that it cannot have.
+# A channel of an Ice Lake whose name another driver has is left alone: a third one, and one that waits for its clock. Only
+# the newest in-tree driver takes single names, and logs a stack dump for each that it cannot have.
 #
 # kernels vm: --kernel newest --driver ours --model icx,sockets=2,third=5 --cpus 4 --allow-warn --timeout 600
 . ./intel_imc/lib.sh
@@ -31,6 +31,23 @@ test_its_name_is_taken() {
 	unload
 	load
 	equal "PMUs" "$(of_socket_0)" "$ALL"
+}
+
+# Nor is one that waits for its clock, as long as the other driver is there: it would be tried 1, 3, 7 and 15 s after ours came.
+test_its_name_is_taken_while_it_waits() {
+	unload
+	pmu-model set 'imc2*' dead 1
+	load
+	equal "PMUs" "$(of_socket_0)" '0 1 3 4 6 7 8 9 10'
+	modprobe intel-uncore
+	[ -e $PMUS/uncore_imc_2 ]
+	pmu-model stats imc2 --reset > /dev/null
+	sleep 20
+	equal "accesses" "$(pmu-model stats imc2 | awk '{ n += $2 + $3 } END { print n }')" 0
+	pmu-model set 'imc2*' dead 0
+	rmmod intel_uncore
+	eventually "PMUs" "$ALL" of_socket_0
+	equal "count" "$(pmu-event uncore_imc_2:0xf04 -x 'pmu-model add imc2 cas_rd 7')" 7
 }
 
 run_tests
