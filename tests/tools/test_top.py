@@ -675,6 +675,7 @@ class TestPower(unittest.TestCase):
     def test_a_catalog_without_memory_controllers(self):
         whole = power_imc.View.of(tree.machine(self, "power9"), options())
         view = power_imc.View({**whole.info, "nests": []})
+        self.assertEqual([whole.modes, view.modes], [["cores", "functions", "nest"], ["cores", "functions"]])
         said = text(view, frame({"0/0/cycles": 4_000_000, "0/0/inst": 6_000_000}, "cores"), 80)
         self.assertNotIn("GB/s", said)
         self.assertRegex(said, r"0/0 +2,048 .* 1\.50")

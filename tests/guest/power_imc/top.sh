@@ -93,6 +93,15 @@ test_while_somebody_traces() {
 	contains "notes" "$(top_value "" notes)" 'not counted: Cannot count core_imc/.*somebody else has what it needs'
 }
 
+# The other way round: who shows the chips alone is in no tracer's way.
+test_somebody_traces_beside_the_nest() {
+	trace="perf record -q -a -e trace_imc/trace_cycles/ -o /tmp/perf.data -- true"
+	pmu-top --json --mode cores --output /tmp/top -- sh -c "! $trace 2> /dev/null"
+	pmu-top --json --mode nest --output /tmp/top -- sh -c "$(imc_add nest@0 $reads 1000) && $trace"
+	equal "read" "$(top_value read_bytes chip=0 controller=mcs01)" "$((1000 * read_size)).0"
+	equal "cores" "$(top_value cycles)" ""
+}
+
 # The functions in which a program was, by trace_imc: heavy() has three quarters of what light() and heavy() have.
 test_functions() {
 	# The model makes so many records that 4000 a second are a fraction of them, as of the hardware's.

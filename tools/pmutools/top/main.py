@@ -40,7 +40,7 @@ def parser():
     found.add_argument("--version", action="version", version=f"pmu-top {VERSION}")
     found.add_argument("--view", choices=sorted(VIEWS), help="what to look at, on a machine that has several")
     found.add_argument("--mode", metavar="MODE", help="what the counters look at first: all, pages, latency, power, programs "
-                                                      "(memory channels); links, totals, metrics (a mesh); cores, functions (POWER)")
+                                                      "(memory channels); links, totals, metrics (a mesh); cores, functions, nest (POWER)")
     found.add_argument("--mesh", metavar="PMU", help="of several meshes, this one alone, such as arm_cmn_1")
     found.add_argument("--event", metavar="NAME", help="an event of the mesh, to be counted at each node by itself; "
                                                        "'perf list' has them")

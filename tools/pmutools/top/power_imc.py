@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """POWER's in-memory collection: bandwidth of each chip's memory controllers, and what its cores do.
 
-Cores are counted or traced, never both: the hardware has one engine for the two. So there is a mode for each.
+Cores are counted or traced, never both: the hardware has one engine for the two. So there is a mode for each, and one
+that leaves the engines to others.
 """
 import collections
 import errno
@@ -33,7 +34,8 @@ class View:
 
     def __init__(self, info):
         self.info = info
-        self.modes = [mode for mode in ("cores", "functions") if info[mode]] or ["nest"]
+        # A catalog has one of them at least.
+        self.modes = [mode for mode, what in (("cores", "cores"), ("functions", "functions"), ("nest", "nests")) if info[what]]
         self.first = self.modes[0]
         self.tracer = None
 
