@@ -248,8 +248,12 @@ static void pmu_box_left(struct irq_work *work)
 {
 	struct pmu_box *box = container_of(work, struct pmu_box, left);
 
-	/* The CPU may stay after all, or perf may have put another event on it. */
-	if (!box->leaving || !pmu_box_is_idle(box) || !pmu_box_is_here(box))
+	/*
+	 * The CPU may stay after all, or perf may have put another event on it. As soon as the box
+	 * has an owner again, pmu_box_own() sees to its power.
+	 */
+	if (!box->leaving || READ_ONCE(box->cpu) >= 0 || !pmu_box_is_idle(box) ||
+	    !pmu_box_is_here(box))
 		return;
 	pmu_box_power_off(box);
 	WRITE_ONCE(box->powered, false);
@@ -276,9 +280,11 @@ static void pmu_box_retire(void *data)
 /* The last CPU of a box's scope begins to go offline, which a later state may refuse. */
 static void pmu_box_abandon(struct pmu_box *box)
 {
+	int cpu = box->cpu;
+
 	mutex_lock(&pmu_boxes_mutex);
-	smp_call_function_single(box->cpu, pmu_box_retire, box, 1);
 	pmu_box_own(box, -1);
+	smp_call_function_single(cpu, pmu_box_retire, box, 1);
 	mutex_unlock(&pmu_boxes_mutex);
 }
 

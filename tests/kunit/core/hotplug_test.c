@@ -158,6 +158,60 @@ static void powered_before_it_comes(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(memory->boxes[cpu].off) == 2));
 }
 
+static int refuse(unsigned int cpu)
+{
+	return -EBUSY;
+}
+
+static void take_out(struct memory_box *mb)
+{
+	struct pmu *pmu = early.event->pmu;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	pmu->pmu_disable(pmu);
+	pmu->del(early.event, 0);
+	pmu->pmu_enable(pmu);
+	local_irq_restore(flags);
+}
+
+static void put_back(void *data)
+{
+	struct pmu *pmu = early.event->pmu;
+
+	pmu->pmu_disable(pmu);
+	early.err = pmu->add(early.event, PERF_EF_START);
+	pmu->pmu_enable(pmu);
+}
+
+/*
+ * A later state refuses that a CPU goes offline. The last event of the CPU's box stops while the
+ * CPU gets the box back, so the box is not to be switched off any more.
+ */
+static void stays_on_if_the_cpu_stays(struct kunit *test)
+{
+	/* One of another architecture's PMUs, behind perf's own: nobody has it here. */
+	const enum cpuhp_state state = CPUHP_AP_PERF_CSKY_ONLINE;
+	int cpu = second_cpu(test);
+	struct memory_box *box;
+
+	hotplug_create(test, PMU_SCOPE_CPU, PMU_TASKS_NEVER);
+	box = &memory->boxes[cpu];
+	early.event = open_one(test, cpu, NULL);
+	KUNIT_ASSERT_EQ(test, cpuhp_setup_state_nocalls(state, "pmu_core_kunit:refuse", NULL, refuse), 0);
+	box->moving = take_out;
+	KUNIT_EXPECT_EQ(test, remove_cpu(cpu), -EBUSY);
+	box->moving = NULL;
+	cpuhp_remove_state_nocalls(state);
+	KUNIT_EXPECT_EQ(test, box->owners, 2U);
+	KUNIT_EXPECT_EQ(test, box->off, 0U);
+	smp_call_function_single(cpu, put_back, NULL, 1);
+	KUNIT_EXPECT_EQ(test, early.err, 0);
+	box->raw += 5;
+	KUNIT_EXPECT_EQ(test, perf_open_count(early.event), 5ULL);
+	perf_event_release_kernel(early.event);
+}
+
 /* The last event is closed while the CPU is away: it comes back to a box that stays off. */
 static void closed_while_away(struct kunit *test)
 {
@@ -559,6 +613,7 @@ static struct kunit_case hotplug_cases[] = {
 	KUNIT_CASE_SLOW(power_goes_with_the_cpu),
 	KUNIT_CASE_SLOW(idle_box_stays_off),
 	KUNIT_CASE_SLOW(powered_before_it_comes),
+	KUNIT_CASE_SLOW(stays_on_if_the_cpu_stays),
 	KUNIT_CASE_SLOW(closed_while_away),
 	KUNIT_CASE_SLOW(opened_while_away),
 	KUNIT_CASE_SLOW(device_goes_while_away),
