@@ -53,6 +53,25 @@ static void pmu_dev_free(struct pmu_dev *pd)
 	kfree(pd);
 }
 
+/**
+ * pmu_is_of_another() - does a driver that is none of this suite's have a PMU of this name?
+ * @name: the PMU's name
+ *
+ * Context: may sleep; not from where a PMU is registered.
+ * Return: true if one has.
+ */
+bool pmu_is_of_another(const char *name)
+{
+	bool found;
+
+	/* Or a PMU of ours might be registered in between. */
+	mutex_lock(&pmu_register_mutex);
+	found = !pmu_dev_find(name) && pmu_name_taken(name);
+	mutex_unlock(&pmu_register_mutex);
+	return found;
+}
+EXPORT_SYMBOL_PMU_CORE(pmu_is_of_another);
+
 /* Called with pmu_register_mutex alone: perf may take locks of hotplug. */
 static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_desc *desc,
 					const char *name)
@@ -60,7 +79,7 @@ static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_des
 	struct pmu_dev *pd;
 	int err;
 
-	if (pmu_name_taken(name, THIS_MODULE))
+	if (pmu_name_taken(name))
 		return dev_err_ptr_probe(dev, -EEXIST,
 			"another driver has a PMU named %s: unload that driver or unbind its device first\n",
 			name);
@@ -218,6 +237,12 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 	pmu_box_init_folding(box);
 	pmu_box_init_moving(box);
 
+	/* First: if this failed later, a PMU without a box would stay until the module goes. */
+	err = devm_add_action(dev, pmu_box_remove, box);
+	if (err) {
+		pmu_box_put(box);
+		return err;
+	}
 	mutex_lock(&pmu_register_mutex);
 	/* The list of boxes is changed under this mutex too. */
 	pd = pmu_dev_find(name) ?: pmu_dev_register(dev, desc, name);
@@ -231,10 +256,10 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 	}
 	mutex_unlock(&pmu_register_mutex);
 	if (err) {
+		devm_remove_action(dev, pmu_box_remove, box);
 		pmu_box_put(box);
-		return err;
 	}
-	return devm_add_action_or_reset(dev, pmu_box_remove, box);
+	return err;
 }
 EXPORT_SYMBOL_PMU_CORE(devm_pmu_box_register);
 

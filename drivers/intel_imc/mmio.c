@@ -11,10 +11,7 @@
 #include <linux/io.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/ioport.h>
-#include <linux/module.h>
 #include <linux/pci.h>
-
-#include <pmu/loans.h>
 
 #include "intel_imc.h"
 
@@ -229,7 +226,7 @@ bool intel_imc_mmio_is_taken(unsigned int number)
 	char name[32];
 
 	snprintf(name, sizeof(name), "uncore_imc_%u", number);
-	return pmu_name_taken(name, THIS_MODULE);
+	return pmu_is_of_another(name);
 }
 
 /**

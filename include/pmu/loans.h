@@ -46,23 +46,20 @@ static inline struct perf_event *pmu_software_event(u64 config, int cpu)
 }
 
 /**
- * pmu_name_taken() - does another driver have a PMU of this name?
+ * pmu_name_taken() - is there a PMU of this name?
  * @name: the PMU's name
- * @except: a module whose PMU does not count
  *
  * perf_pmu_register() would fail as well, but with a stack dump that says nothing to the person who
  * has to act. perf's bus has all PMUs, also perf's own, and an event knows its PMU. sysfs need not
- * be mounted.
+ * be mounted. The PMU itself may go at any time, so nothing of it is looked at.
  *
  * Context: may sleep.
  * Return: true if there is such a PMU.
  */
-static inline bool pmu_name_taken(const char *name, const struct module *except)
+static inline bool pmu_name_taken(const char *name)
 {
 	struct perf_event *event = pmu_software_event(PERF_COUNT_SW_DUMMY, raw_smp_processor_id());
 	struct device *bus_device, *found = NULL;
-	const struct pmu *pmu;
-	bool taken = false;
 
 	if (IS_ERR(event))
 		return false;
@@ -70,13 +67,9 @@ static inline bool pmu_name_taken(const char *name, const struct module *except)
 	bus_device = event->pmu->dev;
 	if (bus_device)
 		found = bus_find_device_by_name(bus_device->bus, NULL, name);
-	if (found) {
-		pmu = dev_get_drvdata(found);
-		taken = !except || pmu->module != except;
-	}
 	put_device(found);
 	perf_event_release_kernel(event);
-	return taken;
+	return found;
 }
 
 #ifndef pmu_allow_cpu
