@@ -228,6 +228,7 @@ void intel_imc_free_setup(struct pci_dev *pdev, struct intel_imc_free_kind *kind
 /* io.c */
 int intel_imc_io_check_parameter(void);
 int intel_imc_io_setup(struct intel_imc_channel *ch);
+unsigned int intel_imc_mcfg_entries(u32 length);
 const char *intel_imc_io_name(const struct intel_imc_channel *ch);
 void intel_imc_io_resume(struct intel_imc_channel *ch);
 

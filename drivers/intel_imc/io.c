@@ -49,6 +49,20 @@ static const struct intel_imc_io intel_imc_ecam_io = {
 	.read = intel_imc_ecam_read, .write = intel_imc_ecam_write,
 };
 
+/**
+ * intel_imc_mcfg_entries() - how many regions a table MCFG lists.
+ * @length: of the table in bytes, as its header has it: firmware may give anything
+ *
+ * Return: their number, 0 for a table that is cut.
+ */
+unsigned int intel_imc_mcfg_entries(u32 length)
+{
+	const u32 head = sizeof(struct acpi_table_mcfg);
+
+	return length < head ? 0 : (length - head) / sizeof(struct acpi_mcfg_allocation);
+}
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_mcfg_entries);
+
 /* The physical address of a function's page as ACPI's MCFG table has it, or 0. */
 static phys_addr_t intel_imc_ecam_address(struct pci_dev *pdev)
 {
@@ -60,7 +74,7 @@ static phys_addr_t intel_imc_ecam_address(struct pci_dev *pdev)
 	if (ACPI_FAILURE(acpi_get_table(ACPI_SIG_MCFG, 0, &header)))
 		return 0;
 	entry = (void *)header + sizeof(struct acpi_table_mcfg);
-	n = (header->length - sizeof(struct acpi_table_mcfg)) / sizeof(*entry);
+	n = intel_imc_mcfg_entries(header->length);
 	for (; n; n--, entry++) {
 		if (entry->pci_segment != pci_domain_nr(pdev->bus) ||
 		    pdev->bus->number < entry->start_bus_number ||

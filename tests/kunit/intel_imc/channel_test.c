@@ -749,7 +749,19 @@ static void socket_of_a_node(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, intel_imc_socket_from_map(7, 0), -ENXIO);
 }
 
+/* ACPI's table MCFG: 44 bytes of head, and 16 for each region. Firmware may cut it anywhere. */
+static void regions_of_a_cut_table(struct kunit *test)
+{
+	static const struct { u32 length; unsigned int regions; } rows[] = {
+		{ 0, 0 }, { 36, 0 }, { 43, 0 }, { 44, 0 }, { 59, 0 }, { 60, 1 }, { 75, 1 }, { 76, 2 },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(rows); i++)
+		KUNIT_EXPECT_EQ(test, intel_imc_mcfg_entries(rows[i].length), rows[i].regions);
+}
+
 static struct kunit_case intel_imc_cases[] = {
+	KUNIT_CASE(regions_of_a_cut_table),
 	KUNIT_CASE(config_to_register),
 	KUNIT_CASE(config_to_rate),
 	KUNIT_CASE(config_to_rate_later),
