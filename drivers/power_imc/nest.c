@@ -34,15 +34,17 @@ struct power_imc_nest {
  * power_imc_nest_group() - the group that a nest counter is posted with.
  * @generation: the processor's
  * @offset: in the nest area, in bytes
+ * @size: of the nest area, in bytes; the catalog's, so a group may be cut
  *
  * Return: its number, or -1 if the microcode does not tell when it updates the counter. The group's
  * count of updates begun is at the number times POWER_IMC_NEST_GROUP_SIZE.
  */
-int power_imc_nest_group(enum power_imc_generation generation, u32 offset)
+int power_imc_nest_group(enum power_imc_generation generation, u32 offset, u64 size)
 {
 	u32 group = offset / POWER_IMC_NEST_GROUP_SIZE, inside = offset % POWER_IMC_NEST_GROUP_SIZE;
 
 	if (generation != POWER_IMC_P9 || group >= POWER_IMC_NEST_GROUPS ||
+	    (group + 1) * POWER_IMC_NEST_GROUP_SIZE > size ||
 	    !inside || inside == POWER_IMC_NEST_GROUP_TAIL)
 		return -1;
 	return group;
@@ -123,7 +125,7 @@ static int power_imc_nest_read(struct pmu_box *box, struct pmu_event *ev, int id
 {
 	struct power_imc_nest *nest = pmu_box_priv(box);
 	u32 offset = ev->event->attr.config;
-	int group = power_imc_nest_group(nest->generation, offset);
+	int group = power_imc_nest_group(nest->generation, offset, nest->chip->size);
 
 	if (group < 0)
 		return power_imc_counter_read(nest->chip->area, ev, value);

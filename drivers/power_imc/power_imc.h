@@ -235,7 +235,7 @@ int power_imc_chips_create(struct power_imc *imc);
 int power_imc_nest_register(struct power_imc_unit *unit);
 void power_imc_nests_quiesce(struct power_imc *imc);
 void power_imc_nests_halt(struct power_imc *imc);
-int power_imc_nest_group(enum power_imc_generation generation, u32 offset);
+int power_imc_nest_group(enum power_imc_generation generation, u32 offset, u64 size);
 
 /* session.c */
 int power_imc_session_open(enum power_imc_type type, void (*switched)(int cpu));

@@ -209,25 +209,29 @@ static void nest_groups(struct kunit *test)
 	};
 
 	for (int i = 0; i < ARRAY_SIZE(rows); i++) {
-		KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, rows[i].head), -1);
-		KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, rows[i].head + 8), i);
-		KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, rows[i].tail - 8), i);
-		KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, rows[i].tail), -1);
+		KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, rows[i].head, SZ_4K), -1);
+		KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, rows[i].head + 8, SZ_4K), i);
+		KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, rows[i].tail - 8, SZ_4K), i);
+		KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, rows[i].tail, SZ_4K), -1);
 		KUNIT_EXPECT_EQ(test, POWER_IMC_NEST_GROUP_SIZE * i, rows[i].head);
 	}
 	/* G6 and G7 have counts that never agree, and what is behind them has none. */
 	for (u32 offset = 0x550; offset < 0x1000; offset += 8)
-		KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, offset), -1);
-	KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, 0x3fff8), -1);
-	KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, 0xfffffff8), -1);
+		KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, offset, SZ_4K), -1);
+	/* Of a group that the catalog's size cuts there is no snapshot. */
+	KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, 0x118, 0x130), -1);
+	KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, 0x118, 0x21f), -1);
+	KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, 0x118, 0x220), 1);
+	KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, 0x3fff8, SZ_4K), -1);
+	KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P9, 0xfffffff8, SZ_4K), -1);
 }
 
 /* POWER10's groups (3.2) are not guarded yet. */
 static void nest_groups_of_others(struct kunit *test)
 {
 	for (u32 offset = 0; offset < 0x800; offset += 8) {
-		KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P10, offset), -1);
-		KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_UNKNOWN, offset), -1);
+		KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_P10, offset, SZ_4K), -1);
+		KUNIT_EXPECT_EQ(test, power_imc_nest_group(POWER_IMC_UNKNOWN, offset, SZ_4K), -1);
 	}
 }
 
