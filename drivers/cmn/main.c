@@ -39,6 +39,7 @@ static void cmn_free(struct cmn *cmn)
 {
 	cmn_events_free(cmn);
 	cmn_undiscover(cmn);
+	put_device(cmn->dev);
 	kfree(cmn);
 }
 
@@ -230,7 +231,8 @@ static int cmn_probe(struct platform_device *pdev)
 		return -ENOMEM;
 	INIT_LIST_HEAD(&cmn->list);
 	cmn_carries_init(cmn);
-	cmn->dev = &pdev->dev;
+	/* An open that is under way may still refuse its event when the device has gone. */
+	cmn->dev = get_device(&pdev->dev);
 	cmn->quartered = is & CMN_IS_QUARTERED;
 	platform_set_drvdata(pdev, cmn);
 	err = devm_add_action_or_reset(&pdev->dev, cmn_drop, cmn);
