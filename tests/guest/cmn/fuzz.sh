@@ -14,10 +14,16 @@ DEVICE=$(cd /sys/bus/platform/devices && ls -d ./*.pmu ./*cmn* 2> /dev/null | se
 BUS=/sys/bus/platform/drivers/$(basename "$(readlink -f "/sys/bus/platform/devices/$DEVICE/driver")")
 NODE=$(nodes hnf | head -n 1)
 
+# The PMU of the mesh as it is bound now. Its number is another one each time, and one that was unbound while somebody
+# counted has no CPU.
+bound() {
+	(cd $PMUS && grep -l . arm_cmn_*/cpumask | cut -d/ -f1)
+}
+
 # At one node that counts it each kind of the event happens. What cycles and watchpoints count is not said here, nor at
 # which XPs something is connected to a port.
 made() {
-	config=$2
+	config=$2 pmu=${now:=$(bound)}
 	type=$(printf '0x%x' $((config & 0xffff))) id=$(printf '0x%x' $((config >> 16 & 0x7ff))) kind=$((config >> 27 & 0xf))
 	sed -n "s/^event \([^ ]*\) type=$type eventid=$id\( occupid=\|$\)/\1 /p" "$LIST" > /tmp/rows
 	case $(head -n 1 /tmp/rows) in
@@ -49,7 +55,6 @@ test_calls_are_of_the_seed() {
 	the_same_again arm_cmn
 }
 
-# Its number is another one each time, and one that was unbound while somebody counted has no CPU.
 test_random_calls() {
 	plain "pmu=\$(cd $PMUS && grep -l . arm_cmn_*/cpumask | cut -d/ -f1)" \
 		"[ \"\$(pmu-event \$pmu/hnf_cache_miss,bynodeid=1,nodeid=$NODE/ -x 'pmu-model add cmn0 hnf_cache_miss@$NODE 7')\" = 7 ]"
