@@ -9,8 +9,6 @@ import re
 import socket
 import time
 
-from . import cache
-
 # 64: a panic prints what all CPUs are at.
 ARGUMENTS = "unknown_nmi_panic panic_print=64"
 
