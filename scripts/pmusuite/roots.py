@@ -3,6 +3,10 @@
 
 A root is made once, by mmdebstrap, and never changed: what a command changes lies over it, in a directory of
 its own, and tells what the command has left.
+
+The roots in which kernel.py has modules compiled are made in another way, packages of pinned versions that are merely
+unpacked, and stay so. That takes 5 to 90 seconds, and no network once the packages are in the cache; mmdebstrap took 5 to
+20 minutes on the same busy host, and asks a mirror each time. And in what is merely unpacked no package can be installed.
 """
 import os
 import re
