@@ -3,8 +3,8 @@
 
 Kernels have no debug information, Debian's because it is a gigabyte, ours because it takes long to
 build. Each knows its own symbols, though: a guest prints them once, and they make a file for gdb.
-Our modules are compiled with debug information. gdb runs two scripts of ours: gdb_modules.py tells
-it where the guest has put a module, gdb_frames.py who called a function of the kernel.
+The file also tells gdb by DWARF's rules, one for the whole kernel, how to find a function's caller.
+Our modules are compiled with debug information; gdb_modules.py tells gdb where the guest has put them.
 """
 import collections
 import dataclasses
@@ -17,12 +17,12 @@ from pathlib import Path
 from . import build, cache, guest, kernels
 from .cache import TREE, Error, run
 
-HELPERS = tuple(Path(__file__).with_name(name) for name in ("gdb_modules.py", "gdb_frames.py"))
+HELPER = Path(__file__).with_name("gdb_modules.py")
 # Where the kernel is linked is where it runs.
 APPEND = "nokaslr"
 
 _KERNEL_HALF = 1 << 63
-FORMAT = "2"       # of what symbol_file() makes
+FORMAT = "3"       # of what symbol_file() makes
 
 
 def _symbols(kallsyms):
@@ -34,12 +34,14 @@ def _symbols(kallsyms):
 
 
 def symbol_file(arch, kallsyms, path):
-    """Make @path an ELF file that has a kernel's symbols and nothing else."""
+    """Make @path an ELF file that has a kernel's symbols, says where each of its functions finds its caller, and no more."""
     found, times = sorted(_symbols(kallsyms)), collections.Counter()
     if not found:
         raise Error("the guest's kernel does not tell its symbols")
     first, last = found[0][0], found[-1][0]
-    lines = ['.section .kernel, "ax", @nobits', f".Lkernel: .space {last + 4 - first}"]
+    caller = arch.orc if "__start_orc_unwind" in {name for _, _, name in found} else arch.caller
+    lines = ['.section .kernel, "ax", @nobits', ".cfi_sections .debug_frame", ".cfi_startproc simple", *caller,
+             f".Lkernel: .space {last + 4 - first}", ".cfi_endproc"]
     for address, kind, name in found:
         times[name] += 1
         # The assembler wants each name once.
@@ -59,7 +61,9 @@ def _kernel_symbols(arch, series):
     def make(directory):
         cache.say("asking a guest for its kernel's symbols")
         said = bytearray()
-        machine = guest.Guest(arch=arch, kernel=series, driver="none", append=APPEND, command=("cat", "/proc/kallsyms"))
+        # There are no modules in @directory, and none are needed.
+        machine = guest.Guest(arch=arch, kernel=series, driver="none", ours=directory, append=APPEND,
+                              command=("cat", "/proc/kallsyms"))
         outcome = guest.run(machine, out=said.extend)
         if outcome.status:
             raise Error(guest.explain(outcome, machine) or "the guest does not tell its kernel's symbols")
@@ -85,10 +89,9 @@ class Session:
             # section's debug information for that of the first.
             run([f"{build.compiler(arch)}objcopy", "--change-section-address", "*=0", module, modules / module.name],
                 "preparing the modules for gdb")
-        lines = [*(f"source {helper}" for helper in HELPERS),
+        lines = [f"source {HELPER}",
                  f"python watch({str(modules)!r}, {arch.first_argument!r}, {arch.entries!r}, {str(symbols)!r})",
-                 f"python install({arch.name!r})", "set breakpoint pending on", f"directory {TREE}",
-                 "set remotetimeout 60", f"target remote {self.socket}"]
+                 "set breakpoint pending on", f"directory {TREE}", "set remotetimeout 60", f"target remote {self.socket}"]
         self.commands.write_text("".join(f"{line}\n" for line in lines))
 
     def qemu_args(self):

@@ -2,75 +2,41 @@
 """Run by gdb: gives it the symbols of our modules, whenever the guest's kernel loads one.
 
 The kernel calls do_init_module() when a module is in place and has not run yet. Its symbol table is
-there with real addresses; compared with the file's, they tell where each section is.
+there with real addresses; compared with the file's, they tell where each section is. (The kernel's
+own lx-symbols looks into a structure that only a kernel with debug information tells.)
 """
-import struct
+import re
+import subprocess
 from pathlib import Path
 
 import gdb
 
-SYMBOL = struct.Struct("<IBBHQQ")
-SECTION = struct.Struct("<IIQQQQIIQQ")
-SYMTAB, ALLOC = 2, 2
 
-
-class Module:
-    """A .ko file: its sections, [(name, is it loaded)], and its symbols, [(section's number, value)]."""
-
-    def __init__(self, path):
-        data = path.read_bytes()
-        start, = struct.unpack_from("<Q", data, 40)
-        count, names = struct.unpack_from("<HH", data, 60)
-        headers = [SECTION.unpack_from(data, start + index * SECTION.size) for index in range(count)]
-
-        def name(header):
-            begin = headers[names][4] + header[0]
-            return data[begin:data.index(b"\0", begin)].decode()
-
-        self.sections = [(name(header), bool(header[2] & ALLOC and header[5])) for header in headers]
-        table = next(header for header in headers if header[1] == SYMTAB)
-        self.symbols = [entry[3:5] for entry in SYMBOL.iter_unpack(data[table[4]:table[4] + table[5]])]
-
-
-def offset(name, member):
-    """Of a structure's member, in bytes."""
-    return next(field.bitpos // 8 for field in gdb.lookup_type(f"struct {name}").fields() if field.name == member)
+def symbols(path):
+    """{section: (number, offset)}: a symbol in each section that is loaded of a .ko file."""
+    said = subprocess.run(["readelf", "-SsW", path], stdout=subprocess.PIPE, text=True, check=True).stdout
+    names = dict(re.findall(r"(?m)^ +\[ *(\d+)\] (\S+) .* W?A\w* +\d+ +\d+ +\d+$", said))
+    return {names[section]: (int(number), int(offset, 16))
+            for number, offset, section in re.findall(r"(?m)^ +(\d+): (\w{16}) .* (\d+)(?: \S+)?$", said) if section in names}
 
 
 class Loading(gdb.Breakpoint):
     """Stops at nothing: what it is for happens on the way."""
     placed = {}     # {name: where its code is} of modules that gdb knows
 
-    def __init__(self, where, modules, register, offsets):
+    def __init__(self, where, modules, register, module):
         super().__init__(where, internal=True)
         self.silent = True
-        self.modules, self.register, self.offsets = modules, register, offsets
-
-    def read(self, address, size):
-        return gdb.selected_inferior().read_memory(address, size).tobytes()
-
-    def number(self, address, size=8):
-        return int.from_bytes(self.read(address, size), "little")
-
-    def addresses(self, module, path):
-        """{section: address} of the module whose structure is at @module."""
-        file = Module(path)
-        kallsyms = self.number(module + self.offsets["kallsyms"])
-        symtab = self.number(kallsyms + self.offsets["symtab"])
-        loaded = SYMBOL.iter_unpack(self.read(symtab, SYMBOL.size * len(file.symbols)))
-        found = {}
-        for (index, value), symbol in zip(file.symbols, loaded):
-            if index < len(file.sections) and file.sections[index][1]:
-                found.setdefault(file.sections[index][0], symbol[4] - value)
-        return found
+        self.modules, self.register, self.module = modules, register, module
 
     def stop(self):
-        module = int(gdb.parse_and_eval(self.register)) & (1 << 64) - 1
-        name = self.read(module + self.offsets["name"], 56).split(b"\0")[0].decode()
+        module = gdb.parse_and_eval(self.register).cast(self.module)
+        name = module["name"].string()
         path = self.modules / f"{name}.ko"
         if not path.exists():
             return False
-        found = self.addresses(module, path)
+        loaded = module["kallsyms"]["symtab"]
+        found = {section: int(loaded[number]["st_value"]) - offset for section, (number, offset) in symbols(path).items()}
         if self.placed.get(name) == found[".text"]:
             return False
         if name in self.placed:
@@ -87,8 +53,7 @@ def watch(modules, register, entries, symbols):
     modules = Path(modules)
     # A module knows the kernel's structures, and is in nobody's way before it has a place.
     gdb.execute(f"symbol-file {modules}/pmu_core.ko", to_string=True)
-    offsets = {"name": offset("module", "name"), "kallsyms": offset("module", "kallsyms"),
-               "symtab": offset("mod_kallsyms", "symtab")}
+    module = gdb.lookup_type("struct module").pointer()
     gdb.execute(f"file {symbols}", to_string=True)
     for entry in entries:
-        Loading(f"*(unsigned long)&do_init_module+{entry}", modules, f"${register}", offsets)
+        Loading(f"*(unsigned long)&do_init_module+{entry}", modules, f"${register}", module)

@@ -31,8 +31,9 @@ class Session(unittest.TestCase):
         self.assertEqual(guest.wait(60 * MINUTES), 0, said)
         return said
 
-    def check(self, machine, init, start, words):
-        """@init and @start, {function: file}: that run when the module is loaded, and when an event is started."""
+    def check(self, machine, init, start, words, frames=True):
+        """@init and @start, {function: file}: that run when the module is loaded, and when an event is started; @frames:
+        does gdb know the callers of the kernel's functions."""
         # Beside other guests gdb was seen to stop a second time at the instruction that it went on from.
         said = self.debug(machine, [*(f"break {name}" for name in (*init, *start)), "continue", "bt", "delete 1",
                                     "continue", "bt", "info source", "delete", "detach"], *words)
@@ -42,16 +43,27 @@ class Session(unittest.TestCase):
             above = "\n".join((cache.TREE / file).read_text().splitlines()[:int(line[1])])
             self.assertEqual(re.findall(r"(?m)^\w.*?(\w+)\(", above)[-1], name)
             self.assertIn(f"Located in {cache.TREE / file}" if name in start else file, said)
-        # The kernel's functions have names, and lead on to their callers.
-        first, second = said.split("#0 ")[1:]
-        self.assertRegex(first, r"(?m)^#1 +0x\w+ in do_one_initcall \(\)\n#2 +0x\w+ in do_init_module \(\)$")
-        self.assertRegex(second, r"(?s)\n#\d+ +(0x\w+ in )?pmu_event_\w+ \([^\n]* at drivers/core/perf.c:\d+\n"
-                                 r".* in (perf_event|__perf_event|event)_\w+ \(\)\n.* in \w*sys_perf_event_open \(\)")
+        # The kernel's functions have names, and lead on to their callers; or the first of them is the last that is known.
+        first, second = (re.findall(r"(?m)^#\d+ +(?:0x\w+ in )?(\w+) \(", trace) for trace in said.split("\n#0 ")[1:])
+        self.assertEqual(first[:2], ["do_one_initcall", "do_init_module"] if frames else ["do_one_initcall"], said)
+        self.assertRegex(said, r"(?m)^#\d+ +(0x\w+ in )?pmu_event_\w+ \(.* at drivers/core/perf.c:\d+$")
+        ours = max(index for index, name in enumerate(second) if name.startswith("pmu_"))
+        self.assertRegex(second[ours + 1], r"^(perf_event|__perf_event|event)_")
+        if frames:
+            self.assertTrue([name for name in second if name.endswith("sys_perf_event_open")], said)
+        else:
+            self.assertEqual(len(second), ours + 2, said)
+
+    def xeon(self, kernel, frames):
+        self.check(["--kernel", kernel], {"intel_imc_init": "drivers/intel_imc/main.c"},
+                   {"intel_imc_event_start": "drivers/intel_imc/pmu.c"},
+                   ["pmu-event", "uncore_imc_0:0x304", "-x", "true"], frames)
 
     def test_x86_64(self):
-        self.check(["--kernel", "6.12"], {"intel_imc_init": "drivers/intel_imc/main.c"},
-                   {"intel_imc_event_start": "drivers/intel_imc/pmu.c"},
-                   ["pmu-event", "uncore_imc_0:0x304", "-x", "true"])
+        self.xeon("6.12", frames=False)
+
+    def test_debug_kernel(self):
+        self.xeon("kunit", frames=True)
 
     def test_arm64(self):
         self.check(["--arch", "arm64", "--kernel", "6.12"], {"cmn_init": "drivers/cmn/main.c"},

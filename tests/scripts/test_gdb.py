@@ -19,6 +19,13 @@ ffffffff81000080 t do_init_module
 ffffffff82000000 D jiffies
 ffffffffc0000000 t virtio_init\t[virtio]
 """
+ORC = "ffffffff82000010 D __start_orc_unwind\n"
+CALLERS = {     # as readelf says them
+    "x86_64": ("DW_CFA_def_cfa: r6 (rbp) ofs 16", "r6 (rbp) at cfa-16", "r16 (rip) at cfa-8"),
+    "arm64": ("DW_CFA_def_cfa_expression (DW_OP_breg29 (x29): 0; DW_OP_deref)", "r29 (x29) (DW_OP_breg29 (x29): 0)",
+              "r30 (x30) (DW_OP_breg29 (x29): 8)"),
+    "ppc64le": ("DW_CFA_def_cfa_expression (DW_OP_breg1 (r1): 0; DW_OP_deref)", "r65 at cfa+16"),
+}
 MACHINES = {"x86_64": "X86-64", "arm64": "AArch64", "ppc64le": "PowerPC64"}
 
 
@@ -39,6 +46,26 @@ class Symbols(unittest.TestCase):
                                   ("ffffffff81000080", "FUNC", "GLOBAL", "1", "do_init_module~2"),
                                   ("ffffffff82000000", "OBJECT", "GLOBAL", "1", "jiffies")])
                 self.assertIn(MACHINES[name], done.stdout.decode())
+
+    def frames(self, name, kallsyms):
+        with tempfile.TemporaryDirectory() as directory:
+            debugger.symbol_file(arch.get(name), kallsyms, Path(directory, "kernel"))
+            return subprocess.run(["readelf", "--debug-dump=frames", Path(directory, "kernel")], check=True,
+                                  capture_output=True, text=True).stdout
+
+    def test_where_callers_are(self):
+        for name in arch.ARCHES:
+            with self.subTest(name):
+                said = self.frames(name, KALLSYMS)
+                self.assertIn("pc=ffffffff81000000..ffffffff82000004\n", said)
+                for rule in CALLERS[name]:
+                    self.assertIn(rule, said)
+
+    def test_a_kernel_without_frame_pointers(self):
+        """Its callers are unknown, and not what its registers happen to be."""
+        said = self.frames("x86_64", KALLSYMS + ORC)
+        self.assertIn("DW_CFA_undefined: r16 (rip)", said)
+        self.assertNotIn("at cfa", said)
 
     def test_a_kernel_that_hides_them(self):
         with self.assertRaisesRegex(cache.Error, "does not tell its symbols"):
