@@ -36,7 +36,7 @@ made() {
 		node=$(nodes "${name%%_*}" | head -n 1)
 	fi
 	[ -n "$node" ] || return 1
-	WANTED=0 COMMANDS=''
+	WANTED=0 COMMANDS='' whole=
 	while read -r name its; do
 		COMMANDS="$COMMANDS${COMMANDS:+; }add cmn0 $name@$node 7"
 		case $name in
@@ -44,9 +44,14 @@ made() {
 		*) all= ;;
 		esac
 		# A filter that the event has not is one of no kind.
-		[ -n "$its" ] && [ "$its" != $kind ] || WANTED=$((WANTED + 7))
+		[ -n "$its" ] && [ "$its" != $kind ] || WANTED=$((WANTED + 7)) whole=$name
 		[ "$all" != $kind ] || everything=1
 	done < /tmp/rows
+	# Reads or writes of all groups
+	case $whole in
+	*throttle*_group*) ;;
+	*throttle*_read | *throttle*_write) WANTED=$((7 * $(grep -c "_${whole##*_} " /tmp/rows))) ;;
+	esac
 	[ -z "${everything:-}" ] || WANTED=$((7 * $(wc -l < /tmp/rows)))
 	unset everything
 }
