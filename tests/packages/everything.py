@@ -422,6 +422,8 @@ class Make(inroot.InRoot):
         self.inside(f"cp -r {self.tree()} /tmp/tree")
         self.inside("cd /tmp/tree; umask 077; make install-driver install-tools dkms-source dkms-hooks PREFIX=/usr DESTDIR=/tmp/into")
         self.assertEqual(self.inside("cd /tmp/into; find . -type d ! -perm 755 -o -type f ! -perm -444"), "")
+        self.inside(f"cd /tmp/tree; umask 077; make install KDIR=/lib/modules/{self.kernel.release}/build")
+        self.assertEqual(self.inside(f"cd /lib/modules/{self.kernel.release}; find . -type f ! -perm -444; find updates -type d ! -perm 755"), "")
 
     def test_dkms(self):
         """Another version takes the place of the first; uninstalled, nothing is left."""

@@ -65,6 +65,14 @@ class Packages(InRoot):
         self.inside(f"{HOOKS[0]} {self.kernel.release}; dpkg --purge pmu-suite-dkms")
         self.assertEqual(self.left(), [])
 
+    def test_an_upgrade_that_fails(self):
+        """The modules of before come back."""
+        made = f"/lib/modules/{self.kernel.release}/updates/pmu-suite"
+        self.inside(f"dpkg -i {self.deb()}; mkdir {made}; touch {made}/pmu_core.ko")
+        self.assertIn("is of no package", self.inside(f"dpkg -i {self.deb()}", status=1))
+        self.assertEqual(self.inside("dkms status"), self.installed())
+        self.assertEqual({path.name.split(".")[0] for path in self.modules()}, {"pmu_core", "intel_imc_pmu"})
+
     def test_kernels_that_come_later(self):
         """Whether it builds or not, the package manager goes on."""
         self.inside(f"dpkg -i {self.deb()}")
@@ -190,10 +198,19 @@ class Driver(InRoot):
         for command, status in ("pmu-driver ours", 0), ("pmu-driver", 3):
             self.assertIn("intel_imc_pmu is not installed for the kernel", self.inside(command, status))
 
+    def test_each_installed_kernel_is_asked(self):
+        """The next boot may be of another one than runs."""
+        self.loaded(1)
+        self.inside("cd /lib/modules; for release in $(uname -r) 9.9-next; do mkdir -p $release; touch $release/modules.order; done")
+        self.program("modinfo", 'case "$*" in *9.9*) exit 1 ;; *) echo 1 ;; esac')
+        for command, status in ("pmu-driver ours", 0), ("pmu-driver", 3):
+            self.assertEqual(re.findall("not installed for the kernel (.*)", self.inside(command, status)), ["9.9-next"])
+        self.inside("rm /lib/modules/9.9-next/modules.order; pmu-driver")
+
     def loaded(self, installed, sources=None):
         """Version 1 of our driver has the PMU, of sources 1; what is @installed has this version."""
-        self.inside("mkdir -p /sys/module/pmu_core /sys/module/intel_imc_pmu /sys/bus/pci/drivers/intel_imc_pmu/0/driver; "
-                    "cd /sys/module; for field in version srcversion; do "
+        self.inside("mkdir -p /sys/module/pmu_core /sys/module/intel_imc_pmu /sys/bus/pci/drivers/intel_imc_pmu/0000:3f:10.0/driver; "
+                    "cd /sys/module; touch pmu_core/initstate intel_imc_pmu/initstate; for field in version srcversion; do "
                     "echo 1 | tee pmu_core/$field > intel_imc_pmu/$field; done")
         self.program("modinfo", f'case "$*" in *filename*) exec /usr/sbin/modinfo "$@" ;; '
                      f'*srcversion*) echo {sources or installed} ;; *) echo {installed} ;; esac')
@@ -227,7 +244,7 @@ class Driver(InRoot):
         self.assertIn("'pmu-driver unbind' loads it", self.inside("pmu-driver", status=3))
         self.inside("pmu-driver ours --unbind")
         self.assertIn("'pmu-driver unbind' loads it", self.inside("pmu-driver", status=3))
-        self.assertEqual(self.inside("pmu-driver unbind"), "rmmod intel_imc_pmu\nrmmod pmu_core\nmodprobe intel_imc_pmu\n")
+        self.assertEqual(self.inside("pmu-driver unbind"), "rmmod intel_imc_pmu\nrmmod pmu_core\n")
         self.loaded(1)
         self.assertEqual(self.inside("pmu-driver unbind"), "")
 
@@ -235,9 +252,79 @@ class Driver(InRoot):
         """The kernel's driver gets what the old one had."""
         self.loaded(2)
         self.program("modprobe", 'echo "modprobe $1"; [ "$1" != intel_imc_pmu ]')
-        self.inside("mkdir /sys/module/intel_uncore")
+        self.inside("mkdir /sys/module/intel_uncore; touch /sys/module/intel_uncore/initstate")
         said = self.inside("pmu-driver ours --now", status=1)
-        self.assertIn("modprobe intel_imc_pmu\nrmmod intel_uncore\nmodprobe intel_uncore\npmu-driver: intel_imc_pmu cannot be loaded", said)
+        self.assertIn("modprobe intel_imc_pmu\nrmmod intel_uncore\npmu-driver: intel_imc_pmu cannot be loaded", said)
+        self.assertTrue(said.endswith("\nmodprobe intel_uncore\n"), said)
+
+    def in_tree(self, *functions):
+        """The kernel's driver has @functions, which our driver writes to the log. What is written for others comes out."""
+        self.inside("mkdir -p /sys/bus/pci/drivers/snbep_uncore; cd /sys/bus/pci/drivers/snbep_uncore; "
+                    f"mkdir {' '.join(functions)}; ln -s /dev/stdout unbind")
+        self.program("dmesg", "echo '[ 9.1] intel_imc_pmu: snbep_uncore has the memory channels; to use intel_imc_pmu unload snbep_uncore, "
+                     f"or unbind them from it: echo NAME > /sys/bus/pci/drivers/snbep_uncore/unbind for {' '.join(functions)}'")
+
+    def test_channels_that_would_be_unbound_for_nothing(self):
+        """The module does not load, and what the log says is of an earlier time."""
+        self.in_tree("0000:3f:10.0")
+        self.program("modprobe", "echo 'Key was rejected by service' >&2; false")
+        self.assertEqual(self.inside("pmu-driver unbind", status=1), "Key was rejected by service\n"
+                         "pmu-driver: intel_imc_pmu cannot be loaded; see the kernel's log\n")
+
+    def test_channels_that_were_unbound_for_nothing(self):
+        """The kernel's driver gets them if it is a module; otherwise it is told who has them."""
+        self.in_tree("0000:3f:10.0")
+        self.program("modprobe", 'echo "modprobe $1"; [ "$1" = intel_uncore ] || { echo Device or resource busy >&2; false; }')
+        self.program("rmmod", 'echo "rmmod $1"')
+        said = self.inside("pmu-driver unbind", status=1)
+        self.assertIn("0000:3f:10.0\nmodprobe intel_imc_pmu\n", said)
+        self.assertIn("Until the next boot nobody has the memory channels\n", said)
+        said = self.inside("mkdir -p /sys/module/intel_uncore; touch /sys/module/intel_uncore/initstate; pmu-driver unbind", status=1)
+        self.assertTrue(said.endswith("rmmod intel_uncore\npmu-driver: intel_imc_pmu cannot be loaded; see the kernel's log\n"
+                                      "modprobe intel_uncore\n"), said)
+
+    def test_channels_of_which_one_half_was_taken(self):
+        """As by a call that was killed: it is told, and the next call takes the others."""
+        self.loaded(1)
+        self.in_tree("0000:3f:10.1")
+        self.program("modprobe", 'echo "modprobe $1"; mkdir -p "/sys/module/$1"; touch "/sys/module/$1/initstate"')
+        self.inside("pmu-driver ours")
+        told = "the kernel's driver has some of the memory channels: 'pmu-driver ours --now' takes them"
+        self.assertIn(told, self.inside("pmu-driver", status=3))
+        said = self.inside("pmu-driver unbind")
+        self.assertEqual(said, "rmmod intel_imc_pmu\nrmmod pmu_core\nrmmod intel_imc_pmu\n0000:3f:10.1\nmodprobe intel_imc_pmu\n")
+        self.inside("rm -r /sys/bus/pci/drivers/snbep_uncore/*:*")
+        self.loaded(1)
+        self.assertNotIn(told, self.inside("pmu-driver unbind; pmu-driver"))
+
+    def test_channels_with_events_open_stay(self):
+        """A kernel may crash of an event whose channel is unbound. Nobody knows of which PMU an event is."""
+        self.in_tree("0000:3f:10.0")
+        self.program("modprobe", "[ -e /tmp/again ] || { touch /tmp/again; echo Device or resource busy; false; }")
+        events = "rm -f /tmp/again; exec 8> '/tmp/anon_inode:[perf_event]' 9>&8; pmu-driver unbind 8>&- 9>&-"
+        said = self.inside(events, status=1)
+        self.assertRegex(said, r"events are open: sh \(\d+\)\. ")
+        self.assertNotIn("\n0000:3f:10.0\n", f"\n{said}")
+        self.assertEqual(self.inside(f"{events} --force"), "0000:3f:10.0\n")
+
+    def test_a_change_that_is_interrupted(self):
+        """It is made, and the kernel's driver loaded behind ours."""
+        self.loaded(1)
+        self.inside("rm -r /sys/bus/pci/drivers/intel_imc_pmu; mkdir /sys/module/intel_uncore; touch /sys/module/intel_uncore/initstate")
+        self.program("rmmod", 'rm -r "/sys/module/$1"; kill -INT $PPID')
+        for command, loaded in ("ours", "intel_imc_pmu\nmodprobe intel_uncore"), ("in-tree", "intel_uncore"):
+            said = self.inside(f"cd /sys/module; mkdir -p intel_imc_pmu intel_uncore; touch intel_imc_pmu/initstate intel_uncore/initstate; "
+                               f"pmu-driver {command} --now 2> /dev/null")
+            self.assertEqual(said, f"modprobe {loaded}\n")
+
+    def test_what_is_built_in_is_no_module(self):
+        """It has a directory, too. With the boot parameter our driver is loaded, and nothing is unloaded."""
+        self.built_in()
+        self.program("modprobe", 'echo "modprobe $1"')
+        self.program("rmmod", 'echo "rmmod $1"; false')
+        said = self.inside("mkdir -p /sys/module/intel_uncore; echo initcall_blacklist=intel_uncore_init > /tmp/line; "
+                           "mount --bind /tmp/line /proc/cmdline; pmu-driver ours --now 2> /dev/null")
+        self.assertEqual(said, "modprobe intel_imc_pmu\n")
 
     def test_a_boot_that_keeps_the_kernel_s_driver_away_is_told(self):
         said = self.inside("echo initcall_blacklist=intel_uncore_init > /tmp/line; mount --bind /tmp/line /proc/cmdline; pmu-driver",
@@ -258,7 +345,11 @@ class Driver(InRoot):
         self.inside("printf '#!/bin/sh\\necho told\\n' > /usr/sbin/update-grub")
         self.assertIn("told", self.inside("pmu-driver ours").split())
         self.assertIn("initcall_blacklist=intel_uncore_init", self.inside("cat /etc/default/grub.d/pmu-suite.cfg"))
+        self.inside("cp /usr/sbin/update-grub /tmp; printf '#!/bin/sh\\ncat /etc/default/grub.d/pmu-suite.cfg; exit 3\\n' > /usr/sbin/update-grub")
+        self.assertNotIn("initcall_blacklist=", self.inside("pmu-driver in-tree", status=1))
+        self.inside("cp /tmp/update-grub /usr/sbin")
         self.assertIn("told", self.inside("pmu-driver in-tree").split())
+        self.assertEqual(self.inside("pmu-driver in-tree"), "")
 
 
 class Clone(unittest.TestCase):
