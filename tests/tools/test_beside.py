@@ -35,7 +35,7 @@ class TestModules(unittest.TestCase):
     def loaded(self, program, modules=None):
         """How cmn_pmu is loaded by a program in this place."""
         drivers = beside.Drivers.__new__(beside.Drivers)
-        drivers.directory, drivers.parameters = modules, {"cmn_pmu": ["a=1"]}
+        drivers.family, drivers.directory, drivers.parameters = sysfs._BY_NAME["cmn"], modules, {"cmn_pmu": ["a=1"]}
         where = beside.built(self.put(program))
         with mock.patch.object(beside, "built", lambda: where), mock.patch.object(beside.Drivers, "_run") as run:
             drivers.load("cmn_pmu")
@@ -65,11 +65,12 @@ here={here}
 echo "${{0##*/}} $1" >> $here/calls
 number=$(wc -l < $here/calls)
 module=${{1##*/}}
-module=${{module%.ko}}
+module=$(echo "${{module%.ko}}" | tr - _)
 [ ! -e $here/at.$number ] || . $here/at.$number
 case ${{0##*/}} in
 rmmod) rm -r $here/module/$module ;;
-*) mkdir -p $here/module/$module && echo live > $here/module/$module/initstate ;;
+*) [ "${{0##*/}} $module" != "modprobe intel_uncore" ] || [ ! -e $here/softdep ] || "$0" intel_imc_pmu
+   mkdir -p $here/module/$module && echo live > $here/module/$module/initstate ;;
 esac
 """
 
@@ -78,21 +79,19 @@ class TestGivingBack(unittest.TestCase):
     """Whatever comes between, the modules that were loaded are loaded again, and no others."""
     FAMILY = sysfs._BY_NAME["intel_imc"]
     WHOLE = ["rmmod intel_uncore", "modprobe pmu_core", "modprobe intel_imc_pmu",
-             "rmmod intel_imc_pmu", "rmmod pmu_core", "modprobe intel_uncore"]
+             "rmmod intel_imc_pmu", "rmmod pmu_core", "insmod /lib/intel-uncore.ko"]
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory(prefix="pmu-beside.")
         self.addCleanup(directory.cleanup)
         self.here = Path(directory.name)
         for name in "rmmod", "modprobe", "insmod":
-            program = self.here / name
-            program.write_text(PROGRAM.format(here=self.here))
-            program.chmod(0o755)
-        machine = tree.machine(self, "snbep")
+            self.program(name, PROGRAM.format(here=self.here))
+        self.program("modinfo", "#!/bin/sh\necho /lib/intel-uncore.ko\n")
         for patch in (mock.patch.dict(os.environ, PATH=f"{self.here}:{os.environ['PATH']}"),
                       mock.patch.object(beside, "MODULES", str(self.here / "module")),
                       mock.patch.object(beside, "built", lambda: None), mock.patch.object(beside, "PATIENCE_S", 0.3),
-                      mock.patch.object(beside, "Machine", lambda: machine),
+                      mock.patch.object(beside, "Machine", self.machine), mock.patch.object(beside, "SETTLE_S", 0.3),
                       mock.patch.object(beside, "measure", lambda checks, say: ({}, {}))):
             patch.start()
             self.addCleanup(patch.stop)
@@ -103,6 +102,21 @@ class TestGivingBack(unittest.TestCase):
         # Whoever runs the tests in the background may have them ignored.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
+    def program(self, name, text):
+        (self.here / name).write_text(text)
+        (self.here / name).chmod(0o755)
+
+    def machine(self):
+        """The PMU is that of the module that was loaded first."""
+        modules = sorted((self.here / "module").iterdir(), key=lambda path: path.stat().st_ctime_ns)
+        first = next((path.name for path in modules if path.name != "pmu_core"), None)
+        files = {f"sys/module/{name}/initstate": None for name in ("intel_imc_pmu", "pmu_core")}
+        if first == "intel_imc_pmu":
+            files = {"sys/module/intel_imc_pmu/initstate": "live\n"}
+        elif first:
+            files |= {"sys/module/intel_uncore/initstate": "live\n"}
+        return tree.machine(self, "snbep", files)
 
     def beside(self, kind=sysfs.IN_TREE, **at):
         """What ends a run, with @at the call of this number, such as _2="kill -TERM $PPID"; and what it says."""
@@ -162,8 +176,36 @@ class TestGivingBack(unittest.TestCase):
     def test_what_cannot_be_given_back_is_told(self):
         ended, said, as_before = self.beside(_6="echo no such module >&2; exit 1")
         self.assertFalse(as_before)
-        self.assertRegex(said, "'modprobe intel_uncore' failed: no such module")
+        self.assertRegex(said, "'insmod /lib/intel-uncore.ko' failed: no such module")
         self.assertIn("intel_uncore should be loaded", said)
+
+    def test_ours_is_loaded_before_the_other(self):
+        """By a softdep, as 'pmu-driver ours' writes it: each driver is measured all the same, and given back."""
+        (self.here / "softdep").touch()
+        for kinds in (sysfs.IN_TREE, sysfs.OURS), (sysfs.OURS, sysfs.IN_TREE):
+            measured = []
+            with self.subTest(kinds), mock.patch.object(
+                    beside, "measure", lambda checks, say: (measured.append(self.machine().of("intel_imc")[0].driver.kind), {})):
+                ended, said, as_before = self.beside(kinds[0])
+                self.assertEqual((ended, as_before, tuple(measured)), (None, True, kinds), said)
+                self.assertIn(f"({kinds[0]}) again", said)
+
+    def test_something_else_loads_ours(self):
+        """Then ours is not taken for the in-tree driver, nor is that said to be back."""
+        ours = self.here / "module/intel_imc_pmu"
+        loads = f"mkdir -p {ours} && echo live > {ours}/initstate; sleep 0.05"
+        ended, said, as_before = self.beside(sysfs.OURS, _3=loads)
+        self.assertEqual((type(ended), as_before), (ToolError, True), said)
+        self.assertEqual(ended.what, "intel_uncore is loaded, but uncore_imc_0 is served by intel_imc_pmu (pmu-suite).")
+        ended, said, as_before = self.beside(sysfs.IN_TREE, _6=loads)
+        self.assertEqual((ended, as_before), (None, False), said)
+        self.assertIn("Not all is as it was", said)
+
+    def test_the_other_is_built_in(self):
+        self.program("modinfo", "#!/bin/sh\necho '(builtin)'\n")
+        ended, said, as_before = self.beside(sysfs.OURS)
+        self.assertEqual((type(ended), as_before), (ToolError, True), said)
+        self.assertEqual(ended.what, "intel_uncore is built into this kernel, so it cannot be loaded.")
 
     def test_the_question(self):
         """Ctrl-D is no yes; and it is asked with what is known of real machines."""

@@ -124,8 +124,12 @@ class Drivers:
                 self._run("rmmod", module)
             for module in self.of[kind]:
                 self.load(module)
-        if not self.pmu():
+        found = self.pmu()
+        if not found:
             raise ToolError(f"{self.of[kind][-1]} is loaded, but there is no PMU.", "The kernel's log says why.")
+        if found.driver.kind != kind:
+            raise ToolError(f"{self.of[kind][-1]} is loaded, but {found.name} is served by {found.driver}.",
+                            "Look for what loads that one, as in /etc/modprobe.d.")
 
     def pmu(self):
         """One that has a CPU, as soon as there is one; None if there is none."""
@@ -148,7 +152,13 @@ class Drivers:
             found = next(iter(sorted(Path(directory).rglob(f"{module}.ko"))), None)
             if found:
                 return self._run("insmod", str(found), *self.parameters[module])
-        self._run("modprobe", module, *self.parameters[module])
+        if module != self.family.twin:
+            return self._run("modprobe", module, *self.parameters[module])
+        # Alone: "pmu-driver ours" has modprobe load our module before this one.
+        path = self._run("modinfo", "-F", "filename", module)
+        if not path.startswith("/"):
+            raise ToolError(f"{module} is built into this kernel, so it cannot be loaded.")
+        self._run("insmod", path, *self.parameters[module])
 
     def give_back(self):
         """Sentences about what could not be: the modules that were there at first are loaded, and no others.
@@ -184,6 +194,7 @@ class Drivers:
             raise ToolError(f"'{' '.join(words)}' failed: "
                             f"{(done.stderr.strip().splitlines() or ['it says nothing'])[-1]}",
                             "The kernel's log may say why.")
+        return done.stdout.strip()
 
 
 def _parameters(module):
@@ -307,7 +318,7 @@ def measure_both(family, kind, checks, modules, say):
             for sentence in failed:
                 print(sentence, file=sys.stderr)
             pmu = drivers.pmu()
-            print(f"{place(pmu, pmu.cpus[0])} is served by {pmu.driver} again." if pmu and not failed else
+            print(f"{place(pmu, pmu.cpus[0])} is served by {pmu.driver} again." if pmu and not failed and pmu.driver.kind == kind else
                   f"Not all is as it was: {', '.join(drivers.before)} should be loaded. The kernel's log may say more.",
                   file=sys.stderr)
     return found
