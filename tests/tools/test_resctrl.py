@@ -2,12 +2,15 @@
 """Who moves the bytes, by resctrl's groups. Its files are written here as the kernel's documentation describes them."""
 import io
 import json
+import re
+import shutil
 import unittest
+from unittest import mock
 
 import test_top
 import tree
 from pmutools import sysfs
-from pmutools.top import frames, intel_imc, output, resctrl
+from pmutools.top import draw, frames, intel_imc, output, resctrl
 from pmutools.top.rows import Rows
 
 GB = 10**9
@@ -73,6 +76,50 @@ class TestGroups(unittest.TestCase):
         self.put(after)
         self.assertEqual(set(self.rates(live.until(self.kernel.wait), live.view)), {
             ("vm", "01"), ("(the rest)", "00"), ("(the rest)", "01"), ("batch", "01"), ("batch/one", "01")})
+
+    def test_a_group_that_is_removed_is_forgotten(self):
+        """A batch system makes one for each job, and a service runs for months. The last scrape of a job has all of it."""
+        live = self.live()
+        metrics, history = output.Metrics(live.view), draw.History()
+
+        def interval():
+            """{group: its bytes}"""
+            one = live.until(self.kernel.wait)
+            rows = live.view.rows(one)
+            metrics.add(one, rows)
+            history.add(rows)
+            found = re.findall(r'^pmu_top_group_bytes_total\{.*group="(job.*?)",cache="00"\} (\S+)$', metrics.text(), re.M)
+            return {group: float(value) for group, value in found}
+
+        self.put(self.AFTER)
+        interval()
+        lines = len(history.values)
+        shutil.rmtree(self.machine.root / ROOT / "mon_groups/vm")
+        with mock.patch.object(output, "FORGET_S", 10):
+            for number in range(30):
+                self.put({f"mon_groups/job-{number}": {"00": 0}})
+                interval()
+                self.put({f"mon_groups/job-{number}": {"00": 2 * GB}})
+                # An interval has 2 s.
+                self.assertEqual(interval(), {f"job-{one}": 2e9 for one in range(max(0, number - 2), number + 1)})
+                shutil.rmtree(self.machine.root / ROOT / f"mon_groups/job-{number}")
+            for _ in range(6):
+                said = interval()
+        self.assertEqual(said, {})
+        self.assertNotIn("vm", metrics.text())
+        self.assertEqual((len(history.values), {dict(labels)["group"] for labels in metrics.seen}),
+                         (lines, {"(the rest)", "batch", "batch/one"}))
+        # One by the same name is another.
+        self.put({"mon_groups/job-0": {"00": 0}})
+        interval()
+        self.put({"mon_groups/job-0": {"00": GB}})
+        self.assertEqual(interval(), {"job-0": 1e9})
+
+    def test_a_name_with_a_terminals_commands(self):
+        self.put({"mon_groups/x\x1b[2J": {"00": 0}})
+        live = self.live()
+        self.put({"mon_groups/x\x1b[2J": {"00": 2 * GB}})
+        self.assertEqual(self.rates(live.until(self.kernel.wait), live.view)["x?[2J", "00"], 1.0)
 
     def test_nobody_has_made_a_group(self):
         """Then the number is that of everybody, which says nothing of who it is."""

@@ -3,7 +3,7 @@
 import collections
 import datetime
 
-from . import pretty
+from . import pretty, resctrl
 
 AROUND = 9              # lines around what a view draws
 WIDE = 150              # columns of a window that shows what was before, too
@@ -52,7 +52,7 @@ class History:
         self.added += 1
         found = collections.defaultdict(list)
         for row in rows.all:
-            if row.unit == "B/s":
+            if row.unit == "B/s" and row.name != resctrl.ROW:
                 found[self._key(row)].append(row.value)
         for key, values in found.items():
             value = None if None in values else sum(values)

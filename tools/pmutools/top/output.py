@@ -6,13 +6,14 @@ import json
 import re
 
 from .. import VERSION
-from . import pretty
+from . import pretty, resctrl
 from .rows import UNITS, WHOLE, Row
 
 # Of a ratio and of a time the unit in the name: https://prometheus.io/docs/practices/naming/
 _GAUGES = {"ratio": "ratio", "s": "seconds", "": ""}
 # What a rate is the growth of, which is what Prometheus wants: it makes rates of it for any time.
 _COUNTERS = {"B/s": "bytes", "Hz": "cycles", "1/s": ""}
+FORGET_S = 300          # the counter of a resctrl group that was removed is kept so long: a scrape is to see the end of it
 QUANTILES = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 
 
@@ -82,12 +83,14 @@ class Metrics:
         self.counters, self.counted, self.gauges = {}, {}, {}       # {family: {labels: value}}
         self.observed = 0.0
         self.families = {}                                          # {family: (unit, help)}
+        self.seen = {}                                              # {labels of a resctrl group: seconds observed}
 
     def add(self, frame, rows):
         self.gauges = {}
         self.observed += frame.seconds
+        self._forget(rows)
         for row in rows.all:
-            labels = (("view", self.view.name), *row.labels)
+            labels = self._labels(row)
             if row.total:
                 continue
             if row.unit in _COUNTERS:
@@ -98,6 +101,16 @@ class Metrics:
                 if not row.whole:
                     metric = (("metric", family), *labels)
                     self.gauges.setdefault("pmu_top_share_ratio", {})[metric] = row.share
+
+    def _labels(self, row):
+        return (("view", self.view.name), *row.labels)
+
+    def _forget(self, rows):
+        """Resctrl groups that were removed: there is no end of new ones. The counters of all else stay while it is lost."""
+        family = self._family(resctrl.ROW, _COUNTERS["B/s"])
+        self.seen |= {self._labels(row): self.observed for row in rows.all if row.name == resctrl.ROW}
+        for labels in [labels for labels, seen in self.seen.items() if self.observed - seen > FORGET_S]:
+            del self.seen[labels], self.counters[family][labels], self.counted[family][labels]
 
     def _family(self, name, unit):
         family = "_".join(filter(None, ("pmu_top", name, unit if not name.endswith(unit) else "")))

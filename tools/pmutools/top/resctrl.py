@@ -8,8 +8,10 @@ import time
 from pathlib import Path
 
 from ..count import Reading
+from ..files import printable
 
 KEY = "resctrl/"
+ROW = "group"               # of each group and cache. Others make and remove them, so none is kept for long
 ROOT, FILE = "sys/fs/resctrl", "mbm_total_bytes"
 NOT_GROUPS = ("info", "mon_data", "mon_groups")
 REST = "(the rest)"         # what is in no group that somebody has made
@@ -44,11 +46,11 @@ class Groups:
         """{(group, L3 cache): bytes}"""
         found = {}
         for control in [self.root, *(one for one in _directories(self.root) if one.name not in NOT_GROUPS)]:
-            name = REST if control == self.root else control.name
+            name = REST if control == self.root else printable(control.name)
             own = _bytes(control)
             for monitor in _directories(control / "mon_groups"):
                 parts = _bytes(monitor)
-                label = monitor.name if control == self.root else f"{name}/{monitor.name}"
+                label = printable(monitor.name if control == self.root else f"{name}/{monitor.name}")
                 found |= {(label, cache): value for cache, value in parts.items()}
                 # Without one part the rest is not known.
                 own = {cache: value - parts[cache] for cache, value in own.items() if cache in parts}
@@ -72,15 +74,15 @@ def rows(frame, rows):
         if key.startswith(KEY):
             cache, _, group = key.removeprefix(KEY).partition("/")
             value, share = frame.rate(key)
-            rows.add("group", value, "B/s", share, group=group, cache=cache)
-            rows.add("group_bytes", frame.count(key), "B", group=group, cache=cache)
+            rows.add(ROW, value, "B/s", share, group=group, cache=cache)
+            rows.add(f"{ROW}_bytes", frame.count(key), "B", group=group, cache=cache)
 
 
 def line(rows):
     """The groups that move most, for people; "" if nobody has made one."""
     found = {}
     for row in rows.all:
-        if row.name == "group" and row.value is not None:
+        if row.name == ROW and row.value is not None:
             group = dict(row.labels)["group"]
             found[group] = found.get(group, 0.0) + row.value
     if not set(found) - {REST}:
