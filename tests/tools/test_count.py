@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Counting: what is handed to the kernel, what is made of what it says. No event is opened here: guests do."""
+import ctypes
 import errno
 import os
 import struct
@@ -76,6 +77,24 @@ class TestCounting(unittest.TestCase):
             kernel.vanishes(0)
             self.assertEqual(session.read()[0], {})
             self.assertEqual([one.key for one in session.gone()], ["cas_count_read", "cas_count_write"])
+
+    def test_a_device_that_vanishes_before_it_is_enabled(self):
+        """From Linux 6.15 on an event whose PMU was unregistered has no ioctls."""
+        def refuse(*_):
+            ctypes.set_errno(number)
+            return -1
+
+        kernel = FakeKernel(self)
+        count._libc.ioctl.side_effect = refuse
+        for call in "enable", "disable":
+            with self.subTest(call), count.Session([self.wants]) as session:
+                number = errno.ENODEV
+                getattr(session, call)()
+                self.assertEqual([one.key for one in session.gone()], ["cas_count_read", "cas_count_write"])
+                self.assertEqual(session.read()[0], {})
+                number = errno.EINVAL
+                self.assertRaisesRegex(ToolError, "the driver refuses it", getattr(session, call))
+        self.assertEqual(len(kernel.opened), 4)
 
     def test_no_right(self):
         FakeKernel(self, {0: errno.EACCES})

@@ -126,7 +126,9 @@ class Group:
     def _ioctl(self, request):
         if _libc.ioctl(ctypes.c_int(self.fds[0]), ctypes.c_ulong(request), ctypes.c_ulong(_IOC_FLAG_GROUP)) < 0:
             number = ctypes.get_errno()
-            raise errors.opening(self.wants[0].name, number)
+            if number != errno.ENODEV:
+                raise errors.opening(self.wants[0].name, number)
+            self.gone = True        # its PMU was unregistered: since Linux 6.15 perf says so
 
     def read(self):
         """{key: Reading} of all members; {} from the moment on when the device is gone: perf reads end of file."""
