@@ -379,6 +379,14 @@ class TestCmn(unittest.TestCase):
                 self.assertEqual(set(re.findall(r"\d+\.\d+", grid.split("└")[0])) - {"1.0", "1.00", "12.50"}, set())
                 self.assertIn("hottest: XP 580 ↑ 12.50", said)
 
+    def test_a_window_that_is_too_narrow(self):
+        """It is cut off, as on any view."""
+        view = self.view()
+        one = frame({f"arm_cmn_0:links/{key}": 31_250_000 for key in view.meshes[0].info["links"]}, "links")
+        for width in range(1, 40):
+            for height in None, 24:
+                text(view, one, width, height)
+
     def test_the_largest_mesh_at_80x24(self):
         """What is hottest is in the head, and all of the mesh on the screen; each number is below."""
         for width, height in (12, 12), (10, 14):

@@ -163,14 +163,16 @@ class TestTerminal(unittest.TestCase):
                 self.ends(128 + sent)
 
     def test_terminals_that_are_too_small(self):
-        self.start(80, 24)
-        self.shows("q quit")
-        for width, height in (39, 10), (20, 5), (10, 3), (2, 1), (80, 24):
-            self.tmux("resize-window", "-x", str(width), "-y", str(height))
-            time.sleep(0.5)     # it is to redraw, and not to end
-        self.shows("q quit")
-        self.tmux("send-keys", "q")
-        self.ends(0)
+        for record in None, RECORDS / "cmn.jsonl":
+            with self.subTest(record):
+                self.start(80, 24, record=record)
+                self.shows("q quit")
+                for width, height in (39, 10), (20, 5), (10, 3), (2, 1), (80, 24):
+                    self.tmux("resize-window", "-x", str(width), "-y", str(height))
+                    time.sleep(0.5)     # it is to redraw, and not to end
+                self.shows("q quit")
+                self.tmux("send-keys", "q")
+                self.ends(0)
 
     def test_keys_at_80x24(self):
         self.start(80, 24)

@@ -255,7 +255,7 @@ class Mesh:
         """(columns of a cell, and around it)"""
         for padding in 1, 0:
             # Borders, and a column with Y.
-            cell = min(28, (width - 4 - 2 * padding) // self.mesh["width"] - 2 * padding - 1)
+            cell = max(2, min(28, (width - 4 - 2 * padding) // self.mesh["width"] - 2 * padding - 1))
             if cell >= CELL:
                 break
         return cell, padding
