@@ -61,7 +61,7 @@ class TestPrograms(unittest.TestCase):
         """--interval with a command. One without samples has its seconds, too."""
         view, whole = self.view(), None
         for said in ({"samples": 4, "period": 100_000, "seconds": 1.0, "top": [["gcc", 77, 3], ["sh", 1, 1]]}, SAID,
-                     {"error": "perf script failed"}, programs.count_programs("", 1.0) | {"period": 100_000}):
+                     {"error": "perf script failed"}, programs.count_programs(b"", 1.0) | {"period": 100_000}):
             whole = frames.together(whole, self.frame(view, said))
         self.assertEqual(whole.extra[programs.MODE], {
             "samples": 44, "period": 100_000, "seconds": 4.0, "top": [["a program with a long name", 4194304, 30], ["gcc", 77, 13]]})
@@ -84,7 +84,7 @@ class TestPrograms(unittest.TestCase):
     def test_what_is_not_there(self):
         view = self.view()
         for said, wanted in (({"error": "perf record of cache-misses failed: it says nothing"}, "failed: it says nothing"),
-                             (programs.count_programs("", 1.0), "no program missed the last cache"), (None, "no program missed")):
+                             (programs.count_programs(b"", 1.0), "no program missed the last cache"), (None, "no program missed")):
             self.assertIn(wanted, text(view, self.frame(view, said)))
 
     def test_for_programs_and_in_a_record(self):

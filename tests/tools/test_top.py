@@ -720,6 +720,6 @@ class TestPower(unittest.TestCase):
             self.assertEqual(said.count("MHz"), columns)
 
     def test_functions(self):
-        said = power_imc.count_functions("   pmu-spin      10000a5c heavy\n pmu-spin 10000a60 heavy\n"
-                                         "kworker/0:1-ev c000000000123450 [unknown]\n")
+        said = power_imc.count_functions(b"        pmu-spin          10000a5c heavy\n        pmu-spin          10000a60 heavy\n"
+                                         b"  kworker/0:1-ev  c000000000123450 [unknown]\n")
         self.assertEqual(said, {"samples": 3, "top": [["heavy", "pmu-spin", 2], ["0xc000000000123450", "kworker/0:1-ev", 1]]})

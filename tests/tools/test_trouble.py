@@ -289,6 +289,11 @@ esac
 """
 
 
+def samples(*lines):
+    """What perf script writes of (COMMAND, the rest): the kernel keeps 15 bytes of a command's name."""
+    return b"".join(b"%16s  %s\n" % (command.encode()[:15], rest.encode()) for command, rest in lines)
+
+
 class TestTracer(Case):
     """The functions' perf, which may be of any age, or none."""
 
@@ -297,7 +302,7 @@ class TestTracer(Case):
         perf = self.directory / "perf"
         perf.write_text(PERF.format(here=self.directory))
         perf.chmod(0o755)
-        (self.directory / "script").write_text(" spin 10000a5c heavy\n x\x1b[2J 10000a60 lig\x9bht\n")
+        (self.directory / "script").write_bytes(samples(("spin", "10000a5c heavy"), ("x\x1b[2J", "10000a60 lig\x9bht")))
         patch = mock.patch.dict(os.environ, PATH=f"{self.directory}:{os.environ['PATH']}")
         patch.start()
         self.addCleanup(patch.stop)
@@ -312,7 +317,8 @@ class TestTracer(Case):
 
     def test_programs(self):
         """A process has a name for each thread, of which the busiest counts; any user gives it, with blanks or worse."""
-        (self.directory / "script").write_text("  gcc  41\n  my job 7\n  x\x1b[2J 8\n  my job 7\n  worker 7\n  swapper -1\nrubbish\n")
+        (self.directory / "script").write_bytes(samples(("gcc", " 41 "), ("my job", "  7 "), ("x\x1b[2J", "  8 "), ("my job", "  7 "),
+                                                        ("worker", "  7 "), ("swapper", " -1 ")) + b"rubbish\n")
         with contextlib.closing(programs.Misses()) as misses:
             for _ in range(2):
                 said = misses.programs()
@@ -328,6 +334,19 @@ class TestTracer(Case):
         with contextlib.closing(programs.Misses()) as misses:
             said = misses.programs()
         self.assertEqual((said["samples"], said["top"]), (16, [["my job (x) 7", 31810, 9], ["dd", 31811, 7]]))
+
+    def test_a_name_with_ends_of_lines(self):
+        """perf writes it as it is. A sample is one sample, of its own process."""
+        for name, shown in (("x 1\n  bash 4194", "x 1?  bash 4194"), ("\n", "?"), ("a\r\nbash 1 \n", "a??bash 1 ?"), ("", ""), (" é 1\nbash   1 \n", "é 1?bash   1"),
+                            ("           1 \n\n", "1 ??")):
+            with self.subTest(name):
+                (self.directory / "script").write_bytes(samples((name, "31810 "), ("dd", "4194303 "), (name, "31810 ")))
+                with contextlib.closing(programs.Misses()) as misses:
+                    self.assertEqual(misses.programs()["top"], [[shown, 31810, 2], ["dd", 4194303, 1]])
+                (self.directory / "script").write_bytes(samples((name, "    7f2deb96cb03 main"), ("dd", "ffffffff81b73418 read"),
+                                                                (name, "    7f2deb96cb03 main")))
+                with contextlib.closing(power_imc.Tracer()) as tracer:
+                    self.assertEqual(tracer.functions()["top"], [["main", shown, 2], ["read", "dd", 1]])
 
     def test_an_event_that_is_not_there(self):
         """No right helps."""

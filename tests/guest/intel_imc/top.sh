@@ -140,6 +140,20 @@ print(*[samples for name, process, samples in said.get("top", ()) if name == "dd
 	pictures 'an estimate: misses of the last cache, by [0-9]+ samples' '[0-9.]+ +[0-9.]+ +█.* [0-9]+ +dd'
 }
 
+# perf writes a process' name as it is. A sample is one sample, and of the process that it was.
+test_programs_with_ends_of_lines() {
+	[ ! -e "$HUGE" ] || echo never > "$HUGE"
+	programs '"page-faults", 100' --json --output /tmp/top -- python3 -c 'import os
+open("/proc/self/comm", "wb").write(b"a 1 \nbash 1 \n")
+open("/tmp/process", "w").write(str(os.getpid()))
+b"1" * (32 << 20)'
+	[ ! -e "$HUGE" ] || echo always > "$HUGE"
+	equal "processes of these names" "$(python3 -c 'import json
+said = json.load(open("/tmp/top"))["programs"]
+print(*[process for name, process, _ in said.get("top", ()) if name in ("a", "bash", "a 1 ?bash 1 ?")] or [said])')" \
+		"$(cat /tmp/process)"
+}
+
 # programs EVENT, PERIOD OPTION...: pmu-top in this mode, whatever sysfs says, with these in place of its own
 programs() {
 	cat > /tmp/programs <<-EOT

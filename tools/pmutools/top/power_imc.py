@@ -12,7 +12,6 @@ from pathlib import Path
 
 from .. import count
 from ..errors import RIGHTS, ToolError
-from ..files import printable
 from . import draw, pretty, sampler
 from .rows import Rows, ratio
 
@@ -249,13 +248,9 @@ class Tracer(sampler.Sampler):
         return {"error": error} if error else count_functions(said)
 
 
-def count_functions(text):
+def count_functions(said):
     """Of perf script's lines "COMMAND ADDRESS FUNCTION": where most samples are."""
-    found = collections.Counter()
-    for line in text.split("\n"):
-        if parts := re.match(r"\s*(\S.*?)\s+([0-9a-f]{4,16})\s+(\S.*?)\s*$", line):
-            # Any user gives a command its name.
-            command, address, function = map(printable, parts.groups())
-            found[function if function != "[unknown]" else f"0x{address}", command] += 1
+    found = collections.Counter((function if function != "[unknown]" else f"0x{address}", command)
+                                for command, address, function in sampler.samples(said, rb"([0-9a-f]{4,16}) +(\S.*?)"))
     return {"samples": sum(found.values()), "top": [[function, command, samples]
                                                     for (function, command), samples in found.most_common(FUNCTIONS)]}

@@ -5,11 +5,9 @@ A miss that an instruction waits for is counted, and belongs to a task. What the
 what they write back is not. So these bytes are no part of the channels' bytes.
 """
 import collections
-import re
 import time
 
 from ..errors import RIGHTS
-from ..files import printable
 from . import draw, pretty, sampler
 
 MODE = "programs"
@@ -37,13 +35,10 @@ class Misses(sampler.Sampler):
         return {"error": error} if error else count_programs(said, self.began - before)
 
 
-def count_programs(text, seconds):
+def count_programs(said, seconds):
     """{"samples": N, "period": misses of one, "seconds": S, "top": [[command, process, samples], ...]} of perf script's lines
     "COMMAND PROCESS"."""
-    found = collections.Counter()
-    for line in text.split("\n"):
-        if parts := re.match(r"\s*(\S.*?)\s+(-?\d+)\s*$", line):
-            found[printable(parts[1]), int(parts[2])] += 1
+    found = collections.Counter((name, int(process)) for name, process in sampler.samples(said, rb"(-?\d+) *"))
     # A process has a name for each of its threads.
     by_process, names = collections.Counter(), {}
     for (name, process), samples in found.most_common():

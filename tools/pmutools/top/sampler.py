@@ -2,6 +2,7 @@
 """Samples by perf record, which has symbols and the tasks' names: what no counter of this program's own tells."""
 import collections
 import os
+import re
 import select
 import shutil
 import signal
@@ -67,21 +68,21 @@ class Sampler:
         return ToolError(f"perf record of {self.what} failed: {said or 'it says nothing'}", do)
 
     def script(self, fields):
-        """(what perf script says of the samples since it was asked before, ""), or ("", why it says nothing)"""
+        """(what perf script says of the samples since it was asked before, bytes; ""), or (b"", why it says nothing)"""
         finished = []
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGUSR2)
             self._wait(lambda: finished.extend(self.data.parent.glob("perf.data.*")) or finished)
         if not finished and self.process.poll() is None:
-            return "", f"perf record did not finish a file within {self.PATIENCE} seconds: this machine has no time for it"
+            return b"", f"perf record did not finish a file within {self.PATIENCE} seconds: this machine has no time for it"
         if not finished:
-            return "", str(self._failure())
-        script = subprocess.run(["perf", "script", "-i", finished[0], "-F", fields], capture_output=True, text=True,
-                                errors="replace", stdin=subprocess.DEVNULL)
+            return b"", str(self._failure())
+        script = subprocess.run(["perf", "script", "-i", finished[0], "-F", fields], capture_output=True,
+                                stdin=subprocess.DEVNULL)
         for path in finished:
             path.unlink()
         if script.returncode:
-            return "", f"perf script failed: {printable(script.stderr.strip()) or script.returncode}"
+            return b"", f"perf script failed: {printable(script.stderr.decode(errors='replace').strip()) or script.returncode}"
         return script.stdout, ""
 
     def close(self):
@@ -95,6 +96,16 @@ class Sampler:
             os.close(fd)
         self.said.close()
         self.directory.cleanup()
+
+
+def samples(said, rest):
+    """[(command, what the groups of @rest match, ...), ...] of perf script's lines "COMMAND REST".
+
+    Any user gives a command its name, with ends of lines if he likes, and perf writes it as it is: right-aligned in 16
+    bytes. A name has 15 at most, so nothing of it is taken for what comes behind.
+    """
+    found = re.findall(rb"(.{16,}?) +(?-s:" + rest + rb")\n", said, re.S)
+    return [tuple(printable(part.decode(errors="replace")).strip() for part in parts) for parts in found]
 
 
 def together(before, after):
