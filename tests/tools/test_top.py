@@ -14,7 +14,7 @@ from top_cases import SECOND, busy_xeon, frame, options, text, xeon
 from pmutools import sysfs
 from pmutools.count import Reading
 from pmutools.errors import ToolError
-from pmutools.top import cmn, draw, icelake, intel_imc, main, output, power_imc
+from pmutools.top import cmn, draw, icelake, intel_imc, main, output, power_imc, rapids
 from pmutools.top.rows import Row, Rows
 
 
@@ -185,13 +185,16 @@ class TestIntel(unittest.TestCase):
             # What is not counted has no columns.
             self.assertEqual([word in text(view, busy_xeon(view)) for word in ("hit %", "queue ns", "down %")], [len(modes) > 1] * 3)
 
-    def places(self, model, files=None, name="skx"):
-        """The view of a machine of two sockets of two nodes each, with CPUs of the recorded one's sockets."""
+    def machine(self, model, files=None, name="skx"):
+        """One of two sockets of two nodes each, with CPUs of the recorded one's sockets."""
         cpus = {number: cpu.package for number, cpu in tree.machine(self, name).cpus.items()}
         nodes = {f"sys/devices/system/node/node{node}/cpulist": ",".join(str(number) for number, package in cpus.items()
                                                                       if package == node) for node in range(2)}
         cpuinfo = f"vendor_id : GenuineIntel\ncpu family : 6\nmodel : {model}\nmodel name : X\nstepping : 6\n"
-        return intel_imc.View.of(tree.machine(self, name, {"proc/cpuinfo": cpuinfo, **nodes, **(files or {})}), options())
+        return tree.machine(self, name, {"proc/cpuinfo": cpuinfo, **nodes, **(files or {})})
+
+    def places(self, model, files=None, name="skx"):
+        return intel_imc.View.of(self.machine(model, files, name), options())
 
     # Two CPUs more, so that each socket is two nodes: 0 and 3, 1 and 2.
     CLUSTERS = {"sys/devices/system/cpu/online": "0-3",
@@ -253,6 +256,11 @@ class TestIntel(unittest.TestCase):
                          [{"config": 0xcf05}, {"config": 0xf005}])
         with self.assertRaisesRegex(ToolError, "has no events cas_count_read"):
             self.places(85, gone)
+        # It may take over from another.
+        view = self.places(173, {f"sys/bus/event_source/devices/uncore_imc_{number}/format/both": "config2:0\n" for number in range(6)})
+        self.assertEqual(view.info["lines"], intel_imc.LINES)
+        view.look(self.machine(173, gone))
+        self.assertEqual(view.info["lines"], rapids.HALVES)
 
     def test_nodes_that_nobody_tells(self):
         for model in 85, 106:

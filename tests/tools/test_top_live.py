@@ -15,7 +15,7 @@ from top_cases import options
 
 from pmutools import count, sysfs
 from pmutools.errors import ToolError
-from pmutools.top import cmn, frames, intel_imc, main, power_imc
+from pmutools.top import cmn, frames, intel_imc, main, output, power_imc
 
 
 class LiveCase(unittest.TestCase):
@@ -83,6 +83,42 @@ class TestWhatIsLost(LiveCase):
         self.frame(live)
         notes, there = self.frame(live)
         self.assertEqual((notes, len(there)), ([], 8))
+
+    def test_another_driver_takes_over(self):
+        """It is the one that is told from then on; while there is none, the last."""
+        for name, of, module, mark, changed in (("snbep", intel_imc, "intel_imc_pmu", "uncore_imc_*/events/rpq_inserts", "intel_uncore (in-tree)"),
+                                       ("cmn700", cmn, "cmn_pmu", "arm_cmn_*/format/wp_chn_num", "arm_cmn (in-tree)"),
+                                       ("power9", power_imc, "power_imc_pmu", "", "built into the kernel (in-tree)")):
+            with self.subTest(name):
+                machine, self.kernel.stale = tree.machine(self, name), set()
+                live = self.live(machine, of.View.of(machine, options()), waits=True)
+                metrics = output.Metrics(live.view)
+
+                def driver():
+                    one = live.until(self.kernel.wait)
+                    rows = live.view.rows(one)
+                    metrics.add(one, rows)
+                    told = json.loads(output.as_json(live.view, one, rows))["driver"]
+                    self.assertIn(f'driver="{told}"', metrics.text())
+                    return told
+
+                before = f"{module} (pmu-suite)"
+                self.assertEqual(driver(), before)
+                self.kernel.stale = {group.place for group in self.kernel.groups}
+                devices = machine.root / "sys/bus/event_source/devices"
+                devices.rename(devices.with_name("away"))
+                self.assertEqual(driver(), before)
+                shutil.rmtree(machine.root / "sys/module" / module)
+                for path in machine.root.glob(f"sys/bus/event_source/away/{mark}") if mark else ():
+                    path.unlink()
+                if live.view.name != "power_imc":
+                    twin = machine.root / "sys/module" / changed.split()[0]
+                    twin.mkdir()
+                    (twin / "initstate").touch()
+                devices.with_name("away").rename(devices)
+                self.kernel.stale = set()
+                self.assertEqual(driver(), changed)
+                live.close()
 
     def test_where_nothing_is_left_and_nobody_waits(self):
         live = self.xeon()

@@ -210,6 +210,10 @@ class Machine:
         """The PMUs of a family, in their order."""
         return [pmu for pmu in self.pmus.values() if pmu.family.name == family]
 
+    def driver(self, family):
+        """Who serves a family's PMUs, as text; "" if there are none. One without a CPU may be what a driver has left."""
+        return str(max(self.of(family), key=lambda pmu: bool(pmu.cpus)).driver) if self.of(family) else ""
+
     def free_running(self):
         """{number of a controller: its PMU}"""
         return {int(pmu.name.rsplit("_", 1)[1]): pmu for pmu in self.others.values() if pmu.family == FREE}

@@ -402,7 +402,7 @@ class View:
                             f"Choose one of {there[0].path}/events with --event.")
         titles = dict.fromkeys(mesh.mesh["title"].partition(": ")[2] for mesh in found if mesh.mesh)
         view = cls({"view": cls.name, "machine": "; ".join(filter(None, titles)) or machine.processor,
-                    "kernel": machine.kernel, "driver": str(there[0].driver), "event": options.event,
+                    "kernel": machine.kernel, "driver": machine.driver("cmn"), "event": options.event,
                     "meshes": [mesh.info for mesh in found], "dmc620": dmc620.Controllers.of(machine).info})
         view.meshes = found
         return view

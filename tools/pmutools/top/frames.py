@@ -197,6 +197,7 @@ class Live:
         if lost:
             self.machine = self._look()
             self.view.look(self.machine)
+            self.view.info["driver"] = self.machine.driver(self.view.family) or self.view.info["driver"]
         if lost or self._refused(BUSY):
             turns = list(self.view.turns(self.machine, self.mode))
             if len(turns) > len(self.turns):        # these were opened while something was gone

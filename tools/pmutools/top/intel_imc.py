@@ -80,7 +80,7 @@ class View:
         if not boxes:
             raise ToolError("No CPU of a socket with memory channels is online.", "Bring one online.")
         return cls({"view": cls.name, "machine": machine.processor, "kernel": machine.kernel,
-                    "driver": str(pmus[0].driver), "boxes": boxes, "dies": dies,
+                    "driver": machine.driver("intel_imc"), "boxes": boxes, "dies": dies,
                     "free": cls._boxes(machine, dies, free.pmus(machine)), "places": cls._places(machine, boxes),
                     "pairs": pairs, "clocks": clocks, "lines": lines,
                     "programs": programs.known(machine), "generation": NAMES.get(model[1], "") if model else ""})
@@ -101,8 +101,11 @@ class View:
                 for socket, channel, name, cpu in boxes}
 
     def look(self, machine):
-        """The channels are where @machine has them now, on other CPUs perhaps; or nowhere."""
-        for boxes, pmus in (self.info["boxes"], machine.of("intel_imc")), (self.info.get("free", ()), free.pmus(machine)):
+        """The channels are where @machine has them now, on other CPUs perhaps; or nowhere. Another driver has other names."""
+        channels = machine.of("intel_imc")
+        if channels:
+            self.info["lines"] = rapids.lines(machine.intel_model(), channels[0]) or LINES
+        for boxes, pmus in (self.info["boxes"], channels), (self.info.get("free", ()), free.pmus(machine)):
             now = {(socket, number): cpu for socket, number, _, cpu in self._boxes(machine, self.info["dies"], pmus)}
             for box in boxes:
                 box[3] = now.get((box[0], box[1]))

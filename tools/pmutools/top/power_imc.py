@@ -46,7 +46,7 @@ class View:
             raise ToolError("The catalog of this machine's firmware has no memory controllers, no cores and no trace.",
                             "The kernel's log says what the driver made of the catalog.")
         return cls({"view": cls.name, "machine": machine.processor, "kernel": machine.kernel,
-                    "driver": str(machine.of("power_imc")[0].driver), "nests": nests, "cores": cores,
+                    "driver": machine.driver("power_imc"), "nests": nests, "cores": cores,
                     "scales": {what: core.events[name].scale for what, name in _CORE.items()} if cores else {},
                     "functions": bool(trace)})
 
