@@ -86,7 +86,9 @@ int open_event(const struct call *call)
 static void note(const struct call *call)
 {
 	const struct perf_event_attr *attr = &call->attr.attr;
-	const uint64_t config[] = { attr->config, attr->config1, attr->config2 };
+	/* The kernel takes no more than the size says. */
+	const uint64_t config2 = attr->size >= PERF_ATTR_SIZE_VER1 ? attr->config2 : 0;
+	const uint64_t config[] = { attr->config, attr->config1, config2 };
 	const char *pmu = now[call->pmu % nr_now].name;
 	unsigned int n = tally->nr_accepted;
 
