@@ -35,8 +35,9 @@ test_sums() {
 }
 
 test_more_lines_than_clocks() {
-	echo 'add imc0 cas_rd 400000000' > /tmp/add
-	while_adding 0.05 found bus FAIL 'uncore_imc_0 on CPU 0: .* lines in .* clocks; a line takes 4'
+	# Several at a time on a busy host: still no more than the driver takes for possible.
+	echo 'add imc0 cas_rd 100000000' > /tmp/add
+	while_adding 0.05 found_at_last bus FAIL 'uncore_imc_0 on CPU 0: .* lines in .* clocks; a line takes 4'
 }
 
 test_what_moves_while_nothing_runs() {
