@@ -317,7 +317,7 @@ static void __exit pmu_core_exit(void)
 {
 	pmu_debugfs_exit();
 	pmu_hotplug_exit();
-	pmu_power_exit();
+	pmu_use_exit();
 	/* Wait for RCU callbacks: pmu_box_free() is code of this module. */
 	rcu_barrier();
 }

@@ -8,7 +8,7 @@
  *	cpu_hotplug_lock	held around pmu_core_mutex where owners change
  *	pmu_core_mutex		held throughout a move
  *	perf's ctx->mutex	taken by perf_pmu_migrate_context()
- *	pmu_boxes_mutex		the PMUs, their boxes, owners, power and open events
+ *	pmu_boxes_mutex		the PMUs, their boxes, owners, engaged boxes, open events
  *
  * PMUs, boxes and owners are written under both mutexes, so either is enough to read them.
  *
@@ -60,7 +60,7 @@ struct pmu_box {
 	void *priv;			/* the driver's data; not touched once dead */
 	atomic_t users;			/* number of open events */
 	struct list_head events;	/* open events (pmu_event.node); under pmu_boxes_mutex */
-	bool powered;			/* written under pmu_boxes_mutex, or by a CPU that leaves */
+	bool engaged;			/* written under pmu_boxes_mutex, or by a CPU that leaves */
 	struct irq_work left;		/* the last event on the CPU that is leaving has stopped */
 
 	/* Only on the owner CPU with interrupts off: */
@@ -133,14 +133,14 @@ int pmu_event_claim(struct pmu_box *box, struct pmu_event *ev);
 void pmu_event_unclaim(struct pmu_box *box, struct pmu_event *ev);
 int pmu_group_check(struct pmu_box *box, struct perf_event *event);
 
-/* power.c */
-int pmu_power_use(struct pmu_dev *pd, struct pmu_box *box, const struct perf_event *event);
-void pmu_power_unuse(struct pmu_dev *pd, struct pmu_box *box);
-int pmu_box_power(struct pmu_box *box, bool on);
-void pmu_box_power_off(struct pmu_box *box);
+/* use.c */
+int pmu_use(struct pmu_dev *pd, struct pmu_box *box, const struct perf_event *event);
+void pmu_unuse(struct pmu_dev *pd, struct pmu_box *box);
+int pmu_box_set_engaged(struct pmu_box *box, bool on);
+void pmu_box_disengage(struct pmu_box *box);
 bool pmu_box_wanted(const struct pmu_box *box);
-void pmu_power_catch_up(void);
-void pmu_power_exit(void);
+void pmu_use_catch_up(void);
+void pmu_use_exit(void);
 
 /* open.c */
 int pmu_event_init(struct perf_event *event);

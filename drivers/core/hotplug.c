@@ -68,8 +68,8 @@ void pmu_box_own(struct pmu_box *box, int cpu)
 	cpumask_set_cpu(cpu, &pd->owners);
 	if (pd->desc->ops->owner_changed)
 		pd->desc->ops->owner_changed(box, cpu);
-	/* Power comes first, or an event that comes to the box would be refused. */
-	pmu_box_power(box, pmu_box_wanted(box));
+	/* Engage it first, or an event that comes to the box would be refused. */
+	pmu_box_set_engaged(box, pmu_box_wanted(box));
 	smp_call_function_single(cpu, pmu_box_arrive, box, 1);
 }
 
@@ -250,13 +250,13 @@ static void pmu_box_left(struct irq_work *work)
 
 	/*
 	 * The CPU may stay after all, or perf may have put another event on it. As soon as the box
-	 * has an owner again, pmu_box_own() sees to its power.
+	 * has an owner again, pmu_box_own() engages it.
 	 */
 	if (!box->leaving || READ_ONCE(box->cpu) >= 0 || !pmu_box_is_idle(box) ||
 	    !pmu_box_is_here(box))
 		return;
-	pmu_box_power_off(box);
-	WRITE_ONCE(box->powered, false);
+	pmu_box_disengage(box);
+	WRITE_ONCE(box->engaged, false);
 	pmu_box_leave(box);
 }
 
@@ -329,8 +329,8 @@ static void pmu_box_kill_local(void *data)
 	/* Count what the hardware still tells. If the device has gone, this says so. */
 	if (!pmu_box_is_idle(box) && !box->asleep)
 		pmu_box_fold(box);
-	pmu_box_power_off(box);
-	WRITE_ONCE(box->powered, false);
+	pmu_box_disengage(box);
+	WRITE_ONCE(box->engaged, false);
 	WRITE_ONCE(box->dead, true);
 	/* A task's event goes on in the box of another CPU, if that is not dead. */
 	list_for_each_entry(ev, &box->active, active)

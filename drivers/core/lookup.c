@@ -9,7 +9,7 @@
 
 /* Held for the whole of a move. core.h has the order of all locks. */
 DEFINE_MUTEX(pmu_core_mutex);
-/* The PMUs, their boxes, owners, power and events; not held throughout a move. */
+/* The PMUs, their boxes, owners, what is engaged, and events; not held throughout a move. */
 DEFINE_MUTEX(pmu_boxes_mutex);
 LIST_HEAD(pmu_devs);
 

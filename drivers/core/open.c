@@ -54,7 +54,7 @@ static void pmu_event_destroy(struct perf_event *event)
 	}
 	/* An inherited event goes before its parent, which uses the box for both. */
 	if (!event->parent)
-		pmu_power_unuse(ev->pd, ev->box);
+		pmu_unuse(ev->pd, ev->box);
 	pmu_event_release(ev);
 }
 
@@ -75,7 +75,7 @@ static int pmu_event_check_power(const struct pmu_desc *desc, struct perf_event 
 {
 	const struct perf_event *leader = event->group_leader;
 
-	if (!desc->ops->power_on)
+	if (!desc->ops->engage)
 		return 0;
 	/* This would switch on all boxes. */
 	if (pmu_event_is_task(event))
@@ -184,7 +184,7 @@ static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event 
 	return ev;
 }
 
-/* Once the driver has taken the event: does its group fit, and can its box be powered? */
+/* Once the driver has taken the event: does its group fit, and can its box be engaged? */
 static int pmu_event_settle(struct pmu_event *ev)
 {
 	struct perf_event *event = ev->event;
@@ -196,14 +196,14 @@ static int pmu_event_settle(struct pmu_event *ev)
 		if (err)
 			return err;
 	}
-	err = event->parent ? 0 : pmu_power_use(ev->pd, ev->box, event);
+	err = event->parent ? 0 : pmu_use(ev->pd, ev->box, event);
 	if (err || !ev->box)
 		return err;
-	/* The box may have moved while the event waited for power. */
+	/* The box may have moved while the event waited for it to be engaged. */
 	event->cpu = READ_ONCE(ev->box->cpu);
 	if (event->cpu >= 0)
 		return 0;
-	pmu_power_unuse(ev->pd, ev->box);
+	pmu_unuse(ev->pd, ev->box);
 	return -ENODEV;
 }
 
@@ -218,8 +218,8 @@ int pmu_event_init(struct perf_event *event)
 	if (err)
 		return err;
 	/* Boxes whose events were closed just now may still be on, and in the way. */
-	if (ops->power_on && !event->parent)
-		pmu_power_catch_up();
+	if (ops->engage && !event->parent)
+		pmu_use_catch_up();
 	ev = pmu_event_create(pd, event);
 	if (IS_ERR(ev))
 		return PTR_ERR(ev);

@@ -183,7 +183,7 @@ static void pmu_event_unbind(struct pmu_event *ev)
 
 bool pmu_box_usable(const struct pmu_box *box)
 {
-	return box && pmu_box_is_here(box) && (box->powered || !box_ops(box)->power_on);
+	return box && pmu_box_is_here(box) && (box->engaged || !box_ops(box)->engage);
 }
 
 /*

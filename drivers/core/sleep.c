@@ -23,7 +23,7 @@ static void pmu_box_suspend(void *data)
 		pmu_box_freeze(box);
 		pmu_box_fold(box);
 	}
-	pmu_box_power_off(box);
+	pmu_box_disengage(box);
 	box->asleep = true;
 }
 
@@ -34,7 +34,7 @@ static void pmu_box_restart(struct pmu_box *box)
 
 	if (pmu_box_is_idle(box))
 		return;
-	if (box_ops(box)->power_on && !box->powered) {
+	if (box_ops(box)->engage && !box->engaged) {
 		list_for_each_entry(ev, &box->active, active)
 			pmu_event_fail(ev);
 		return;
@@ -52,8 +52,8 @@ static void pmu_box_resume(void *data)
 	struct pmu_box *box = data;
 
 	box->asleep = false;
-	if (box->powered && !box->dead && box->pd->desc->ops->power_on(box))
-		box->powered = false;
+	if (box->engaged && !box->dead && box->pd->desc->ops->engage(box))
+		box->engaged = false;
 	pmu_box_restart(box);
 }
 
@@ -87,7 +87,7 @@ static int pmu_boxes_call(const struct device *dev, smp_call_func_t function)
  * pmu_suspend() - no verb of a device's boxes is called from now on, until pmu_resume().
  * @dev: the device they were registered for
  *
- * Boxes that are powered are switched off first. For the driver's dev_pm_ops.
+ * Boxes that are engaged are disengaged first. For the driver's dev_pm_ops.
  *
  * Context: may sleep.
  * Return: 0.
@@ -103,7 +103,7 @@ EXPORT_SYMBOL_PMU_CORE(pmu_suspend);
  * @dev: the device they were registered for; nothing may count there, but registers may
  *	hold anything
  *
- * Boxes that were powered are switched on again. Events that are open add to what they had
+ * Boxes that were engaged are engaged again. Events that are open add to what they had
  * counted before.
  *
  * Context: may sleep.

@@ -96,13 +96,13 @@ static u64 intel_imc_event_counters(const struct pmu_desc *desc, const struct pm
 	return GENMASK_ULL(INTEL_IMC_GENERAL_COUNTERS - 1, 0);
 }
 
-static int intel_imc_box_power_on(struct pmu_box *box)
+static int intel_imc_box_engage(struct pmu_box *box)
 {
 	intel_imc_channel_reset(pmu_box_priv(box));
 	return 0;
 }
 
-static void intel_imc_box_power_off(struct pmu_box *box)
+static void intel_imc_box_disengage(struct pmu_box *box)
 {
 	intel_imc_channel_inspect(pmu_box_priv(box));
 }
@@ -141,8 +141,8 @@ static void intel_imc_box_thaw(struct pmu_box *box)
 
 const struct pmu_box_ops intel_imc_box_ops = {
 	.event_init = intel_imc_event_init,
-	.power_on = intel_imc_box_power_on,
-	.power_off = intel_imc_box_power_off,
+	.engage = intel_imc_box_engage,
+	.disengage = intel_imc_box_disengage,
 	.counters = intel_imc_event_counters,
 	.start = intel_imc_event_start,
 	.stop = intel_imc_event_stop,
@@ -275,8 +275,8 @@ static int intel_imc_pair_read(struct pmu_box *box, struct pmu_event *ev, int id
 
 const struct pmu_box_ops intel_imc_pair_ops = {
 	.event_init = intel_imc_pair_event_init,
-	.power_on = intel_imc_box_power_on,
-	.power_off = intel_imc_box_power_off,
+	.engage = intel_imc_box_engage,
+	.disengage = intel_imc_box_disengage,
 	.claim = intel_imc_event_claim,
 	.unclaim = intel_imc_event_unclaim,
 	.hand = intel_imc_pair_hand,

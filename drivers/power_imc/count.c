@@ -103,14 +103,14 @@ static void power_imc_core_event_free(const struct pmu_desc *desc, struct pmu_ev
 	power_imc_session_close();
 }
 
-static int power_imc_core_power_on(struct pmu_box *box)
+static int power_imc_core_engage(struct pmu_box *box)
 {
-	return power_imc_session_power_on(pmu_box_priv(box), POWER_IMC_TYPE_CORE);
+	return power_imc_session_engage(pmu_box_priv(box), POWER_IMC_TYPE_CORE);
 }
 
-static void power_imc_core_power_off(struct pmu_box *box)
+static void power_imc_core_disengage(struct pmu_box *box)
 {
-	power_imc_session_power_off(pmu_box_priv(box));
+	power_imc_session_disengage(pmu_box_priv(box));
 }
 
 static int power_imc_core_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
@@ -123,8 +123,8 @@ static int power_imc_core_read(struct pmu_box *box, struct pmu_event *ev, int id
 static const struct pmu_box_ops power_imc_core_ops = {
 	.event_init = power_imc_core_event_init,
 	.event_free = power_imc_core_event_free,
-	.power_on = power_imc_core_power_on,
-	.power_off = power_imc_core_power_off,
+	.engage = power_imc_core_engage,
+	.disengage = power_imc_core_disengage,
 	.read = power_imc_core_read,
 	.restarted = power_imc_counter_restarted,
 };
@@ -165,18 +165,18 @@ static void power_imc_thread_event_free(const struct pmu_desc *desc, struct pmu_
 		power_imc_session_close();
 }
 
-static int power_imc_thread_power_on(struct pmu_box *box)
+static int power_imc_thread_engage(struct pmu_box *box)
 {
 	const struct power_imc_thread *thread = pmu_box_priv(box);
 
-	return power_imc_session_power_on(thread->core, POWER_IMC_TYPE_THREAD);
+	return power_imc_session_engage(thread->core, POWER_IMC_TYPE_THREAD);
 }
 
-static void power_imc_thread_power_off(struct pmu_box *box)
+static void power_imc_thread_disengage(struct pmu_box *box)
 {
 	const struct power_imc_thread *thread = pmu_box_priv(box);
 
-	power_imc_session_power_off(thread->core);
+	power_imc_session_disengage(thread->core);
 }
 
 static int power_imc_thread_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
@@ -203,8 +203,8 @@ static void power_imc_thread_thaw(struct pmu_box *box)
 static const struct pmu_box_ops power_imc_thread_ops = {
 	.event_init = power_imc_thread_event_init,
 	.event_free = power_imc_thread_event_free,
-	.power_on = power_imc_thread_power_on,
-	.power_off = power_imc_thread_power_off,
+	.engage = power_imc_thread_engage,
+	.disengage = power_imc_thread_disengage,
 	.read = power_imc_thread_read,
 	.restarted = power_imc_counter_restarted,
 	.freeze = power_imc_thread_freeze,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The engine of a core: it writes what the core and its threads count, or trace, to memory. The
- * first powered box of the core starts it and the last stops it. Of fused cores the kernel sees
+ * first engaged box of the core starts it and the last stops it. Of fused cores the kernel sees
  * one where the hardware has two halves, each with an engine.
  *
  * And LDBAR, which tells a thread's engine where to write, and in which mode: only to memory of
@@ -374,7 +374,7 @@ static void power_imc_engine_pause_half(void *data)
  * power_imc_engine_pause() - have the engine of a core off, up to power_imc_engine_resume().
  * @core: the core
  *
- * A box that is powered meanwhile, on another CPU of the core, gets the engine when it is resumed.
+ * A box that is engaged meanwhile, on another CPU of the core, gets the engine when it is resumed.
  *
  * Context: as power_imc_half_call(); with hotplug held off, so that one CPU at a time does this.
  * Return: 0, or what the firmware says: then it is on, or may be, and not paused.
@@ -642,7 +642,7 @@ void power_imc_engines_end(struct power_imc *imc)
 		power_imc_ldbar_clear();
 }
 
-/* Boxes may have been powered until now, so an engine may have been told to stop a moment ago. */
+/* Boxes may have been engaged until now, so an engine may have been told to stop a moment ago. */
 static void power_imc_engines_release(void *data)
 {
 	struct power_imc *imc = data;

@@ -85,7 +85,7 @@ static int power_imc_nest_event_init(const struct pmu_desc *desc, struct pmu_eve
 	return power_imc_offset_check(to_imc_unit(desc), ev->event->attr.config);
 }
 
-static int power_imc_nest_power_on(struct pmu_box *box)
+static int power_imc_nest_engage(struct pmu_box *box)
 {
 	struct power_imc_nest *nest = pmu_box_priv(box);
 	struct power_imc_chip *chip = nest->chip;
@@ -103,7 +103,7 @@ static int power_imc_nest_power_on(struct pmu_box *box)
 	return err;
 }
 
-static void power_imc_nest_power_off(struct pmu_box *box)
+static void power_imc_nest_disengage(struct pmu_box *box)
 {
 	struct power_imc_nest *nest = pmu_box_priv(box);
 	struct power_imc_chip *chip = nest->chip;
@@ -138,8 +138,8 @@ static int power_imc_nest_read(struct pmu_box *box, struct pmu_event *ev, int id
 
 static const struct pmu_box_ops power_imc_nest_ops = {
 	.event_init = power_imc_nest_event_init,
-	.power_on = power_imc_nest_power_on,
-	.power_off = power_imc_nest_power_off,
+	.engage = power_imc_nest_engage,
+	.disengage = power_imc_nest_disengage,
 	.begin_read = power_imc_nest_begin_read,
 	.read = power_imc_nest_read,
 	.restarted = power_imc_counter_restarted,

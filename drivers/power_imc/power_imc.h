@@ -84,7 +84,7 @@ struct power_imc_chip {
 	void *area;			/* the nest area: counters and control block */
 	void *control;			/* the control block */
 	raw_spinlock_t lock;
-	unsigned int users;		/* powered boxes; under lock */
+	unsigned int users;		/* engaged boxes; under lock */
 	atomic_t torn;			/* snapshots that were of two updates */
 };
 
@@ -132,7 +132,7 @@ struct power_imc_firmware {
 /* A core and its engine, or a fused core and two. */
 struct power_imc_core {
 	raw_spinlock_t lock;
-	unsigned int users;		/* powered boxes; under lock, as is what follows */
+	unsigned int users;		/* engaged boxes; under lock, as is what follows */
 	enum power_imc_type type;	/* the kind of unit that uses it, if users > 0 or stuck */
 	bool paused;			/* kept off, whether it has users or not */
 	bool failed;			/* could not be started again, which has been reported */
@@ -240,8 +240,8 @@ int power_imc_nest_group(enum power_imc_generation generation, u32 offset, u64 s
 /* session.c */
 int power_imc_session_open(enum power_imc_type type, void (*switched)(int cpu));
 void power_imc_session_close(void);
-int power_imc_session_power_on(struct power_imc_core *core, enum power_imc_type type);
-void power_imc_session_power_off(struct power_imc_core *core);
+int power_imc_session_engage(struct power_imc_core *core, enum power_imc_type type);
+void power_imc_session_disengage(struct power_imc_core *core);
 void power_imc_session_begin(struct power_imc *imc);
 void power_imc_session_end(void);
 int power_imc_session_watch_cpus(struct power_imc *imc);

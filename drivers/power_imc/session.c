@@ -161,7 +161,7 @@ VISIBLE_IF_KUNIT void power_imc_session_add_holders(int more)
 EXPORT_SYMBOL_IF_KUNIT(power_imc_session_add_holders);
 
 /**
- * power_imc_session_power_on() - a box is powered: use the engine of its core.
+ * power_imc_session_engage() - a box is engaged: use the engine of its core.
  * @core: the core; this runs on one of its CPUs
  * @type: POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD or POWER_IMC_TYPE_TRACE
  *
@@ -169,7 +169,7 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_session_add_holders);
  * Return: 0; -EBUSY while another kind of unit has the engines; -ENODEV when they are off for good;
  * what the firmware says.
  */
-int power_imc_session_power_on(struct power_imc_core *core, enum power_imc_type type)
+int power_imc_session_engage(struct power_imc_core *core, enum power_imc_type type)
 {
 	int holders, err = power_imc_session_hold(type);
 
@@ -179,22 +179,22 @@ int power_imc_session_power_on(struct power_imc_core *core, enum power_imc_type 
 	power_imc_session_add_holders(holders - 1);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(power_imc_session_power_on);
+EXPORT_SYMBOL_IF_KUNIT(power_imc_session_engage);
 
 /**
- * power_imc_session_power_off() - the opposite.
+ * power_imc_session_disengage() - the opposite.
  * @core: the core; this runs on one of its CPUs
  *
  * Context: interrupts off.
  */
-void power_imc_session_power_off(struct power_imc_core *core)
+void power_imc_session_disengage(struct power_imc_core *core)
 {
 	int holders;
 
 	power_imc_engine_put(core, &holders);
 	power_imc_session_add_holders(holders);
 }
-EXPORT_SYMBOL_IF_KUNIT(power_imc_session_power_off);
+EXPORT_SYMBOL_IF_KUNIT(power_imc_session_disengage);
 
 /**
  * power_imc_idle_limit() - the longest exit latency of idle states that keep the registers.
@@ -508,13 +508,13 @@ static int power_imc_cpu_dead(unsigned int cpu)
 {
 	struct power_imc_core *core = power_imc_core_of(power_imc_session_imc, cpu);
 
-	/* On its way out it may have powered a box, and so come back. */
+	/* On its way out it may have engaged a box, and so come back. */
 	power_imc_engine_leave(core, cpu);
 	power_imc_engine_resume(core);
 	return 0;
 }
 
-/* On @cpu. Its boxes may have been powered already; then they have waited for their engine. */
+/* On @cpu. Its boxes may have been engaged already; then they have waited for their engine. */
 static int power_imc_cpu_online(unsigned int cpu)
 {
 	struct power_imc_core *core = power_imc_core_of(power_imc_session_imc, cpu);
@@ -525,7 +525,7 @@ static int power_imc_cpu_online(unsigned int cpu)
 	local_irq_restore(flags);
 	power_imc_engine_arrive(core);
 	/*
-	 * LDBAR was not clean. If a box was powered, that may have cleared it a moment ago: let it
+	 * LDBAR was not clean. If a box was engaged, that may have cleared it a moment ago: let it
 	 * act.
 	 */
 	if (core->paused)

@@ -324,7 +324,7 @@ static int power_imc_trace_allocate(struct power_imc_trace *trace)
 	if (!base)
 		return -ENOMEM;
 	trace->ring.base = base;
-	/* Publish the ring: a box that is powered meanwhile sees all of it or nothing. */
+	/* Publish the ring: a box that is engaged meanwhile sees all of it or nothing. */
 	smp_store_release(&trace->ldbar,
 			  power_imc_ldbar(__pa(base), POWER_IMC_LDBAR_TRACE));
 	return 0;
@@ -332,7 +332,7 @@ static int power_imc_trace_allocate(struct power_imc_trace *trace)
 
 /*
  * A ring is allocated on first use and kept. An event on a CPU needs that CPU's ring; an event of
- * a task needs all rings, as it powers all boxes. A box without a ring cannot be powered, which
+ * a task needs all rings, as it engages all boxes. A box without a ring cannot be engaged, which
  * then is reported for an event on a CPU.
  */
 static void power_imc_trace_prepare(const struct perf_event *event)
@@ -415,21 +415,21 @@ static bool power_imc_trace_is_on(const struct power_imc_trace *trace)
 	return mfspr(SPRN_LDBAR) == trace->ldbar;
 }
 
-static int power_imc_trace_power_on(struct pmu_box *box)
+static int power_imc_trace_engage(struct pmu_box *box)
 {
 	struct power_imc_trace *trace = pmu_box_priv(box);
 
 	/* Pairs with power_imc_trace_allocate(). */
 	if (!smp_load_acquire(&trace->ldbar))
 		return -ENOMEM;
-	return power_imc_session_power_on(trace->core, POWER_IMC_TYPE_TRACE);
+	return power_imc_session_engage(trace->core, POWER_IMC_TYPE_TRACE);
 }
 
-static void power_imc_trace_power_off(struct pmu_box *box)
+static void power_imc_trace_disengage(struct pmu_box *box)
 {
 	struct power_imc_trace *trace = pmu_box_priv(box);
 
-	power_imc_session_power_off(trace->core);
+	power_imc_session_disengage(trace->core);
 	power_imc_drain_end(trace);
 }
 
@@ -483,8 +483,8 @@ static int power_imc_trace_read(struct pmu_box *box, struct pmu_event *ev, int i
 static const struct pmu_box_ops power_imc_trace_ops = {
 	.event_init = power_imc_trace_event_init,
 	.event_free = power_imc_trace_event_free,
-	.power_on = power_imc_trace_power_on,
-	.power_off = power_imc_trace_power_off,
+	.engage = power_imc_trace_engage,
+	.disengage = power_imc_trace_disengage,
 	.start = power_imc_trace_start,
 	.stop = power_imc_trace_stop,
 	.read = power_imc_trace_read,

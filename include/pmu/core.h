@@ -189,13 +189,13 @@ struct pmu_box_ops {
 	/** @event_free: undo event_init. perf may hold a context's lock. */
 	void (*event_free)(const struct pmu_desc *desc, struct pmu_event *ev);
 	/**
-	 * @power_on: the first event was opened: make the box ready to count. Returns 0, or a
+	 * @engage: the first event was opened: make the box ready to count. Returns 0, or a
 	 * negative errno for perf_event_open(). The open of a task's event fails only if no
-	 * box of the PMU can be powered, so the driver logs each box that cannot.
+	 * box of the PMU can be engaged, so the driver logs each box that cannot.
 	 */
-	int (*power_on)(struct pmu_box *box);
-	/** @power_off: no event is open any more, or the last CPU of the scope leaves. */
-	void (*power_off)(struct pmu_box *box);
+	int (*engage)(struct pmu_box *box);
+	/** @disengage: no event is open any more, or the last CPU of the scope leaves. */
+	void (*disengage)(struct pmu_box *box);
 	/**
 	 * @owner_changed: @cpu will own the box after this returns. Until then no CPU owns it,
 	 * unless @cpu was about to go offline and stays after all: then its events have counted
@@ -297,8 +297,8 @@ struct pmu_box_ops {
  *	one are refused
  * @live: start and stop are also called while the box counts, for an event that starts or stops by
  *	itself: then start lets it count at once, and the event is read for the last time after stop
- * @privileged: events are only for users with CAP_PERFMON; others get -EACCES. If boxes have a
- *	power_on, this holds for events of tasks anyway, since they switch on all boxes
+ * @privileged: events are only for users with CAP_PERFMON; others get -EACCES. If there is an
+ *	engage, this holds for events of tasks anyway, since they engage all boxes
  * @width: width of the counters in bits, 1 to 64
  * @state_size: for pmu_box_ops.claim, in bytes
  * @event_size: of pmu_event.priv, in bytes: one allocation for each event, which forks make

@@ -15,7 +15,7 @@ FEW=16 MANY=128	# records to a drain: what the hardware writes in 125 us, and in
 case $1 in
 ours)
 	drain=$DRAINS switch='power_imc_drain power_imc_drain_switched'
-	start=power_imc_trace_power_on
+	start=power_imc_trace_engage
 	;;
 in-tree)
 	drain='trace_imc_event_stop trace_imc_event_read' switch=trace_imc_event_stop

@@ -100,7 +100,7 @@ static void power_goes_with_the_cpu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, box->on, 1U);
 	leave(test, cpu);
 	KUNIT_EXPECT_EQ(test, box->off, 1U);
-	KUNIT_EXPECT_TRUE(test, first->powered);
+	KUNIT_EXPECT_TRUE(test, first->engaged);
 	come_back(test);
 	KUNIT_EXPECT_EQ(test, box->on, 2U);
 	KUNIT_EXPECT_EQ(test, first->on, 1U);
@@ -121,7 +121,7 @@ static void idle_box_stays_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memory->boxes[cpu].off, 0U);
 }
 
-/* An event that perf puts on the CPU in the moment in which its box is switched on. */
+/* An event that perf puts on the CPU in the moment in which its box is engaged. */
 static struct {
 	struct perf_event *event;
 	int err;
@@ -149,9 +149,9 @@ static void powered_before_it_comes(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, early.event);
 	leave(test, cpu);
 	early.err = 1;
-	memory->boxes[cpu].switching_on = put_early;
+	memory->boxes[cpu].engaging = put_early;
 	come_back(test);
-	memory->boxes[cpu].switching_on = NULL;
+	memory->boxes[cpu].engaging = NULL;
 	KUNIT_EXPECT_EQ(test, early.err, 0);
 	KUNIT_EXPECT_EQ(test, memory->boxes[cpu].on, 2U);
 	perf_event_release_kernel(early.event);
@@ -186,7 +186,7 @@ static void put_back(void *data)
 
 /*
  * A later state refuses that a CPU goes offline. The last event of the CPU's box stops while the
- * CPU gets the box back, so the box is not to be switched off any more.
+ * CPU gets the box back, so the box is not to be disengaged any more.
  */
 static void stays_on_if_the_cpu_stays(struct kunit *test)
 {
@@ -227,7 +227,7 @@ static void closed_while_away(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memory->boxes[cpu].off, 1U);
 }
 
-/* Opened while the CPU is away: only what is there is powered, and the rest when it comes. */
+/* Opened while the CPU is away: only what is there is engaged, and the rest when it comes. */
 static void opened_while_away(struct kunit *test)
 {
 	int cpu = second_cpu(test);
@@ -237,10 +237,10 @@ static void opened_while_away(struct kunit *test)
 	leave(test, cpu);
 	KUNIT_EXPECT_EQ(test, perf_open_error(MEMORY_PMU, 0, cpu, NULL), -ENODEV);
 	event = open_one(test, -1, current);
-	KUNIT_EXPECT_TRUE(test, memory->boxes[0].powered);
-	KUNIT_EXPECT_FALSE(test, memory->boxes[cpu].powered);
+	KUNIT_EXPECT_TRUE(test, memory->boxes[0].engaged);
+	KUNIT_EXPECT_FALSE(test, memory->boxes[cpu].engaged);
 	come_back(test);
-	KUNIT_EXPECT_TRUE(test, memory->boxes[cpu].powered);
+	KUNIT_EXPECT_TRUE(test, memory->boxes[cpu].engaged);
 	perf_event_release_kernel(event);
 }
 
@@ -287,7 +287,7 @@ static struct pair open_on_a_pair(struct kunit *test)
 }
 
 /*
- * Another CPU of the scope takes over. The box stays powered, events count on, and counts during
+ * Another CPU of the scope takes over. The box stays engaged, events count on, and counts during
  * the move are not lost.
  */
 static void heir_counts_on(struct kunit *test)

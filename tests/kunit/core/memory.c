@@ -24,9 +24,9 @@ static int memory_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	struct memory *memory = container_of(desc, struct memory, desc);
 
-	memory->powered_at_init = 0;
+	memory->engaged_at_init = 0;
 	for (unsigned int i = 0; i < nr_cpu_ids; i++)
-		memory->powered_at_init += memory->boxes[i].powered;
+		memory->engaged_at_init += memory->boxes[i].engaged;
 	ev->max_rate = memory->max_rate;
 	atomic_add(!memory->init_error, &memory->inits);
 	return memory->init_error;
@@ -41,29 +41,29 @@ static void memory_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
 	atomic_inc(&memory->frees);
 }
 
-static int memory_power_on(struct pmu_box *box)
+static int memory_engage(struct pmu_box *box)
 {
 	struct memory_box *mb = memory_box_of(box);
 
-	mb->memory->misuse += mb->powered;
+	mb->memory->misuse += mb->engaged;
 	if (mb->power_error)
 		return mb->power_error;
-	if (mb->switching_on)
-		mb->switching_on();
-	mb->powered = true;
+	if (mb->engaging)
+		mb->engaging();
+	mb->engaged = true;
 	mb->on++;
 	return 0;
 }
 
-static void memory_power_off(struct pmu_box *box)
+static void memory_disengage(struct pmu_box *box)
 {
 	struct memory_box *mb = memory_box_of(box);
 
-	mb->memory->misuse += !mb->powered;
+	mb->memory->misuse += !mb->engaged;
 	mdelay(mb->off_ms);
-	if (mb->switching_off)
-		mb->switching_off();
-	mb->powered = false;
+	if (mb->disengaging)
+		mb->disengaging();
+	mb->engaged = false;
 	mb->off++;
 }
 
@@ -92,7 +92,7 @@ static int memory_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *
 {
 	struct memory_box *mb = memory_box_of(box);
 
-	mb->memory->misuse += mb->memory->ops.power_on && !mb->powered;
+	mb->memory->misuse += mb->memory->ops.engage && !mb->engaged;
 	/* Not even the timer may let an interrupt come in between. */
 	mb->memory->misuse += !irqs_disabled();
 	mb->reads++;
@@ -139,8 +139,8 @@ struct memory *memory_create(struct kunit *test, enum pmu_scope scope)
 
 void memory_with_power(struct memory *memory)
 {
-	memory->ops.power_on = memory_power_on;
-	memory->ops.power_off = memory_power_off;
+	memory->ops.engage = memory_engage;
+	memory->ops.disengage = memory_disengage;
 }
 
 void memory_plug_box(struct kunit *test, struct memory *memory, int scope_id)
@@ -175,7 +175,7 @@ void memory_unplug(struct memory *memory)
 	memory->gone = true;
 }
 
-/* At the end of each case nothing is left: no misuse, no event, no power. NULL if it was skipped. */
+/* At the end of each case no misuse, event or engaged box is left. NULL if it was skipped. */
 void memory_destroy(struct kunit *test, struct memory *memory)
 {
 	if (!memory)

@@ -22,17 +22,17 @@ struct memory_box {
 	struct pmu_box *box;		/* once a verb was called */
 	int cpu;			/* of the owner; -1 if it is not to be asserted */
 	u64 raw;			/* what its only counter says */
-	bool powered;
+	bool engaged;
 	int power_error, read_error;	/* that the verbs return */
-	unsigned int off_ms;		/* how long power_off takes */
+	unsigned int off_ms;		/* how long disengage takes */
 	unsigned int on, off;		/* calls that took effect */
 	unsigned int begins, reads, ends;
 	void (*reading)(struct memory_box *box);	/* what happens in the midst of a read */
 	unsigned int owners;		/* calls of owner_changed */
 	unsigned int between;		/* events that happen while the owner changes, and */
 	void (*moving)(struct memory_box *box);	/* what else does then */
-	void (*switching_on)(void);	/* what power_on does, too, */
-	void (*switching_off)(void);	/* and power_off */
+	void (*engaging)(void);	/* what engage does, too, */
+	void (*disengaging)(void);	/* and disengage */
 };
 
 struct memory {
@@ -44,7 +44,7 @@ struct memory {
 	atomic_t inits, frees;
 	unsigned int free_ms;		/* how long event_free takes */
 	u64 max_rate;
-	unsigned int powered_at_init;	/* boxes that were on when an event came */
+	unsigned int engaged_at_init;	/* boxes that were on when an event came */
 	bool gone;
 	bool asleep;
 	unsigned int misuse;		/* verbs called when they must not be */

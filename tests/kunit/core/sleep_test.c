@@ -116,7 +116,7 @@ static void closed_while_asleep(struct kunit *test)
 
 	fall_asleep(test);
 	perf_event_release_kernel(event);
-	KUNIT_EXPECT_TRUE(test, perf_open_soon(!READ_ONCE(box->box->powered)));
+	KUNIT_EXPECT_TRUE(test, perf_open_soon(!READ_ONCE(box->box->engaged)));
 	wake(test);
 	KUNIT_EXPECT_EQ(test, box->on, 1U);
 	KUNIT_EXPECT_EQ(test, box->off, 1U);

@@ -10,7 +10,7 @@
 #include "suites.h"
 
 kunit_test_suites(&pmu_attr_suite, &pmu_fold_suite, &pmu_event_suite, &pmu_memory_suite,
-		  &pmu_claim_suite, &pmu_power_suite, &pmu_task_suite, &pmu_hotplug_suite,
+		  &pmu_claim_suite, &pmu_use_suite, &pmu_task_suite, &pmu_hotplug_suite,
 		  &pmu_sleep_suite, &pmu_share_suite);
 
 MODULE_DESCRIPTION("KUnit suites of pmu_core");

@@ -9,7 +9,7 @@ extern struct kunit_suite pmu_fold_suite;
 extern struct kunit_suite pmu_event_suite;
 extern struct kunit_suite pmu_memory_suite;
 extern struct kunit_suite pmu_claim_suite;
-extern struct kunit_suite pmu_power_suite;
+extern struct kunit_suite pmu_use_suite;
 extern struct kunit_suite pmu_task_suite;
 extern struct kunit_suite pmu_hotplug_suite;
 extern struct kunit_suite pmu_sleep_suite;

@@ -163,7 +163,7 @@ static void nothing_without_a_box(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
-/* Likewise where the box was not to be powered, though the event was opened. */
+/* Likewise where the box was not to be engaged, though the event was opened. */
 static void nothing_without_power(struct kunit *test)
 {
 	struct kthread_worker *task = create_task(test);

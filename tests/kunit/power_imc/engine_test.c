@@ -105,12 +105,12 @@ static void trace_has_its_own_calls(struct kunit *test)
 
 static void get_locally(void *err)
 {
-	*(int *)err = power_imc_session_power_on(&engine_imc->cores[2], POWER_IMC_TYPE_CORE);
+	*(int *)err = power_imc_session_engage(&engine_imc->cores[2], POWER_IMC_TYPE_CORE);
 }
 
 static void put_locally(void *unused)
 {
-	power_imc_session_power_off(&engine_imc->cores[2]);
+	power_imc_session_disengage(&engine_imc->cores[2]);
 }
 
 /* Whichever CPU starts the engine and whichever stops it, firmware is told the same thread. */
@@ -144,7 +144,7 @@ static void paused_while_a_cpu_comes(struct kunit *test)
 		power_imc_engine_resume(core);
 		power_imc_engine_resume(core);
 		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
-		/* Boxes that are powered while the engine is paused do not start it. */
+		/* Boxes that are engaged while the engine is paused do not start it. */
 		KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), 0);
 		KUNIT_EXPECT_EQ(test, engine_get(0, engine_uses[i]), 0);
 		KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);

@@ -27,7 +27,7 @@ void expect_only(struct kunit *test, enum power_imc_type use);
 /* The firmware's calls since the last firmware_forget() */
 void expect_calls(struct kunit *test, const struct firmware_log *wanted);
 
-/* A box of a core gets power, or has it no more. */
+/* A box of a core is engaged, or is so no more. */
 int engine_get(unsigned int core, enum power_imc_type use);
 void engine_put(unsigned int core);
 

@@ -106,12 +106,12 @@ static void get_on_cpu(void *data)
 {
 	struct on_cpu *on = data;
 
-	on->err = power_imc_session_power_on(&engine_imc->cores[0], on->use);
+	on->err = power_imc_session_engage(&engine_imc->cores[0], on->use);
 }
 
 static void put_on_cpu(void *unused)
 {
-	power_imc_session_power_off(&engine_imc->cores[0]);
+	power_imc_session_disengage(&engine_imc->cores[0]);
 }
 
 static int get_on(int cpu, enum power_imc_type use)
@@ -166,7 +166,7 @@ static void half_is_started_by_its_first_cpu(struct kunit *test)
 	}
 }
 
-/* Its first box may be powered before anybody says that the CPU is online. */
+/* Its first box may be engaged before anybody says that the CPU is online. */
 static void half_is_started_by_its_first_box(struct kunit *test)
 {
 	struct power_imc_core *core = fused_here(test);

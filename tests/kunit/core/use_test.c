@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Power: a box is on while it is used, and off soon after. memory.c sees to it that it
- * is never switched on or off twice, and off in the end.
+ * Use: a box is engaged while it is used, and not for long after that. memory.c sees to it that it
+ * is never engaged or disengaged twice, and not engaged in the end.
  */
 #include <kunit/test.h>
 #include <linux/completion.h>
@@ -23,13 +23,13 @@ static void power_create(struct kunit *test, enum pmu_scope scope)
 	memory_with_power(memory);
 }
 
-static int power_test_init(struct kunit *test)
+static int use_test_init(struct kunit *test)
 {
 	memory = NULL;
 	return 0;
 }
 
-static void power_test_exit(struct kunit *test)
+static void use_test_exit(struct kunit *test)
 {
 	memory_destroy(test, memory);
 }
@@ -56,7 +56,7 @@ static void first_on_last_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, box->on, 1U);
 	b = open_one(test, 0, NULL);
 	perf_event_release_kernel(a);
-	/* To open one waits for what is still to be switched off: nothing is. */
+	/* To open one waits for what is still to be disengaged: nothing is. */
 	a = open_one(test, 0, NULL);
 	KUNIT_EXPECT_EQ(test, box->on, 1U);
 	KUNIT_EXPECT_EQ(test, box->off, 0U);
@@ -97,15 +97,15 @@ static void off_before_the_next(struct kunit *test)
 	for (unsigned int i = 1; i <= 3; i++) {
 		struct perf_event *event = open_one(test, 0, NULL);
 
-		KUNIT_EXPECT_EQ(test, memory->powered_at_init, 0U);
+		KUNIT_EXPECT_EQ(test, memory->engaged_at_init, 0U);
 		KUNIT_EXPECT_EQ(test, box->on, i);
 		KUNIT_EXPECT_EQ(test, box->off, i - 1);
 		perf_event_release_kernel(event);
 	}
 }
 
-/* A box that cannot be powered: perf_event_open() says why, nothing is kept, the next may. */
-static void power_on_fails(struct kunit *test)
+/* A box that cannot be engaged: perf_event_open() says why, nothing is kept, the next may. */
+static void engage_fails(struct kunit *test)
 {
 	struct memory_box *box;
 
@@ -124,7 +124,7 @@ static void power_on_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, box->on, 1U);
 }
 
-/* A task may come to any CPU: its event powers every box, and only the last one's end is the end. */
+/* A task may come to any CPU: its event engages every box, until the last event is closed. */
 static void task_powers_every_box(struct kunit *test)
 {
 	struct perf_event *a, *b;
@@ -135,22 +135,22 @@ static void task_powers_every_box(struct kunit *test)
 	memory_plug(test, memory);
 	a = open_one(test, -1, current);
 	for_each_online_cpu(cpu)
-		KUNIT_EXPECT_TRUE(test, memory->boxes[cpu].powered);
+		KUNIT_EXPECT_TRUE(test, memory->boxes[cpu].engaged);
 	b = open_one(test, -1, current);
 	perf_event_release_kernel(a);
 	a = open_one(test, 0, NULL);
 	for_each_online_cpu(cpu)
-		KUNIT_EXPECT_TRUE(test, memory->boxes[cpu].powered);
+		KUNIT_EXPECT_TRUE(test, memory->boxes[cpu].engaged);
 	perf_event_release_kernel(b);
 	for_each_online_cpu(cpu)
 		KUNIT_EXPECT_TRUE(test, cpu == 0 ||
-				  perf_open_soon(!READ_ONCE(memory->boxes[cpu].powered)));
-	KUNIT_EXPECT_TRUE(test, memory->boxes[0].powered);
+				  perf_open_soon(!READ_ONCE(memory->boxes[cpu].engaged)));
+	KUNIT_EXPECT_TRUE(test, memory->boxes[0].engaged);
 	perf_event_release_kernel(a);
-	KUNIT_EXPECT_TRUE(test, perf_open_soon(!READ_ONCE(memory->boxes[0].powered)));
+	KUNIT_EXPECT_TRUE(test, perf_open_soon(!READ_ONCE(memory->boxes[0].engaged)));
 }
 
-/* An event on a CPU powers that CPU's box alone. */
+/* An event on a CPU engages that CPU's box alone. */
 static void cpu_powers_its_box(struct kunit *test)
 {
 	struct perf_event *event;
@@ -161,16 +161,16 @@ static void cpu_powers_its_box(struct kunit *test)
 	power_create(test, PMU_SCOPE_CPU);
 	memory_plug(test, memory);
 	event = open_one(test, other, NULL);
-	KUNIT_EXPECT_TRUE(test, memory->boxes[other].powered);
-	KUNIT_EXPECT_FALSE(test, memory->boxes[0].powered);
+	KUNIT_EXPECT_TRUE(test, memory->boxes[other].engaged);
+	KUNIT_EXPECT_FALSE(test, memory->boxes[0].engaged);
 	perf_event_release_kernel(event);
 }
 
 /*
- * If one box of several cannot be powered, a task's event does not count on that CPU, and the next
- * open tries the box again. If no box can be powered, the event is refused.
+ * If one box of several cannot be engaged, a task's event does not count on that CPU, and the next
+ * open tries the box again. If no box can be engaged, the event is refused.
  */
-static void power_on_fails_for_one(struct kunit *test)
+static void engage_fails_for_one(struct kunit *test)
 {
 	struct perf_event *one, *two;
 	int bad = memory_second_cpu();
@@ -184,22 +184,22 @@ static void power_on_fails_for_one(struct kunit *test)
 	memory->boxes[bad].power_error = -EIO;
 	one = open_one(test, -1, current);
 	for_each_online_cpu(cpu)
-		KUNIT_EXPECT_EQ(test, memory->boxes[cpu].powered, cpu != bad);
+		KUNIT_EXPECT_EQ(test, memory->boxes[cpu].engaged, cpu != bad);
 	memory->boxes[bad].power_error = 0;
 	two = open_one(test, -1, current);
 	for_each_online_cpu(cpu)
-		KUNIT_EXPECT_TRUE(test, memory->boxes[cpu].powered);
+		KUNIT_EXPECT_TRUE(test, memory->boxes[cpu].engaged);
 	perf_event_release_kernel(one);
 	perf_event_release_kernel(two);
 	for_each_online_cpu(cpu) {
-		KUNIT_EXPECT_TRUE(test, perf_open_soon(!READ_ONCE(memory->boxes[cpu].powered)));
+		KUNIT_EXPECT_TRUE(test, perf_open_soon(!READ_ONCE(memory->boxes[cpu].engaged)));
 		memory->boxes[cpu].power_error = -EIO;
 	}
 	KUNIT_EXPECT_EQ(test, perf_open_error(MEMORY_PMU, 0, -1, current), -EIO);
 	KUNIT_EXPECT_EQ(test, atomic_read(&memory->inits), atomic_read(&memory->frees));
 }
 
-/* A box that comes while tasks' events are open is powered at once. */
+/* A box that comes while tasks' events are open is engaged at once. */
 static void late_box_is_powered(struct kunit *test)
 {
 	struct perf_event *event;
@@ -212,12 +212,12 @@ static void late_box_is_powered(struct kunit *test)
 	memory_plug_box(test, memory, 0);
 	event = open_one(test, -1, current);
 	memory_plug_box(test, memory, late);
-	KUNIT_EXPECT_TRUE(test, memory->boxes[late].powered);
+	KUNIT_EXPECT_TRUE(test, memory->boxes[late].engaged);
 	perf_event_release_kernel(event);
-	KUNIT_EXPECT_TRUE(test, perf_open_soon(!READ_ONCE(memory->boxes[late].powered)));
+	KUNIT_EXPECT_TRUE(test, perf_open_soon(!READ_ONCE(memory->boxes[late].engaged)));
 }
 
-/* A device that goes is switched off then, and not again when its event is closed. */
+/* A device that goes is disengaged then, and not again when its event is closed. */
 static void off_with_the_device(struct kunit *test)
 {
 	struct perf_event *event;
@@ -257,7 +257,7 @@ static void owner_forgets_at_once(struct kunit *test)
 	event = open_one(test, 0, NULL);
 	killed = to_pmu_dev(event->pmu);
 	killed_is_owned = true;
-	memory->boxes[0].switching_off = look_after_the_kill;
+	memory->boxes[0].disengaging = look_after_the_kill;
 	/* From the owner itself: nothing else can come in between. */
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
 	memory_unplug(memory);
@@ -268,8 +268,8 @@ static void owner_forgets_at_once(struct kunit *test)
 }
 
 /*
- * A box that is being switched on for an event on another CPU, which has interrupts off, until this
- * is told to go on, or for so long: meanwhile the lock that powering takes is held.
+ * A box that is being engaged for an event on another CPU, which has interrupts off, until this
+ * is told to go on, or for so long: meanwhile the lock that engaging takes is held.
  */
 static DECLARE_COMPLETION(going_on);
 static unsigned int going_on_ms;
@@ -306,7 +306,7 @@ static int open_sibling_meanwhile(struct kunit *test, int cpu)
 	sibling->cpu = cpu;
 	sibling->group_leader = leader;
 
-	memory->boxes[cpu].switching_on = go_on_slowly;
+	memory->boxes[cpu].engaging = go_on_slowly;
 	reinit_completion(&going_on);
 	WRITE_ONCE(go_on, false);
 	schedule_work_on(cpu, &opening_there);
@@ -338,7 +338,7 @@ static int sibling_while_power_changes(struct kunit *test, enum pmu_tasks tasks,
 	return open_sibling_meanwhile(test, other);
 }
 
-/* In a group of another PMU's an event waits for power that changes, and is not refused. */
+/* In a group of another PMU's an event waits while its box is engaged, and is not refused. */
 static void sibling_waits(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, sibling_while_power_changes(test, PMU_TASKS_NEVER, 1000), 0);
@@ -350,14 +350,14 @@ static void sibling_for_tasks_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sibling_while_power_changes(test, PMU_TASKS_TOO, 1000), 0);
 }
 
-static struct kunit_case power_cases[] = {
+static struct kunit_case use_cases[] = {
 	KUNIT_CASE(first_on_last_off),
 	KUNIT_CASE(on_while_disabled),
 	KUNIT_CASE(off_before_the_next),
-	KUNIT_CASE(power_on_fails),
+	KUNIT_CASE(engage_fails),
 	KUNIT_CASE(task_powers_every_box),
 	KUNIT_CASE(cpu_powers_its_box),
-	KUNIT_CASE(power_on_fails_for_one),
+	KUNIT_CASE(engage_fails_for_one),
 	KUNIT_CASE(late_box_is_powered),
 	KUNIT_CASE(off_with_the_device),
 	KUNIT_CASE(owner_forgets_at_once),
@@ -366,9 +366,9 @@ static struct kunit_case power_cases[] = {
 	{ }
 };
 
-struct kunit_suite pmu_power_suite = {
-	.name = "pmu_core_power",
-	.init = power_test_init,
-	.exit = power_test_exit,
-	.test_cases = power_cases,
+struct kunit_suite pmu_use_suite = {
+	.name = "pmu_core_use",
+	.init = use_test_init,
+	.exit = use_test_exit,
+	.test_cases = use_cases,
 };
