@@ -307,15 +307,68 @@ class Driver(InRoot):
         self.assertNotIn("\n0000:3f:10.0\n", f"\n{said}")
         self.assertEqual(self.inside(f"{events} --force"), "0000:3f:10.0\n")
 
+    def test_nobody_can_say_who_has_events_open(self):
+        self.in_tree("0000:3f:10.0")
+        self.program("modprobe", "echo Device or resource busy; false")
+        self.program("xargs", "false")
+        self.assertIn("cannot see who has events open", self.inside("pmu-driver unbind", status=1))
+
+    def test_channels_that_stay_where_they_are(self):
+        """As if somebody else were at it: it is told, and not taken for success."""
+        self.in_tree("0000:3f:10.0")
+        self.program("modprobe", "[ -e /tmp/again ] || { touch /tmp/again; echo Device or resource busy; false; }")
+        self.inside("rm -f /tmp/again; cd /sys/bus/pci/drivers/snbep_uncore; ln -sf /dev/full unbind")
+        self.assertIn("the kernel's driver still has some of the memory channels", self.inside("pmu-driver unbind --force", status=1))
+
+    def test_words_of_users_in_the_log(self):
+        """Who names a cgroup like our driver's line does not say what is unbound."""
+        self.loaded(1)
+        self.inside("mkdir -p /sys/bus/pci/drivers/nvme/0000:01:00.0; ln -s /dev/stdout /sys/bus/pci/drivers/nvme/unbind; pmu-driver ours")
+        for line in ("Memory cgroup stats for /user.slice/intel_imc_pmu: NAME > /sys/bus/pci/drivers/nvme/unbind for 0000:01:00.0:",
+                     "Memory cgroup stats for /intel_imc_pmu: nvme has the memory channels; NAME > /sys/bus/pci/drivers/nvme/unbind for 0000:01:00.0",
+                     "usb 1-1: Product: intel_imc_pmu unload it: echo 0000:01:00.0 > /sys/bus/pci/drivers/nvme/unbind",
+                     "intel_imc_pmu: nvme has the memory channels; NAME > /sys/bus/pci/drivers/nvme/unbind for 0000:01:00.0"):
+            self.program("dmesg", f"echo '[    9.1] {line}'")
+            self.assertEqual(self.inside("pmu-driver unbind"), "")
+            self.assertNotIn("some of the memory channels", self.inside("pmu-driver"))
+
+    def test_a_unit_goes_whole(self):
+        """That of an unreleased version, too, which another target wanted. It does not hold up a boot."""
+        self.built_in()
+        self.inside("pmu-driver ours --unbind; cd /etc/systemd/system; mkdir multi-user.target.wants; "
+                    "ln -s ../pmu-suite.service multi-user.target.wants")
+        self.assertIn("TimeoutStartSec=60", self.inside("cat /etc/systemd/system/pmu-suite.service"))
+        self.inside("pmu-driver in-tree; rmdir /etc/systemd/system/multi-user.target.wants")
+
     def test_a_change_that_is_interrupted(self):
         """It is made, and the kernel's driver loaded behind ours."""
         self.loaded(1)
         self.inside("rm -r /sys/bus/pci/drivers/intel_imc_pmu; mkdir /sys/module/intel_uncore; touch /sys/module/intel_uncore/initstate")
-        self.program("rmmod", 'rm -r "/sys/module/$1"; kill -INT $PPID')
-        for command, loaded in ("ours", "intel_imc_pmu\nmodprobe intel_uncore"), ("in-tree", "intel_uncore"):
-            said = self.inside(f"cd /sys/module; mkdir -p intel_imc_pmu intel_uncore; touch intel_imc_pmu/initstate intel_uncore/initstate; "
-                               f"pmu-driver {command} --now 2> /dev/null")
-            self.assertEqual(said, f"modprobe {loaded}\n")
+        for signal in "INT", "QUIT", "PIPE":
+            self.program("rmmod", f'rm -r "/sys/module/$1"; kill -{signal} $PPID')
+            for command, loaded in ("ours", "intel_imc_pmu\nmodprobe intel_uncore"), ("in-tree", "intel_uncore"):
+                said = self.inside(f"cd /sys/module; mkdir -p intel_imc_pmu intel_uncore; touch intel_imc_pmu/initstate intel_uncore/initstate; "
+                                   f"pmu-driver {command} --now 2> /dev/null")
+                self.assertEqual(said, f"modprobe {loaded}\n")
+
+    def test_somebody_uses_the_core(self):
+        """As who reads a file of its debugfs. Nobody is left without a driver."""
+        self.loaded(2)
+        self.program("rmmod", 'echo "rmmod $1"; [ "$1" != pmu_core ] && rm -r "/sys/module/$1"')
+        said = self.inside("pmu-driver ours --now")
+        self.assertTrue(said.endswith("pmu_core stays loaded, since somebody uses it\nmodprobe intel_imc_pmu\n"), said)
+        self.loaded(2)
+        self.assertTrue(self.inside("pmu-driver in-tree --now").endswith("somebody uses it\nmodprobe intel_uncore\n"))
+
+    def test_nobody_to_give_it_back_to(self):
+        """The kernel's driver is built in, and comes with the next boot; or the kernel has none."""
+        self.built_in()
+        self.loaded(1)
+        self.assertIn("nobody has it until then\n", self.inside("pmu-driver in-tree --now"))
+        self.inside("rm -r /lib/modules/*")
+        self.loaded(1)
+        self.program("modinfo", "false")
+        self.assertEqual(self.inside("pmu-driver in-tree --now"), "rmmod intel_imc_pmu\nrmmod pmu_core\n")
 
     def test_what_is_built_in_is_no_module(self):
         """It has a directory, too. With the boot parameter our driver is loaded, and nothing is unloaded."""
@@ -327,14 +380,17 @@ class Driver(InRoot):
         self.assertEqual(said, "modprobe intel_imc_pmu\n")
 
     def test_a_boot_that_keeps_the_kernel_s_driver_away_is_told(self):
-        said = self.inside("echo initcall_blacklist=intel_uncore_init > /tmp/line; mount --bind /tmp/line /proc/cmdline; pmu-driver",
-                           status=3)
-        self.assertIn("this boot was with the boot parameter initcall_blacklist=intel_uncore_init", said)
+        for value in "intel_uncore_init", "one,intel_uncore_init,more":
+            said = self.inside(f"echo quiet initcall_blacklist={value} > /tmp/line; mount --bind /tmp/line /proc/cmdline; pmu-driver",
+                               status=3)
+            self.assertIn("this boot was with the boot parameter initcall_blacklist=intel_uncore_init", said)
+        self.inside("echo initcall_blacklist=no_intel_uncore_init > /tmp/line; mount --bind /tmp/line /proc/cmdline; pmu-driver")
 
     def test_in_an_image_its_own_kernels_decide(self):
         """The kernel that runs is another machine's."""
         self.built_in()
-        self.inside("mv /lib/modules/$(uname -r) /lib/modules/9.9; rm -r /lib/modules/6*; mkdir /etc/default/grub.d; pmu-driver ours")
+        self.inside("mv /lib/modules/$(uname -r) /lib/modules/9.9; rm -r /lib/modules/6*; mkdir /etc/default/grub.d")
+        self.assertIn("your boot loader has to give it", self.inside("pmu-driver ours"))
         self.assertIn("initcall_blacklist=intel_uncore_init", self.inside("cat /etc/default/grub.d/pmu-suite.cfg"))
         self.inside("pmu-driver in-tree; mkdir -p /lib/modules/8.8; depmod 8.8; pmu-driver ours; test ! -e /etc/default/grub.d/pmu-suite.cfg")
 
@@ -347,6 +403,7 @@ class Driver(InRoot):
         self.assertIn("initcall_blacklist=intel_uncore_init", self.inside("cat /etc/default/grub.d/pmu-suite.cfg"))
         self.inside("cp /usr/sbin/update-grub /tmp; printf '#!/bin/sh\\ncat /etc/default/grub.d/pmu-suite.cfg; exit 3\\n' > /usr/sbin/update-grub")
         self.assertNotIn("initcall_blacklist=", self.inside("pmu-driver in-tree", status=1))
+        self.assertIn("'pmu-driver in-tree' runs it again", self.inside("pmu-driver", status=3))
         self.inside("cp /tmp/update-grub /usr/sbin")
         self.assertIn("told", self.inside("pmu-driver in-tree").split())
         self.assertEqual(self.inside("pmu-driver in-tree"), "")
