@@ -136,10 +136,11 @@ static const struct pci_device_id intel_imc_ids[] = {
 
 /*
  * A channel without a clock is tried again after 1, 2, 4 and so on seconds, finally every hour.
- * While no CPU of its socket is online to keep the socket awake, it is tried every minute.
+ * While no CPU of its socket is online to keep the socket awake, or another driver has a PMU of its
+ * name, its registers are not touched, and it is looked at every minute.
  */
 #define INTEL_IMC_MAX_RETRY_S		3600U
-#define INTEL_IMC_MAX_RETRY_NO_CPU_S	60U
+#define INTEL_IMC_MAX_RETRY_UNTOUCHED_S	60U
 
 /* The generation of a function with this id, or NULL if the driver does not serve it. */
 static const struct intel_imc_part *intel_imc_part_of(const struct pci_device_id *id)
@@ -250,36 +251,40 @@ static int intel_imc_register(struct intel_imc_channel *ch)
 	return 0;
 }
 
-static void intel_imc_retry_later(struct intel_imc_channel *ch)
+static void intel_imc_retry_later(struct intel_imc_channel *ch, bool taken)
 {
-	bool no_cpu = intel_imc_socket_cpu(ch->socket) < 0;
+	bool untouched = taken || intel_imc_socket_cpu(ch->socket) < 0;
 
 	/* Do not touch registers while the machine goes to sleep. */
 	queue_delayed_work(system_freezable_wq, &ch->retry, ch->retry_s * HZ);
 	ch->retry_s = min(2 * ch->retry_s,
-			  no_cpu ? INTEL_IMC_MAX_RETRY_NO_CPU_S : INTEL_IMC_MAX_RETRY_S);
+			  untouched ? INTEL_IMC_MAX_RETRY_UNTOUCHED_S : INTEL_IMC_MAX_RETRY_S);
+}
+
+/* What is in memory belongs to another driver that has a PMU of its name. */
+static bool intel_imc_is_taken(const struct intel_imc_channel *ch)
+{
+	return ch->part->blocks && intel_imc_mmio_is_taken(ch->number);
 }
 
 static void intel_imc_retry(struct work_struct *work)
 {
 	struct intel_imc_channel *ch =
 		container_of(to_delayed_work(work), struct intel_imc_channel, retry);
+	bool taken = intel_imc_is_taken(ch);
 
-	/*
-	 * Try again later: the function may answer then. What is in memory is not touched while
-	 * another driver has a PMU of its name.
-	 */
-	if ((ch->part->blocks && intel_imc_mmio_is_taken(ch->number)) || intel_imc_try(ch))
-		intel_imc_retry_later(ch);
-	else
-		intel_imc_register(ch);
+	/* Try again later: the function may answer then. */
+	if (taken || intel_imc_try(ch) || intel_imc_register(ch))
+		intel_imc_retry_later(ch, taken);
 }
 
 static void intel_imc_quiesce(void *data)
 {
 	struct intel_imc_channel *ch = data;
 
-	intel_imc_channel_quiesce(ch);
+	/* Another driver may have taken it while it had no PMU here. */
+	if (!intel_imc_is_taken(ch))
+		intel_imc_channel_quiesce(ch);
 	irq_work_sync(&ch->complaint);
 }
 
@@ -299,7 +304,7 @@ static int intel_imc_add_channel(struct intel_imc_channel *ch)
 			ch->number);
 	pci_warn(ch->pdev, "the fixed counter does not advance: a channel without memory? uncore_imc_%d lacks %s %d until it does, which is looked for now and then\n",
 		 ch->number, intel_imc_socket_word(), ch->socket);
-	intel_imc_retry_later(ch);
+	intel_imc_retry_later(ch, false);
 	return 0;
 }
 

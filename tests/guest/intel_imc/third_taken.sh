@@ -50,4 +50,20 @@ test_its_name_is_taken_while_it_waits() {
 	equal "count" "$(pmu-event uncore_imc_2:0xf04 -x 'pmu-model add imc2 cas_rd 7')" 7
 }
 
+# Nor is it stopped when our driver leaves its function: it was never ours.
+test_its_name_is_taken_when_ours_goes() {
+	unload
+	pmu-model set 'imc2*' dead 1
+	load
+	modprobe intel-uncore
+	pmu-model set 'imc2*' dead 0
+	equal "counts" "$(pmu-event uncore_imc_2:0xf04 -x 'pmu-model stats imc2 --reset > /dev/null' \
+		-x "echo $FUNCTION > $DRIVER/unbind; pmu-model stats imc2 | awk '{ n += \$3 } END { print n + 0 }' > /tmp/writes" \
+		-x 'pmu-model add imc2 cas_rd 7' | tail -n 1)" 7
+	equal "writes" "$(cat /tmp/writes)" 0
+	rmmod intel_uncore
+	echo $FUNCTION > $DRIVER/bind
+	eventually "PMUs" "$ALL" of_socket_0
+}
+
 run_tests
