@@ -22,6 +22,8 @@
 /* Held while a PMU is registered with perf or unregistered. core.h has the order of all locks. */
 static DEFINE_MUTEX(pmu_register_mutex);
 
+static pmu_bus_ptr pmu_bus;
+
 /* Take all locks that are needed to add or remove a PMU or a box. */
 static void pmu_devs_lock(void)
 {
@@ -43,6 +45,19 @@ static struct pmu_dev *pmu_dev_find(const char *name)
 		if (!strcmp(pd->name, name))
 			return pd;
 	return NULL;
+}
+
+/*
+ * Is there a PMU of this name? perf_pmu_register() would fail as well, but with a stack dump that
+ * says nothing to the person who has to act. The PMU may be unregistered at any time, so nothing of
+ * it is looked at.
+ */
+static bool pmu_name_taken(const char *name)
+{
+	struct device *found = bus_find_device_by_name(pmu_bus, NULL, name);
+
+	put_device(found);
+	return found;
 }
 
 static void pmu_dev_free(struct pmu_dev *pd)
@@ -305,8 +320,15 @@ EXPORT_SYMBOL_PMU_CORE(pmu_unregister_all);
 
 static int __init pmu_core_init(void)
 {
-	int err = pmu_hotplug_init();
+	int err;
 
+	pmu_bus = pmu_perf_bus();
+	if (IS_ERR(pmu_bus)) {
+		err = PTR_ERR(pmu_bus);
+		pr_err("pmu_core: perf opens no event of its own: error %d\n", err);
+		return err;
+	}
+	err = pmu_hotplug_init();
 	if (!err)
 		pmu_debugfs_init();
 	return err;

@@ -45,31 +45,30 @@ static inline struct perf_event *pmu_software_event(u64 config, int cpu)
 	return event;
 }
 
+/* The type of a pointer to a bus: newer kernels have it constant. */
+typedef typeof(((struct device *)NULL)->bus) pmu_bus_ptr;
+
 /**
- * pmu_name_taken() - is there a PMU of this name?
- * @name: the PMU's name
+ * pmu_perf_bus() - perf's bus, which has all PMUs, including perf's own.
  *
- * perf_pmu_register() would fail as well, but with a stack dump that says nothing to the person who
- * has to act. perf's bus has all PMUs, also perf's own, and an event knows its PMU. sysfs need not
- * be mounted. The PMU itself may go at any time, so nothing of it is looked at.
+ * An event knows its PMU, and this its bus. Ask once: to open such an event patches code of all
+ * CPUs. It also takes perf's list of PMUs within a section of SRCU, and before 6.15 whoever
+ * unregisters a PMU holds that list while it waits for such sections to end.
  *
  * Context: may sleep.
- * Return: true if there is such a PMU.
+ * Return: the bus, or a negative errno as a pointer.
  */
-static inline bool pmu_name_taken(const char *name)
+static inline pmu_bus_ptr pmu_perf_bus(void)
 {
 	struct perf_event *event = pmu_software_event(PERF_COUNT_SW_DUMMY, raw_smp_processor_id());
-	struct device *bus_device, *found = NULL;
+	pmu_bus_ptr bus;
 
 	if (IS_ERR(event))
-		return false;
-	/* At boot perf's bus may not exist yet. */
-	bus_device = event->pmu->dev;
-	if (bus_device)
-		found = bus_find_device_by_name(bus_device->bus, NULL, name);
-	put_device(found);
+		return ERR_CAST(event);
+	/* perf has it before any module is loaded. */
+	bus = event->pmu->dev ? event->pmu->dev->bus : ERR_PTR(-ENODEV);
 	perf_event_release_kernel(event);
-	return found;
+	return bus;
 }
 
 #ifndef pmu_allow_cpu

@@ -123,6 +123,29 @@ test_unbind_with_events_open() {
 	equal "counts again" "$(pmu-event uncore_imc_0:0x304 -x 'pmu-model add imc0 cas_rd 7')" 7
 }
 
+# perf is asked for its bus once, when the core is loaded. To ask opens an event, which changes code of all CPUs, and may
+# wait for a PMU that is unregistered, which on older kernels waits for it.
+test_no_event_is_opened_for_a_name() {
+	cd /sys/kernel/tracing
+	echo 'p:opens perf_swevent_init' > kprobe_events
+	echo > trace
+	echo 1 > events/kprobes/opens/enable
+	echo 0000:3f:10.0 > $DRIVER/unbind
+	echo 0000:7f:10.0 > $DRIVER/unbind
+	[ ! -e $PMUS/uncore_imc_0 ]
+	echo 0000:3f:10.0 > $DRIVER/bind
+	echo 0000:7f:10.0 > $DRIVER/bind
+	[ -e $PMUS/uncore_imc_0 ]
+	opened=$(grep -c opens: trace || :)
+	unload
+	load
+	equal "opened by binds" "$opened" 0
+	within "opened by loading both modules" "$(grep -c opens: trace)" 1 2
+	echo 0 > events/kprobes/opens/enable
+	echo > kprobe_events
+	cd - > /dev/null
+}
+
 # Both sockets' channel goes while an event is open: the PMU is gone as soon as it can be.
 test_unbind_all_of_a_pmu() {
 	got=$(pmu-event uncore_imc_0:0x304 -x "echo 0000:3f:10.0 > $DRIVER/unbind
