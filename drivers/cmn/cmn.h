@@ -10,6 +10,7 @@
 #ifndef CMN_H
 #define CMN_H
 
+#include <linux/delay.h>
 #include <linux/io.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
@@ -397,6 +398,13 @@ static inline void cmn_write32(u32 value, void __iomem *reg)
 		cmn_bus()->write(reg, 4, value);
 	else
 		writel_relaxed(value, reg);
+}
+
+/* Wait for @ns after all values that were read have come: a relaxed read does not order a delay. */
+static inline void cmn_wait(unsigned int ns)
+{
+	rmb();
+	ndelay(ns);
 }
 
 /* FIELD_GET() for a mask that is data. */

@@ -13,7 +13,6 @@
  * 2^31 wraps of local counters, or 2^47 events, pass before the interrupt, and as many again until
  * it would be too late to serve it.
  */
-#include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/export.h>
 #include <linux/moduleparam.h>
@@ -129,10 +128,10 @@ void cmn_mesh_run(struct cmn *cmn, bool run)
 	cmn->pass++;
 	if (run)
 		return;
-	/* The delay begins when the write has arrived, so it is read back. */
+	/* The wait begins when the write has arrived, so it is read back. */
 	cmn_read32(pmcr);
 	cmn->carry_ns = max(cmn->carry_ns, min(cmn_carry_ns, CMN_CARRY_LIMIT));
-	ndelay(cmn->carry_ns);
+	cmn_wait(cmn->carry_ns);
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_mesh_run);
 
@@ -235,7 +234,7 @@ u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least)
 		return carries;
 	for (unsigned int ns = max(cmn->carry_ns, CMN_CARRY_FIRST); ns <= CMN_CARRY_LIMIT;
 	     ns *= 2) {
-		ndelay(ns);
+		cmn_wait(ns);
 		cmn->pass++;
 		carries = cmn_carries_read(cmn, ce);
 		if (carries < least)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A mesh for pmu_core: formats, identifier and verbs. */
 #include <linux/bitfield.h>
-#include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/export.h>
 #include <linux/list.h>
@@ -385,9 +384,7 @@ int cmn_event_value_exact(struct cmn *cmn, struct cmn_event *ce, u64 *value)
 	if (cmn->loses_carries || ce->nr * read_ns + cmn->carry_ns >= cmn->wrap_ns)
 		return -EAGAIN;
 	cmn_event_look(cmn, ce);
-	/* The delay begins when all values have come. */
-	rmb();
-	ndelay(cmn->carry_ns);
+	cmn_wait(cmn->carry_ns);
 	cmn->pass++;
 	carries = cmn_carries_read(cmn, ce);
 	if (!cmn_event_look_again(cmn, ce, &locals) || carries < ce->carries) {
