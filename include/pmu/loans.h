@@ -52,8 +52,8 @@ typedef typeof(((struct device *)NULL)->bus) pmu_bus_ptr;
  * pmu_perf_bus() - perf's bus, which has all PMUs, including perf's own.
  *
  * An event knows its PMU, and this its bus. Ask once: to open such an event patches code of all
- * CPUs. It also takes perf's list of PMUs within a section of SRCU, and before 6.15 whoever
- * unregisters a PMU holds that list while it waits for such sections to end.
+ * CPUs. It also locks perf's list of PMUs within an SRCU section, and older kernels hold that lock
+ * while they unregister a PMU and wait for such sections to end.
  *
  * Context: may sleep.
  * Return: the bus, or a negative errno as a pointer.
