@@ -14,6 +14,10 @@
  * The writer goes back to slot 0 when LDBAR is written, which the kernel does after a deep sleep
  * of POWER9: then slot 0 is new while the next one is not.
  *
+ * Slot 0 is new, too, if more bad records in a row than are passed over hid the good ones after
+ * them, up to the end of the ring. By then other tasks may have run, so these are no samples, but
+ * lost.
+ *
  * The writer goes on while no event needs records. These are passed over when the next event
  * starts.
  */
@@ -183,11 +187,30 @@ static bool power_imc_ring_begins_again(const struct power_imc_ring *ring)
 	       be64_to_cpu(record.tb) > ring->newest;
 }
 
-/* The writer has gone back to slot 0: so does the reader. */
-static void power_imc_ring_go_back(struct power_imc_ring *ring)
+/*
+ * The writer has gone back to slot 0: so does the reader. If the writer came there by the ring's
+ * end, good records of before slot 0's are on the way. Returns how many are lost.
+ */
+static u64 power_imc_ring_go_back(struct power_imc_ring *ring)
 {
+	u64 first = power_imc_ring_tb(ring, 0), lost = 0;
+
+	for (u32 slot = ring->next; slot < ring->slots; slot++) {
+		u64 tb = power_imc_ring_tb(ring, slot);
+
+		if (tb > ring->limit) {
+			/* Or it would be found a lap later. */
+			power_imc_ring_slot(ring, slot)->tb = 0;
+			ring->corrupt++;
+			lost++;
+		} else if (tb > ring->newest && tb < first) {
+			lost++;
+		}
+	}
 	ring->mark = READ_ONCE(power_imc_ring_slot(ring, ring->slots - 1)->tb);
 	ring->next = 0;
+	/* In a gap it is told by the timebase. */
+	return ring->gap ? 0 : lost;
 }
 
 /*
@@ -260,6 +283,7 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_pass);
 enum power_imc_slot {
 	POWER_IMC_SLOT_EMPTY, POWER_IMC_SLOT_RECORD, POWER_IMC_SLOT_AHEAD,
 	POWER_IMC_SLOT_CORRUPT, POWER_IMC_SLOT_STALE, POWER_IMC_SLOT_MOVED,
+	POWER_IMC_SLOT_BACK,		/* not new, while slot 0 is */
 };
 
 /* Judge a whole record that was not taken yet. */
@@ -300,8 +324,7 @@ static enum power_imc_slot power_imc_ring_look(struct power_imc_ring *ring,
 		return POWER_IMC_SLOT_CORRUPT;
 	if (!again)
 		return POWER_IMC_SLOT_EMPTY;
-	power_imc_ring_go_back(ring);
-	return POWER_IMC_SLOT_MOVED;
+	return POWER_IMC_SLOT_BACK;
 }
 
 static void power_imc_ring_took(struct power_imc_ring *ring, const struct power_imc_record *record)
@@ -337,6 +360,8 @@ static noinline bool power_imc_ring_take_any(struct power_imc_ring *ring,
 	while (*budget && slot != POWER_IMC_SLOT_RECORD && slot != POWER_IMC_SLOT_EMPTY) {
 		(*budget)--;
 		slot = power_imc_ring_look(ring, record);
+		if (slot == POWER_IMC_SLOT_BACK)
+			*lost += power_imc_ring_go_back(ring);
 		if (slot == POWER_IMC_SLOT_AHEAD) {
 			power_imc_ring_slot(ring, ring->next)->tb = 0;
 			record->tb = 0;
@@ -365,8 +390,9 @@ static noinline bool power_imc_ring_take_any(struct power_imc_ring *ring,
  * @ring: the ring
  * @record: set to the record
  * @lost: set to the number of records before it that are lost: overwritten, which is estimated by
- *	the timebase, or corrupt
- * @budget: how many slots to look at, at most; the slots looked at are subtracted
+ *	the timebase, or corrupt, or hidden by many corrupt ones
+ * @budget: how many slots to look at, at most; the slots looked at are subtracted, but not
+ *	those up to the ring's end, if the writer has gone back to slot 0
  *
  * Records come in the order of their timebase, each once.
  *

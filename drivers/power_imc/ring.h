@@ -25,7 +25,8 @@ struct power_imc_record {
  * @slots: number of slots, a power of two
  * @limit: no record's timebase can be beyond this one; set before records are taken
  * @taken: records taken so far
- * @lost: records that are lost: overwritten before they were taken, by their timebase, or corrupt
+ * @lost: records that are lost: overwritten before they were taken, by their timebase, or corrupt,
+ *	or behind more corrupt ones than are passed over
  * @corrupt: records that were damaged, or overwritten while they were read
  * @laps: how often the writer was found to have passed the reader
  *

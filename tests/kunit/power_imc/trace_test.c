@@ -439,6 +439,95 @@ static void the_writer_may_go_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->ring.corrupt, 0ULL);
 }
 
+/* A ring of which some records are taken. Behind them are bad ones, of long ago, as a guest's may be. */
+static struct writer *writer_behind_bad_ones(struct kunit *test, unsigned int bad)
+{
+	struct writer *w = writer_of(test, REAL_SLOTS);
+
+	write_some(w, 100);
+	KUNIT_EXPECT_EQ(test, drain(test, w), 100U);
+	for (unsigned int i = 0; i < bad; i++)
+		w->slots[w->head++] = record_of(R1_TB / 2 + i, 0, 0);
+	return w;
+}
+
+/* Go to the ring's end and beyond. It is told how many records were not seen, and later ones are taken. */
+static void expect_lost_behind_bad_ones(struct kunit *test, struct writer *w, u64 lost)
+{
+	write_some(w, REAL_SLOTS - w->head);
+	KUNIT_EXPECT_EQ(test, drain(test, w), 0U);
+	KUNIT_EXPECT_EQ(test, w->lost, 0ULL);
+	write_some(w, 3);
+	KUNIT_EXPECT_EQ(test, drain(test, w), 3U);
+	KUNIT_EXPECT_EQ(test, w->lost, lost);
+	write_some(w, REAL_SLOTS + 100);
+	KUNIT_EXPECT_EQ(test, drain(test, w), (unsigned int)REAL_SLOTS);
+	KUNIT_EXPECT_EQ(test, w->lost, 100ULL);
+	KUNIT_EXPECT_EQ(test, w->ring.laps, 1ULL);
+}
+
+/* More bad records in a row than are passed over: those behind them are not seen, but told. */
+static void many_bad_records_hide_others(struct kunit *test)
+{
+	struct writer *w = writer_behind_bad_ones(test, 20);
+
+	write_some(w, 1000);
+	KUNIT_EXPECT_EQ(test, drain(test, w), 0U);
+	expect_lost_behind_bad_ones(test, w, REAL_SLOTS - 120);
+	KUNIT_EXPECT_EQ(test, w->ring.corrupt, 0ULL);
+}
+
+/* Those of before an event's start are nobody's. */
+static void hidden_records_of_others_are_not_lost(struct kunit *test)
+{
+	struct writer *w = writer_behind_bad_ones(test, 20);
+
+	write_some(w, 1000);
+	pass(w);
+	w->ring.limit = U64_MAX;
+	expect_lost_behind_bad_ones(test, w, REAL_SLOTS - 1120);
+}
+
+/* One of them is ahead of the clock: it is not found again when the clock is there. */
+static void hidden_records_ahead_are_cleared(struct kunit *test)
+{
+	struct writer *w = writer_behind_bad_ones(test, 20);
+	unsigned int ahead = REAL_SLOTS - 10;
+
+	write_some(w, ahead - w->head);
+	w->slots[w->head++] = record_of(w->tb + (1ULL << 40), 0, 0);
+	w->ring.limit = w->tb + REAL_SLOTS * w->step;
+	write_some(w, REAL_SLOTS - w->head + 3);
+	KUNIT_EXPECT_EQ(test, drain(test, w), 3U);
+	KUNIT_EXPECT_EQ(test, w->lost, REAL_SLOTS - 120ULL);
+	KUNIT_EXPECT_EQ(test, w->ring.corrupt, 1ULL);
+	w->ring.limit = U64_MAX;
+	write_some(w, ahead - 3);
+	KUNIT_EXPECT_EQ(test, drain(test, w), ahead - 3);
+	KUNIT_EXPECT_EQ(test, w->lost, 0ULL);
+	write_some(w, 20);
+	KUNIT_EXPECT_EQ(test, drain(test, w), 20U);
+	KUNIT_EXPECT_EQ(test, w->lost, 0ULL);
+}
+
+/* LDBAR is written: all that is between the reader and slot 0 was taken a lap before. */
+static void a_lap_before_is_not_lost(struct kunit *test)
+{
+	struct writer *w = writer_of(test, REAL_SLOTS);
+
+	write_some(w, REAL_SLOTS);
+	KUNIT_EXPECT_EQ(test, drain(test, w), (unsigned int)REAL_SLOTS);
+	write_some(w, REAL_SLOTS / 2);
+	KUNIT_EXPECT_EQ(test, drain(test, w), REAL_SLOTS / 2U);
+	w->head = 0;
+	write_some(w, 3);
+	KUNIT_EXPECT_EQ(test, drain(test, w), 3U);
+	write_some(w, REAL_SLOTS - 1);
+	KUNIT_EXPECT_EQ(test, drain(test, w), REAL_SLOTS - 1U);
+	KUNIT_EXPECT_EQ(test, w->ring.lost, 0ULL);
+	KUNIT_EXPECT_EQ(test, w->ring.laps, 0ULL);
+}
+
 /* A bad record in the last slot is passed over, although slot 0 is new. */
 static void a_corrupt_last_slot_is_passed(struct kunit *test)
 {
@@ -544,6 +633,10 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(a_record_under_way_at_a_start_is_passed),
 	KUNIT_CASE(bytes_of_the_worked_records),
 	KUNIT_CASE(the_real_ring_wraps),
+	KUNIT_CASE(many_bad_records_hide_others),
+	KUNIT_CASE(hidden_records_of_others_are_not_lost),
+	KUNIT_CASE(hidden_records_ahead_are_cleared),
+	KUNIT_CASE(a_lap_before_is_not_lost),
 	KUNIT_CASE(a_corrupt_last_slot_is_passed),
 	KUNIT_CASE(a_glance_tells),
 	KUNIT_CASE(a_glance_goes_behind_a_corrupt_record),
