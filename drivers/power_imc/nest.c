@@ -162,7 +162,7 @@ static const char *power_imc_nest_state(const struct power_imc_chip *chip)
 }
 
 /* HOMER may be outside of the linear map, so it is always mapped. */
-static int power_imc_chip_map(struct power_imc_chip *chip, const struct power_imc_unit *unit)
+static int power_imc_chip_map(struct power_imc_chip *chip)
 {
 	struct device *dev = chip->imc->dev;
 	u64 last = chip->address + chip->size - 1;
@@ -180,7 +180,7 @@ static int power_imc_chip_map(struct power_imc_chip *chip, const struct power_im
 			 chip->id, chip->address, chip->area);
 		return PTR_ERR(chip->area);
 	}
-	chip->control = chip->area + unit->control_offset;
+	chip->control = chip->area + chip->control_offset;
 	return 0;
 }
 
@@ -217,21 +217,46 @@ static struct power_imc_chip *power_imc_chip_create(struct power_imc *imc, u32 i
 	return chip;
 }
 
-/* A chip that cannot be used has no area. Its address is kept, so that it is reported once. */
+/* Does a unit have a chip's nest where it was looked for last? */
+static bool power_imc_chip_is_at(const struct power_imc_chip *chip,
+				 const struct power_imc_unit *unit, u64 address)
+{
+	return chip->address == address && chip->control_offset == unit->control_offset;
+}
+
+/* The largest size that a unit says the area has, so that the areas of all others lie inside. */
+static u32 power_imc_chip_largest(const struct power_imc_chip *chip)
+{
+	const struct power_imc *imc = chip->imc;
+	u32 size = 0;
+
+	for (unsigned int i = 0; i < imc->nr_units; i++) {
+		const struct power_imc_unit *unit = &imc->units[i];
+
+		for (unsigned int j = 0; j < unit->nr_chips; j++)
+			if (unit->chip_ids[j] == chip->id &&
+			    power_imc_chip_is_at(chip, unit, unit->homers[j] + unit->area_offset))
+				size = max(size, unit->size);
+	}
+	return size;
+}
+
+/* A chip that cannot be used has no area. Its place is kept, so that it is reported once. */
 static void power_imc_chip_look(struct power_imc_chip *chip, const struct power_imc_unit *unit,
 				u64 address)
 {
-	if (chip->size && chip->address == address)
+	if (chip->size && power_imc_chip_is_at(chip, unit, address))
 		return;
 	chip->address = address;
-	chip->size = unit->size;
-	if (power_imc_chip_map(chip, unit) || !power_imc_chip_works(chip))
+	chip->control_offset = unit->control_offset;
+	chip->size = power_imc_chip_largest(chip);
+	if (power_imc_chip_map(chip) || !power_imc_chip_works(chip))
 		chip->area = NULL;
 }
 
 /*
- * Find the nest of every chip that a unit names. If a unit has a wrong address for a chip, the next
- * unit's address is tried.
+ * Find the nest of every chip that a unit names. If a unit has a wrong address or control block for
+ * a chip, the next unit's are tried.
  */
 int power_imc_chips_create(struct power_imc *imc)
 {
@@ -262,8 +287,7 @@ static int power_imc_nest_register_chip(struct power_imc_unit *unit, u32 id, u64
 
 	if (!chip->area)
 		return 0;
-	if (chip->address != address || chip->size != unit->size ||
-	    chip->control != chip->area + unit->control_offset) {
+	if (!power_imc_chip_is_at(chip, unit, address)) {
 		dev_warn(dev, "%s: has another area on chip %u than other units: left out there\n",
 			 unit->name, id);
 		return 0;
@@ -276,15 +300,31 @@ static int power_imc_nest_register_chip(struct power_imc_unit *unit, u32 id, u64
 	return devm_pmu_box_register(dev, &unit->desc, unit->name, id, nest);
 }
 
+/* Does a unit name a chip for the second time, with the same address? */
+static bool power_imc_nest_names_again(const struct power_imc_unit *unit, unsigned int which)
+{
+	for (unsigned int i = 0; i < which; i++)
+		if (unit->chip_ids[i] == unit->chip_ids[which] &&
+		    unit->homers[i] == unit->homers[which])
+			return true;
+	return false;
+}
+
 int power_imc_nest_register(struct power_imc_unit *unit)
 {
 	int err = 0;
 
 	unit->desc.ops = &power_imc_nest_ops;
 	unit->desc.scope = PMU_SCOPE_PACKAGE;
-	for (unsigned int i = 0; i < unit->nr_chips && !err; i++)
+	for (unsigned int i = 0; i < unit->nr_chips && !err; i++) {
+		if (power_imc_nest_names_again(unit, i)) {
+			dev_warn(unit->imc->dev, "%s: names chip %u twice: counted there once\n",
+				 unit->name, unit->chip_ids[i]);
+			continue;
+		}
 		err = power_imc_nest_register_chip(unit, unit->chip_ids[i],
 						   unit->homers[i] + unit->area_offset);
+	}
 	return err;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_nest_register);

@@ -80,7 +80,8 @@ struct power_imc_chip {
 	struct power_imc *imc;
 	u32 id;
 	u64 address;			/* real, of the nest area */
-	u32 size;			/* of the nest area */
+	u32 size;			/* of the nest area, as the unit with the largest says */
+	u32 control_offset;		/* of the control block in the area */
 	void *area;			/* the nest area: counters and control block */
 	void *control;			/* the control block */
 	raw_spinlock_t lock;

@@ -18,9 +18,10 @@ names() { # PMU
 }
 
 test_bad_units_are_left_out() {
-	wanted="core_imc nest_control_block_imc nest_events_0_imc nest_events_dangling_imc nest_events_empty_imc"
-	wanted="$wanted nest_events_self_imc nest_mcs01_imc nest_no_prefix_imc nest_open_prefix_imc nest_path_prefix_imc"
-	equal "PMUs" "$(cd $PMUS && echo *_imc)" "$wanted nest_twice_imc"
+	wanted="core_imc nest_a_other_size_imc nest_control_block_imc nest_events_0_imc nest_events_dangling_imc"
+	wanted="$wanted nest_events_empty_imc nest_events_self_imc nest_mcs01_imc nest_no_prefix_imc nest_open_prefix_imc"
+	wanted="$wanted nest_other_size_imc nest_path_prefix_imc nest_twice_imc"
+	equal "PMUs" "$(cd $PMUS && echo *_imc)" "$wanted"
 }
 
 test_each_is_told_of() {
@@ -40,7 +41,6 @@ test_each_is_told_of() {
 		the unit cb_unaligned has a control block that is not inside of its area: left out
 		the unit cb_outside has a control block that is not inside of its area: left out
 		the unit cb_huge has a control block that is not inside of its area: left out
-		nest_other_size_imc: has another area on chip 0 than other units: left out there
 		the unit bad,name\+1 has a name that is none for a file: left out
 		the unit twice has the name of an earlier one: left out
 		nest_bad_scale_imc: its scale or unit is no good: left out
@@ -55,10 +55,25 @@ test_each_is_told_of() {
 	EOT
 }
 
-# The first that names a place for the chip's counters is wrong: no microcode is there.
-test_first_unit_spoils_no_other() {
+# The first two that name a place for the chip's counters are wrong: no microcode is there.
+test_first_units_spoil_no_other() {
 	contains "log" "$(cat /tmp/log)" 'chip 0: its nest is not counted: the microcode has not started'
-	contains "log" "$(cat /tmp/log)" 'nest_a_other_area_imc: has another area on chip 0 than other units: left out there'
+	for what in area control; do
+		contains "log" "$(cat /tmp/log)" "nest_a_other_${what}_imc: has another area on chip 0 than other units: left out"
+	done
+}
+
+# Units say three sizes of one area, the smallest first. Each counts, up to its own end.
+test_areas_of_other_sizes() {
+	while read -r pmu last; do
+		equal "$pmu, count" "$(pmu-event nest_${pmu}_imc:0xd0 -x "$(imc_add nest@0 0xd0 5)")" 5
+		equal "$pmu, at $last" "$(pmu-event nest_${pmu}_imc:$last -x true)" 0
+		equal "$pmu, behind it" "$(pmu-event nest_${pmu}_imc:$((last + 8)))" EINVAL
+	done <<-'EOT'
+		a_other_size 0x3fbf8
+		mcs01 0x3fff8
+		other_size 0x7fff8
+	EOT
 }
 
 # Units without names for what they count; offsets can be counted all the same.

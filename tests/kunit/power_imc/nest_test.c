@@ -349,6 +349,61 @@ static void one_area_for_a_chip(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, perf_open_type(nest_names[1]), -1);
 }
 
+/* Nor is it in the way if it comes first, and no microcode is where it says. */
+static void a_wrong_control_block_comes_first(struct kunit *test)
+{
+	struct perf_event *event;
+
+	imc->units[0].control_offset -= 0x100;
+	nest_register(test);
+	KUNIT_EXPECT_EQ(test, perf_open_type(nest_names[0]), -1);
+	event = open_nest(test, 1, 0xd0);
+	be64_add_cpu(word(0xd0), 5);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 5ULL);
+	perf_event_release_kernel(event);
+}
+
+/* Units may say different sizes of the same area, in any order. Each counts up to where its own ends. */
+static void areas_of_two_sizes(struct kunit *test)
+{
+	for (int small = 0; small < NEST_UNITS; small++) {
+		struct perf_event *event;
+
+		if (small) {
+			nest_test_exit(test);
+			nest_test_init(test);
+		}
+		imc->units[small].size = NEST_CONTROL + POWER_IMC_NEST_CB_SIZE;
+		nest_register(test);
+		KUNIT_EXPECT_EQ(test, perf_open_error(nest_names[small], 0xd0, 0, NULL), 0);
+		KUNIT_EXPECT_EQ(test, perf_open_error(nest_names[small], NEST_SIZE - 8, 0, NULL), -EINVAL);
+		event = open_nest(test, !small, NEST_SIZE - 8);
+		be64_add_cpu(word(NEST_SIZE - 8), 5);
+		KUNIT_EXPECT_EQ(test, perf_open_count(event), 5ULL);
+		perf_event_release_kernel(event);
+	}
+}
+
+/* A chip that is named twice is counted once, and those behind it are counted. */
+static void a_chip_is_named_twice(struct kunit *test)
+{
+	static u32 ids[3];
+	static u64 homers[ARRAY_SIZE(ids)];
+
+	for (int i = 0; i < ARRAY_SIZE(ids); i++) {
+		ids[i] = i < 2 ? chip_id + 1 : chip_id;
+		homers[i] = homer;
+	}
+	for (int i = 0; i < NEST_UNITS; i++) {
+		imc->units[i].nr_chips = ARRAY_SIZE(ids);
+		imc->units[i].chip_ids = ids;
+		imc->units[i].homers = homers;
+	}
+	nest_register(test);
+	for (int i = 0; i < NEST_UNITS; i++)
+		KUNIT_EXPECT_EQ(test, perf_open_error(nest_names[i], 0xd0, 0, NULL), 0);
+}
+
 /* An address where there can be no memory is not touched. */
 static void addresses_that_cannot_be(struct kunit *test)
 {
@@ -375,6 +430,9 @@ static struct kunit_case nest_cases[] = {
 	KUNIT_CASE(group_is_of_one_update),
 	KUNIT_CASE(states_of_the_microcode),
 	KUNIT_CASE(one_area_for_a_chip),
+	KUNIT_CASE(a_wrong_control_block_comes_first),
+	KUNIT_CASE(areas_of_two_sizes),
+	KUNIT_CASE(a_chip_is_named_twice),
 	KUNIT_CASE(addresses_that_cannot_be),
 	{ }
 };
