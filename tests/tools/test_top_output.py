@@ -147,7 +147,7 @@ class TestOutputs(unittest.TestCase):
             self.assertEqual(path.read_text(), text)
 
     def test_peak_and_percentiles(self):
-        summary = output.Summary(frames.together)
+        summary = output.Summary(frames.together, 1.0)
         for number in range(1, 101):
             one = busy_xeon(self.view)
             one.counts["0/0/rd"] = Reading(number * 1_000_000, SECOND, SECOND)
@@ -159,6 +159,19 @@ class TestOutputs(unittest.TestCase):
         self.assertEqual(rows.get("read_bytes", socket="0", channel="0").value, 5050 * 64_000_000)
         self.assertEqual(summary.sum.seconds, 100)
         self.assertIn("  total_read: 6.40, 3.20, 6.08, 6.34 GB/s", list(summary.text(rows)))
+
+    def test_an_interval_that_the_end_cut_short(self):
+        """Its counts are in the sum; its rate is no peak of whole intervals, nor does it weigh as much as one."""
+        summary = output.Summary(frames.together, 1.0)
+        for seconds, lines in ((1.0, 10_000_000), (0.5, 10_000_000), (0.003, 1_000_000)):
+            one, time = busy_xeon(self.view), int(seconds * SECOND)
+            one.seconds, one.counts["0/0/rd"] = seconds, Reading(lines, time, time)
+            summary.add(one, self.view.rows(one))
+        rows = summary.rows(self.view)
+        row = next(row for row in rows.all if row.name == "total_read")
+        self.assertEqual([row.more[name] for name in ("peak", "p50", "p95")], [1.28e9, 0.64e9, 1.28e9])
+        self.assertEqual(rows.get("read_bytes", socket="0", channel="0").value, 21_000_000 * 64)
+        self.assertEqual(next(summary.text(rows)), "3 intervals; peak, median, 95 % and 99 % of them but 1 of less than 0.5 s:")
 
     def test_intervals_of_a_record(self):
         done = self.run_program("--replay", self.record(self.frame, self.frame), "--json", "--count", "2")

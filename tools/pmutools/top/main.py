@@ -238,7 +238,7 @@ def _run_command(options, source, view, outputs):
     """What @source counts while a command runs, and the command's exit status."""
     # Programs read our stdout then, and nothing else is to be there.
     mixed = (options.json or options.csv) and not options.output
-    summary = output.Summary(frames.together)
+    summary = output.Summary(frames.together, source.interval)
     for frame in source.run(options.command, options.series, **({"stdout": sys.stderr} if mixed else {})):
         rows = view.rows(frame)
         outputs.keep(frame, rows)

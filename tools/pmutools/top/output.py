@@ -159,15 +159,23 @@ class Metrics:
 
 
 class Summary:
-    """What a series of frames comes to: counts of all, and of each row the peak and how it was spread."""
+    """What a series of frames comes to: counts of all, and of each row the peak and how it was spread.
 
-    def __init__(self, frame_of):
-        self.frame_of, self.frames, self.values = frame_of, 0, {}
+    The last one ends with the command. One of less than half of the @interval is in the counts alone: among whole ones its
+    rate would weigh as much as theirs, and a moment's is easily the peak.
+    """
+
+    def __init__(self, frame_of, interval):
+        self.frame_of, self.interval = frame_of, interval
+        self.frames, self.short, self.values = 0, 0, {}
         self.sum = None
 
     def add(self, frame, rows):
         self.frames += 1
         self.sum = self.frame_of(self.sum, frame)
+        if frame.seconds < self.interval / 2:
+            self.short += 1
+            return
         for row in rows.all:
             if row.value is not None:
                 self.values.setdefault((row.name, row.labels), []).append(row.value)
@@ -188,7 +196,8 @@ class Summary:
 
     def text(self, rows):
         """Lines for people: of sums, and of what has none."""
-        yield f"{self.frames} intervals; peak, median, 95 % and 99 % of them:"
+        but = f" but {self.short} of less than {self.interval / 2:g} s" if self.short else ""
+        yield f"{self.frames} intervals; peak, median, 95 % and 99 % of them{but}:"
         for row in rows.all:
             if row.more and row.unit != "B" and (row.total or len(row.labels) <= 1):
                 name, factor = UNITS[row.unit]
