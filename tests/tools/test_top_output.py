@@ -160,6 +160,29 @@ class TestOutputs(unittest.TestCase):
         self.assertEqual(summary.sum.seconds, 100)
         self.assertIn("  total_read: 6.40, 3.20, 6.08, 6.34 GB/s", list(summary.text(rows)))
 
+    def test_a_peak_of_few_intervals(self):
+        """The others had no sum, since somebody counted beside us while most happened: it is told what the peak is of."""
+        summary = output.Summary(frames.together, 1.0)
+        for number in range(100):
+            one = busy_xeon(self.view)
+            if number < 90:
+                one.counts["0/0/rd"] = Reading(100_000_000, SECOND, SECOND // 2)
+            summary.add(one, self.view.rows(one))
+        rows, said = summary.rows(self.view), list(summary.text(summary.rows(self.view)))
+        more = {row.name: row.more for row in rows.all if row.total or row.name == "read" and dict(row.labels)["channel"] == "0"}
+        self.assertEqual((more["total_read"]["peak"], more["total_read"]["intervals"]), (3.2e9, 10))
+        self.assertNotIn("intervals", more["total_write"])
+        self.assertNotIn("intervals", more["read"])
+        self.assertIn("  total_read: 3.20, 3.20, 3.20, 3.20 GB/s (of 10 that have a number)", said)
+        self.assertFalse([line for line in said if "total_write" in line and "(" in line])
+        lost = output.Summary(frames.together, 1.0)
+        one = busy_xeon(self.view)
+        del one.counts["0/0/rd"]
+        lost.add(one, self.view.rows(one))
+        rows = lost.rows(self.view)
+        self.assertEqual(next(row.more for row in rows.all if row.name == "total_read"), {"intervals": 0})
+        self.assertIn("  total_read: - GB/s (of 0 that have a number)", list(lost.text(rows)))
+
     def test_an_interval_that_the_end_cut_short(self):
         """Its counts are in the sum; its rate is no peak of whole intervals, nor does it weigh as much as one."""
         summary = output.Summary(frames.together, 1.0)

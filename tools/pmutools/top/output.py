@@ -181,13 +181,12 @@ class Summary:
                 self.values.setdefault((row.name, row.labels), []).append(row.value)
 
     def spread(self, row):
-        """{"peak": ..., "p50": ...} of a row's values by intervals."""
+        """{"peak": ..., "p50": ...} of a row's values by intervals; "intervals": their number, where it is less than all."""
         values = sorted(self.values.get((row.name, row.labels), ()))
-        if not values:
-            return {}
         # The smallest value that so many are not above.
-        return {"peak": values[-1]} | {name: values[max(0, -int(-part * len(values) // 1) - 1)]
-                                       for name, part in QUANTILES.items()}
+        found = {"peak": values[-1]} | {name: values[max(0, -int(-part * len(values) // 1) - 1)]
+                                        for name, part in QUANTILES.items()} if values else {}
+        return found | ({"intervals": len(values)} if len(values) < self.frames else {})
 
     def rows(self, view):
         rows = view.rows(self.sum)
@@ -199,9 +198,13 @@ class Summary:
         but = f" but {self.short} of less than {self.interval / 2:g} s" if self.short else ""
         yield f"{self.frames} intervals; peak, median, 95 % and 99 % of them{but}:"
         for row in rows.all:
-            if row.more and row.unit != "B" and (row.total or len(row.labels) <= 1):
+            if row.unit != "B" and (row.total or len(row.labels) <= 1):
                 name, factor = UNITS[row.unit]
-                yield f"  {row.identity}: " + ", ".join(f"{value * factor:,.2f}" for value in row.more.values()) + f" {name}"
+                said = ", ".join(f"{row.more[one] * factor:,.2f}" for one in ("peak", *QUANTILES) if one in row.more)
+                number = row.more.get("intervals", self.frames)
+                # A sum has no value where counters took turns, which may be where most happened.
+                few = f" (of {number} that have a number)" if number < self.frames - self.short else ""
+                yield f"  {row.identity}: {said or '-'} {name}{few}"
 
 
 def as_text(view, frame, rows):
