@@ -92,11 +92,13 @@ class TestWhatIsLost(LiveCase):
             with self.subTest(name):
                 machine, self.kernel.stale = tree.machine(self, name), set()
                 live = self.live(machine, of.View.of(machine, options()), waits=True)
-                metrics = output.Metrics(live.view)
+                metrics, record = output.Metrics(live.view), machine.root / "record"
+                recorder = frames.Recorder(record, live.view.info)
 
                 def driver():
                     one = live.until(self.kernel.wait)
                     rows = live.view.rows(one)
+                    recorder.write(one)
                     metrics.add(one, rows)
                     told = json.loads(output.as_json(live.view, one, rows))["driver"]
                     self.assertIn(f'driver="{told}"', metrics.text())
@@ -119,6 +121,20 @@ class TestWhatIsLost(LiveCase):
                 self.kernel.stale = set()
                 self.assertEqual(driver(), changed)
                 live.close()
+                recorder.file.close()
+                source = frames.Replay(record)
+                told = []
+                while not source.over:
+                    self.assertNotIn("info", source.frame().extra)
+                    told.append(source.info["driver"])
+                self.assertEqual(told, [before, before, changed])
+                source.to_the_last()
+                source.frame()
+                self.assertEqual(source.info["driver"], changed)
+                source.next = 0
+                source.frame()
+                self.assertEqual(source.info["driver"], before)
+                source.close()
 
     def test_where_nothing_is_left_and_nobody_waits(self):
         live = self.xeon()

@@ -19,7 +19,7 @@ from top_cases import PROGRAM, SECOND, WHEN, busy_xeon, frame, options, xeon
 from pmutools import VERSION
 from pmutools.count import Reading
 from pmutools.errors import ToolError
-from pmutools.top import cmn, frames, main, output, power_imc, pretty
+from pmutools.top import cmn, frames, intel_imc, main, output, power_imc, pretty, rapids
 from pmutools.top.rows import Rows
 
 
@@ -264,6 +264,25 @@ class TestOutputs(unittest.TestCase):
         self.assertFalse(source.over)
         self.assertEqual(source.frame().mode, "pages")
         self.assertTrue(source.over)
+
+    def test_another_driver_counts_lines_by_other_events(self):
+        """In the midst of a record, on Granite Rapids: both of its events are in the number."""
+        path, info = self.directory / "record", self.view.info
+        info["lines"] = intel_imc.LINES
+        recorder = frames.Recorder(path, info)
+        recorder.write(self.frame)
+        info["driver"], info["lines"] = "intel_uncore (in-tree)", rapids.HALVES
+        self.frame.counts |= {key + "1": one for key, one in self.frame.counts.items() if key.endswith(("/rd", "/wr"))}
+        recorder.write(self.frame)
+        recorder.file.close()
+        source = frames.Replay(path)
+        self.addCleanup(source.close)
+        view = intel_imc.View(source.info)
+        for driver, read in ((source.info["driver"], 3.2e9), ("intel_uncore (in-tree)", 6.4e9)):
+            one = source.frame()
+            rows = view.rows(one)
+            said = json.loads(output.as_json(view, one, rows))
+            self.assertEqual((said["driver"], rows.get("total_read").value), (driver, read))
 
     def test_nobody_waits_for_the_first_frame_of_a_record(self):
         source, waited = frames.Replay(self.record(self.frame, self.frame)), []

@@ -176,7 +176,8 @@ class TestRecords(Case):
                        lambda lines: count_of(lines, 10**400, 1, 1), lambda lines: count_of(lines, float("inf"), 1, 1),
                        lambda lines: lines[-1].update(seconds=float("inf")), lambda lines: lines[-1].update(seconds=None),
                        lambda lines: lines[-1].update(seconds=-1), lambda lines: lines[-1].update(notes=3),
-                       lambda lines: lines[-1].update(extra=3), lambda lines: lines[-1].update(more=3)):
+                       lambda lines: lines[-1].update(extra=3), lambda lines: lines[-1].update(extra={"info": 3}),
+                       lambda lines: lines[-1].update(more=3)):
             lines = self.lines()
             change(lines)
             with self.subTest(json.dumps(lines)[-80:]):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Frames: what was counted in an interval. They come from this machine's counters, or from a record.
 
-A record is lines of JSON: the first has what is known of the machine, each other one a frame.
+A record is lines of JSON: the first has what is known of the machine, each other one a frame. If another driver took over
+since then, "info" in a frame's "extra" has what is otherwise; a pmu-top that does not know that names the first driver.
 """
 import datetime
 import errno
@@ -10,7 +11,7 @@ import json
 import os
 import subprocess
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from ..count import Reading, Session, restore_file_limit
 from ..errors import NO_COMMAND, NO_START, ToolError
@@ -24,6 +25,7 @@ LOST, BUSY = (errno.ENODEV, errno.ENXIO, errno.ENOENT), (errno.EBUSY, errno.EAGA
 NOTES = 3               # of events that are refused, so many are named
 PATIENCE_S = 0.25       # in which perf, which takes turns by some ms, lets everybody count who is not kept from it
 LONGEST = 1e9           # seconds that a record may be of
+CHANGES = "driver", "lines"     # of what is known of a machine, what another driver makes otherwise
 
 
 @dataclass
@@ -63,7 +65,7 @@ class Frame:
         if not all(type(one) in (int, float) and 0 <= one <= LONGEST for one in (found.start, found.seconds)):
             raise ValueError("no time")
         if not isinstance(found.mode, str) or not isinstance(found.time, str) or not all(isinstance(note, str) for note in found.notes) or \
-                not isinstance(found.extra, dict):
+                not isinstance(found.extra, dict) or not isinstance(found.extra.get("info", {}), dict):
             raise ValueError("no frame")
         return found
 
@@ -296,6 +298,7 @@ class Replay:
         if head["pmu-top"] != VERSION:
             raise ToolError(f"{path} was made by another version of pmu-top.", "Use that one, or record again.")
         self.info = head.get("info")
+        self.first = {name: self.info[name] for name in CHANGES if name in self.info} if isinstance(self.info, dict) else {}
         self.places, place, line = [], self.file.tell(), b"\n"
         for line in self.file:
             self.places.append(place)
@@ -329,8 +332,11 @@ class Replay:
         pass
 
     def frame(self):
+        """The next one. What is known of the machine is from then on as it was then."""
         frame = self._frame()
         self.next += 1
+        changed = frame.extra.pop("info", {})
+        self.info.update(self.first | {name: changed[name] for name in CHANGES if name in changed})
         return frame
 
     def to_the_last(self):
@@ -354,6 +360,7 @@ class Recorder:
 
     def __init__(self, path, info):
         self.path, head = path, json.dumps({"pmu-top": VERSION, "info": info})
+        self.info, self.first = info, {name: info.get(name) for name in CHANGES}
         there = self._there(head) if os.path.isfile(path) else False
         self.file = open(path, "a", encoding="utf-8")
         if not there:
@@ -382,7 +389,9 @@ class Recorder:
             raise OSError(error.errno, error.strerror, str(self.path)) from error
 
     def write(self, frame):
-        self._line(frame.to_json())
+        # In each frame, not only in the first: any may be looked at alone.
+        changed = {name: self.info[name] for name, before in self.first.items() if self.info.get(name) != before}
+        self._line((replace(frame, extra={**frame.extra, "info": changed}) if changed else frame).to_json())
 
 
 def sleep(seconds):
