@@ -196,6 +196,22 @@ class TestOutputs(unittest.TestCase):
         self.assertEqual(rows.get("read_bytes", socket="0", channel="0").value, 21_000_000 * 64)
         self.assertEqual(next(summary.text(rows)), "3 intervals; peak, median, 95 % and 99 % of them but 1 of less than 0.5 s:")
 
+    def test_what_was_lost_for_a_part_of_a_run(self):
+        """Its rate is of the time in which it counted, and so it is in no sum: the others are of all the time."""
+        for lost in (0,), (1,), (0, 3):
+            summary = output.Summary(frames.together, 1.0)
+            for number in range(4):
+                one = busy_xeon(self.view)
+                if number in lost:
+                    del one.counts["0/0/rd"]
+                summary.add(one, self.view.rows(one))
+            rows = summary.rows(self.view)
+            read = rows.get("read", socket="0", channel="0")
+            self.assertEqual((read.value, read.share), (3.2e9, 1 - len(lost) / 4))
+            for name in "total_read", "total_read_bytes":
+                self.assertIsNone(rows.get(name).value, name)
+            self.assertTrue(rows.get("total_write").whole)
+
     def test_intervals_of_a_record(self):
         done = self.run_program("--replay", self.record(self.frame, self.frame), "--json", "--count", "2")
         self.assertEqual((done.returncode, len(done.stdout.splitlines())), (0, 2), done.stderr)

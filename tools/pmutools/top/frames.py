@@ -74,10 +74,11 @@ def together(before, after):
     """The frame of two that follow each other; @before may be None."""
     if before is None:
         return after
-    counts = dict(before.counts)
-    for key, one in after.counts.items():
-        sofar = counts.get(key, Reading(0, 0, 0))
-        counts[key] = Reading(sofar.value + one.value, sofar.enabled + one.enabled, sofar.running + one.running)
+    counts = {}
+    for key in {**before.counts, **after.counts}:
+        # What was lost, or came later, has counted for a part of the time alone.
+        one, other = (frame.counts.get(key, Reading(0, int(frame.seconds * 1e9), 0)) for frame in (before, after))
+        counts[key] = Reading(one.value + other.value, one.enabled + other.enabled, one.running + other.running)
     return Frame(before.start, before.seconds + after.seconds, after.mode, counts,
                  list(dict.fromkeys([*before.notes, *after.notes])), {name: sampler.together(before.extra.get(name, {}), said)
                                                                       for name, said in after.extra.items()}, before.time)
