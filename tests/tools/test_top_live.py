@@ -144,17 +144,43 @@ class TestWhatIsLost(LiveCase):
         self.assertRaisesRegex(ToolError, "uncore_imc_0, uncore_imc_1, uncore_imc_2, uncore_imc_3 are gone",
                                live.until, self.kernel.wait)
 
-    def test_the_cpu_of_a_socket_goes_offline(self):
-        """Another one of the socket has its channels then; what stayed with the first counts nothing more."""
+    def of_three_cpus(self):
+        """What counts on one of them, of which socket 1 has two."""
         machine = tree.machine(self, "snbep", {f"sys/devices/system/cpu/cpu3/topology/{name}": "1\n"
                                                for name in ("physical_package_id", "core_id")} |
                                {"sys/devices/system/cpu/online": "0-1,3\n"})
-        live = self.live(machine, intel_imc.View.of(machine, options()))
-        self.frame(live)
+        return self.live(machine, intel_imc.View.of(machine, options()))
+
+    def goes_offline(self):
+        """The first CPU of socket 1; what was opened there stays there."""
         self.kernel.stands = {(f"uncore_imc_{number}", 1) for number in range(4)}
         for number in range(4):
             self.put(f"sys/bus/event_source/devices/uncore_imc_{number}/cpumask", "0,3\n")
         self.put("sys/devices/system/cpu/online", "0,3\n")
+
+    def test_a_cpu_goes_offline_within_an_interval(self):
+        """As when the machine slept. What its channels had counted before is not told as if it were of all of it."""
+        live = self.of_three_cpus()
+        self.frame(live)
+
+        def wait(seconds):
+            self.kernel.wait(seconds)
+            if not self.kernel.stands:
+                self.goes_offline()
+        one = live.until(wait)
+        rows = live.view.rows(one)
+        self.assertEqual(one.notes[0], "uncore_imc_0 was lost, and is counted again from now on")
+        for name in "read", "read_bytes":
+            self.assertEqual([rows.get(name, socket="1", channel="2").value, rows.get(f"total_{name}").value], [None, None])
+            self.assertTrue(rows.get(f"socket_{name}", socket="0").whole)
+        notes, there = self.frame(live)
+        self.assertEqual((notes, len(there)), ([], 8))
+
+    def test_the_cpu_of_a_socket_goes_offline(self):
+        """Another one of the socket has its channels then; what stayed with the first counts nothing more."""
+        live = self.of_three_cpus()
+        self.frame(live)
+        self.goes_offline()
         notes, _ = self.frame(live)
         self.assertEqual(notes[0], "uncore_imc_0 was lost, and is counted again from now on")
         notes, there = self.frame(live)
@@ -303,7 +329,7 @@ class TestBesideOthers(LiveCase):
 
         def slow(seconds):
             self.kernel.wait(seconds)
-            self.kernel.now += 200_000_000       # for the screen, and for files
+            self.kernel.wait(0.2)       # for the screen, and for files
         lengths = [live.until(slow).seconds for _ in range(4)]
         self.assertAlmostEqual(self.kernel.now / 1e9, 1 + 4 + 0.2 * len(live.turns), delta=0.7)
         self.assertTrue(all(one < 1.7 for one in lengths), lengths)

@@ -24,6 +24,7 @@ VERSION = 2
 LOST, BUSY = (errno.ENODEV, errno.ENXIO, errno.ENOENT), (errno.EBUSY, errno.EAGAIN)
 NOTES = 3               # of events that are refused, so many are named
 PATIENCE_S = 0.25       # in which perf, which takes turns by some ms, lets everybody count who is not kept from it
+ENABLED = 0.99          # of an interval; who was for less is looked at once more
 LONGEST = 1e9           # seconds that a record may be of
 CHANGES = "driver", "lines"     # of what is known of a machine, what another driver makes otherwise
 
@@ -141,17 +142,20 @@ class Live:
         """What was counted since the last one."""
         now, moment = self._read()
         counts = {key: reading.since(self.last.get(key, Reading(0, 0, 0))) for key, reading in now.items()}
+        counted, whole = bool(counts), moment - self.moment
         for group in self.session.groups:
-            # It is enabled all the time, unless its CPU is offline.
-            if not group.gone and not counts[group.wants[0].key].enabled:
-                group.gone = True
+            # It is enabled all the time, unless its CPU is offline, or was.
+            if not group.gone and counts[group.wants[0].key].enabled < ENABLED * whole:
+                group.gone = self._stands(group, now)
         groups = [group for session in self._sessions() for group in session.groups]
         places = {(group.pmu, group.wants[0].cpu) for group in groups if group.gone}
         for group in groups:
             group.gone |= (group.pmu, group.wants[0].cpu) in places
+        # What it counted until then is of a part that nothing tells.
+        for key in [one.key for group in groups if group.gone for one in group.wants]:
+            counts.pop(key, None)
         raw = counts
         # Who has a turn is enabled for a part of the interval alone, which is what there is to tell.
-        whole = moment - self.moment
         takes_turns = {one.key for session in self.turns for group in session.groups for one in group.wants}
         if len(self.turns) > 1:
             counts = {key: Reading(one.value, max(whole, one.running), one.running) if key in takes_turns else one
@@ -159,8 +163,14 @@ class Live:
         frame = Frame((self.moment - self.begin) / 1e9, whole / 1e9, self.mode, counts | self.groups.since_last(),
                       extra=self.view.extra(self.mode), time=now_text(self.wall))
         self.last, self.moment, self.wall = now, moment, time.time()
-        frame.notes = self._renew(bool(counts)) + self._starved(raw, frame.seconds)
+        frame.notes = self._renew(counted) + self._starved(raw, frame.seconds)
         return frame
+
+    @staticmethod
+    def _stands(group, now):
+        """Whether a group was switched off since: perf's time of it stands. A move to another CPU takes a part of it alone."""
+        key, again = group.wants[0].key, group.read()
+        return not again or again[key].enabled == now[key].enabled
 
     def _starved(self, counts, seconds):
         """A sentence about what was to count all the time and never did; [] if there is nothing."""
