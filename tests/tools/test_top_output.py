@@ -83,6 +83,17 @@ class TestOutputs(unittest.TestCase):
         self.assertIn('pmu_top_counted_seconds_total{metric="pmu_top_read_bytes_total",view="intel_imc",socket="0",channel="0",'
                       'pmu="uncore_imc_0"} 0.5\n', said)
 
+    def test_what_stops_after_a_month(self):
+        """It is told at once that it counts no more, and that it did not, however long it counted before and behind."""
+        month = busy_xeon(self.view)
+        month.seconds = 30 * 86400.0
+        found = self.metrics(month)
+        self.assertNotIn("counted_seconds", found.text())
+        for number, one in enumerate((frames.Frame(0.0, 1.0, "all", {}), month), 1):
+            found.add(one, self.view.rows(one))
+            self.assertIn('pmu_top_counted_seconds_total{metric="pmu_top_read_bytes_total",view="intel_imc",socket="0",channel="0",'
+                          f'pmu="uncore_imc_0"}} {number * month.seconds!r}\n', found.text())
+
     def all_views(self):
         mesh = cmn.View.of(tree.machine(self, "cmn700"), options())
         power = power_imc.View.of(tree.machine(self, "power9"), options())

@@ -81,6 +81,7 @@ class Metrics:
     def __init__(self, view):
         self.view = view
         self.counters, self.counted, self.gauges = {}, {}, {}       # {family: {labels: value}}
+        self.partly = set()                                         # (family, labels) of what did not always count
         self.observed = 0.0
         self.families = {}                                          # {family: (unit, help)}
         self.seen = {}                                              # {labels of a resctrl group: seconds observed}
@@ -111,6 +112,7 @@ class Metrics:
         self.seen |= {self._labels(row): self.observed for row in rows.all if row.name == resctrl.ROW}
         for labels in [labels for labels, seen in self.seen.items() if self.observed - seen > FORGET_S]:
             del self.seen[labels], self.counters[family][labels], self.counted[family][labels]
+            self.partly.discard((family, labels))
 
     def _family(self, name, unit):
         family = "_".join(filter(None, ("pmu_top", name, unit if not name.endswith(unit) else "")))
@@ -119,6 +121,8 @@ class Metrics:
 
     def _count(self, frame, rows, row, labels):
         family = self._family(row.name, _COUNTERS[row.unit])
+        if not row.whole:
+            self.partly.add((family, labels))
         exact = rows.get(f"{row.name}_bytes", **dict(row.labels)).value
         amount = exact if exact is not None else (row.value or 0.0) * frame.seconds
         for found, more in (self.counters, amount), (self.counted, frame.seconds * row.share if row.value is not None else 0.0):
@@ -147,8 +151,9 @@ class Metrics:
         for family, samples in self.counters.items():
             unit, text = self.families[family]
             write(family, "counter", unit, f"{text}, since pmu-top began", samples)
+        # After a month a lost hour is little of the time, and is to be seen in its minute.
         parts = {(("metric", f"{family}_total"), *labels): seconds for family, found in self.counted.items()
-                 for labels, seconds in found.items() if seconds < WHOLE * self.observed}
+                 for labels, seconds in found.items() if (family, labels) in self.partly or seconds < WHOLE * self.observed}
         if parts:
             write("pmu_top_counted_seconds", "counter", "seconds",
                   "seconds in which a counter really counted, where it took turns or was lost", parts)
