@@ -2,6 +2,7 @@
 """Who moves the bytes, by resctrl's groups. Its files are written here as the kernel's documentation describes them."""
 import io
 import json
+import os
 import re
 import shutil
 import unittest
@@ -120,6 +121,17 @@ class TestGroups(unittest.TestCase):
         live = self.live()
         self.put({"mon_groups/x\x1b[2J": {"00": 2 * GB}})
         self.assertEqual(self.rates(live.until(self.kernel.wait), live.view)["x?[2J", "00"], 1.0)
+
+    def test_a_name_that_is_no_utf_8(self):
+        """As a shell with another locale makes it. What Prometheus and others read is UTF-8 all the same."""
+        name = os.fsdecode(b"mon_groups/K\xf6ln")
+        self.put({name: {"00": 0}})
+        live = self.live()
+        self.put({name: {"00": 2 * GB}})
+        one = live.until(self.kernel.wait)
+        metrics = output.Metrics(live.view)
+        metrics.add(one, live.view.rows(one))
+        self.assertIn(b'group="K?ln"', metrics.text().encode())
 
     def test_nobody_has_made_a_group(self):
         """Then the number is that of everybody, which says nothing of who it is."""

@@ -25,9 +25,9 @@ def replace(path, text):
 
 
 def printable(value):
-    """@value, as JSON has it, with "?" for what a terminal would take for a command."""
+    """@value, as JSON has it, with "?" for what a terminal would take for a command, and for bytes of a name that are no text."""
     if isinstance(value, str):
-        return re.sub(r"[\x00-\x1f\x7f-\x9f]", "?", value)
+        return re.sub(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", "?", value)
     if isinstance(value, list):
         return [printable(one) for one in value]
     if isinstance(value, dict):
