@@ -214,6 +214,13 @@ class TestBesideOthers(LiveCase):
         self.assertEqual(rows.get("total_read").share, 1.0)
         self.assertAlmostEqual(rows.get("power_down", socket="0", channel="0").share, 1 / 3)
 
+    def test_who_has_a_turn_at_ctrl_c(self):
+        """A command may go on, as a server that ends in its own time: then the next has the counters alone, as always."""
+        live = self.xeon()
+        with self.assertRaises(KeyboardInterrupt):
+            live.until(mock.Mock(side_effect=KeyboardInterrupt))
+        self.assertEqual([group.place for turn in live.turns for group in turn.groups if group.on], [])
+
     def test_nothing_is_pinned(self):
         machine, flags = tree.machine(self, "snbep"), set()
         view = intel_imc.View.of(machine, options())

@@ -242,12 +242,15 @@ class Live:
         while turns is not self.turns:
             turns = self.turns
             for turn in turns or [None]:
-                if turn and turns is self.turns:
+                if turn:
                     turn.enable()
-                if turns is self.turns:
+                try:
                     wait(seconds / max(1, len(turns)))
-                if turn and turns is self.turns:
-                    turn.disable()
+                finally:        # also at Ctrl-C, which a command may outlive
+                    if turn and turns is self.turns:
+                        turn.disable()
+                if turns is not self.turns:
+                    break
 
     def until(self, wait):
         """The frame of an interval; wait(seconds) may end it earlier. Its work is a part of it, so none is longer."""
