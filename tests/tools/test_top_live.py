@@ -323,6 +323,14 @@ class TestBesideOthers(LiveCase):
         self.assertEqual(row["peak"], row["p50"])
         self.assertRegex(series[0]["time"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
 
+    def test_no_turn_begins_after_the_end(self):
+        """It would be of some microseconds, and its rate a value among those of whole turns."""
+        live = self.xeon()
+        live.interval, self.kernel.enables = 300, 0
+        list(live.run(["sleep", "0.5"]))
+        self.assertEqual(self.kernel.enables, len(live.turns[0].groups))
+        self.assertGreater(len(live.turns), 1)
+
     def test_a_command_that_cannot_be_run(self):
         live = self.xeon()
         for command, status in (["/nowhere/x"], 127), (["/"], 126):

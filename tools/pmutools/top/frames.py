@@ -237,7 +237,8 @@ class Live:
         return notes + ([f"not counted either: {len(refused) - NOTES} more"] if refused[NOTES:] else [])
 
     def _take_turns(self, seconds, wait):
-        """One turn of each, in @seconds; wait(seconds) may begin something else: then once more."""
+        """One turn of each, in @seconds; wait(seconds) may begin something else: then once more. After one at whose end it says
+        that all is over, no other begins."""
         turns = None
         while turns is not self.turns:
             turns = self.turns
@@ -245,11 +246,11 @@ class Live:
                 if turn:
                     turn.enable()
                 try:
-                    wait(seconds / max(1, len(turns)))
+                    over = wait(seconds / max(1, len(turns)))
                 finally:        # also at Ctrl-C, which a command may outlive
                     if turn and turns is self.turns:
                         turn.disable()
-                if turns is not self.turns:
+                if over or turns is not self.turns:
                     break
 
     def until(self, wait):
@@ -273,7 +274,8 @@ class Live:
             try:
                 process.wait(seconds if series or self.turns[1:] else None)
             except subprocess.TimeoutExpired:
-                pass
+                return False
+            return True
 
         try:
             while process.poll() is None:
