@@ -55,6 +55,16 @@ class TestOutputs(unittest.TestCase):
         self.assertIn(f"{WHEN},0.000000,1.000000,read,0,0,uncore_imc_0,,3200000000.0,B/s,1.000000", lines)
         self.assertTrue([line for line in lines if ",controller_read,0,,,0," in line], lines)
 
+    def test_csv_has_no_row_without_its_labels(self):
+        """resctrl was mounted after the first line was written: there are no columns that say which group it is."""
+        table = output.Csv()
+        head, *before = table.text(self.frame, self.rows).splitlines()
+        self.frame.counts["resctrl/0/job"] = Reading(5, SECOND, SECOND)
+        rows = self.view.rows(self.frame)
+        self.assertTrue(rows.get("group", group="job").value)
+        self.assertEqual(table.text(self.frame, rows).splitlines(), before)
+        self.assertIn(",group,cache,", output.Csv().text(self.frame, rows).splitlines()[0])
+
     def metrics(self, *given, view=None):
         found = output.Metrics(view or self.view)
         for one in given:

@@ -27,7 +27,11 @@ def as_json(view, frame, rows, **more):
 
 
 class Csv:
-    """Rows as lines, or intervals as lines if it is @wide; the first has the heading."""
+    """Rows as lines, or intervals as lines if it is @wide; the first has the heading.
+
+    The columns are those of the first interval. A row that has no place in them, as a resctrl group's where nobody had mounted
+    it then, is left out: without its labels it would be anybody's.
+    """
 
     def __init__(self, wide=False):
         self.wide, self.labels = wide, None
@@ -48,11 +52,12 @@ class Csv:
             writer.writerow(["time", "start", "seconds", "name", *self.labels, "value", "unit", "share"])
         for row in rows.all:
             labels = dict(row.labels)
+            if not labels.keys() <= set(self.labels):
+                continue
             writer.writerow([*when, row.name, *(labels.get(label, "") for label in self.labels),
                              _number(row.value), row.unit, f"{row.share:.6f}"])
 
     def _line(self, writer, when, rows):
-        """The columns are those of the first interval."""
         found = {row.identity: _number(row.value) for row in rows.all}
         if self.labels is None:
             self.labels = list(found)
