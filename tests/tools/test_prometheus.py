@@ -133,6 +133,20 @@ class TestRates(unittest.TestCase):
         server.asks(f'abs(sum(pmu_top:read_bytes:rate1m{{socket="0"}}) / {socket!r} - 1) < bool 0.1', 1.0)
         server.judge()
 
+    def test_two_that_scrape_the_same_machine(self):
+        """As two Prometheus whose series a third one has, told apart by a label: the rules add none to the other."""
+        player, server, passed = Player("intel_imc"), Server(self), 0.0
+        for scrape in range(41):
+            while passed < scrape * SCRAPE:
+                player.interval(share=0.9)
+                passed += player.seconds
+            server.scrape("".join(re.sub(r"^(pmu_top_\w+){", rf'\1{{replica="{one}",', player.text(), flags=re.M) for one in "ab"))
+        socket = sum(row.value for row in player.view.rows(player.one).all if row.name == "read" and dict(row.labels)["socket"] == "0")
+        for one in "ab":
+            server.asks(f'abs(sum(pmu_top:read_bytes:rate1m{{socket="0",replica="{one}"}}) / {socket!r} - 1) < bool 0.1', 1.0)
+            server.asks(f'count(pmu_top:counted:ratio5m{{metric="pmu_top_read_bytes_total",replica="{one}"}} < 0.95) > bool 6', 1.0)
+        server.judge()
+
     def test_a_restart_costs_less_than_a_scrape(self):
         """What was counted since the last scrape before the service ended is in no series; all else is."""
         player, server = Player("intel_imc"), Server(self)
