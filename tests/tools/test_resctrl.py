@@ -75,8 +75,11 @@ class TestGroups(unittest.TestCase):
         after["mon_groups/vm"]["00"] = 0
         after["new"] = {"00": 7, "01": 7}
         self.put(after)
-        self.assertEqual(set(self.rates(live.until(self.kernel.wait), live.view)), {
+        one = live.until(self.kernel.wait)
+        self.assertEqual(set(self.rates(one, live.view)), {
             ("vm", "01"), ("(the rest)", "00"), ("(the rest)", "01"), ("batch", "01"), ("batch/one", "01")})
+        # Nor is a part of its caches told as the whole of it.
+        self.assertRegex(resctrl.line(live.view.rows(one)), r"^by resctrl's groups: \(the rest\) [0-9.]+(, (vm|batch|batch/one) -){3} GB/s$")
 
     def test_a_group_that_is_removed_is_forgotten(self):
         """A batch system makes one for each job, and a service runs for months. The last scrape of a job has all of it."""

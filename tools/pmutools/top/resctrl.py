@@ -83,10 +83,13 @@ def line(rows):
     found = {}
     for row in rows.all:
         if row.name == ROW and row.value is not None:
-            group = dict(row.labels)["group"]
-            found[group] = found.get(group, 0.0) + row.value
+            labels = dict(row.labels)
+            found.setdefault(labels["group"], {})[labels["cache"]] = row.value
     if not set(found) - {REST}:
         return ""
-    most = sorted(found.items(), key=lambda one: -one[1])
-    said = ", ".join(f"{name} {value / 1e9:,.2f}" for name, value in most[:SHOWN])
+    # What has no number of one cache has none of all.
+    caches = {cache for values in found.values() for cache in values}
+    sums = {group: sum(values.values()) if values.keys() == caches else None for group, values in found.items()}
+    most = sorted(sums.items(), key=lambda one: -(one[1] or 0.0))
+    said = ", ".join(f"{name} " + ("-" if value is None else f"{value / 1e9:,.2f}") for name, value in most[:SHOWN])
     return f"by resctrl's groups: {said}{' ...' if most[SHOWN:] else ''} GB/s"
