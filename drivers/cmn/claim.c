@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an event takes: in every DTM that it counts in a local counter, and maybe a watchpoint or a
- * filter; and a letter of the DTC of each domain that has one of these DTMs.
+ * What an event takes: a local counter in every DTM where it counts, and possibly a watchpoint or a
+ * filter there; and a letter of the DTC of each domain that has one of these DTMs.
  */
 #include <linux/bitmap.h>
 #include <linux/bitops.h>
@@ -105,8 +105,8 @@ static void cmn_unclaim_member(const struct cmn *cmn, struct cmn_claims *claims,
 /*
  * Find a free letter of DTC @i. If the domains are not known, a DTM may be in any of them, so the
  * letter has to be free in all. DTMs may still carry into a letter for an event that was stopped.
- * To use such a letter costs a write of each of these DTMs, so an event of far fewer DTMs gets
- * another one. Low letters are taken first: two of them are in one register, and one read tells
+ * Using such a letter costs a write to each of these DTMs, so an event with far fewer DTMs gets
+ * another letter. Low letters are taken first: a register has two letters, and one read returns
  * both.
  */
 static unsigned int cmn_free_letter(const struct cmn *cmn, const struct cmn_claims *claims,

@@ -22,7 +22,7 @@
 
 #include "regs.h"
 
-/* Hz. No mesh is clocked faster, and no event counts more than one in a clock. */
+/* Hz. No mesh has a faster clock, and no event counts more than once per clock. */
 #define CMN_MAX_CLOCK		4000000000ULL
 
 struct dentry;
@@ -59,16 +59,16 @@ enum cmn_type {
 	CMN_TYPE_WP = 0x7770,
 };
 
-/* Sets of events: one for each product, and for revisions that number them in another way. */
+/* Sets of events: one for each product, and for revisions whose numbering differs. */
 #define CMN_600			BIT(0)
 #define CMN_650			BIT(1)
 #define CMN_CI700		BIT(2)
 #define CMN_700			BIT(3)
 #define CMN_S3			BIT(4)
-#define CMN_600_R1		BIT(5)	/* CMN-600 before r2p0 numbers DVM events otherwise, */
-#define CMN_600_R2		BIT(6)	/* then they are like those of CMN-650 */
-#define CMN_S3_R1		BIT(7)	/* S3 before r2p0 has filters of HN-S as CMN-700 does, */
-#define CMN_S3_R2		BIT(8)	/* then others, and other events */
+#define CMN_600_R1		BIT(5)	/* CMN-600 before r2p0: other numbers of DVM events */
+#define CMN_600_R2		BIT(6)	/* CMN-600 from r2p0 on: DVM events of CMN-650 */
+#define CMN_S3_R1		BIT(7)	/* S3 before r2p0: filters of HN-S as on CMN-700 */
+#define CMN_S3_R2		BIT(8)	/* S3 from r2p0 on: other filters, and other events */
 #define CMN_ANY			(CMN_600 | CMN_650 | CMN_CI700 | CMN_700 | CMN_S3)
 
 /* Flit channels that can be watched, and may have several virtual ones. */
@@ -93,13 +93,13 @@ struct cmn_widths {
 	u8 others;
 };
 
-/* A field of INFO_GLOBAL or INFO_GLOBAL_1; no bits where the product has none. */
+/* A field of INFO_GLOBAL or INFO_GLOBAL_1; the mask is 0 if the product lacks it. */
 struct cmn_info_field {
 	u8 word;			/* of cmn.info */
 	u64 mask;
 };
 
-/* As many as CMN_PERIPH_ID_23_REVISION can have. */
+/* The number of values of CMN_PERIPH_ID_23_REVISION. */
 #define CMN_REVISIONS		16
 
 /* A product, or a range of its revisions, that differs for software. */
@@ -107,15 +107,15 @@ struct cmn_part {
 	const char *name;
 	const char * const *revisions;	/* CMN_REVISIONS, or NULL if not public */
 	u16 number;			/* for firmware and perf */
-	u16 code;			/* in the hardware's id, or 0 for the same */
+	u16 code;			/* in the hardware's id; 0: the same as number */
 	u8 first_rev, last_rev;
 	u8 newest_rev;			/* of the part, unless it is last_rev */
 	u16 events;			/* CMN_600 and so on */
-	bool rooted;			/* firmware tells the root's place, which is not 0 */
+	bool rooted;			/* firmware says where the root is; else it is at 0 */
 	u32 frame;			/* size of a node's registers, bytes */
 	u32 pointer;			/* bits of a child pointer that are an offset */
 	bool isolates;			/* CMN_CHILD_ISOLATED */
-	bool may_hang;			/* if a revision's registers are not as assumed */
+	bool may_hang;			/* a wrong guess of the revision may hang the system */
 	u16 pmu, xp_pmu;		/* PMU block in a node's frame, and in an XP's */
 	const u16 *connect;		/* offsets of a port's connect info, CMN_MAX_PORTS */
 	u16 unit_info;			/* of an XP's domain, or 0: it cannot be discovered */
@@ -133,7 +133,7 @@ struct cmn_place {
 	u8 x, y, port, dev;
 };
 
-/* A node with a selector of events; one that has two sets is two of these. */
+/* A node with an event selector. A node with two selectors is two of these. */
 struct cmn_node {
 	void __iomem *sel;
 	u64 image;			/* what the selector has to hold */
@@ -164,11 +164,11 @@ struct cmn_dtm {
 	struct cmn_watch wp[CMN_DTM_WPS];
 	u32 wp_config[CMN_DTM_WPS];	/* as last written */
 	u8 stale_wps;			/* bit per watchpoint that has to be written */
-	u8 dtc;				/* domain; on CMN-600 not known and 0 */
+	u8 dtc;				/* the DTC of its domain; on CMN-600 not known and 0 */
 	u16 xp;
 	u32 pass;			/* the pass in which counts was read */
 	u64 counts;
-	u64 looked_ns;			/* a moment before that read: cmn_event_value_exact() */
+	u64 looked_ns;			/* time before that read, for cmn_event_value_exact() */
 };
 
 /* A DTC, and the counts of its counters beyond their widths. */
@@ -196,7 +196,7 @@ struct cmn_line {
 	call_single_data_t csd;
 };
 
-/* A mesh. Lives until the module goes: a PMU whose device has gone still uses its desc. */
+/* A mesh. Lives until the module is unloaded: a PMU whose device is gone still uses its desc. */
 struct cmn {
 	struct device *dev;
 	const struct cmn_part *part;
@@ -209,7 +209,7 @@ struct cmn {
 	u64 info[2];			/* INFO_GLOBAL and INFO_GLOBAL_1 */
 	u8 width, height, id_bits;
 	bool multi_dtm;
-	bool quartered;			/* Graviton5: only a node's place tells its domain */
+	bool quartered;			/* Graviton5: no register says which domain a node is in */
 	bool known_domains;		/* if not, an event takes a letter of every DTC */
 	u8 vcs[CMN_CHANNELS];
 	u8 nr_dtcs;
@@ -224,7 +224,7 @@ struct cmn {
 	/* Only on the owner CPU with interrupts off: */
 	bool stopped;			/* DTC 0 has stopped all counters */
 	bool loses_carries;		/* a stop loses carries that are under way */
-	bool withheld;			/* firmware keeps the PMU since the machine slept */
+	bool withheld;			/* since a sleep firmware denies access to the PMU */
 	bool gone;			/* the mesh did not answer a read */
 	u32 carry_ns;			/* the longest time that a carry takes */
 	u32 wrap_ns;			/* the shortest time in which a local counter wraps */
@@ -265,7 +265,7 @@ struct cmn {
 #define CMN_CONFIG_WP_EXCLUSIVE	BIT_ULL(58)
 #define CMN_CONFIG_WP_CHN_NUM	GENMASK_ULL(60, 59)
 #define CMN_CONFIG_WP		GENMASK_ULL(60, 48)
-#define CMN_CONFIG_FILTER2	GENMASK_ULL(51, 48)	/* of no watchpoint */
+#define CMN_CONFIG_FILTER2	GENMASK_ULL(51, 48)	/* not of watchpoints */
 
 #define CMN_WP_UP		0	/* eventid: from the device to the XP */
 #define CMN_WP_DOWN		2
@@ -304,7 +304,7 @@ struct cmn_event {
 	u64 wp_val, wp_mask;
 	u64 carries;			/* known wraps of local counters, plus an offset */
 	bool may_log;			/* what pmu_may_log() said when the event was opened */
-	bool counted, paired;		/* was claimed once; was once with the other half */
+	bool counted, paired;		/* was ever claimed; was ever one of a whole pair */
 	/* Of half a pair: */
 	const struct perf_event *event;
 	struct pid *opener;		/* the process that opened it */
@@ -359,8 +359,8 @@ struct cmn_event_table {
 };
 
 /*
- * Register access. KUnit suites put a register file in the place of the hardware. Modules that are
- * built without suites have only the access itself.
+ * Register access. KUnit suites replace the hardware by a register file. Modules that are built
+ * without suites access the hardware directly.
  */
 struct cmn_bus {
 	u64 (*read)(const void __iomem *reg, unsigned int bytes);
@@ -407,7 +407,7 @@ static inline void cmn_wait(unsigned int ns)
 	ndelay(ns);
 }
 
-/* FIELD_GET() for a mask that is data. */
+/* FIELD_GET() for a mask that is not constant; 0 for a mask of 0. */
 static inline u64 cmn_field(u64 value, u64 mask)
 {
 	return mask ? (value & mask) >> __ffs64(mask) : 0;

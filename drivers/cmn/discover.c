@@ -13,7 +13,7 @@
 
 #include "cmn.h"
 
-/* What is passed over. */
+/* What has been visited, and what was ignored. */
 struct cmn_survey {
 	unsigned long *seen;
 	unsigned int unknown;
@@ -48,7 +48,7 @@ static int cmn_assume_named(struct cmn *cmn, u16 number)
 
 /*
  * A revision that is newer than this driver. Most revisions have their registers where the one
- * before has them. If registers decide what may be touched at all, a guess is not good enough.
+ * before has them. Where registers decide what may be touched at all, a guess is not good enough.
  */
 static int cmn_assume_newest(struct cmn *cmn, u16 number)
 {
@@ -166,8 +166,8 @@ static bool cmn_ids_fit(const struct cmn *cmn, unsigned int bits)
 }
 
 /*
- * No register has the width of X and Y, and for meshes up to 2x2 the sources disagree. The ids of
- * XPs have to fit their logical ids, which tells the width.
+ * No register has the width of X and Y, and for meshes up to 2x2 the sources disagree. The width is
+ * found by trial: the ids of XPs have to fit their logical ids.
  */
 static bool cmn_find_id_bits(struct cmn *cmn)
 {
@@ -186,7 +186,7 @@ static bool cmn_find_id_bits(struct cmn *cmn)
 
 /*
  * Logical ids go row by row, and the first XP of the second row has id 8. Only the map and the
- * drawing depend on that. The XPs themselves tell their devices and domain.
+ * drawing depend on that. Each XP itself says which devices it has and which domain it is in.
  */
 static void cmn_find_grid(struct cmn *cmn)
 {
@@ -210,7 +210,7 @@ static void cmn_find_grid(struct cmn *cmn)
 
 /*
  * The number of ports: as many as the XP says, or else as many as are connected. An XP may be built
- * with more ports than are in use, which only some products tell.
+ * with more ports than are in use, which only some products report.
  */
 static int cmn_find_ports(struct cmn *cmn, struct cmn_xp *xp)
 {
@@ -247,8 +247,8 @@ static unsigned int cmn_quarter(const struct cmn *cmn, const struct cmn_xp *xp)
 
 /*
  * Is each quarter the domain of the DTC that is in it? DTCs are numbered by the logical ids of
- * their XPs, as the kernel's driver does. If this says otherwise, or the mesh has another size,
- * nobody knows, and a carry into a DTC that is not looked at would be lost.
+ * their XPs, as the kernel's driver does. If not, or if the mesh has another size, the domains are
+ * unknown, and a carry into a DTC that is not read would be lost.
  */
 static bool cmn_has_quarters(const struct cmn *cmn)
 {
@@ -334,7 +334,7 @@ static int cmn_add_device(struct cmn *cmn, u64 info, unsigned int x, void __iome
 					      xp->nr_ports);
 	struct cmn_node *node;
 
-	/* The node is at the XP that lists it, whatever its id says. */
+	/* Trust the XP that lists the node, not the node's id. */
 	if (!cmn_id_is_at(cmn, FIELD_GET(CMN_NODE_INFO_ID, info), xp))
 		dev_warn_once(cmn->dev, "node 0x%llx is listed by XP 0x%x, where it is not by its id\n",
 			      FIELD_GET(CMN_NODE_INFO_ID, info), xp->id);
@@ -553,7 +553,7 @@ int cmn_discover(struct cmn *cmn)
 	bitmap_free(survey.seen);
 	if (err)
 		return err;
-	cmn->pass = 1;		/* nothing was read in it */
+	cmn->pass = 1;		/* not 0, which DTMs and DTCs have: none was read */
 	cmn->stale_dtms = bitmap_zalloc(cmn->nr_dtms, GFP_KERNEL);
 	cmn->stale_nodes = bitmap_zalloc(cmn->nr_nodes, GFP_KERNEL);
 	cmn->started_xps = bitmap_zalloc(cmn->nr_xps, GFP_KERNEL);

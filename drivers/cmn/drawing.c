@@ -82,7 +82,7 @@ static void cmn_cell_port(struct cmn_cell *cell, const struct cmn *cmn, unsigned
 		cmn_cell_line(cell, " p%u %s", port, name);
 }
 
-/* Make the line of an XP that @cell asks for. Returns the number of lines. */
+/* Write the line of an XP that @cell->wanted selects. Returns the number of lines. */
 static unsigned int cmn_cell_fill(struct cmn_cell *cell, const struct cmn *cmn, unsigned int x)
 {
 	const struct cmn_xp *xp = &cmn->xps[x];

@@ -2,11 +2,11 @@
 /*
  * DTMs and the selectors of nodes: what counts where, and the counters' 16 bits.
  *
- * Starting and stopping changes images alone. A register that differs from its image is stale. It
- * is written before the mesh runs again if something was started at its XP, once for all events
- * that share it. Elsewhere what was stopped counts on, into letters that are nobody's. Such a DTM
- * is written when somebody starts to use the letter. Half a pair of watchpoints is written at
- * once, since the other half would count on as well.
+ * Starting and stopping changes only images. A register that differs from its image is stale. It is
+ * written before the mesh runs again if something was started at its XP, once for all events that
+ * share it. At other XPs, what was stopped keeps counting, into letters that no event has. Such a
+ * DTM is written when an event starts that uses the letter. Half a pair of watchpoints is written
+ * at once, since the other half would keep counting as well.
  */
 #include <linux/bitmap.h>
 #include <linux/export.h>
@@ -17,7 +17,7 @@
 /* A watchpoint that matches almost nothing: every bit of a flit has to be 1. */
 static const struct cmn_watch cmn_wp_idle = { .val = ~0ULL };
 
-#define CMN_WP_UNKNOWN	~0U	/* config: written with the first watchpoint that it is for */
+#define CMN_WP_UNKNOWN	~0U	/* no config has been written yet, so the first one always is */
 
 static void __iomem *cmn_wp_reg(const struct cmn_dtm *dtm, unsigned int n, unsigned int reg)
 {
@@ -135,7 +135,7 @@ static u8 cmn_input(const struct cmn *cmn, const struct cmn_event *ce, const str
 	case CMN_TYPE_XP:
 		return CMN_INPUT_XP(m->counter);
 	default:
-		/* A DTM of several in an XP knows its own two ports alone. */
+		/* If an XP has several DTMs, each knows only its own two ports. */
 		return CMN_INPUT_DEVICE(cmn->multi_dtm ? node->port % 2 : node->port,
 					node->dev, m->counter);
 	}
@@ -163,7 +163,7 @@ void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct 
 	__set_bit(dtm->xp, cmn->started_xps);
 	cmn->dtc[dtm->dtc].started |= BIT(ce->letter[dtm->dtc]);
 	if (ce->type == CMN_TYPE_WP) {
-		/* The second of a pair is ANDed to the first, which the first one's bit says. */
+		/* In a pair, the even watchpoint's combine bit ANDs the odd one with it. */
 		bool combine = ce->wp.tag && m->wp % 2 == 0;
 		struct cmn_watch watch = {
 			.config = cmn_wp_config(cmn, &ce->wp, combine),
@@ -182,12 +182,12 @@ void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct 
 }
 
 /**
- * cmn_member_stop() - the opposite, with the same effect on accesses.
+ * cmn_member_stop() - stop counting an event in a DTM, at a cmn_flush() that writes it.
  * @cmn: the mesh, stopped
  * @ce: the event
  * @m: where it counts
  *
- * From then on the counter does not carry into the DTC's once that is somebody else's.
+ * By the time another event counts with the event's letter, the counter no longer carries into it.
  *
  * Context: the owner CPU, interrupts off. No access.
  */
@@ -198,7 +198,7 @@ void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct c
 	dtm->config &= ~CMN_PMU_CONFIG_PAIRED(m->counter);
 	__set_bit(m->dtm, cmn->stale_dtms);
 	cmn->dtc[dtm->dtc].stale |= BIT(ce->letter[dtm->dtc]);
-	/* Write at once, or the other half of the pair would count on as if this one were there. */
+	/* Write at once, or the other half would keep counting as if this one were there. */
 	if (ce->wp.tag)
 		__set_bit(dtm->xp, cmn->started_xps);
 	if (ce->type == CMN_TYPE_WP) {
@@ -277,7 +277,7 @@ static u8 cmn_stale_letters(const struct cmn_dtm *dtm)
 	return letters;
 }
 
-/* Note that all registers hold what they have to. */
+/* Note that all registers hold their images. */
 void cmn_flush_none(struct cmn *cmn)
 {
 	bitmap_zero(cmn->stale_nodes, cmn->nr_nodes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The events of devices: names, without the prefix of their type, and ids, in the manuals'
- * order. Names are those that perf users know, with a slip or two.
+ * The events of devices: names, without the prefix of their type, and ids, in the manuals' order.
+ * Names are those of the in-tree driver, including its misspellings.
  */
 #include <linux/kernel.h>
 

@@ -60,7 +60,7 @@ const char *cmn_type_name(u16 type)
 struct cmn_interface {
 	const char *name;
 	s8 port;
-	u8 code, code_1x1;		/* in an event id; code_1x1 for an XP that is alone */
+	u8 code, code_1x1;		/* in an event id; code_1x1 in a mesh of one XP */
 };
 
 #define CMN_NO_CODE	0xff
@@ -96,7 +96,7 @@ static const char * const cmn_xp_whats[] = {
 #define CMN_XP_ID_CHANNEL	GENMASK(10, 5)
 #define CMN_XP_PARTIAL		3
 #define CMN_XP_LINKS		4	/* codes of interfaces before those of ports */
-#define CMN_XP_MOST_PORTS	6	/* of an XP that is alone, as far as ids go */
+#define CMN_XP_MOST_PORTS	6	/* of the XP of a 1x1 mesh, as far as ids have room */
 
 /* Room for all rows and all values of their filters. */
 #define CMN_MOST_EVENTS		1024
@@ -232,7 +232,7 @@ bool cmn_xp_event_fits(const struct cmn *cmn, u16 id)
 	return false;
 }
 
-/* One more named event; @name was allocated for it. The next row, or NULL. */
+/* Add a named event, which takes over @name. Returns its row, or NULL with @name freed. */
 static struct pmu_named_event *cmn_name(struct cmn *cmn, char *name, u16 type, u16 id)
 {
 	struct pmu_named_event *event;
@@ -259,7 +259,7 @@ static const char *cmn_value_name(const struct cmn_filter_names *filter, unsigne
 	return filter ? filter->names[value] : "";
 }
 
-/* An event for one value of each of its filters. */
+/* Add an event for one value of each of its filters. */
 static int cmn_name_values(struct cmn *cmn, const struct cmn_event_table *table,
 			   const struct cmn_event_row *row, unsigned int value, unsigned int value2)
 {

@@ -103,7 +103,7 @@ int cmn_irq_init(struct cmn *cmn, struct platform_device *pdev)
 EXPORT_SYMBOL_IF_KUNIT(cmn_irq_init);
 
 /**
- * cmn_irq_disable() - no interrupt comes any more, and none is being served.
+ * cmn_irq_disable() - disable the interrupts, and wait for those being served.
  * @cmn: the mesh
  *
  * Context: may sleep.

@@ -160,8 +160,7 @@ static struct dentry *cmn_maps;
 
 /*
  * The in-tree module has a directory of the same name as long as it is loaded. Our files do not go
- * there, since they would be removed with it. debugfs takes the error for a parent, and makes no
- * files.
+ * there, since they would be removed with it. If the parent is an error, debugfs creates no files.
  */
 void cmn_map_init(void)
 {

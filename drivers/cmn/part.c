@@ -75,7 +75,7 @@ static const struct cmn_widths cmn_widths_s3_r2 = {
 	.xp = 10, .hnf = 6, .hns = 7, .rn = 7, .ccg = 8, .others = 6,
 };
 
-/* The DVM node's, and those of gateways. */
+/* OCCUP1 of DN, the DVM node. Gateways have the same field, but no event uses it. */
 #define CMN_DN_OCCUP1	GENMASK_ULL(35, 32)
 
 #define CMN_INFO(_mask)		{ 0, _mask }
@@ -146,7 +146,7 @@ static const struct cmn_part cmn_parts[] = {
 	  .events = CMN_600 | CMN_600_R1 },
 	{ CMN_600_COMMON, CMN_600_NAMES, .first_rev = 4, .last_rev = 7,
 	  .events = CMN_600 | CMN_600_R2 },
-	/* Made from CMN-600 r2 and later, with revisions of its own, whose names are not public. */
+	/* Derived from CMN-600 r2 and later. Its own revisions have no public names. */
 	{ CMN_600_COMMON, .name = "CMN-600AE", .code = 0x438,
 	  .first_rev = 0, .last_rev = CMN_REVISIONS - 1, .events = CMN_600 | CMN_600_R2 },
 	/* r1p2 came after r2p0, and has fewer events. */

@@ -17,10 +17,11 @@
 #include "cmn.h"
 
 /*
- * Values have 64 bits. The hardware has 48 of them, or 40 for cycles, and half of that range
- * passes before there is an interrupt. In case one is lost, events are polled four times in that
- * time: this is the rate at which 64 bits would wrap in a quarter of it. So what can have been
- * counted from one poll to the next (bound) is less than another program's write of a counter adds.
+ * Values have 64 bits. The hardware has 48 of them, or 40 for cycles, and interrupts after half of
+ * that range. In case an interrupt is lost, events are polled four times in that time. The core
+ * polls twice while 64 bits wrap, so at these rates they wrap in half of that time. What can be
+ * counted between two polls (bound) is then less than what another program's write to a counter
+ * adds.
  */
 #define CMN_EVENT_RATE		(CMN_MAX_CLOCK << 18)
 #define CMN_CYCLES_RATE		(CMN_MAX_CLOCK << (66 - CMN_PMCCNTR_WIDTH))
@@ -175,15 +176,15 @@ static int cmn_op_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 }
 
 /*
- * The halves of a pair are opened one by one, so only at the end it is known that one had no
- * other. A second half has counted the flits that it matches by itself.
+ * The halves of a pair are opened one by one, so it is known only at the end that a half never had
+ * a partner. A second half has counted the flits that it matches alone.
  */
 static void cmn_op_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	const struct cmn *cmn = container_of(desc, struct cmn, desc);
 	struct cmn_event *ce = ev->priv;
 
-	/* The device may have gone, but the mesh has its name. */
+	/* The device may be gone, so use the name that the mesh keeps. */
 	if (ce->wp.tag && ce->counted && !ce->paired && !ce->odd && ce->may_log)
 		pr_notice_ratelimited("%s: event has counted nothing: wp_combine=%u: no other watchpoint fits to it\n",
 				      cmn->name, ce->wp.tag);
@@ -279,9 +280,9 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_event_stop);
  * Returns the count of an event, and an offset.
  *
  * If a local counter is smaller than at the last read, it has wrapped at least once. Its carry may
- * be under way, and may even have left after the letters were read, since these are read first.
- * For this order each event has a pass of its own in a mesh that counts. Otherwise its letters
- * might be read after local counters that were read for another event.
+ * be in flight, and may even have left after the letters were read, since these are read first. To
+ * keep that order, each event is read in a pass of its own while the mesh runs. Otherwise its
+ * letters might be read after local counters that were read for another event.
  *
  * So the wraps that were seen are a lower bound for the wraps until now, and so are the carries
  * that have come. The larger of the two is taken: the number known before plus the wraps since, or
@@ -332,7 +333,7 @@ static void cmn_event_look(struct cmn *cmn, struct cmn_event *ce)
 
 /*
  * Read the local counters again. Returns false if one of them may have wrapped since the first
- * look. Sets the sum of all.
+ * look. Sets @locals to their sum.
  */
 static bool cmn_event_look_again(struct cmn *cmn, struct cmn_event *ce, u64 *locals)
 {
@@ -356,17 +357,17 @@ static bool cmn_event_look_again(struct cmn *cmn, struct cmn_event *ce, u64 *loc
 }
 
 /**
- * cmn_event_value_exact() - the same to the unit, though the mesh counts.
+ * cmn_event_value_exact() - the exact count of an event while the mesh runs.
  * @cmn: the mesh
  * @ce: an event that counts
  * @value: set to the value
  *
- * A carry is under way for carry_ns at most. So letters that are read this long after local
- * counters have all carries of before. They have none of later ones if no counter wraps until it is
- * read again. It cannot wrap unseen in less time than it takes to go round.
+ * A carry takes at most carry_ns. So letters that are read that long after the local counters
+ * include all of their earlier carries. They include no later carry if no counter wraps before it
+ * is read again. In less time than a full round, a counter cannot wrap without reading lower.
  *
- * Context: the owner CPU, interrupts off. No write; twice the reads of cmn_event_value(), or those
- * of the letters alone if it is clear then that the counters would take too long to read.
+ * Context: the owner CPU, interrupts off. No write; twice the reads of cmn_event_value(), or only
+ * those of the letters if it is clear then that the counters would take too long to read.
  * Return: 0; -EAGAIN if a counter wrapped meanwhile, or may have.
  */
 int cmn_event_value_exact(struct cmn *cmn, struct cmn_event *ce, u64 *value)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Registers of Arm's coherent mesh networks, as far as counting goes: CMN-600, CMN-650,
- * CMN-700 and CMN S3 Technical Reference Manuals, CI-700 as these. What differs between
- * products is in part.c. All are 64 bits wide; each half can be accessed by itself.
- * Facts with their sources: Documentation/hardware/cmn.md.
+ * Registers of Arm's coherent mesh networks, as far as counting goes: CMN-600, CMN-650, CMN-700 and
+ * CMN S3 Technical Reference Manuals. CI-700 is assumed to be like these. What differs between
+ * products is in part.c. All are 64 bits wide; each half can be accessed separately. Facts with
+ * their sources: Documentation/hardware/cmn.md.
  */
 #ifndef CMN_REGS_H
 #define CMN_REGS_H
@@ -15,17 +15,17 @@
 #define CMN_MAX_XPS		(CMN_MAX_COLUMNS * CMN_MAX_COLUMNS)
 #define CMN_MAX_PORTS		8	/* of an XP */
 #define CMN_MAX_DTCS		4
-#define CMN_MAX_CHILDREN	128	/* of an XP: 32, but by one source alone */
+#define CMN_MAX_CHILDREN	128	/* of an XP: 32, but only one source says so */
 
 /* Every node. */
 #define CMN_NODE_INFO		0x0000
 #define CMN_NODE_INFO_TYPE	GENMASK_ULL(15, 0)
 #define CMN_NODE_INFO_ID	GENMASK_ULL(31, 16)
 #define CMN_NODE_INFO_LOGICAL	GENMASK_ULL(47, 32)
-#define CMN_NODE_INFO_DOMAIN	GENMASK_ULL(33, 32)	/* of a DTC, but on CMN-600 */
+#define CMN_NODE_INFO_DOMAIN	GENMASK_ULL(33, 32)	/* of a DTC, except on CMN-600 */
 #define CMN_NODE_INFO_PORTS	GENMASK_ULL(51, 48)	/* of an XP, on CMN-700 and S3 */
 
-/* Root and XPs: how many children, and where in the own frame the pointers to them are. */
+/* Root and XPs: how many children, and where in the node's frame the pointers to them are. */
 #define CMN_CHILD_INFO		0x0080
 #define CMN_CHILD_INFO_COUNT	GENMASK_ULL(15, 0)
 #define CMN_CHILD_INFO_ARRAY	GENMASK_ULL(31, 16)
@@ -50,11 +50,11 @@
 /* XP: in which DTC's domain a DTM is. */
 #define CMN_UNIT_INFO_DOMAIN	GENMASK(1, 0)
 
-/* Selector of a node's events, at the start of its PMU block. Id e drives line e. */
+/* Selector of a node's events, at the start of its PMU block. Field e drives line e. */
 #define CMN_EVENT_SEL		0x000
 #define CMN_EVENT_SEL_2		0x008	/* the second set of HN-P, CCLA and CCLA_RNI */
-#define CMN_EVENT_SEL_LANE	8	/* bits; but */
-#define CMN_EVENT_SEL_LANE_WIDE	16	/* for XPs of CMN-700 and S3 */
+#define CMN_EVENT_SEL_LANE	8	/* bits of an event id */
+#define CMN_EVENT_SEL_LANE_WIDE	16	/* the same for XPs of CMN-700 and S3 */
 
 /* DTM, relative to the XP's PMU block; DTM d of an XP is d strides further on. */
 #define CMN_DTM_STRIDE		0x200

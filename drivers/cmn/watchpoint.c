@@ -32,7 +32,7 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_wp_config);
 /**
  * cmn_wp_decode() - what a watchpoint event watches.
  * @cmn: the mesh
- * @config: the word of that name
+ * @config: attr.config
  * @wp: set to it
  *
  * Context: event_init.
@@ -96,7 +96,7 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_wp_makes_pair);
 /**
  * cmn_wp_claim() - take a watchpoint of a DTM.
  * @claims: the DTM's
- * @ce: the event that gets it, and must not go away as long as it has it
+ * @ce: the event that gets it; it has to outlive the claim
  * @trial: a group is tried, whose halves belong together
  *
  * A pair has both watchpoints of a direction, and counts at the even one. Which half has the even

@@ -70,7 +70,7 @@ static u64 pmu_field(u64 config, u64 mask)
 	return value;
 }
 
-/* The bits of a word that an event calls by an alias. */
+/* The bits of a word that an event's text shows under an alias. */
 static u64 pmu_aliased_bits(const struct pmu_desc *desc, const struct pmu_named_event *event,
 			    enum pmu_config_word word)
 {
@@ -83,7 +83,7 @@ static u64 pmu_aliased_bits(const struct pmu_desc *desc, const struct pmu_named_
 	return bits;
 }
 
-/* Does the text of the event have field @i? (The user need not give its value.) */
+/* Does the event's text show field @i with a value? */
 static bool pmu_field_is_shown(const struct pmu_desc *desc, const struct pmu_named_event *event,
 			       unsigned int i, u64 value)
 {
@@ -96,7 +96,7 @@ static bool pmu_field_is_shown(const struct pmu_desc *desc, const struct pmu_nam
 	return value || format->always || event->shown & BIT(i);
 }
 
-/* "event=0x04,umask=0x03": the formats that are not 0, those always shown or asked for. */
+/* "event=0x04,umask=0x03": the fields that are not 0, always shown, or asked of the user. */
 VISIBLE_IF_KUNIT ssize_t pmu_event_text(char *buf, const struct pmu_desc *desc,
 					const struct pmu_named_event *event)
 {
@@ -145,7 +145,7 @@ static struct attribute *pmu_common_attrs[] = { &dev_attr_cpumask.attr, NULL };
 static const struct attribute_group pmu_common_group = { .attrs = pmu_common_attrs };
 
 /**
- * pmu_desc_of() - what kind of PMU is a file of?
+ * pmu_desc_of() - the kind of PMU that a sysfs file belongs to.
  * @dev: the PMU's device
  *
  * Context: any, from the show of a file in pmu_desc.groups.

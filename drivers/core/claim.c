@@ -7,8 +7,8 @@
 #include "core.h"
 
 /*
- * A free counter of @usable, preferably @hint, or -1. First fit is exact as long as the
- * sets that a driver's events can use are equal or disjoint.
+ * A free counter of @usable, preferably @hint, or -1. First fit leaves out no event that could have
+ * a counter, as long as the sets that a driver's events can use are equal or disjoint.
  */
 static int pmu_pick_counter(u64 used, u64 usable, int hint)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of pmu_core share; drivers see <pmu/core.h> alone.
+ * What the files of pmu_core share; drivers see only <pmu/core.h>.
  *
  * Lock order, outermost first:
  *
@@ -12,12 +12,13 @@
  *
  * PMUs, boxes and owners are written under both mutexes, so either is enough to read them.
  *
- * event_init takes pmu_boxes_mutex, and waits for work items that do. For a sibling perf holds the
- * ctx->mutex of its leader then, as it may when an event is freed. In event_init it also is in a
- * section of SRCU that perf_pmu_unregister() waits for, on some kernels with the lock that hotplug
- * and registration with perf need. So under pmu_boxes_mutex nobody waits for any of these, nor
- * calls what moves events. Registering and unregistering with perf take pmu_register_mutex alone.
- * Counting takes no lock at all: see <pmu/core.h>.
+ * event_init takes pmu_boxes_mutex, and waits for work items that take it. If the event is a
+ * sibling, perf holds its leader's ctx->mutex meanwhile; perf may also hold that mutex when it
+ * frees an event. perf calls event_init in an SRCU section that perf_pmu_unregister() waits for, on
+ * some kernels with a lock held that hotplug and registration need. So code that holds
+ * pmu_boxes_mutex must not wait for any of these, nor call a function that moves events.
+ * Registering and unregistering with perf take only pmu_register_mutex. Counting takes no lock at
+ * all: see <pmu/core.h>.
  */
 #ifndef PMU_CORE_INTERNAL_H
 #define PMU_CORE_INTERNAL_H
@@ -50,7 +51,7 @@ struct pmu_dev {
 
 /* A set of counters that is frozen, owned and moved together. */
 struct pmu_box {
-	struct kref kref;		/* a reference each of the device and of every open event */
+	struct kref kref;		/* one reference for the device, one for each open event */
 	struct rcu_head rcu;
 	struct pmu_dev *pd;
 	struct device *dev;		/* the device that registered it */
@@ -76,8 +77,8 @@ struct pmu_box {
 	bool dead;			/* the device was removed: no verb is called any more */
 	bool asleep;			/* the device is suspended: no verb is called meanwhile */
 	bool reading;			/* perf reads a group: all of it is one pass */
-	bool odd;			/* an impossible difference since the box was idle, */
-	bool told;			/* and one before, so that the log has it: */
+	bool odd;			/* an impossible difference since the box was idle */
+	bool told;			/* so had the session before: do not log it again */
 	struct irq_work complaint;
 	u64 odd_config;
 	s64 odd_delta;
@@ -86,7 +87,7 @@ struct pmu_box {
 	u64 state[];			/* what the driver's claim verb keeps there */
 };
 
-/* Each file uses only files above it, so there are no circles. sleep.c and box.c come last. */
+/* Each file uses only files above it, so there are no cycles. sleep.c and box.c come last. */
 
 /* attr.c */
 struct pmu_attrs *pmu_attrs_create(const struct pmu_desc *desc);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /sys/kernel/debug/pmu_core/counters: which events share what they count with. For root: a line
- * has the processes of all users.
+ * /sys/kernel/debug/pmu_core/counters: which events share a counter. Only root may read it, since
+ * lines name processes of all users.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * An event whose device has gone goes to error state.
- */
+/* An event whose device is gone enters error state. */
 #include <pmu/loans.h>
 
 #include "core.h"
 
 /*
- * The device is gone: the event counts no more, whatever becomes of the device. A CPU's event
- * goes to error state, from where perf_event_disable() may be called. A task's does not: perf
- * holds its context's lock when the task exits, and would wait there for the work item that
- * wants the same lock.
+ * The device is gone: the event never counts again, even if the device comes back. An event on a
+ * CPU enters error state, from a context that may call perf_event_disable(). An event of a task
+ * does not: when the task exits, perf holds the context's lock, and pmu_event_destroy() would wait
+ * there for the work item, which needs the same lock.
  */
 void pmu_event_fail(struct pmu_event *ev)
 {

@@ -26,9 +26,9 @@ MODULE_PARM_DESC(bound, "do not count what is impossible in the time since the l
 #define PMU_LATE_NS	BIT_ULL(27)
 
 /*
- * The most that a counter can have moved in @ns, which is negative for two readings of a clock that
- * went back; U64_MAX if that has more than 64 bits. This is generous: 10^9 / 2^29, or 1.86, times
- * @bound, the most counts per second, and for 134 ms more.
+ * The most counts by which a counter can have advanced in @ns; U64_MAX if that needs more than 64
+ * bits, or if @ns is negative because the clock went back. This is generous: 1.86 (10^9 / 2^29)
+ * times @bound, the most counts per second, and 134 ms more than @ns.
  */
 VISIBLE_IF_KUNIT u64 pmu_most_counts(u64 bound, u64 ns)
 {
@@ -43,8 +43,9 @@ EXPORT_SYMBOL_IF_KUNIT(pmu_most_counts);
 
 /*
  * Can a counter of @width bits have moved by @delta in @ns? If not, the counter was written, or
- * reset with its device, or its value was read wrongly. 64 bits do not wrap, so half of that is a
- * counter that went back. @bound is the most counts per second, or 0 if that is not known.
+ * reset with its device, or its value was read wrongly. A 64-bit counter does not wrap: a
+ * difference of 2^63 or more means that it went back. @bound is the most counts per second, or 0 if
+ * that is not known.
  */
 VISIBLE_IF_KUNIT bool pmu_delta_is_possible(u64 delta, unsigned int width, u64 bound, u64 ns)
 {
@@ -60,8 +61,7 @@ EXPORT_SYMBOL_IF_KUNIT(pmu_delta_is_possible);
  * half of that, rounded down, so that a timer may be late by as much again. A @max_rate of 0 means
  * that the counter does not count.
  *
- * mul_u64_u64_div_u64() is not for this: 6.1's, where it is not written in assembler,
- * returns 0 for such numbers.
+ * mul_u64_u64_div_u64() cannot be used: the generic version of 6.1 returns 0 for such numbers.
  */
 u64 pmu_poll_period_ns(unsigned int width, u64 max_rate)
 {
@@ -120,8 +120,8 @@ static void pmu_box_complain(struct irq_work *work)
 }
 
 /*
- * The log says this once, and not again before the box has counted without it. An irq_work writes
- * it: perf may hold the scheduler's locks here, and printk wakes up tasks.
+ * This is logged once, and again only after the box has counted without it. An irq_work logs it:
+ * perf may hold the scheduler's locks here, and printk wakes up tasks.
  */
 static void pmu_event_doubt(const struct pmu_event *ev, u64 delta)
 {
@@ -141,7 +141,7 @@ static u64 pmu_event_clock(const struct pmu_event *ev)
 	return ev->bound ? ktime_get_mono_fast_ns() : 0;
 }
 
-/* Between @prev and @now, in @ns, this bearer's counter has counted. */
+/* Credit what the bearer's counter has counted from @prev to @now, in @ns. */
 static void pmu_bearer_fold(struct pmu_event *ev, u64 prev, u64 now, u64 ns)
 {
 	u64 delta = pmu_delta(prev, now, ev->box->pd->desc->width);
@@ -160,13 +160,13 @@ static void pmu_bearer_fold(struct pmu_event *ev, u64 prev, u64 now, u64 ns)
 }
 
 /*
- * Bring a bearer's counts up to date. Where the box has left this CPU that was done by its leave.
+ * Bring a bearer's counts up to date. If the box has left this CPU, pmu_box_leave() has done so.
  *
  * An NMI may come between the read and the exchange, and fold the same counter in memory. Then the
  * value that was read is older than prev and would look like a wrap, so it is read again.
  *
- * The time since the last fold is never taken for less than it is: it begins before that read and
- * ends behind this one, and if an NMI folds in between it begins with the older of the two.
+ * The time since the last fold is never underestimated: it begins before the last fold's read and
+ * ends after this one. If an NMI folds in between, it begins with the fold before the NMI's.
  */
 static void pmu_bearer_update(struct pmu_event *ev)
 {
@@ -197,8 +197,8 @@ void pmu_event_update(struct pmu_event *ev)
 }
 
 /*
- * The same to the unit in a box that counts, for a driver whose read may lack counts there. Returns
- * whether that was possible.
+ * The same, exactly, in a running box whose driver's read may miss counts. Returns whether that was
+ * possible.
  */
 bool pmu_event_update_exactly(struct pmu_event *ev)
 {
@@ -226,7 +226,7 @@ static u64 pmu_bearer_start_value(struct pmu_box *box, struct pmu_event *ev)
 	/* pmu_box_restart() does this when the device wakes up. */
 	if (box->asleep)
 		return 0;
-	/* If nothing counted, the pass that began when the box was frozen is old. */
+	/* If nothing counted, the pass that began when the box was frozen is out of date. */
 	if (pmu_box_is_idle(box))
 		pmu_box_begin_read(box);
 	WRITE_ONCE(ev->folded_ns, pmu_event_clock(ev));
@@ -280,7 +280,7 @@ static enum hrtimer_restart pmu_box_poll(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/* The shortest period among the events that started since the box was last idle. */
+/* Poll with the shortest period of the events that started since the box was last idle. */
 void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev)
 {
 	if (!ev->poll_ns || (box->poll_ns && box->poll_ns <= ev->poll_ns))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A box stands or counts, and is read in passes.
+ * A box is frozen or running, and is read in passes.
  *
  * The box is frozen whenever nothing counts. It is frozen late, at the first start or
  * stop between perf's pmu_disable and pmu_enable, so that a pair that changes nothing
@@ -23,7 +23,7 @@ void pmu_box_end_read(struct pmu_box *box)
 		box_ops(box)->end_read(box);
 }
 
-/* For a group of several events. It is not worth it to stop the box for one. */
+/* For a group of several events. It is not worth stopping the box for one event. */
 void pmu_box_hold(struct pmu_box *box)
 {
 	if (!pmu_box_absent(box) && !box->frozen && box_ops(box)->hold)
@@ -46,7 +46,7 @@ void pmu_box_thaw(struct pmu_box *box)
 	if (box->disabled)
 		return;
 	if (pmu_box_is_idle(box)) {
-		/* Nothing counts until perf comes again, so do not wake this CPU. */
+		/* Nothing counts until perf starts an event, so do not wake this CPU. */
 		if (box->poll_ns && hrtimer_try_to_cancel(&box->timer) >= 0)
 			box->poll_ns = 0;
 		/* perf holds locks here under which a verb must not write to the log. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Owner CPUs: every box has one among the online CPUs of its scope, shown in cpumask.
- * When it goes offline another takes over, as does a better one that comes online, and the
- * counters count on meanwhile. A box of which the last CPU or the device goes has no owner.
+ * Owner CPUs: every box has one among the online CPUs of its scope, shown in cpumask. When it goes
+ * offline another takes over, as does a better one that comes online. The counters keep counting. A
+ * box whose last CPU goes offline, or whose device is removed, has no owner.
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
@@ -22,15 +22,15 @@
 static enum cpuhp_state pmu_hotplug_state;
 
 /*
- * The owner gives up the box. Only this CPU writes owned, with interrupts off, so everything that
- * perf does on this CPU sees one owner from begin to end. Counts are brought up to date. Events
- * that perf still has here keep them until they are where the box is.
+ * The owner gives up the box. Only this CPU writes owned, with interrupts off, so each of perf's
+ * callbacks on this CPU sees one owner from beginning to end. Counts are brought up to date. Events
+ * that perf still has on this CPU keep these counts until they have moved to the new owner.
  */
 static void pmu_box_leave(void *data)
 {
 	struct pmu_box *box = data;
 
-	/* The registers of a box that is off may hold anything. */
+	/* The registers of a box that is not engaged may hold anything. */
 	if (!pmu_box_is_idle(box) && !box->dead)
 		pmu_box_fold(box);
 	hrtimer_try_to_cancel(&box->timer);
@@ -51,9 +51,9 @@ static void pmu_box_arrive(void *data)
 }
 
 /*
- * Make @cpu, or none if -1, the owner of a box. The box has left the owner before; or if that is
- * the last CPU of the scope, it leaves once nothing counts there. Called with cpu_hotplug_lock and
- * pmu_boxes_mutex.
+ * Make @cpu, or none if -1, the owner of a box. The box has already left the old owner; or, if that
+ * is the last CPU of the scope, leaves it once nothing counts there. Called with cpu_hotplug_lock
+ * and pmu_boxes_mutex.
  */
 void pmu_box_own(struct pmu_box *box, int cpu)
 {
@@ -82,15 +82,15 @@ void pmu_box_own(struct pmu_box *box, int cpu)
  */
 bool pmu_cpu_is_isolated(int cpu)
 {
-	/* cpu_is_isolated() knows partitions of cpusets, but not everywhere CPUs without a tick. */
+	/* cpu_is_isolated() covers cpuset partitions, but on some kernels not nohz_full CPUs. */
 	return cpu_is_isolated(cpu) || !housekeeping_test_cpu(cpu, HK_TYPE_DOMAIN) ||
 	       !housekeeping_test_cpu(cpu, HK_TYPE_TICK);
 }
 EXPORT_SYMBOL_PMU_CORE(pmu_cpu_is_isolated);
 
 /*
- * What it costs if @cpu owns the box. The quiet of an isolated CPU, which somebody has asked for,
- * matters most. Then comes time: the way to the device.
+ * The cost of @cpu as the owner. Leaving isolated CPUs undisturbed matters most, since the
+ * administrator asked for it. Next is the distance to the device.
  */
 static unsigned int pmu_box_cost(const struct pmu_box *box, int cpu)
 {
@@ -120,9 +120,9 @@ int pmu_box_pick_cpu(const struct pmu_box *box, int leaving)
 
 /*
  * When perf moves an event it switches it on (__perf_pmu_install_event()), unless the event is in
- * error state. So an event that is off is put into error state while it moves. If somebody
- * enables it meanwhile, perf ends that state first, and nothing is put back. An event that has
- * failed stays in error state. @off has the events that were off.
+ * error state. So an event that is off is put into error state while it moves. If the user enables
+ * it meanwhile, perf ends that state first, and nothing is put back. An event that has failed stays
+ * in error state. @off has the events that were off.
  */
 static void pmu_event_off_to_error(struct perf_event *event, struct xarray *off)
 {
@@ -137,7 +137,7 @@ static void pmu_event_error_to_off(struct perf_event *event, struct xarray *off)
 		pmu_swap_state(event, PERF_EVENT_STATE_ERROR, PERF_EVENT_STATE_OFF);
 }
 
-/* Look at the event and at events of other PMUs in its group, which move with it. */
+/* Call @function for the event, and for events of other PMUs in its group, which move with it. */
 static void pmu_event_call_group(struct pmu_event *ev, struct xarray *off,
 				 void (*function)(struct perf_event *event, struct xarray *off))
 {
@@ -184,11 +184,11 @@ static void pmu_box_move_events(struct pmu_box *box, int from, int to)
 		return;
 	xa_init(&off);
 	/*
-	 * Since 6.2 ("perf: Rewrite core context handling") until that was mended a call moves
-	 * one group: the next is looked for from the one that was just taken out of the tree.
-	 * Before and since it moves all, but may wait for a grace period if there is none. So
-	 * ask how many there are, which those of a box that died before are among. Others may
-	 * be opened meanwhile.
+	 * From 6.2 ("perf: Rewrite core context handling") until it was fixed, a call moves only
+	 * one group: it looks for the next one from the one that it has just taken out of the tree.
+	 * Other kernels move all events, but may wait for a grace period if there are none. So ask
+	 * how many there are. This includes events of boxes that died earlier, and more may be
+	 * opened meanwhile.
 	 */
 	for (most *= 2; most > 0; most--) {
 		pmu_box_call_groups(box, from, &off, pmu_event_off_to_error);
@@ -210,8 +210,8 @@ static void pmu_box_settle(void *data)
 
 	WRITE_ONCE(box->migrating, false);
 	/*
-	 * Events that perf did not schedule again, since another took their turn, have to stop.
-	 * Those of a group stop together.
+	 * Events that perf did not schedule again, because of multiplexing, have to stop. Those of
+	 * a group stop together.
 	 */
 	box->disabled = true;
 	list_for_each_entry_safe(ev, next, &box->active, active) {
@@ -219,7 +219,7 @@ static void pmu_box_settle(void *data)
 			/* Whether it is in a group cannot be seen without the context's lock. */
 			pmu_box_freeze(box);
 			pmu_event_remove(ev);
-			/* perf may be closing the event: with this it sees all of the above. */
+			/* Pairs with pmu_event_destroy(), which then sees all of the above. */
 			smp_store_release(&ev->transit, PMU_TRANSIT_NONE);
 		}
 	}
@@ -228,7 +228,7 @@ static void pmu_box_settle(void *data)
 }
 
 /*
- * Hand the box and its events from CPU @from to CPU @to, both online. The counters count on:
+ * Hand the box and its events from CPU @from to CPU @to, both online. The counters keep counting:
  * what happens in between is counted.
  */
 static void pmu_box_migrate(struct pmu_box *box, int from, int to)
@@ -267,7 +267,8 @@ void pmu_box_init_moving(struct pmu_box *box)
 
 /*
  * On the last CPU of the scope, when it begins to go offline. A later state of hotplug may refuse
- * that, so events count on until perf takes the CPU's context down. The box leaves after the last.
+ * that, so events keep counting until perf takes the CPU's context down. The box leaves after the
+ * last event.
  */
 static void pmu_box_retire(void *data)
 {
@@ -288,7 +289,10 @@ static void pmu_box_abandon(struct pmu_box *box)
 	mutex_unlock(&pmu_boxes_mutex);
 }
 
-/* On the owner of a box that had none. Events that perf put on this CPU meanwhile start. */
+/*
+ * Runs on the new owner of a box that had none. Starts the events that perf put on this CPU
+ * meanwhile.
+ */
 static void pmu_box_admit(void *data)
 {
 	struct pmu_box *box = data;
@@ -326,13 +330,13 @@ static void pmu_box_kill_local(void *data)
 	struct pmu_box *box = data;
 	struct pmu_event *ev;
 
-	/* Count what the hardware still tells. If the device has gone, this says so. */
+	/* Fold what can still be read. A read of a device that is already gone fails. */
 	if (!pmu_box_is_idle(box) && !box->asleep)
 		pmu_box_fold(box);
 	pmu_box_disengage(box);
 	WRITE_ONCE(box->engaged, false);
 	WRITE_ONCE(box->dead, true);
-	/* A task's event goes on in the box of another CPU, if that is not dead. */
+	/* A task's event continues in the box of another CPU, if that is not dead. */
 	list_for_each_entry(ev, &box->active, active)
 		if (!pmu_event_is_task(ev->event))
 			pmu_event_fail(ev);
@@ -341,8 +345,8 @@ static void pmu_box_kill_local(void *data)
 }
 
 /*
- * The device goes. After this no verb is called, and events go to error state when they would next
- * count. Called with cpu_hotplug_lock and pmu_boxes_mutex.
+ * The device is being removed. After this no verb is called, and events enter error state when they
+ * would next count. Called with cpu_hotplug_lock and pmu_boxes_mutex.
  */
 void pmu_box_kill(struct pmu_box *box)
 {

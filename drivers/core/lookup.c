@@ -13,7 +13,7 @@ DEFINE_MUTEX(pmu_core_mutex);
 DEFINE_MUTEX(pmu_boxes_mutex);
 LIST_HEAD(pmu_devs);
 
-/* Which scope @cpu is in: the number that a box of that scope has. */
+/* The scope id of the box that @cpu shares. */
 int pmu_scope_id(enum pmu_scope scope, int cpu)
 {
 	switch (scope) {
@@ -32,8 +32,8 @@ int pmu_scope_id(enum pmu_scope scope, int cpu)
 }
 
 /*
- * Is there any box? If not, the PMU may be about to go, and no event must be taken. If there is
- * one, whoever removes it sees the event's reference on the module.
+ * Does the PMU have a box? If not, it may be about to be unregistered, and must not get an event.
+ * If it has one, the code that removes the box sees the event's reference on the module.
  */
 bool pmu_dev_has_box(struct pmu_dev *pd)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An event is opened, and closed: what is refused, and which box it belongs to. What it does in
- * between is in perf.c.
+ * Opening and closing an event: what is refused, and which box the event belongs to. What happens
+ * in between is in perf.c.
  *
  * event_init may sleep, and perf holds locks: core.h says which, and what may be waited for.
  */
@@ -40,8 +40,8 @@ static void pmu_event_destroy(struct perf_event *event)
 	struct pmu_event *ev = pmu_event_of(event);
 
 	/*
-	 * An event is parked only during a move. Wait for the end of the move, or see all that it
-	 * has done to the event.
+	 * An event is parked only during a move. If it is, wait for the end of the move. If not,
+	 * the acquire makes visible all that a move has done to the event.
 	 */
 	if (smp_load_acquire(&ev->transit) == PMU_TRANSIT_PARKED) {
 		mutex_lock(&pmu_core_mutex);
@@ -52,7 +52,7 @@ static void pmu_event_destroy(struct perf_event *event)
 		irq_work_sync(&ev->fail_irq);
 		cancel_work_sync(&ev->fail_work);
 	}
-	/* An inherited event goes before its parent, which uses the box for both. */
+	/* An inherited event is freed before its parent, which uses the box for both. */
 	if (!event->parent)
 		pmu_unuse(ev->pd, ev->box);
 	pmu_event_release(ev);
@@ -68,8 +68,8 @@ static int pmu_refuse(const struct pmu_dev *pd, const char *why)
 }
 
 /*
- * May the event switch boxes on? perf checks the user only after event_init. But a user who will be
- * refused must not switch anything on, even for a moment, nor be in the way of a user who may.
+ * May the event engage boxes? perf checks the user only after event_init. But a user who will be
+ * refused must not engage anything, even for a moment, nor be in the way of a user who may.
  */
 static int pmu_event_check_power(const struct pmu_desc *desc, struct perf_event *event)
 {
@@ -77,10 +77,13 @@ static int pmu_event_check_power(const struct pmu_desc *desc, struct perf_event 
 
 	if (!desc->ops->engage)
 		return 0;
-	/* This would switch on all boxes. */
+	/* This would engage all boxes. */
 	if (pmu_event_is_task(event))
 		return perfmon_capable() ? 0 : -EACCES;
-	/* For a sibling perf holds the leader's context. The user could open the leader. */
+	/*
+	 * For a sibling, perf holds the leader's ctx->mutex, for which pmu_allow_cpu() may wait. It
+	 * is not needed: the user was allowed to open the leader.
+	 */
 	if (leader != event)
 		return pmu_event_is_task(leader) ? -EINVAL : 0;
 	return pmu_allow_cpu();
@@ -184,7 +187,7 @@ static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event 
 	return ev;
 }
 
-/* Once the driver has taken the event: does its group fit, and can its box be engaged? */
+/* The driver has accepted the event. Does its group fit, and can its box be engaged? */
 static int pmu_event_settle(struct pmu_event *ev)
 {
 	struct perf_event *event = ev->event;
@@ -217,7 +220,7 @@ int pmu_event_init(struct perf_event *event)
 	err = pmu_event_check(pd, event);
 	if (err)
 		return err;
-	/* Boxes whose events were closed just now may still be on, and in the way. */
+	/* Boxes whose events were just closed may still be engaged, and block this event. */
 	if (ops->engage && !event->parent)
 		pmu_use_catch_up();
 	ev = pmu_event_create(pd, event);

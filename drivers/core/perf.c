@@ -11,8 +11,8 @@
  * events that it has not moved yet: there nothing is touched, see pmu_box_is_here().
  *
  * What changes between perf's pmu_disable and pmu_enable costs as little as possible: freeze.c says
- * when the box is frozen. An event that perf takes out in between is stopped only at the end. An
- * event that starts or stops by itself freezes nothing for others where the driver can do so.
+ * when the box is frozen. An event that perf takes out in between is stopped only at the end. If
+ * the driver can do so, an event that starts or stops on its own does not freeze the others.
  */
 #include <linux/preempt.h>
 #include <linux/smp.h>
@@ -26,9 +26,9 @@ static bool pmu_event_is_beside(const struct perf_event *event, const struct per
 }
 
 /*
- * Does another event of the group count in the same box, or if @least is INACTIVE, may it? It does
- * if it is of the same PMU, since all events that count here are of this CPU. The group may have
- * events of other PMUs, even as its leader.
+ * Does another event of the group count in the same box? If @least is INACTIVE: may it? Events of
+ * the same PMU do, since all events that count here are on this CPU. The group may have events of
+ * other PMUs, even as its leader.
  */
 static bool pmu_event_has_company(const struct perf_event *event, enum perf_event_state least)
 {
@@ -43,7 +43,7 @@ static bool pmu_event_has_company(const struct perf_event *event, enum perf_even
 }
 
 /*
- * Does the event start or stop by itself in a box that counts? In a group it does not, since all
+ * Does the event start or stop on its own in a running box? In a group it does not, since all
  * members start and stop in one moment.
  */
 static bool pmu_event_is_single(const struct pmu_event *ev)
@@ -51,13 +51,13 @@ static bool pmu_event_is_single(const struct pmu_event *ev)
 	return !ev->box->frozen && !pmu_event_has_company(ev->event, PERF_EVENT_STATE_INACTIVE);
 }
 
-/* May the event start or stop while the other events of its box count on? */
+/* May the event start or stop while the other events of its box keep counting? */
 static bool pmu_event_is_alone(const struct pmu_event *ev)
 {
 	return ev->box->pd->desc->live && pmu_event_is_single(ev);
 }
 
-/* One event has a pass of its own. A box that stands has had one pass since it was frozen. */
+/* A single event is read in a pass of its own, but in a frozen box in the pass of the freeze. */
 static void pmu_event_fold(struct pmu_event *ev)
 {
 	if (!ev->box->frozen)
@@ -67,8 +67,8 @@ static void pmu_event_fold(struct pmu_event *ev)
 }
 
 /*
- * An event that starts or stops beside equal ones needs to know what these have counted, and
- * nothing else. Has it been told, though the box counts on?
+ * An event that starts or stops while equal events count needs only their exact count. Returns
+ * whether that could be read while the box runs.
  */
 static bool pmu_event_fold_beside(struct pmu_event *ev, unsigned int others)
 {
@@ -119,7 +119,7 @@ void pmu_event_start(struct perf_event *event, int flags)
 	perf_event_update_userpage(event);
 }
 
-/* The counter goes on if other events count with it. */
+/* The counter keeps counting if other events count with it. */
 static void pmu_event_stop_hardware(struct pmu_event *ev)
 {
 	struct pmu_event *bearer = ev->bearer;
@@ -151,8 +151,10 @@ static void pmu_event_stop(struct perf_event *event, int flags)
 	struct pmu_box *box = ev->box;
 
 	/*
-	 * Without this flag perf throttles a group, or an event has reached the limit of its
-	 * samples. This may be in an NMI, or in the event's own sample. Both end in other ways.
+	 * Without this flag perf throttles a group, or an event has reached its limit of samples;
+	 * this may be in an NMI, or within the event's own sample. Leave the event running: a
+	 * throttled one is soon started again, and one at its limit is disabled once interrupts are
+	 * on.
 	 */
 	if (!(flags & PERF_EF_UPDATE) || event->hw.state & PERF_HES_STOPPED)
 		return;
@@ -187,8 +189,9 @@ bool pmu_box_usable(const struct pmu_box *box)
 }
 
 /*
- * Does another CPU own the box for good? An event that was opened while the box moved may have come
- * to its context too late to move, too. It would never count, and nobody would know.
+ * Does another CPU own the box, with no move under way? An event that was opened during the move
+ * may have entered its context too late to be moved. It would never count, and no error would show
+ * that.
  */
 static bool pmu_box_elsewhere(const struct pmu_box *box)
 {
@@ -219,8 +222,8 @@ void pmu_event_remove(struct pmu_event *ev)
 }
 
 /*
- * To put an event beside others, perf takes the others out and puts back those that still fit, all
- * between pmu_disable and pmu_enable. So an event that is taken out counts on until pmu_enable, or
+ * To add an event, perf takes the others out and puts back those that still fit, all between
+ * pmu_disable and pmu_enable. So an event that is taken out keeps counting until pmu_enable, or
  * until another event finds no counter. An event that samples does not: its reader expects no
  * samples of an event that is off.
  */
@@ -393,7 +396,7 @@ void pmu_perf_init(struct pmu_dev *pd)
 	struct pmu *pmu = &pd->pmu;
 
 	pmu->capabilities = pd->desc->excludes ? 0 : PERF_PMU_CAP_NO_EXCLUDE;
-	/* perf_hw_context is for the CPU's own PMU alone. */
+	/* perf_hw_context is only for the CPU's own PMU. */
 	pmu->task_ctx_nr = pd->desc->tasks ? perf_sw_context : perf_invalid_context;
 	pmu->event_init = pmu_event_init;
 	pmu->pmu_enable = pmu_enable;

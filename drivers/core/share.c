@@ -2,9 +2,10 @@
 /*
  * Equal events of a box share what they count with.
  *
- * One of them is the bearer: it has claimed the hardware, and only with it is a verb called. Its
- * raw value is folded once, for all that share and count (fold.c). An event that joins folds first,
- * so it begins there, and nothing is written. A bearer that leaves hands all of it to another.
+ * One of them is the bearer: it has claimed the hardware, and verbs are called only with it. Its
+ * raw value is folded once for all events that share and count (fold.c). An event that joins folds
+ * first and counts from there, so no register is written. A bearer that leaves hands its claim and
+ * its raw value to another event.
  *
  * All of this runs on the box's owner CPU with interrupts off, but for pmu_events_share().
  */
@@ -18,8 +19,8 @@ module_param_named(share, pmu_sharing, bool, 0444);
 MODULE_PARM_DESC(share, "equal events of a PMU share one counter (Y); N: each has its own");
 
 /*
- * Can events of this PMU share? Counters in memory are not claimed, so there is nothing to share,
- * and an NMI may read them, which must not meet a list that changes.
+ * Can events of this PMU share? Counters in memory are not claimed, so there is nothing to share.
+ * An NMI may read them, too, and must not walk a list that is being changed.
  */
 static bool pmu_dev_shares(const struct pmu_dev *pd)
 {
@@ -77,7 +78,8 @@ void pmu_share_offer(struct pmu_box *box, struct pmu_event *ev)
 }
 
 /*
- * Make another event that shares the counter its bearer. What is known of the counter goes with it.
+ * Make another event that shares the counter its bearer. What is known of the counter is handed
+ * over, too.
  */
 static void pmu_share_hand(struct pmu_box *box, struct pmu_event *from, struct pmu_event *to)
 {

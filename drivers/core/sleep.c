@@ -3,11 +3,11 @@
  * Sleep: a device whose machine suspends or hibernates, and comes back with its registers
  * as after reset.
  *
- * Events stay where they are. Their counts are folded before the machine sleeps, no verb is
- * called while it sleeps, and afterwards they go on as if they were started then.
- * CPUs other than the first go offline in between. perf takes the events of one that leaves
- * no other in its scope out of its context for good, as it does with a CPU's own counters:
- * they keep what they have counted, and count no more.
+ * Events stay where they are. Their counts are folded before the machine sleeps, no verb is called
+ * while it sleeps, and afterwards they go on as if they were started then. CPUs other than the
+ * first go offline in between. If such a CPU is the last of its scope, perf takes its events out of
+ * their context for good, as it does with those of the CPU's own PMU: they keep what they have
+ * counted, and count no more.
  */
 #include <linux/cpu.h>
 #include <linux/export.h>
@@ -27,7 +27,7 @@ static void pmu_box_suspend(void *data)
 	box->asleep = true;
 }
 
-/* Nothing is known of the hardware except that it does not count. All events start anew. */
+/* Nothing is known of the hardware except that it does not count. All events start again. */
 static void pmu_box_restart(struct pmu_box *box)
 {
 	struct pmu_event *ev;
@@ -40,7 +40,10 @@ static void pmu_box_restart(struct pmu_box *box)
 		return;
 	}
 	pmu_box_begin_read(box);
-	/* Those that share do so once: in a box that stands a start belongs to the pass. */
+	/*
+	 * Start a bearer once, not for each event that shares: in a frozen box folded_pass says
+	 * that it has been started.
+	 */
 	list_for_each_entry(ev, &box->active, active)
 		if (!pmu_event_is_shared(ev->bearer) || ev->bearer->folded_pass != box->pass)
 			pmu_event_begin(ev->bearer);
@@ -84,7 +87,7 @@ static int pmu_boxes_call(const struct device *dev, smp_call_func_t function)
 }
 
 /**
- * pmu_suspend() - no verb of a device's boxes is called from now on, until pmu_resume().
+ * pmu_suspend() - call no verb of a device's boxes until pmu_resume().
  * @dev: the device they were registered for
  *
  * Boxes that are engaged are disengaged first. For the driver's dev_pm_ops.

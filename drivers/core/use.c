@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Use: an event that is open uses its box. While a box is used and has an owner, it is engaged: the
- * driver has set going what must run before an event can count.
+ * driver has started the hardware or firmware that must run before an event can count.
  *
  * A box is used by its open events, and by those of tasks, which use every box of their PMU since
- * they may come to run on any CPU. A box that cannot be engaged costs a task's event that CPU
- * alone, and is tried again when the next event is opened.
+ * they may come to run on any CPU. If a box cannot be engaged, events of tasks do not count on its
+ * CPU, but do on others; it is tried again when the next event is opened.
  *
  * A work item calls disengage after the last user: perf may hold locks when it frees an event,
  * and a user who opens and closes events in a loop does not toggle an engine each time.
@@ -43,10 +43,13 @@ int pmu_box_set_engaged(struct pmu_box *box, bool on)
 	struct pmu_engage_call call = { .box = box, .on = on };
 
 	lockdep_assert_held(&pmu_boxes_mutex);
-	/* Without an owner it is off, or will be once it has left the last. */
+	/* A box without an owner is disengaged, or will be once it has left the last one. */
 	if (!box->pd->desc->ops->engage || box->engaged == on || box->dead || box->cpu < 0)
 		return 0;
-	/* A box that sleeps is off. pmu_box_resume() switches it on, if it is to be on then. */
+	/*
+	 * A box that sleeps is disengaged. pmu_box_resume() engages it, if it is to be engaged
+	 * then.
+	 */
 	if (!box->asleep)
 		call.err = smp_call_function_single(box->cpu, pmu_box_engage_local, &call, 1) ?:
 			   call.err;
@@ -56,7 +59,7 @@ int pmu_box_set_engaged(struct pmu_box *box, bool on)
 }
 
 /*
- * Runs on the owner CPU. box->engaged is left as it is: after a sleep it says whether the box is to
+ * Runs on the owner CPU. box->engaged is not changed: after a sleep it says whether the box is to
  * be engaged again.
  */
 void pmu_box_disengage(struct pmu_box *box)
@@ -69,8 +72,8 @@ void pmu_box_disengage(struct pmu_box *box)
 static bool pmu_disengage_due;
 
 /*
- * When this returns, boxes whose events were closed before are off. Whoever opens an event calls
- * this, too: the work item may wait for a CPU on which a real-time task runs. May sleep.
+ * When this returns, boxes whose events were closed before are disengaged. An open calls this, too,
+ * since a real-time task may keep the work item from running. May sleep.
  */
 void pmu_use_catch_up(void)
 {
@@ -122,7 +125,7 @@ static int pmu_engage(struct pmu_dev *pd, struct pmu_box *only)
 }
 
 /*
- * @event is opened: on @box, or if that is NULL, of a task. May sleep. A leader of the same PMU,
+ * An event is opened on @box, or for a task if @box is NULL. May sleep. A leader of the same PMU,
  * which was opened before, has engaged the same box or boxes, and keeps them so.
  */
 int pmu_use(struct pmu_dev *pd, struct pmu_box *box, const struct perf_event *event)

@@ -2,11 +2,11 @@
 /*
  * The registers of one channel: start, stop, freeze and read, with as few accesses as possible.
  *
- * The driver owns the registers while an event is open, so it never reads one to change it.
- * It relies on this: a counter does not move while the channel is frozen, nor while its
- * enable bit is clear. So starting N counters takes N + 1 writes, starting them again 1,
- * stopping them all 1, and nothing has to be read to start. To start or stop one beside others
- * takes 1 write, and does not disturb the others.
+ * The driver owns the registers while an event is open, so it never reads one to change it. It
+ * relies on this: a counter does not move while the channel is frozen, nor while its enable bit is
+ * clear. So starting N counters takes N + 1 writes, starting them again 1, stopping them all 1, and
+ * nothing has to be read to start. To start or stop one while others count takes 1 write, and does
+ * not disturb the others.
  *
  * Other programs may still write the registers, so the driver checks them now and then.
  */
@@ -39,8 +39,8 @@
 #define INTEL_IMC_CHECK_NS	(1 * NSEC_PER_MSEC)
 
 /*
- * The fields of a control register that are compared are those that are written. How other bits
- * read is not known for each part.
+ * Only the fields of a control register that are written are compared. How other bits read is not
+ * known for every part.
  */
 #define INTEL_IMC_CTL_FIELDS \
 	(INTEL_IMC_CTL_EVENT | INTEL_IMC_CTL_UMASK | INTEL_IMC_CTL_EDGE | INTEL_IMC_CTL_ENABLE | \
@@ -114,7 +114,7 @@ static bool intel_imc_would_count(const struct intel_imc_channel *ch, unsigned i
 	return ch->layout->no_enable ? ch->ctl[idx] : ch->ctl[idx] & INTEL_IMC_CTL_ENABLE;
 }
 
-/* BOX_CTL of a channel in use, but for the freeze bit. */
+/* BOX_CTL of a channel in use, except the freeze bit. */
 static u32 intel_imc_box_ctl(const struct intel_imc_channel *ch)
 {
 	return ch->box_ones | ch->layout->run;
@@ -157,7 +157,7 @@ static void intel_imc_complain(struct irq_work *work)
 }
 
 /**
- * intel_imc_channel_init() - to be called before anything else is done with a channel.
+ * intel_imc_channel_init() - prepare a channel; call this before anything else.
  * @ch: the channel
  *
  * Context: any.
@@ -271,7 +271,7 @@ static void intel_imc_inspect_ctl(struct intel_imc_channel *ch, unsigned int idx
 		fields &= ~INTEL_IMC_CTL_ENABLE;
 	if (intel_imc_as_written(ch, intel_imc_ctl(ch, idx), found, ch->ctl[idx], fields))
 		return;
-	/* A counter in use has to count on. Any other is disabled before the channel thaws. */
+	/* A counter in use has to keep counting. Any other is disabled before the channel thaws. */
 	if (ch->active & BIT(idx))
 		intel_imc_write_ctl(ch, idx, ch->ctl[idx]);
 	else
@@ -282,10 +282,10 @@ static void intel_imc_inspect_ctl(struct intel_imc_channel *ch, unsigned int idx
  * intel_imc_channel_inspect() - do the controls in use hold what was written?
  * @ch: the channel
  *
- * If not, another program writes them, or a write was lost while the function did not answer. The
- * log says so, and not again until a session without it is over. The controls in use are written
- * again. From then on, until the channel is taken over anew, a counter that starts is not trusted:
- * its control is written and it is read.
+ * If not, another program writes them, or a write was lost while the function did not answer. This
+ * is logged, and then not again until a session has ended without it. The controls in use are
+ * written again. From then on, until the channel is taken over again, a counter that starts is not
+ * trusted: its control is written and it is read.
  *
  * Context: any, at the end of a session. 1 read for each counter in use.
  */
@@ -327,8 +327,8 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_inspect_sometimes);
  * intel_imc_channel_keeps() - does a channel's control keep what is written?
  * @ch: the channel
  *
- * One that is not active may ignore writes and read as 0 (hardware/intel_imc.md, 14.2). What is
- * written here enables no counter where there is a bit for that.
+ * One that is not active may ignore writes and read as 0 (hardware/intel_imc.md, 14.2). The value
+ * that is written here does not enable the counter, if there is a bit for that.
  *
  * Context: any. 2 writes and 1 read.
  * Return: true if it does.
@@ -350,10 +350,7 @@ static int intel_imc_check_begin(struct intel_imc_channel *ch)
 	u64 value;
 
 	intel_imc_channel_reset(ch);
-	/*
-	 * Nothing has shown yet that this is a counter, so no highest rate is known: both halves
-	 * are read.
-	 */
+	/* This may not be a counter at all, so do not trust a highest rate: read both halves. */
 	intel_imc_counter_start(ch, INTEL_IMC_FIXED, INTEL_IMC_CTL_ENABLE, U64_MAX);
 	intel_imc_channel_thaw(ch);
 	return intel_imc_counter_read(ch, INTEL_IMC_FIXED, &value);
@@ -397,11 +394,11 @@ static int intel_imc_check_end(struct intel_imc_channel *ch)
  * @ch: the channel; afterwards it is as after intel_imc_channel_reset()
  * @call: calls a step with the channel, with interrupts off; preferably on a CPU of the socket
  *
- * Firmware hides some channels and leaves others behind that answer but are dead. So only
- * counting proves that a channel works. The DRAM clock is at least 400 MHz: in 1 ms the
- * fixed counter advances 400,000 times. A socket in package sleep may have no clock. So
- * this function looks again and again: while that runs on a CPU of the socket, there is a
- * clock. No step takes long, since nothing else happens on that CPU meanwhile.
+ * Firmware hides some channels and leaves others behind that answer but are dead. So only counting
+ * proves that a channel works. The DRAM clock is at least 400 MHz: in 1 ms the fixed counter
+ * advances 400,000 times. A socket in package sleep may have no clock. So this function keeps
+ * looking: while it runs on a CPU of the socket, the socket has a clock. Each step is short, since
+ * it runs with interrupts off.
  *
  * Context: that of @call. Takes 1 ms if nothing counts, else as long as three reads.
  * Return: 0; -ENODEV if the device is gone; -EIO if the clock does not advance; -EBUSY if
@@ -422,7 +419,7 @@ int intel_imc_channel_check(struct intel_imc_channel *ch,
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_check);
 
 /**
- * intel_imc_channel_quiesce() - leave a channel as the machine's reset does.
+ * intel_imc_channel_quiesce() - leave a channel as a reset of the machine does.
  * @ch: the channel
  *
  * Only the bits of BOX_CTL that must be written 1 stay: no manual allows writing 0 again.
@@ -445,9 +442,9 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_quiesce);
  * @max_rate: most counts per second
  *
  * Context: any. At most 1 write; none in a frozen channel if the counter last counted the same. In
- * a channel that is suspect 1 write and 2 reads. 1 read more where nothing enables a counter and
- * the channel has run meanwhile: no source says that event 0 counts nothing.
- * Return: the raw value, 48 bits, that counting goes on from.
+ * a channel that is suspect 1 write and 2 reads. 1 read more if counters have no enable bit and the
+ * channel has run meanwhile: no source says that event 0 counts nothing.
+ * Return: the raw value, 48 bits, from which counting continues.
  */
 u64 intel_imc_counter_start(struct intel_imc_channel *ch, unsigned int idx, u32 ctl, u64 max_rate)
 {
@@ -490,7 +487,7 @@ void intel_imc_counter_stop(struct intel_imc_channel *ch, unsigned int idx)
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_counter_stop);
 
 /*
- * Does the low half alone tell the value? Only if it cannot have gone round since the last read. An
+ * Is the low half enough to know the value? Only if it cannot have wrapped since the last read. An
  * impossible value needs the high half, and so do all ones, which a device that is gone reads as.
  */
 static bool intel_imc_low_half_is_enough(const struct intel_imc_channel *ch, unsigned int idx,
@@ -536,7 +533,7 @@ static int intel_imc_read_both_halves(struct intel_imc_channel *ch, unsigned int
 	return 0;
 }
 
-/* A counter of 64 bits, of which those above its width are 0. */
+/* Read a counter in one 64-bit access. The bits above its width are 0. */
 static int intel_imc_read_whole(struct intel_imc_channel *ch, unsigned int idx, u64 *value)
 {
 	u64 whole = ch->io->read_counter(ch, intel_imc_ctr(ch, idx));
@@ -558,7 +555,7 @@ static int intel_imc_read_whole(struct intel_imc_channel *ch, unsigned int idx, 
  *
  * Context: any, one caller at a time. 1 read soon after the last one, else 2; rarely 3 or 4.
  * In memory always 1.
- * Return: 0; -ENODEV if the device is gone: it then reads all ones in bits that are 0.
+ * Return: 0; -ENODEV if the device is gone: bits that are always 0 then read as 1.
  */
 int intel_imc_counter_read(struct intel_imc_channel *ch, unsigned int idx, u64 *value)
 {

@@ -4,8 +4,8 @@
  * where their registers are. A PCI capability of 8086:09a7 leads to it. The kernel's intel_vsec may
  * have that function, so here it is only read: Documentation/hardware/intel_imc.md, 15.
  *
- * Firmware writes the table, so nothing of it is believed. Of a record that cannot be right the log
- * says why, and the channel has no PMU; the others are served.
+ * The table is written by firmware, so it is not trusted. If a record cannot be right, the reason
+ * is logged and its channel gets no PMU; the other channels do.
  */
 #include <linux/bitfield.h>
 #include <linux/export.h>
@@ -19,7 +19,7 @@
 
 /* Words of 64 bits. The first record is the socket's, the others are of a unit each. */
 #define TABLE_STRIDE		GENMASK_ULL(15, 8)	/* words that a record has */
-#define TABLE_RECORDS		GENMASK_ULL(25, 16)	/* behind the first */
+#define TABLE_RECORDS		GENMASK_ULL(25, 16)	/* after the first */
 #define RECORD_WORDS		3			/* words of a record that have a meaning */
 #define UNIT_COUNTERS		GENMASK_ULL(7, 0)
 #define UNIT_CTL		GENMASK_ULL(15, 8)
@@ -31,7 +31,7 @@
 #define   UNIT_TYPE_CHANNEL		6
 #define UNIT_NUMBER		GENMASK_ULL(31, 16)
 
-/* The number is part of a name, which the in-tree driver has, too. */
+/* The number is part of the PMU's name, which is the in-tree driver's. */
 #define MAX_NUMBER		99
 
 /* Physical addresses from here on do not exist on any processor */
@@ -110,9 +110,9 @@ static void intel_imc_parse_record(const struct intel_imc_table *table, unsigned
 /**
  * intel_imc_table_parse() - the memory channels of a table.
  * @table: the table
- * @units: they are added to these, which may be of another table
+ * @units: the channels are added to these; some may be of an earlier table
  *
- * No word outside of the table is looked at. One that is nothing but lies does not fill the log.
+ * No word outside the table is read. A table full of bad records does not fill the log.
  *
  * Context: any, if the table's verbs are for any.
  */

@@ -416,8 +416,8 @@ static const struct pmu_named_event intel_imc_icx_events[] = {
 };
 
 /*
- * Sapphire and Emerald Rapids. The clock's name is the in-tree driver's, which is half of the clock
- * that Intel's list calls so.
+ * Sapphire and Emerald Rapids. clockticks is HCLK, half of DCLK, as in the in-tree driver. In
+ * Intel's list that name is DCLK.
  */
 static const struct pmu_named_event intel_imc_spr_events[] = {
 	EVENT("clockticks", 0x01, 0x00),
@@ -664,7 +664,10 @@ struct intel_imc_kind intel_imc_snbep_kind = {
 };
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_snbep_kind);
 
-/* The in-tree driver also offers inv here, and drops it. We offer it, too, and refuse it. */
+/*
+ * The in-tree driver offers inv here and silently ignores it. This driver offers it, too, but
+ * refuses an event that sets it.
+ */
 struct intel_imc_kind intel_imc_ivbep_kind = {
 	.desc = INTEL_IMC_DESC(intel_imc_ivbep_events),
 	.numbers = 4,
@@ -698,7 +701,9 @@ struct intel_imc_kind intel_imc_icx_kind = {
 };
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_icx_kind);
 
-/* The in-tree driver offers bits of the umask that no control of a channel has. */
+/*
+ * The in-tree driver offers umask bits that no channel's control has. Refuse events that set them.
+ */
 struct intel_imc_kind intel_imc_spr_kind = {
 	.desc = {
 		INTEL_IMC_DESC_COMMON(intel_imc_spr_events),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Free-running counters of a memory controller: lines read and written, and the clock. They always
- * count, for whoever reads them; nothing is written. The PMU uncore_imc_free_running_N has
- * controller N of all sockets, as in the in-tree driver.
+ * count, any number of events may read them, and no register is written. The PMU
+ * uncore_imc_free_running_N has controller N of all sockets, as in the in-tree driver.
  */
 #include <linux/bitfield.h>
 #include <linux/io.h>
@@ -63,8 +63,8 @@ static const struct pmu_named_event intel_imc_spr_free_events[] = {
 static const u8 intel_imc_spr_free_registers[] = { 0x00, 0x68, 0x70 };
 
 /*
- * A controller has two channels; of slower memory, three. Each moves at most one line in a clock,
- * and counts no more than that.
+ * A controller has two channels, or three with slower memory. Each moves at most one line per
+ * clock, and counts no more than that.
  */
 #define INTEL_IMC_FREE_MAX_RATE	(2 * INTEL_IMC_DDR5_CLOCK_HZ)
 
@@ -78,8 +78,8 @@ static int intel_imc_free_register(const struct intel_imc_free_kind *kind, u64 c
 }
 
 /*
- * The counters may start anew at any time, for example after a sleep. Then the difference is larger
- * than the bound, and is not counted.
+ * The counters may restart at 0 at any time, for example after a sleep. Then the difference is
+ * larger than the bound, and is not counted.
  */
 static int intel_imc_free_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
@@ -131,7 +131,7 @@ struct intel_imc_free_kind intel_imc_spr_free = {
 };
 
 /**
- * intel_imc_free_init() - before any function is bound.
+ * intel_imc_free_init() - set the scope of the PMUs; call this before any function is bound.
  *
  * Context: module init.
  */
@@ -179,7 +179,7 @@ static void __iomem *intel_imc_free_map(struct pci_dev *pdev,
  * @controller: of the socket
  * @socket: as intel_imc_socket_of() returned it
  *
- * Without them the channels are served all the same.
+ * If this fails, the channels still get their PMUs.
  *
  * Context: may sleep.
  */

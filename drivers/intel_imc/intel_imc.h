@@ -46,14 +46,14 @@ struct intel_imc_channel {
 	u32 box_ones;			/* bits of BOX_CTL that must be written 1 */
 	u32 ctl[INTEL_IMC_COUNTERS];	/* control registers */
 	u64 value[INTEL_IMC_COUNTERS];	/* counters at the last read; exact for stopped ones */
-	u64 read_ns[INTEL_IMC_COUNTERS];	/* a moment before that read, */
-	u64 low_half_ns[INTEL_IMC_COUNTERS];	/* and the time for which the low half is enough */
+	u64 read_ns[INTEL_IMC_COUNTERS];	/* time shortly before that read */
+	u64 low_half_ns[INTEL_IMC_COUNTERS];	/* how long the low half is enough after a read */
 	u8 active;			/* bit per counter in use */
 	u8 adrift;			/* bit per counter that may have moved without an event */
 	bool frozen;
 	bool freeze_reads;		/* the freeze bit reads as it was written */
 	bool suspect;			/* see intel_imc_channel_inspect() */
-	bool told;			/* the log says so, or complaint will: */
+	bool told;			/* logged, or complaint is about to log it */
 	struct irq_work complaint;
 	unsigned int odd_reg;
 	u32 odd_found, odd_wanted;
@@ -77,7 +77,7 @@ struct intel_imc_channel {
 #define INTEL_IMC_CONFIG_THRESH	((u64)INTEL_IMC_CTL_THRESHOLD)
 #define INTEL_IMC_FORMATS	5
 
-/* In the in-tree driver's format from Sapphire Rapids on; in no control of a channel */
+/* In the in-tree driver's umask from Sapphire Rapids on; no channel's control has these bits */
 #define INTEL_IMC_CONFIG_UMASK_MORE	GENMASK_ULL(55, 32)
 
 /* config1 on Granite Rapids: count in the other sub-channel as well. */
@@ -87,8 +87,8 @@ struct intel_imc_channel {
 #define INTEL_IMC_CONFIG_FIXED	0xff
 
 /*
- * Which cluster of a socket pairs of channels belong to, if it has @nr: the @order of the first
- * pairs, which repeats.
+ * The clusters of a socket's pairs of channels, on a socket with @nr clusters: @order has those of
+ * the first @nr pairs, and repeats.
  */
 struct intel_imc_clusters {
 	u8 nr;
@@ -105,7 +105,7 @@ struct intel_imc_kind {
 	u64 clock_hz;			/* the memory's clock at most; 0: that of DDR4 */
 };
 
-/* The slot of a channel, on processors whose device ids alone do not identify channels. */
+/* The slot of a channel, on processors whose device ids are not enough to identify channels. */
 struct intel_imc_slot {
 	u8 devfn;
 	u8 channel;
@@ -124,8 +124,8 @@ struct intel_imc_pair {
 struct intel_imc_blocks {
 	u8 model;			/* the CPU's model: other models share the function's id */
 	u8 controllers;
-	u8 channels;			/* channels of a controller, as names of PMUs count them, */
-	u8 certain;			/* and so many that every controller has */
+	u8 channels;			/* channels of a controller, as PMU names count them */
+	u8 certain;			/* channels that every controller certainly has */
 	u32 offset, stride;		/* of channels' blocks, among a controller's registers */
 	bool table;			/* a table says how many blocks there are, and where */
 };
@@ -151,7 +151,7 @@ struct intel_imc_units {
 struct intel_imc_table {
 	size_t words;
 	u64 (*word)(const struct intel_imc_table *table, size_t n);
-	/* A record of a memory channel, or the table, is not as it should be. */
+	/* Report a bad record of a memory channel, or, if @record is 0, a bad table. */
 	void (*complain)(const struct intel_imc_table *table, unsigned int record, const char *why);
 };
 
@@ -171,7 +171,7 @@ struct intel_imc_part {
 	u8 ubox_map;
 	bool ubox_below;		/* the UBOX is on a lower bus than the channels */
 	u32 box_ones;			/* bits of BOX_CTL that must be written 1 */
-	const struct intel_imc_slot *slots;	/* ends with devfn 0; NULL: the device id tells */
+	const struct intel_imc_slot *slots;	/* ends with devfn 0; NULL: the id says which */
 	struct intel_imc_kind *kind;
 	struct intel_imc_free_kind *free;	/* NULL: there are no free-running counters */
 };

@@ -53,7 +53,7 @@ static const struct intel_imc_io intel_imc_ecam_io = {
  * intel_imc_mcfg_entries() - how many regions a table MCFG lists.
  * @length: of the table in bytes, as its header has it: firmware may give anything
  *
- * Return: their number, 0 for a table that is cut.
+ * Return: their number; 0 for a truncated table.
  */
 unsigned int intel_imc_mcfg_entries(u32 length)
 {
@@ -109,7 +109,7 @@ static int intel_imc_ecam_map(struct intel_imc_channel *ch)
  * intel_imc_io_resume() - is a channel still reached the same way after the machine slept?
  * @ch: the channel
  *
- * Firmware has to switch on memory-mapped configuration space again, and some does not.
+ * Firmware has to enable memory-mapped configuration space again, and some does not.
  *
  * Context: any.
  */

@@ -3,8 +3,8 @@
  * Channels whose registers are in memory: from Ice Lake-SP on. One PCI function of a socket says
  * in its configuration space where the registers of its memory controllers are.
  *
- * The function is bound as any other is, since no other driver does so. All channels behind it
- * come and go with it: Documentation/intel_imc.md, "Channels in memory space".
+ * The function is bound like any other, since no other driver binds it. All channels that it leads
+ * to come and go with it: Documentation/intel_imc.md, "Channels in memory space".
  */
 #include <linux/bitfield.h>
 #include <linux/export.h>
@@ -71,8 +71,8 @@ const struct intel_imc_io intel_imc_mmio_io = {
  * @mem: register of the controller's offset
  *
  * Context: any.
- * Return: the physical address; 0 if a register holds 0, as that of a controller that is switched
- * off may, or all ones, as that of a function that does not answer.
+ * Return: the physical address; 0 if a register holds 0, as it may if the controller is off, or all
+ * ones, as it does if the function does not answer.
  */
 phys_addr_t intel_imc_controller_address(u32 base, u32 mem)
 {
@@ -86,11 +86,11 @@ phys_addr_t intel_imc_controller_address(u32 base, u32 mem)
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_controller_address);
 
 /**
- * intel_imc_mmio_find() - where the registers of a controller behind a function are.
+ * intel_imc_mmio_find() - find the registers of a controller that a function leads to.
  * @pdev: the function
  * @controller: of the socket
  * @base: set to what the register of the base address holds
- * @mem: set to what that of the controller's offset holds
+ * @mem: set to what the register of the controller's offset holds
  *
  * Context: may sleep.
  * Return: the physical address, or 0.
@@ -118,7 +118,7 @@ bool intel_imc_mmio_is_certain(const struct intel_imc_blocks *blocks, unsigned i
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_mmio_is_certain);
 
-/* The block of a channel that no table tells, or 0 */
+/* The block of a channel, where no table lists the blocks; or 0 */
 static phys_addr_t intel_imc_mmio_block(struct intel_imc_channel *ch, u32 *base, u32 *mem)
 {
 	const struct intel_imc_blocks *blocks = ch->part->blocks;
@@ -131,10 +131,11 @@ static phys_addr_t intel_imc_mmio_block(struct intel_imc_channel *ch, u32 *base,
 
 /**
  * intel_imc_mmio_setup() - map a channel's registers.
- * @ch: the channel; its io and regs are set, and where no table has told it its block
+ * @ch: the channel; this sets its io and regs, and its block unless a table has
  *
- * Nothing is written. A wrong address may be that of anything. Memory, devices in use and what the
- * processor cannot reach are refused by the kernel; what nobody answers for reads all ones.
+ * Nothing is written, since a wrong address may belong to any device. The kernel refuses RAM,
+ * devices in use, and addresses that the processor cannot reach. An address at which no device
+ * answers reads as all ones.
  *
  * Context: may sleep.
  * Return: 0; -ENODEV, -EBUSY or -ENOMEM, with a message.
@@ -181,8 +182,8 @@ static int intel_imc_mmio_ask(struct intel_imc_channel *ch)
  * @ch: the channel; its io, block and regs are set
  * @call: calls a step that accesses registers, on a CPU of the socket, so that this does not sleep
  *
- * Nothing is said of one that is not there, and none of its memory stays reserved. It is left to
- * another driver that has a PMU of its name.
+ * If the channel is absent, nothing is logged and its memory is released. If another driver has a
+ * PMU of its name, the channel is left to that driver.
  *
  * Context: may sleep. 2 reads and 2 writes.
  * Return: 0; -EBUSY, -ENODEV or -ENOMEM.
@@ -230,12 +231,12 @@ bool intel_imc_mmio_is_taken(unsigned int number)
 }
 
 /**
- * intel_imc_mmio_check_owner() - may this driver have the channels behind a function?
+ * intel_imc_mmio_check_owner() - may this driver have the channels that a function leads to?
  * @pdev: the function
  * @number: of a channel
  *
- * No driver binds the function. So the PMUs of the in-tree driver are all there is to see of it; it
- * has all of them or none. This is asked before anything is written.
+ * The in-tree driver does not bind the function, so only its PMUs show whether it uses the
+ * channels; it has PMUs of all channels or of none. This is checked before anything is written.
  *
  * Context: may sleep.
  * Return: 0; -EBUSY, with a message.

@@ -22,7 +22,7 @@
  * @nr: how many clusters, which are NUMA nodes, the socket has
  *
  * Context: any.
- * Return: the cluster, from 0; -1 if no source tells it.
+ * Return: the cluster, from 0; -1 if no source says it.
  */
 int intel_imc_cluster_of(const struct intel_imc_kind *kind, unsigned int number, unsigned int nr)
 {

@@ -15,7 +15,7 @@ const struct pmu_format intel_imc_formats[INTEL_IMC_FORMATS] = {
 	{ .name = "thresh", .mask = INTEL_IMC_CONFIG_THRESH },
 };
 
-/* From Sapphire Rapids on, the last one on Granite Rapids alone */
+/* From Sapphire Rapids on; the last one only on Granite Rapids */
 const struct pmu_format intel_imc_spr_formats[INTEL_IMC_FORMATS + 1] = {
 	{ .name = "event", .mask = INTEL_IMC_CONFIG_EVENT, .digits = 2, .always = true },
 	{ .name = "umask", .mask = INTEL_IMC_CONFIG_UMASK | INTEL_IMC_CONFIG_UMASK_MORE,
@@ -58,8 +58,8 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_config_to_ctl);
  * @kind: which events there are
  * @config: attr.config without reserved bits
  *
- * Return: counts per second. With a threshold any event counts at most 1 per clock;
- * without one 8 bits, unless the event's own limit is published.
+ * Return: counts per second. With a threshold any event counts at most 1 per clock; without one at
+ * most 255, unless the event's own limit is published.
  */
 u64 intel_imc_config_max_rate(const struct intel_imc_kind *kind, u64 config)
 {
@@ -178,7 +178,7 @@ static int intel_imc_pair_event_init(const struct pmu_desc *desc, struct pmu_eve
 /**
  * intel_imc_pair_claim() - take counters, the same as last time if these are free.
  * @used: bit per counter that is taken
- * @pair: what the event had, and has then
+ * @pair: the counters that the event last had; set to those that it gets
  * @usable: the counters that can count the event
  * @nr: how many it needs
  *

@@ -23,7 +23,7 @@
 #define INTEL_IMC_CTR_HIGH	4			/* offset of the high dword */
 #define INTEL_IMC_CTR_HIGH_VALUE	GENMASK(15, 0)	/* the rest reads 0 */
 
-/* CTL0..CTL3, FIXED_CTL. The fixed one has the enable bit alone. */
+/* CTL0..CTL3, FIXED_CTL. The fixed one has only the enable bit. */
 #define INTEL_IMC_CTL0		0xd8
 #define INTEL_IMC_FIXED_CTL	0xf0
 #define INTEL_IMC_CTL_STRIDE	4

@@ -121,7 +121,7 @@ static int intel_imc_socket_by_numa(struct pci_dev *pdev)
 	return intel_imc_cpu_socket(cpu);
 }
 
-/* The socket that a UBOX tells of, or -ENXIO, also if there is none. It is put. */
+/* The socket of a UBOX; -ENXIO if its registers do not say, or if @ubox is NULL. Puts @ubox. */
 static int intel_imc_socket_of_ubox(struct pci_dev *ubox, const struct intel_imc_part *part)
 {
 	u32 nodeid, map;
@@ -142,10 +142,10 @@ static int intel_imc_socket_of_ubox(struct pci_dev *ubox, const struct intel_imc
  * @pdev: the function with the table, on any bus of the socket
  * @part: the generation
  *
- * Firmware tells the NUMA node, unless the machine has no NUMA or the node has no CPU.
+ * Firmware says which NUMA node, unless the machine has no NUMA or the node has no CPU.
  *
  * Context: may sleep.
- * Return: the socket; -ENXIO if nothing tells it.
+ * Return: the socket; -ENXIO if nothing says it.
  */
 int intel_imc_socket_of_table(struct pci_dev *pdev, const struct intel_imc_part *part)
 {

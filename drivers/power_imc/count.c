@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events that count: what a config means, and how a counter in memory is read, also of the nest.
+ * Events that count: what a config means, and how counters in memory are read, the nest's included.
  *
  * core_imc: what a core counts, all its threads together. A box per core.
  *
@@ -67,7 +67,7 @@ int power_imc_counter_read(const void *base, const struct pmu_event *ev, u64 *va
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_counter_read);
 
-/* Runs in an irq_work: whoever reads a counter may hold locks that printing needs. */
+/* Runs in an irq_work: the caller that reads a counter may hold locks that printing needs. */
 static void power_imc_restart_tell(struct irq_work *work)
 {
 	pr_warn("power_imc_pmu: counters in memory have begun anew at 0, as when a chip's microcode is restarted: what they had counted since they were last read is lost\n");
@@ -78,7 +78,7 @@ static atomic_t power_imc_restart_told = ATOMIC_INIT(0);
 
 /*
  * Counters in memory have 64 bits and never wrap, so a smaller value means that the microcode has
- * started anew. This is reported once, since a microcode has many counters.
+ * restarted. This is reported once, since a microcode has many counters.
  */
 void power_imc_counter_restarted(struct pmu_box *box, struct pmu_event *ev)
 {
@@ -211,7 +211,7 @@ static const struct pmu_box_ops power_imc_thread_ops = {
 	.thaw = power_imc_thread_thaw,
 };
 
-/* Give every possible CPU a page, and compute the value of LDBAR that counts there. */
+/* Give every present CPU a page, and compute the LDBAR value with which it counts there. */
 int power_imc_threads_create(struct power_imc *imc)
 {
 	int cpu;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The engine of a core: it writes what the core and its threads count, or trace, to memory. The
- * first engaged box of the core starts it and the last stops it. Of fused cores the kernel sees
- * one where the hardware has two halves, each with an engine.
+ * first engaged box of the core starts it and the last stops it. The kernel sees two fused cores as
+ * one core, but the hardware has two halves, each with an engine.
  *
- * And LDBAR, which tells a thread's engine where to write, and in which mode: only to memory of
- * ours.
+ * This file also writes LDBAR, which says where a thread's counts or records go, and in which mode.
+ * It points only to memory of this driver.
  *
  * Which kind of unit may use the engines is decided in session.c.
  */
@@ -40,7 +40,7 @@ u64 power_imc_ldbar(u64 address, u64 mode)
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar);
 
 /**
- * power_imc_ldbar_write() - set this CPU's LDBAR, unless all is to be off for good.
+ * power_imc_ldbar_write() - set this CPU's LDBAR; once the engines are halted, to 0.
  * @imc: the device
  * @value: power_imc_ldbar(), or 0
  *
@@ -79,7 +79,7 @@ void power_imc_ldbar_clear(void)
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_clear);
 
 /**
- * power_imc_ldbar_untrace() - after this no thread that is online traces.
+ * power_imc_ldbar_untrace() - stop all online threads from tracing.
  *
  * Context: may sleep; no trace is open, and the engines have been off for POWER_IMC_LINGER_MS.
  */
@@ -130,9 +130,9 @@ static unsigned int power_imc_half_of(const struct power_imc_core *core, int cpu
 }
 
 /*
- * Has half @i of a core a CPU that is online? One without may be asleep and not answer, but then
- * its engine is off, and the first CPU that comes online there starts it. This CPU is awake even on
- * its way out. Called with core->lock.
+ * Does half @i of a core have an online CPU? A half without one may be asleep and not answer; then
+ * its engine is off, and the first CPU that comes online there starts it. This CPU's half is awake
+ * even while the CPU goes offline. Called with core->lock.
  */
 static bool power_imc_half_is_awake(const struct power_imc_core *core, unsigned int i)
 {
@@ -193,8 +193,8 @@ static bool power_imc_engine_is_off(struct power_imc_core *core)
 }
 
 /*
- * No source says that the register which starts an engine can be read. If it reads off right after
- * the start, it tells nothing later either, and the engine would be started again and again.
+ * No source says that the register which starts an engine can be read. If it reads as off right
+ * after the start, it says nothing later either, and the engine would be restarted over and over.
  */
 static int power_imc_engine_start(struct power_imc_core *core)
 {
@@ -215,8 +215,8 @@ static int power_imc_engine_start(struct power_imc_core *core)
 
 /*
  * An engine that does not stop may go on writing to memory. So the memory, the module and the
- * session are kept until the engine could be stopped. @err is what the firmware said now. Called
- * with core->lock. Returns by how many the holders of the session become more.
+ * session are kept until it can be stopped. @err is the firmware's answer to the stop. Called with
+ * core->lock. Returns the change in the number of the session's holders.
  */
 static int power_imc_engine_stopped(struct power_imc_core *core, int err)
 {
@@ -226,8 +226,8 @@ static int power_imc_engine_stopped(struct power_imc_core *core, int err)
 		return -1;
 	}
 	/*
-	 * A module that goes cannot be kept. power_imc_engines_end() reports what becomes of the
-	 * memory.
+	 * A module that is being unloaded cannot be kept. power_imc_engines_end() reports what
+	 * happens to the memory.
 	 */
 	if (!err || core->stuck || !try_module_get(THIS_MODULE))
 		return 0;
@@ -238,10 +238,10 @@ static int power_imc_engine_stopped(struct power_imc_core *core, int err)
 }
 
 /*
- * Call @func on a CPU of the half of a core that has @pir: one that sleeps deeply answers no other,
- * and wakes up for this. Returns false if none of its CPUs is online. Then @func is called here,
- * and if the half does not answer, its engine is off. Not with interrupts off, unless on a CPU of
- * the half.
+ * Call @func on a CPU of the half of a core that has @pir. A half in deep sleep does not answer
+ * other CPUs; this call wakes it. Returns false if none of its CPUs is online: then @func is called
+ * on this CPU, and if the half does not answer, its engine is off. With interrupts off, call this
+ * only on a CPU of the half.
  */
 static bool power_imc_half_call(u32 pir, unsigned int halves, smp_call_func_t func, void *data)
 {
@@ -273,8 +273,8 @@ static void power_imc_engine_restart(struct power_imc_core *core)
 }
 
 /*
- * This CPU is online. If it is the first one of a half of a fused core that is used, the half's
- * engine is to be started. The firmware sets up both halves, so the other one is stopped for that.
+ * This CPU is online. If it is the first online CPU of a half, and the core is in use, start the
+ * half's engine. The firmware sets up both halves at once, so the other half is stopped meanwhile.
  * Called with core->lock.
  */
 static void power_imc_engine_awake(struct power_imc_core *core)
@@ -294,11 +294,12 @@ static void power_imc_engine_awake(struct power_imc_core *core)
  * power_imc_engine_get() - use the engine of a core.
  * @core: the core; this runs on one of its CPUs
  * @type: what for; the session is of this kind
- * @holders: set to the number of new holders of the session: the caller, if there is no error, and
- *	one more or less if the engine could not be stopped, or could be at last
+ * @holders: set to the change in the number of the session's holders: 1 for the caller unless there
+ *	is an error; 1 more if the engine could not be stopped; 1 less if a stuck one was stopped at
+ *	last
  *
  * Context: interrupts off.
- * Return: 0; -ENODEV when all engines are off for good; what the firmware says.
+ * Return: 0; -ENODEV when all engines are off for good; the firmware's error.
  */
 int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, int *holders)
 {
@@ -330,7 +331,7 @@ int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, 
 }
 
 /**
- * power_imc_engine_put() - one user of a core's engine less.
+ * power_imc_engine_put() - drop one user of a core's engine.
  * @core: the core; this runs on one of its CPUs
  * @holders: as for power_imc_engine_get()
  *
@@ -362,7 +363,7 @@ static void power_imc_engine_pause_half(void *data)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&core->lock, flags);
-	/* From here on nobody starts it. */
+	/* From here on no code starts the engine. */
 	core->paused = true;
 	/* An engine without users may be on if it could not be stopped. */
 	if (core->users || core->stuck)
@@ -371,19 +372,19 @@ static void power_imc_engine_pause_half(void *data)
 }
 
 /**
- * power_imc_engine_pause() - have the engine of a core off, up to power_imc_engine_resume().
+ * power_imc_engine_pause() - turn a core's engine off until power_imc_engine_resume().
  * @core: the core
  *
  * A box that is engaged meanwhile, on another CPU of the core, gets the engine when it is resumed.
  *
  * Context: as power_imc_half_call(); with hotplug held off, so that one CPU at a time does this.
- * Return: 0, or what the firmware says: then it is on, or may be, and not paused.
+ * Return: 0, or the firmware's error: then the engine may be on, and it is not paused.
  */
 int power_imc_engine_pause(struct power_imc_core *core)
 {
 	int first = 0;
 
-	/* Try all halves: one that is left on would be set up while it counts. */
+	/* Stop all halves: a half that stays on would be set up while it counts. */
 	for (unsigned int i = 0; i < core->halves; i++) {
 		struct power_imc_pause pause = { .core = core, .pir = core->pir ^ i };
 
@@ -442,7 +443,7 @@ static void power_imc_engine_look_here(void *data)
 	again = power_imc_engine_is_missing(core);
 	if (again) {
 		core->restarts++;
-		/* An engine is set up only while it is off, and one of its halves may be on. */
+		/* A core is set up only while both halves are off, and one of them may be on. */
 		power_imc_engine_stop(core);
 		power_imc_engine_restart(core);
 		again = !core->failed;
@@ -473,7 +474,7 @@ void power_imc_engine_look(struct power_imc_core *core)
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_look);
 
 /**
- * power_imc_engine_arrive() - this CPU is online, or stays after all.
+ * power_imc_engine_arrive() - this CPU has come online, or its offline was refused.
  * @core: its core
  *
  * Context: on the CPU; process.
@@ -489,7 +490,7 @@ void power_imc_engine_arrive(struct power_imc_core *core)
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_arrive);
 
 /**
- * power_imc_engine_leave() - a CPU goes offline, or is offline.
+ * power_imc_engine_leave() - a CPU is going offline, or is offline.
  * @core: its core
  * @leaves: the CPU
  *
@@ -556,14 +557,14 @@ static int power_imc_engine_quiesce(struct power_imc *imc, u32 pir)
 }
 
 /**
- * power_imc_engines_quiesce() - stop every engine, also those that another kernel started.
+ * power_imc_engines_quiesce() - stop every engine, including those that another kernel started.
  * @imc: the device
  *
- * All cores of the machine, not only those that this kernel runs on. If none of a core's CPUs is
- * online, and it does not answer, it is asleep and its engine is off.
+ * This stops the cores of the whole machine, not only those that this kernel runs on. If none of a
+ * core's CPUs is online, and it does not answer, it is asleep and its engine is off.
  *
  * Context: may sleep.
- * Return: 0, or what the firmware says, which has been reported: an engine may be on.
+ * Return: 0, or the firmware's error, which has been reported: an engine may be on.
  */
 int power_imc_engines_quiesce(struct power_imc *imc)
 {
@@ -589,7 +590,7 @@ void power_imc_engines_wait(void)
 	msleep(POWER_IMC_LINGER_MS);
 }
 
-/* Stop every engine for good. Returns what the firmware says, which was reported. May sleep. */
+/* Stop every engine for good. Returns the firmware's error, which was reported. May sleep. */
 static int power_imc_engines_off(struct power_imc *imc)
 {
 	unsigned long flags;
@@ -597,8 +598,9 @@ static int power_imc_engines_off(struct power_imc *imc)
 
 	WRITE_ONCE(imc->halted, true);
 	/*
-	 * A CPU that read it before has started its engine once its lock was free. LDBAR is
-	 * written with interrupts off.
+	 * A CPU that read halted earlier may still be starting its engine: taking its lock waits
+	 * for that. LDBAR needs no wait: it is written with interrupts off, so the IPI that clears
+	 * it comes later.
 	 */
 	for (unsigned int i = 0; i < imc->nr_cores; i++) {
 		if (!imc->cores[i].page)
@@ -628,21 +630,24 @@ void power_imc_engines_halt(struct power_imc *imc)
 }
 
 /**
- * power_imc_engines_end() - the same where this kernel goes on: the device goes.
+ * power_imc_engines_end() - stop every engine for good when the device is removed.
  * @imc: the device; its memory is kept if an engine may still write it
  *
  * Context: may sleep.
  */
 void power_imc_engines_end(struct power_imc *imc)
 {
-	/* Under an engine that is on, a thread had better trace on, into memory that is kept. */
+	/*
+	 * Clearing LDBAR under a running engine may stop the machine: let threads trace on, into
+	 * memory that is kept.
+	 */
 	if (power_imc_engines_off(imc))
 		imc->written = true;
 	else
 		power_imc_ldbar_clear();
 }
 
-/* Boxes may have been engaged until now, so an engine may have been told to stop a moment ago. */
+/* Boxes may have been engaged until now, so an engine may have been stopped only just now. */
 static void power_imc_engines_release(void *data)
 {
 	struct power_imc *imc = data;
@@ -658,7 +663,7 @@ static void power_imc_engines_release(void *data)
  * @imc: the device, with its firmware found and its memory ready
  *
  * Each core has a whole page, whatever the catalog says of a unit's size. All engines of the
- * machine are stopped when the device goes, also if this fails.
+ * machine are stopped when the device is removed, even if this fails.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -668,8 +673,8 @@ int power_imc_engines_create(struct power_imc *imc)
 	int cpu, err;
 
 	/*
-	 * Allocate before the action is added: the action uses the cores, so they have to be freed
-	 * after it.
+	 * Allocate the cores before adding the action that uses them, so that they are freed after
+	 * it.
 	 */
 	imc->cores = devm_kcalloc(imc->dev, nr, sizeof(*imc->cores), GFP_KERNEL);
 	imc->nr_cores = imc->cores ? nr : 0;

@@ -195,8 +195,8 @@ static int power_imc_scom_init_trace(u32 pir)
 }
 
 /*
- * Engines that the firmware's calls start and stop are also asked by registers: no call tells
- * whether one is on.
+ * This register is read even if firmware calls start and stop the engines: no call says whether one
+ * is on.
  */
 static int power_imc_scom_running(u32 pir, __be64 *answer)
 {

@@ -2,8 +2,8 @@
 /*
  * POWER in-memory collection: the platform driver.
  *
- * The kernel's built-in driver of these counters has to be told to stay away, since it
- * cannot be unbound without leaving its PMUs behind: see Documentation/power_imc.md.
+ * The kernel's built-in driver of these counters has to be disabled at boot, since its PMUs stay
+ * even if it is unbound: see Documentation/power_imc.md.
  */
 #include <linux/crash_dump.h>
 #include <linux/module.h>
@@ -93,7 +93,7 @@ static int power_imc_probe(struct platform_device *pdev)
 	return 0;
 }
 
-/* Nothing may fail from here on: as soon as a PMU is registered, its events may be open. */
+/* No step may fail from here on: as soon as a PMU is registered, its events may be open. */
 static void power_imc_register_all(struct power_imc *imc)
 {
 	for (unsigned int i = 0; i < imc->nr_units; i++)
@@ -145,7 +145,7 @@ static int __init power_imc_init(void)
 		power_imc_session_end();
 		return err;
 	}
-	/* Not in the probe: behind it the driver core can still fail, and takes the device away. */
+	/* Not in the probe: Linux's driver core may fail after it, and would unbind the device. */
 	power_imc_register_all(power_imc_found);
 	return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Memory that the hardware writes: pages of cores and threads, buffers of records. All of it is
- * freed at once, after the engines have been stopped (engine.c). If one could not be, none of it
- * is.
+ * freed together, after the engines have been stopped (engine.c). If an engine could not be
+ * stopped, none of it is freed.
  */
 #include <linux/export.h>
 #include <linux/kmemleak.h>
@@ -17,10 +17,10 @@ struct power_imc_memory {
 };
 
 /**
- * power_imc_memory_alloc() - memory that the hardware may write, while the device is bound.
+ * power_imc_memory_alloc() - allocate memory that the hardware may write while the device is bound.
  * @imc: the device
  * @size: in bytes, a power of two; it is aligned to that
- * @cpu: on whose node, if there is memory
+ * @cpu: allocate on its node, if that has memory
  *
  * Context: may sleep.
  * Return: the memory, zeroed, in the linear map; NULL if there is none.
@@ -62,8 +62,8 @@ static void power_imc_memory_free(void *data)
  * power_imc_memory_init() - make ready for power_imc_memory_alloc().
  * @imc: the device
  *
- * The memory is freed when the device goes. Whatever has to end before that, such as the engines,
- * has to be a later action of the device.
+ * The memory is freed when the device is removed. Whatever has to end before that, such as the
+ * engines, has to be a later action of the device.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -4,8 +4,8 @@
  *
  * The firmware hands over a catalog of units (catalog.c). Each becomes a PMU: nest units (nest.c)
  * are counted by a microcode per chip; core and thread units (count.c) by an engine in each core
- * (engine.c), which writes to memory (memory.c) by itself. Both are switched through the firmware
- * (firmware.c).
+ * (engine.c), which writes to memory (memory.c) on its own. Both are started and stopped through
+ * the firmware (firmware.c).
  *
  * Trace units (trace.c) are the same engine in another mode: its records (ring.c) are drained,
  * thinned out (thin.c), and become perf's samples (sample.c).
@@ -16,7 +16,7 @@
  * session.c; engine.c; firmware.c, memory.c, ring.c, thin.c, sample.c.
  *
  * Locks, outermost first: power_imc_trace_mutex (who allocates rings), power_imc.memory_lock (the
- * list of memory). And with interrupts off and none inside another: power_imc_core.lock,
+ * list of memory). Taken with interrupts off, and never inside one another: power_imc_core.lock,
  * power_imc_chip.lock, power_imc_session_lock. All may be taken in event_init, so what waits for
  * hotplug is left to a work item (session.c).
  */
@@ -35,8 +35,8 @@
 #include "regs.h"
 
 /*
- * How long the hardware may go on writing after STOP or a write of LDBAR. No source tells, so this
- * is by far too long.
+ * How long the hardware may go on writing after STOP or a write of LDBAR. No source says, so this
+ * is deliberately generous.
  */
 #define POWER_IMC_LINGER_MS	50
 
@@ -56,7 +56,7 @@ enum power_imc_generation { POWER_IMC_UNKNOWN, POWER_IMC_P9, POWER_IMC_P10 };
 
 /* A core's registers that are reached by SCOM. */
 enum power_imc_scom {
-	POWER_IMC_SCOM_PDBAR,		/* where the core counts to, a real address */
+	POWER_IMC_SCOM_PDBAR,		/* real address of the page that the core writes */
 	POWER_IMC_SCOM_HTM,		/* starts and stops the engine */
 	POWER_IMC_SCOM_EVENT_MASK,
 	POWER_IMC_SCOM_TRACE,		/* what triggers a trace record */
@@ -109,12 +109,12 @@ struct power_imc_unit {
 /**
  * struct power_imc_firmware - a way to start and stop engines. Called on any CPU, in any context.
  * @name: for messages
- * @init_core: let a core count to @page (a real address), engine off
+ * @init_core: set up a core to count into @page (a real address), engine off
  * @init_trace: let a core trace, engine off
  * @core: start or stop a core's engine
  * @trace: the same, in trace mode
- * @running: 1 if an engine is on, 0 if not, or a negative errno if that cannot be told;
- *	@answer is memory for it, in the linear map
+ * @running: 1 if an engine is on, 0 if not, or a negative errno if that is not known; @answer is
+ *	memory for it, in the linear map
  * @nest: resume or pause a chip's microcode
  *
  * @pir is the hardware number of a thread of the core or chip. In a fused core it stands for the
@@ -138,10 +138,10 @@ struct power_imc_core {
 	bool paused;			/* kept off, whether it has users or not */
 	bool failed;			/* could not be started again, which has been reported */
 	bool stuck;			/* could not be stopped: may be on without users */
-	bool tells;			/* power_imc_firmware.running tells the truth */
+	bool tells;			/* power_imc_firmware.running can be relied on */
 	unsigned int restarts;		/* number of times that the engine was found off */
 	__be64 answer;			/* for power_imc_firmware.running */
-	void *page;			/* POWER_IMC_PAGE_SIZE, where the core counts to */
+	void *page;			/* POWER_IMC_PAGE_SIZE; the core writes its counts there */
 	u32 pir;			/* of the first thread; pir ^ 1 is in the other half */
 	unsigned int halves;
 	unsigned int awake;		/* halves with a CPU online, a bit each; under lock */

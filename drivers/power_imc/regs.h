@@ -47,7 +47,7 @@
 #define POWER_IMC_PIR_CORE		GENMASK(7, 2)
 #define POWER_IMC_HALF_THREADS		4	/* of a core that is not fused */
 
-/* Two cores that are fused: their threads take turns in the numbers. */
+/* Two fused cores: their threads have alternating numbers. */
 #define POWER_IMC_PIR_FUSED		GENMASK(6, 3)
 #define POWER_IMC_PIR_FUSED_HALF	GENMASK(0, 0)
 
@@ -75,9 +75,9 @@ enum power_imc_nest_command {
 };
 
 /*
- * POWER9's microcode posts counters in groups. Each begins with a count of updates begun
- * and ends with one of updates done: they differ while it posts. In the two groups after these, G6
- * and G7, they always differ: a post of G7 counts up the count that G6 begins with.
+ * POWER9's microcode posts counters in groups. Each begins with a count of updates begun and ends
+ * with one of updates done: they differ while it posts. In the two groups after these, G6 and G7,
+ * they always differ: a post of G7 increments the count at the beginning of G6.
  */
 #define POWER_IMC_NEST_GROUP_SIZE	0x110
 #define POWER_IMC_NEST_GROUPS		5

@@ -20,7 +20,7 @@ struct power_imc_record {
 #define POWER_IMC_RECORD_PR	BIT_ULL(62)	/* POWER10 */
 
 /**
- * struct power_imc_ring - where reading a ring has come to.
+ * struct power_imc_ring - the state of reading a ring.
  * @base: slot 0
  * @slots: number of slots, a power of two
  * @limit: no record's timebase can be beyond this one; set before records are taken
@@ -43,7 +43,7 @@ struct power_imc_ring {
 	u64 restarted;			/* timebase of that */
 	u32 behind;			/* slots of the writer's last lap still to be read, or 0 */
 	__be64 mark;			/* raw timebase of the slot before next, unless lapped */
-	u64 newest;			/* timebase: what is wanted is later than this */
+	u64 newest;			/* timebase: only later records are wanted */
 	u64 horizon;			/* timebase of the lap's newest record */
 	u64 interval;			/* between records, in timebase ticks, in the lap */
 	bool fresh;			/* where the writer began is not known yet */

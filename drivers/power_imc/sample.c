@@ -8,7 +8,7 @@
  * of just our event.
  *
  * Everything about a sample is passed in its perf_sample_data. The event itself is never changed
- * for a moment, since a fork may copy it at any time.
+ * temporarily, since a fork may copy it at any time.
  */
 #include <linux/export.h>
 #include <linux/perf_event.h>
@@ -23,12 +23,15 @@
 
 /* Where the kernel's half of addresses begins. */
 #define POWER_IMC_KERNEL_ADDRESS	0xc000000000000000ULL
-/* Below are interrupts in real mode: no program may have memory there (mmap_min_addr). */
+/*
+ * Lower addresses are interrupt handlers in real mode: no program may map memory there
+ * (mmap_min_addr).
+ */
 #define POWER_IMC_USER_ADDRESS		0x10000ULL
 
 /*
- * A sample with nothing but these parts is written by power_imc_trace_event.output alone. The task
- * and the CPU are the same in all of a drain. The record tells the rest.
+ * A sample with nothing but these parts needs only power_imc_trace_event.output. The task and the
+ * CPU are the same in all of a drain. The record has the rest.
  */
 #define POWER_IMC_SAMPLE_OF_TASK	(PERF_SAMPLE_TID | PERF_SAMPLE_CPU | PERF_SAMPLE_ID | \
 					 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_IDENTIFIER)
@@ -46,7 +49,7 @@
  * @has_user: the task is no kernel thread. A kernel thread at a low address executes the kernel or
  *	firmware in real mode
  *
- * On POWER10 the record tells the mode. Before, only its address does.
+ * On POWER10 the record has the mode. Before, only its address does.
  *
  * Return: the mode; before POWER10 a guest's record gets the host's.
  */
@@ -122,8 +125,8 @@ static void power_imc_sample_set_chain(struct perf_sample_data *data,
 }
 
 /*
- * perf_tp_event() calls this in the end. The call chain is the address alone, since the stacks are
- * those of now and not of the record.
+ * perf_tp_event() calls this in the end. The call chain has only the address, since the current
+ * stacks are not those of the record.
  */
 static void power_imc_sample_overflow(struct perf_event *event, struct perf_sample_data *data,
 				      struct pt_regs *regs)
@@ -147,7 +150,7 @@ static void power_imc_sample_overflow(struct perf_event *event, struct perf_samp
 }
 
 /**
- * power_imc_sample_attach() - samples of an event are made here.
+ * power_imc_sample_attach() - have this file make an event's samples.
  * @te: the event
  * @parent: the event that it is inherited from, or NULL
  *
@@ -258,10 +261,10 @@ static void power_imc_sample_output(struct power_imc_trace_event *te,
 /**
  * power_imc_sample_deliver() - make a sample of the record in power_imc_trace_event.sample.
  * @te: the event
- * @mode: power_imc_record_mode(); perf cannot be told of guests
+ * @mode: power_imc_record_mode(); perf has no way to learn of guests
  *
  * The sample has the current task, the record's time, a call chain of one address, and as raw data
- * a struct trace_entry with the record after it. Its registers have only what the record tells.
+ * a struct trace_entry with the record after it. Its registers have only what the record says.
  *
  * Context: interrupts off, between power_imc_sample_begin() and power_imc_sample_end().
  * Return: false if this CPU is in the middle of making another software event's sample.

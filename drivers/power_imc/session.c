@@ -7,19 +7,17 @@
  * time: to the kind that has events open or an engine on. LDBAR of a thread may act late, so the
  * next kind begins a little after the one before.
  *
- * While events are open, the first two also until their engines are off:
+ * The following happens while events are open; the first two continue until the engines are off:
  *
- *  - CPUs are kept from deep idle states. A core that sleeps deeply loses the registers of its
- *    engine, and the firmware has all of them restored but the one that starts it.
+ *  - CPUs are kept from deep idle states. In deep sleep a core loses the registers of its engine,
+ *    and the firmware restores all of them except the one that starts it.
  *  - Each engine is looked at now and then, and started again if it is off. A user may let CPUs
  *    sleep deeply all the same, or another program may stop an engine.
- *  - Traces see each switch of tasks, and the end of each task, which has no number any more when
- *    it is switched away from for the last time. perf tells modules of neither, but tracepoints
- *    do.
+ *  - Traces see each task switch, and the exit of each task, which has no pid left at its last
+ *    switch. perf reports neither to modules, but tracepoints do.
  *
- * And at all times a CPU that comes online gets a clean LDBAR. A CPU that was offline when the
- * module was loaded has what a predecessor left there. The engine of its core is off until that is
- * cleared.
+ * At all times, a CPU that comes online gets a clean LDBAR: if it was offline when the module was
+ * loaded, LDBAR has what a predecessor left. The engine of its core is off until LDBAR is cleared.
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
@@ -63,11 +61,11 @@ static struct power_imc *power_imc_session_imc;
 
 static DEFINE_RAW_SPINLOCK(power_imc_session_lock);	/* taken in IPIs */
 /* Under power_imc_session_lock: */
-static enum power_imc_type power_imc_session_type;	/* the kind that has the engines, or had */
+static enum power_imc_type power_imc_session_type;	/* the kind that has or last had them */
 static unsigned int power_imc_session_events;		/* number of open events */
-static unsigned int power_imc_session_holders;		/* boxes with power, stuck engines */
-static u64 power_imc_session_left;			/* time when the last of both left, ns */
-static u64 power_imc_session_ready;			/* time when LDBAR has acted, ns */
+static unsigned int power_imc_session_holders;		/* engaged boxes, stuck engines */
+static u64 power_imc_session_left;			/* when events + holders became 0, ns */
+static u64 power_imc_session_ready;			/* when LDBAR has taken effect, ns */
 static bool power_imc_session_traced;			/* LDBAR of CPUs may still trace */
 static void (*power_imc_session_switched)(int cpu);	/* called at task switches */
 static bool power_imc_session_probes;			/* the probes are registered */
@@ -146,7 +144,7 @@ static unsigned int power_imc_session_change(unsigned int *count, int more)
 	return now;
 }
 
-/* A box or an engine of a kind of unit needs the engines. */
+/* Claim the engines for one more holder. */
 VISIBLE_IF_KUNIT int power_imc_session_hold(enum power_imc_type type)
 {
 	return power_imc_session_claim(type, &power_imc_session_holders);
@@ -244,7 +242,7 @@ static s32 power_imc_idle_limit_wanted(void)
 	return max_latency ?: POWER_IMC_NO_LIMIT;
 }
 
-/* After the claim, or the work item may end the request. */
+/* Call this after the claim, or the work item may end the request. */
 static void power_imc_idle_hold(void)
 {
 	if (!cpu_latency_qos_request_active(&power_imc_session_request))
@@ -252,7 +250,10 @@ static void power_imc_idle_hold(void)
 	mutex_lock(&power_imc_idle_mutex);
 	if (!power_imc_idle_held) {
 		cpu_latency_qos_update_request(&power_imc_session_request, power_imc_session_limit);
-		/* A CPU of one half of a fused core starts both: await that the other wakes up. */
+		/*
+		 * A CPU of one half of a fused core starts both: wait until the other half is
+		 * awake.
+		 */
 		if (power_imc_halves() > 1)
 			kick_all_cpus_sync();
 		power_imc_idle_held = true;
@@ -261,8 +262,8 @@ static void power_imc_idle_hold(void)
 }
 
 /*
- * Not before all engines are off. The CPU that stops a fused core's engines is in one half of it.
- * If the other half slept deeply, it would not answer.
+ * Allow deep sleep only once all engines are off. A fused core's engines are stopped by a CPU of
+ * one half; if the other half were in deep sleep, it would not answer.
  */
 static void power_imc_idle_drop(void)
 {
@@ -274,7 +275,7 @@ static void power_imc_idle_drop(void)
 	mutex_unlock(&power_imc_idle_mutex);
 }
 
-/* The task that goes is still current; interrupts are off. */
+/* The outgoing task is still current; interrupts are off. */
 static void power_imc_sched_switch(void *data, PMU_SCHED_SWITCH_ARGS)
 {
 	power_imc_session_switched(smp_processor_id());
@@ -327,8 +328,8 @@ static void power_imc_probes_unregister(void)
 
 /*
  * Register probes if there are traces, and unregister them if there are none. Only the work item
- * does so, since tracepoints are changed with hotplug held off. An event that is opened must not
- * wait for that without end (core.h), and when an event is freed perf may hold a lock that hotplug
+ * does so, since tracepoints are changed with hotplug held off. An open must not wait for that
+ * indefinitely (drivers/core/core.h), and when an event is freed perf may hold a lock that hotplug
  * takes.
  */
 static void power_imc_probes_adjust(void)
@@ -388,7 +389,10 @@ static void power_imc_session_run(struct work_struct *work)
 	struct power_imc *imc = power_imc_session_imc;
 
 	power_imc_probes_adjust();
-	/* Asked once: nobody queues this work when the last engine goes off meanwhile. */
+	/*
+	 * Check only once: if the last engine goes off after this, nothing else queues this work
+	 * again.
+	 */
 	if (!power_imc_session_is_used()) {
 		power_imc_idle_drop();
 		return;
@@ -401,8 +405,9 @@ static void power_imc_session_run(struct work_struct *work)
 }
 
 /*
- * LDBAR may still act as the kind before wanted, and that of traces stays until an engine is surely
- * off. All who open an event of the next kind at once do this.
+ * LDBAR may still act as the previous kind set it, and that of traces is left until the engines are
+ * certainly off. If several events of the next kind are opened at the same time, each open does
+ * this.
  */
 static void power_imc_session_await_ldbar(enum power_imc_type type)
 {
@@ -419,7 +424,7 @@ static void power_imc_session_await_ldbar(enum power_imc_type type)
 }
 
 /**
- * power_imc_session_open() - an event is opened: have the engines for its kind of unit.
+ * power_imc_session_open() - an event is opened: claim the engines for its kind of unit.
  * @type: POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD or POWER_IMC_TYPE_TRACE
  * @switched: for a trace, called when a CPU switches tasks, or one ends: on that CPU, interrupts
  *	off, while the old task is still current; the same for all events
@@ -503,18 +508,18 @@ static int power_imc_cpu_prepare(unsigned int cpu)
 	return err;
 }
 
-/* The CPU did not come online after all, or has gone offline. */
+/* The CPU failed to come online, or is now offline. */
 static int power_imc_cpu_dead(unsigned int cpu)
 {
 	struct power_imc_core *core = power_imc_core_of(power_imc_session_imc, cpu);
 
-	/* On its way out it may have engaged a box, and so come back. */
+	/* While it went offline it may have engaged a box, which marked its half as awake again. */
 	power_imc_engine_leave(core, cpu);
 	power_imc_engine_resume(core);
 	return 0;
 }
 
-/* On @cpu. Its boxes may have been engaged already; then they have waited for their engine. */
+/* On @cpu. Its boxes may have been engaged already; then their engine is started only now. */
 static int power_imc_cpu_online(unsigned int cpu)
 {
 	struct power_imc_core *core = power_imc_core_of(power_imc_session_imc, cpu);
@@ -525,8 +530,8 @@ static int power_imc_cpu_online(unsigned int cpu)
 	local_irq_restore(flags);
 	power_imc_engine_arrive(core);
 	/*
-	 * LDBAR was not clean. If a box was engaged, that may have cleared it a moment ago: let it
-	 * act.
+	 * LDBAR was not clean. It may have been cleared only just now, when a box was engaged: wait
+	 * until that has taken effect.
 	 */
 	if (core->paused)
 		power_imc_engines_wait();
@@ -548,8 +553,8 @@ static void power_imc_cpus_unwatch(void *unused)
 }
 
 /**
- * power_imc_session_watch_cpus() - until the device goes, clear LDBAR of every CPU that comes
- * online, and know which halves of fused cores have one.
+ * power_imc_session_watch_cpus() - until the device is removed, clear LDBAR of every CPU that comes
+ * online, and know which halves of fused cores have an online CPU.
  * @imc: the device; its session has begun
  *
  * Return: 0 or a negative errno.

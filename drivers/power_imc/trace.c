@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * trace_imc: the hardware writes where a thread is, by itself and without interrupting it, and perf
- * gets samples. A box per CPU, with a ring of 256 KiB once an event needs its records.
+ * trace_imc: the hardware records where a thread executes, without interrupting it, and perf gets
+ * samples. A box per CPU, with a ring of 256 KiB once an event needs its records.
  *
  * The ring is drained before the hardware laps it, and before another task runs: a sample is of the
  * current task. The counters do not interrupt, so a timer on each CPU that traces does it.
  *
  * At the fastest rate that firmware sets up a record comes each 7.8 us, and a ring of 4096 is
  * lapped in 32 ms. A drain each millisecond finds 128. The timer looks at no more than
- * POWER_IMC_DRAIN_MOST slots at a time and comes back soon for the rest, which bounds the time
- * with interrupts off. When a task goes, all of its records have to be taken, a ring at most.
+ * POWER_IMC_DRAIN_MOST slots at a time and comes back soon for the rest, which bounds the time with
+ * interrupts off. When a task is switched out, all of its records have to be taken, a ring at most.
  *
  * perf sorts samples by time, within a window, so none may come much later than the others. All
- * CPUs drain at the same moments: what perf finds of one is as new as what it finds of another.
- * The timer comes more seldom, up to a quarter of a lap, only while its CPU idles and makes no
- * records. It is set anew when a task ends the idling. It stays armed when events come and go, and
- * ends by itself when there are none.
+ * CPUs drain at the same moments: what perf finds of one is as new as what it finds of another. The
+ * timer comes more seldom, up to a quarter of a lap, only while its CPU idles and makes no records.
+ * It is armed again when the CPU switches away from the idle task. It stays armed when events come
+ * and go, and stops on its own when there are none.
  */
 #include <linux/bits.h>
 #include <linux/cpuhotplug.h>
@@ -67,7 +67,8 @@ static void power_imc_drain_miss(struct power_imc_trace_event *te, u64 samples)
 }
 
 /*
- * The modes of lost records are not known, so an event that excludes one may be told of too many.
+ * The modes of lost records are not known, so an event that excludes one may report too many lost
+ * samples.
  */
 static void power_imc_drain_lost(struct power_imc_trace *trace, u64 lost)
 {
@@ -106,7 +107,7 @@ static bool power_imc_drain_take(struct power_imc_trace *trace, struct power_imc
 	return any;
 }
 
-/* There are many records in a drain. What is the same for all is made once. */
+/* A drain has many records. What is the same for all of them is computed once. */
 static void power_imc_drain_rest(struct power_imc_trace *trace, struct power_imc_sample *sample,
 				 u32 *budget)
 {
@@ -123,7 +124,7 @@ static void power_imc_drain_rest(struct power_imc_trace *trace, struct power_imc
 		power_imc_sample_end(te);
 }
 
-/* Returns the time. No record of a time beyond the limit is good. */
+/* Set the ring's limit: a record with a later timebase is bad. Returns the timebase now. */
 static u64 power_imc_drain_limit(struct power_imc_trace *trace)
 {
 	u64 now = get_tb();
@@ -162,7 +163,8 @@ static noinline void power_imc_drain(struct power_imc_trace *trace)
  * @now: the time
  * @interval_ns: until the timer is due
  *
- * Return: the last moment before that at which all CPUs drain. A short interval ends exactly.
+ * Return: the last common drain time of all CPUs before the timer is due; for a short interval,
+ * exactly when it is due.
  */
 VISIBLE_IF_KUNIT u64 power_imc_drain_when(u64 now, u64 interval_ns)
 {
@@ -183,7 +185,10 @@ static void power_imc_drain_arm(struct power_imc_trace *trace)
 	hrtimer_start(&trace->timer, power_imc_drain_expires(trace), HRTIMER_MODE_ABS_PINNED_HARD);
 }
 
-/* The current task goes. With interrupts off, perhaps with the run queue's lock. */
+/*
+ * The current task is switched out or exits. Called with interrupts off, perhaps with the run
+ * queue's lock.
+ */
 static noinline void power_imc_drain_switched(struct power_imc_trace *trace)
 {
 	power_imc_drain(trace);
@@ -232,7 +237,7 @@ static enum hrtimer_restart power_imc_drain_timer(struct hrtimer *timer)
 /* Records that were written up to now belong to no event. With interrupts off. */
 static void power_imc_drain_pass(struct power_imc_trace *trace)
 {
-	/* It may take so long to pass over a whole ring that there are more. */
+	/* Passing over a whole ring may take so long that new records have come. */
 	if (power_imc_ring_pass(&trace->ring, power_imc_drain_limit(trace)))
 		power_imc_ring_pass(&trace->ring, power_imc_drain_limit(trace));
 }
@@ -305,7 +310,7 @@ static void power_imc_trace_set_period(struct power_imc_trace_event *te)
 	power_imc_trace_set_window(te, POWER_IMC_TRACE_LOAD, period);
 }
 
-/* A record does not tell idle, nor on POWER9 guests. */
+/* A record does not say whether the CPU was idle, nor, on POWER9, whether a guest ran. */
 static bool power_imc_trace_can_exclude(const struct perf_event_attr *attr)
 {
 	return !attr->exclude_idle &&
@@ -331,9 +336,9 @@ static int power_imc_trace_allocate(struct power_imc_trace *trace)
 }
 
 /*
- * A ring is allocated on first use and kept. An event on a CPU needs that CPU's ring; an event of
- * a task needs all rings, as it engages all boxes. A box without a ring cannot be engaged, which
- * then is reported for an event on a CPU.
+ * A ring is allocated on first use and kept. An event on a CPU needs that CPU's ring; an event of a
+ * task needs all rings, as it engages all boxes. A box without a ring cannot be engaged: an event
+ * on its CPU is then refused.
  */
 static void power_imc_trace_prepare(const struct perf_event *event)
 {
@@ -387,9 +392,9 @@ static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_ev
 	if (event->attr.sample_type & POWER_IMC_TRACE_CANNOT || pmu_attr_sigtrap(&event->attr))
 		return -EOPNOTSUPP;
 	/*
-	 * Inherited events share this session: each of them ends before its parent. Events of
-	 * tasks need switches as well: between tasks whose events are inherited from the same ones
-	 * perf schedules nothing.
+	 * Inherited events share this session: each of them ends before its parent. Events of tasks
+	 * need task switches as well: perf does not reschedule events between tasks whose events
+	 * are inherited from the same ones.
 	 */
 	err = power_imc_session_open(POWER_IMC_TYPE_TRACE, power_imc_trace_switched);
 	if (err)
@@ -461,8 +466,8 @@ static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int 
 }
 
 /*
- * LDBAR stays, and records are still written: to clear it under an engine that is on may stop a
- * machine, and when an engine is off after a stop is not known. The session clears it.
+ * LDBAR keeps its value, and records are still written: clearing it under a running engine may stop
+ * the machine, and it is not known how long after a stop an engine is off. The session clears it.
  */
 static void power_imc_trace_stop(struct pmu_box *box, struct pmu_event *ev, int idx)
 {
@@ -491,9 +496,9 @@ static const struct pmu_box_ops power_imc_trace_ops = {
 };
 
 /*
- * This CPU goes offline: it traces no more, and nobody can clear its LDBAR after this. The engine
- * is off before LDBAR is cleared, and until that has acted. If the firmware does not stop it, the
- * CPU has to stay.
+ * This CPU goes offline: it must stop tracing, since its LDBAR cannot be cleared later. The engine
+ * has to be off from before LDBAR is cleared until that has taken effect. If the firmware cannot
+ * stop it, the CPU has to stay online.
  */
 VISIBLE_IF_KUNIT int power_imc_trace_leave(struct power_imc_trace *trace)
 {
@@ -527,7 +532,7 @@ VISIBLE_IF_KUNIT int power_imc_trace_leave(struct power_imc_trace *trace)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_trace_leave);
 
-/* This CPU is online, or stays after all. Events may have started there already. */
+/* This CPU has come online, or its offline was refused. Events may have started there already. */
 VISIBLE_IF_KUNIT void power_imc_trace_arrive(struct power_imc_trace *trace)
 {
 	unsigned long flags;
@@ -551,7 +556,10 @@ static int power_imc_trace_cpu_offline(unsigned int cpu)
 	return power_imc_trace_leave(per_cpu(power_imc_trace_of, cpu));
 }
 
-/* A CPU that goes offline before its LDBAR is clear has to leave. */
+/*
+ * Remove the hotplug state last: a CPU that goes offline before its LDBAR is clear needs its
+ * callback.
+ */
 static void power_imc_trace_unwatch(void *data)
 {
 	struct power_imc *imc = data;

@@ -37,8 +37,8 @@ struct power_imc_sample;
 struct power_imc_trace_event {
 	struct list_head node;		/* power_imc_trace.events, while it is scheduled */
 	struct perf_event *event;
-	u64 period;			/* counts to a sample, at least a record's */
-	u64 record;			/* counts to a record */
+	u64 period;			/* counts per sample; at least those of a record */
+	u64 record;			/* counts per record */
 	/* Of thin.c: */
 	u64 skip;			/* records before the next sample */
 	s64 rest;			/* counts of its window that come after it */
@@ -51,7 +51,7 @@ struct power_imc_trace_event {
 	u64 count;			/* counts of a sample */
 	u64 counted;			/* counts of samples that perf has not added itself */
 	u8 modes;			/* bit per mode whose records the event wants */
-	bool plain;			/* nothing but output is wanted of a sample */
+	bool plain;			/* a sample needs only a call of output */
 	bool over;			/* the event has reached its limit, until it starts again */
 };
 
@@ -61,7 +61,7 @@ struct power_imc_sample {
 	u64 time;
 	bool user;
 	struct {
-		/* For perf_tp_event()'s struct trace_entry: 8 bytes, which RHEL 9 has more of. */
+		/* For perf_tp_event()'s struct trace_entry: 8 bytes upstream, more on RHEL 9. */
 		u64 skipped[DIV_ROUND_UP(sizeof(struct trace_entry), sizeof(u64))];
 		struct power_imc_record record;
 	} raw;

@@ -66,15 +66,17 @@
 	((struct irq_work){ .node = { .u_flags = IRQ_WORK_HARD_IRQ }, .func = (function) })
 #endif
 
-/* 5.15 ("smp: Introduce INIT_CSD()", of which the name is this). */
+/* 5.11 ("smp: Cleanup smp_call_function*()"). */
 #ifndef INIT_CSD
 #define INIT_CSD(csd, function, data) \
 	(*(csd) = (call_single_data_t){ .func = (function), .info = (data) })
 #endif
 
 /*
- * 5.14 ("genirq: Export affinity setter for modules"), told by what came with 5.17. Before, a
- * hint is how a module says it; one that is left would warn when the interrupt is freed.
+ * 5.14 ("genirq: Export affinity setter for modules"); conftest.sh looks for
+ * irq_set_affinity_and_hint(), which came with 5.17. In older kernels a module can only set a hint,
+ * which also sets the affinity. The hint is cleared at once, since freeing an interrupt that has
+ * one warns.
  */
 #ifndef HAVE_IRQ_SET_AFFINITY
 static inline int pmu_irq_set_affinity(unsigned int irq, const struct cpumask *cpus)
@@ -101,7 +103,7 @@ static inline void pmu_hrtimer_setup(struct hrtimer *timer,
 #define hrtimer_setup	pmu_hrtimer_setup
 #endif
 
-/* 6.7 ("perf: Support PMUs with parents"): before, a PMU is below no device. */
+/* 6.7 ("perf: Support PMUs with parents"): older kernels cannot place a PMU below a device. */
 #ifdef HAVE_PMU_PARENT
 #define pmu_set_parent(pmu, device)	((pmu)->parent = (device))
 #else
@@ -122,7 +124,7 @@ static inline void pmu_hrtimer_setup(struct hrtimer *timer,
 #define pm_sleep_ptr(ptr)	(IS_ENABLED(CONFIG_PM_SLEEP) ? (ptr) : NULL)
 #endif
 
-/* Dies are numbered over all packages on x86 alone. */
+/* Only x86 numbers dies across packages. */
 #ifndef topology_logical_die_id
 #define topology_logical_die_id(cpu)	topology_die_id(cpu)
 #endif
@@ -133,8 +135,8 @@ static inline void pmu_hrtimer_setup(struct hrtimer *timer,
 #endif
 
 /*
- * 6.1 ("perf: Add sample_flags to indicate the PMU-filled sample data"). Before, perf overwrites
- * what a driver knows of a sample, such as its time: PMU_SAMPLES_OF_THE_PAST.
+ * 6.1 ("perf: Add sample_flags to indicate the PMU-filled sample data"). Older kernels overwrite
+ * what the driver has filled in, such as the time: see PMU_SAMPLES_OF_THE_PAST.
  */
 #ifdef HAVE_SAMPLE_FLAGS
 #define pmu_sample_flags(data)	((data)->sample_flags)
@@ -142,14 +144,17 @@ static inline void pmu_hrtimer_setup(struct hrtimer *timer,
 #define pmu_sample_flags(data)	((u64) { 0 })
 #endif
 
-/* 6.3 ("perf/core: Save the dynamic parts of sample data size"): before, perf adds it up itself. */
+/*
+ * 6.3 ("perf/core: Save the dynamic parts of sample data size"): older kernels compute the size
+ * themselves.
+ */
 #ifdef HAVE_SAMPLE_DYN_SIZE
 #define pmu_sample_grow(data, bytes)	((data)->dyn_size += (bytes))
 #else
 #define pmu_sample_grow(data, bytes)	((void)(data), (void)(bytes))
 #endif
 
-/* 7.x exports perf_allow_cpu(). Before, a module cannot call it: <pmu/loans.h> asks otherwise. */
+/* 7.x exports perf_allow_cpu(). <pmu/loans.h> has a replacement for older kernels. */
 #ifdef HAVE_PERF_ALLOW_CPU
 #define pmu_allow_cpu()		perf_allow_cpu()
 #endif
@@ -176,9 +181,9 @@ static inline void pmu_hrtimer_setup(struct hrtimer *timer,
 #endif
 
 /*
- * The arguments of a probe, behind its first: 5.18 ("sched/tracing: Don't re-read p->state when
- * emitting sched_switch event") put a state before the tasks, 5.19 ("sched/tracing: Append
- * prev_state to tp args instead") behind them; 6.16 ("exit: move and extend sched_process_exit()
+ * The arguments of a tracepoint probe after the first: 5.18 ("sched/tracing: Don't re-read p->state
+ * when emitting sched_switch event") put a state before the tasks, 5.19 ("sched/tracing: Append
+ * prev_state to tp args instead") after them; 6.16 ("exit: move and extend sched_process_exit()
  * tracepoint").
  */
 #if defined(HAVE_SCHED_SWITCH_STATE_LAST)
@@ -198,8 +203,8 @@ static inline void pmu_hrtimer_setup(struct hrtimer *timer,
 #endif
 
 /*
- * Can samples be made of an earlier moment, and of the task that ran then? Where they cannot, what
- * makes them is still compiled and must not be used.
+ * Can a driver make a sample of an earlier moment and of the task that ran then? If not, the code
+ * for that is still compiled, but must not run.
  */
 #if defined(HAVE_SAMPLE_FLAGS) && defined(PMU_SCHED_SWITCH_ARGS) && defined(PMU_SCHED_EXIT_ARGS)
 #define PMU_SAMPLES_OF_THE_PAST	true
@@ -234,7 +239,7 @@ static inline void pmu_hrtimer_setup(struct hrtimer *timer,
 #endif
 
 /*
- * What an event sets in the words of its config that no PMU of ours has a field in: 6.3 ("perf: Add
+ * The config words in which no PMU of this suite has a field: 6.3 ("perf: Add
  * perf_event_attr::config3"), and config4 still newer.
  */
 static inline u64 pmu_attr_further_config(const struct perf_event_attr *attr)
@@ -251,7 +256,7 @@ static inline u64 pmu_attr_further_config(const struct perf_event_attr *attr)
 }
 
 /*
- * Where perf has what a PMU counts on a CPU, for all of the CPU: for <pmu/loans.h>. 6.2 ("perf:
+ * perf's context of a PMU's events on a CPU, not those of tasks, for <pmu/loans.h>. 6.2 ("perf:
  * Rewrite core context handling") and 6.15 ("perf/core: Detach 'struct perf_cpu_pmu_context' and
  * 'struct pmu' lifetimes") changed it.
  */
@@ -274,8 +279,9 @@ static inline u64 pmu_attr_further_config(const struct perf_event_attr *attr)
 #endif
 
 /*
- * Functions that only KUnit suites call from outside: static, unless the suites are built.
- * The kernel's header asks whether the kernel has KUnit, as those of distributions may.
+ * Functions that only KUnit suites call from outside: static, unless the suites are built. The
+ * kernel's header goes by the kernel's CONFIG_KUNIT, which distributions may set: use it only for a
+ * build with suites.
  */
 #if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
 #include <kunit/visibility.h>

@@ -39,11 +39,11 @@ enum pmu_config_word { PMU_CONFIG, PMU_CONFIG1, PMU_CONFIG2, PMU_CONFIG_WORDS };
  * struct pmu_format - one field of the user ABI, a file in format/.
  * @name: the term, as in "event=0x04"
  * @mask: the field's bits; FIELD_GET() in the driver and the text in sysfs both use it
- * @word: which config word the bits are of
+ * @word: the config word that @mask is of
  * @digits: least number of hex digits when the core writes the field, as in "0x04"
  * @always: write the field in an event's text even if it is 0
- * @alias: another name for bits of other fields; written in an event's text if that has it in
- *	@shown, and then instead of those
+ * @alias: another name for bits of other fields; an event's text has it instead of those fields if
+ *	the event's @shown has this field's bit
  *
  * A bit of config, config1 or config2 that no format claims is reserved, as are all bits of the
  * words after these: events that set one are refused with -EINVAL.
@@ -64,7 +64,7 @@ struct pmu_format {
  * @scale: content of NAME.scale, the factor from counts to @unit, or NULL
  * @unit: content of NAME.unit, or NULL
  * @shown: bit n: field n of the formats is written even if it is 0
- * @asked: bit n: field n of the formats is the user's to give, written as "name=?"
+ * @asked: bit n: the user has to give field n of the formats; it is written as "name=?"
  */
 struct pmu_named_event {
 	const char *name;
@@ -99,8 +99,8 @@ enum pmu_tasks { PMU_TASKS_NEVER, PMU_TASKS_TOO, PMU_TASKS_ONLY };
 /* States in which perf and the hardware disagree about an event for a while. */
 enum pmu_transit {
 	PMU_TRANSIT_NONE,
-	PMU_TRANSIT_OUT,	/* perf took it out, and may put it back soon: it counts on */
-	PMU_TRANSIT_PARKED,	/* its context moves to another CPU: it counts on */
+	PMU_TRANSIT_OUT,	/* perf took it out, and may put it back soon: it keeps counting */
+	PMU_TRANSIT_PARKED,	/* its context moves to another CPU: it keeps counting */
 	PMU_TRANSIT_WAITING,	/* perf put it on a CPU that the box is leaving: it counts later */
 };
 
@@ -110,11 +110,11 @@ enum pmu_transit {
  *	pmu_box_ops.event_init, decides how often it is polled. 0: never wraps
  * @bound: most counts per second that are possible for the event; set by
  *	pmu_box_ops.event_init. A difference beyond it is not counted. 0: not known
- * @priv: the driver's: pmu_desc.event_size bytes, at first all zero; or if that is 0, set by
+ * @priv: for the driver: pmu_desc.event_size bytes, initially zero; or if that is 0, set by
  *	pmu_box_ops.event_init and freed by event_free
  * @claims_anew: what the event claims depends on the claims of other events; set by
- *	pmu_box_ops.event_init. Whenever perf puts another event beside it, it is stopped and
- *	unclaimed, and claims anew. Without this an event keeps what it has claimed
+ *	pmu_box_ops.event_init. Whenever perf adds another event, it is stopped and unclaimed, and
+ *	claims again. Without this an event keeps what it has claimed
  * @event: the perf event
  *
  * The other members belong to the core.
@@ -136,13 +136,13 @@ struct pmu_event {
 	struct list_head bearing;	/* in pmu_box.bearers */
 	unsigned int counting;		/* number of events that count with it */
 	atomic64_t prev;		/* raw value at the last fold */
-	u64 folded_ns;			/* a moment before that value was read */
+	u64 folded_ns;			/* time shortly before that value was read */
 	u64 folded_pass;		/* the pass in which it was read: pmu_box.pass */
 	/* Of any event: */
 	u64 poll_ns;
-	int last_idx;			/* the counter it had, to get the same again */
+	int last_idx;			/* the last counter it had; preferred in the next claim */
 	enum pmu_transit transit;
-	bool failed;			/* the device was gone: the event counts no more */
+	bool failed;			/* the device is gone: the event never counts again */
 	struct irq_work fail_irq;
 	struct work_struct fail_work;
 };
@@ -156,8 +156,8 @@ static inline struct pmu_event *pmu_event_of(const struct perf_event *event)
 /**
  * pmu_may_log() - may the log say why an event of the current task is refused?
  *
- * If every user could cause messages, any user could fill the log. Others only get the errno. The
- * question leaves no trace in the system's audit.
+ * If every user could cause messages, any user could fill the log. Other users get only the errno.
+ * The check itself is not recorded by audit.
  *
  * Context: event_init.
  * Return: true for users who may profile the system.
@@ -171,9 +171,9 @@ static inline bool pmu_may_log(void)
 /**
  * struct pmu_box_ops - the hardware verbs of one kind of box.
  *
- * event_init, event_free and counters know no box, only the kind of PMU: they are called
- * when the device may be going. owner_changed may sleep. The others are called on the
- * owner CPU with interrupts off, and not any more once the device has gone.
+ * event_init, event_free and counters get the kind of PMU and no box, since the device may be
+ * removed while they run. owner_changed may sleep. The others are called on the owner CPU with
+ * interrupts off, and, except unclaim and hand, never after the device is gone.
  *
  * Every driver needs event_init and read. Counters in memory that always run, and that any
  * number of events may read, need nothing else.
@@ -194,48 +194,46 @@ struct pmu_box_ops {
 	 * box of the PMU can be engaged, so the driver logs each box that cannot.
 	 */
 	int (*engage)(struct pmu_box *box);
-	/** @disengage: no event is open any more, or the last CPU of the scope leaves. */
+	/** @disengage: the last event was closed, or the last CPU of the scope goes offline. */
 	void (*disengage)(struct pmu_box *box);
 	/**
-	 * @owner_changed: @cpu will own the box after this returns. Until then no CPU owns it,
-	 * unless @cpu was about to go offline and stays after all: then its events have counted
-	 * all the time. Holds cpu_hotplug_lock.
+	 * @owner_changed: @cpu will own the box after this returns. Until then no CPU owns it, with
+	 * one exception: if the offline of the last CPU was refused, @cpu is that CPU, and its
+	 * events have counted throughout. Holds cpu_hotplug_lock.
 	 */
 	void (*owner_changed)(struct pmu_box *box, int cpu);
 	/**
-	 * @counters: the counters (bits 0 to 63) of which any one can count the event.
-	 * Any context.
+	 * @counters: a mask of the counters, 0 to 63, that can count the event. Any context.
 	 */
 	u64 (*counters)(const struct pmu_desc *desc, const struct pmu_event *ev);
 	/**
-	 * @claim: replaces counters if an event needs more than one counter number says:
-	 * reserve what it needs in @state, which is pmu_desc.state_size bytes, at first all
-	 * zero. On @trial nothing else may be changed: the core only asks whether a group
-	 * fits. Otherwise @state is the box's own, and @ev->priv may keep what was taken.
-	 * Returns 0; or -EAGAIN, and then @state of the box is as before.
+	 * @claim: used instead of counters if an event needs more than a single counter: reserve
+	 * what it needs in @state, which has pmu_desc.state_size bytes, initially zero. If @trial,
+	 * change nothing else: the core only checks whether a group fits. Otherwise @state is the
+	 * box's own, and @ev->priv may record what was taken. Returns 0; or -EAGAIN, and then
+	 * @state of the box is as before.
 	 */
 	int (*claim)(struct pmu_box *box, struct pmu_event *ev, void *state, bool trial);
 	/**
-	 * @unclaim: give back to @state what claim took for the event, not on trial; also once
-	 * the device has gone.
+	 * @unclaim: release in @state what claim took for the event; never called for a trial. Also
+	 * called after the device is gone.
 	 */
 	void (*unclaim)(struct pmu_box *box, struct pmu_event *ev, void *state);
 	/**
-	 * @hand: equal events share what one of them has claimed, and the other verbs are called
-	 * with that one alone. From now on it is @to, and no longer @from. The hardware may count
-	 * on. Also called once the device has gone. NULL: if there is a claim verb, events do
-	 * not share.
+	 * @hand: equal events share what one of them, the bearer, has claimed; the other verbs are
+	 * called only with the bearer. From now on the bearer is @to instead of @from. The hardware
+	 * may keep counting. Also called after the device is gone. NULL: if there is a claim verb,
+	 * events do not share.
 	 */
 	void (*hand)(struct pmu_box *box, struct pmu_event *from, struct pmu_event *to);
 	/**
-	 * @start: let counter @idx count the event once the box is thawed; the box is
-	 * frozen, but see pmu_desc.live. Returns the raw value that counting goes on from.
-	 * NULL: what read says.
+	 * @start: make counter @idx count the event once the box is thawed. The box is frozen, but
+	 * see pmu_desc.live. Returns the raw value from which counting continues. NULL: the core
+	 * gets that value from read.
 	 */
 	u64 (*start)(struct pmu_box *box, struct pmu_event *ev, int idx);
 	/**
-	 * @stop: counter @idx need not count any more; the box is frozen, but see
-	 * pmu_desc.live.
+	 * @stop: counter @idx is no longer needed. The box is frozen, but see pmu_desc.live.
 	 */
 	void (*stop)(struct pmu_box *box, struct pmu_event *ev, int idx);
 	/**
@@ -246,14 +244,14 @@ struct pmu_box_ops {
 	void (*begin_read)(struct pmu_box *box);
 	/**
 	 * @hold: several events of the box are read in this pass as a group, while the counters
-	 * run. If the reads can be of one moment only when the counters stand, stop them here;
-	 * end_read lets them run again. May be called more than once in a pass. NULL: the
-	 * counters need not be stopped.
+	 * run. If reads can be of one moment only while the counters are stopped, stop them here;
+	 * end_read starts them again. May be called more than once in a pass. NULL: the counters
+	 * need not be stopped.
 	 */
 	void (*hold)(struct pmu_box *box);
 	/**
-	 * @end_read: a pass that began while the box was running is over. One that began
-	 * frozen ends with thaw instead.
+	 * @end_read: ends a pass that began while the box was running. A pass that began in a
+	 * frozen box ends with thaw instead.
 	 */
 	void (*end_read)(struct pmu_box *box);
 	/**
@@ -264,16 +262,15 @@ struct pmu_box_ops {
 	 */
 	int (*read)(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value);
 	/**
-	 * @read_exact: in a box that counts, the value of read may lack counts that are still on
-	 * their way to the counter. This sets @value to the one with all of them. Returns 0, or
-	 * an error if that is not possible without a freeze. NULL: it never is possible, or
-	 * read is exact; see pmu_desc.live.
+	 * @read_exact: in a running box, read may miss counts that have not reached the counter
+	 * yet. This sets @value to the value that includes them. Returns 0, or an error if that
+	 * needs a freeze. NULL: it always needs a freeze, or read is exact; see pmu_desc.live.
 	 */
 	int (*read_exact)(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value);
 	/**
 	 * @restarted: the event's counter is too wide to wrap, but its value is less than at the
-	 * last read: it was started anew, at 0. The core adds what it has counted since. Any
-	 * context, also an NMI. NULL: a counter whose value is less has wrapped.
+	 * last read: it has restarted at 0. The core adds what it has counted since. Any context,
+	 * including an NMI. NULL: a smaller value means that the counter has wrapped.
 	 */
 	void (*restarted)(struct pmu_box *box, struct pmu_event *ev);
 	/** @freeze: stop all counters of the box together. */
@@ -286,22 +283,24 @@ struct pmu_box_ops {
  * struct pmu_desc - a kind of PMU. Has to live as long as the driver's module.
  * @owner: the driver's module; pinned while an event is open
  * @ops: hardware verbs
- * @parent: for a PMU that is one device, or NULL: the PMU hangs below it in sysfs, where
- *	the kernel can do that, and links to it as "device" in any case; CPUs of its
- *	NUMA node are preferred as owners
+ * @parent: the device, if the PMU is of one device, or NULL. The PMU is below it in sysfs, on
+ *	kernels that can do so, and has a link "device" to it on all kernels; CPUs of its NUMA node
+ *	are preferred as owners
  * @scope: which CPUs share a box
  * @tasks: whether events may belong to tasks; if so there is no cpumask
- * @sampling: events sample, by the driver's own means; those that do not are refused with
- *	-ENOENT, so that perf stat says that they are not supported. Otherwise events count
+ * @sampling: events sample, by the driver's own means; an event that only counts is refused with
+ *	-ENOENT, so that perf stat reports it as not supported. If false, events count and cannot
+ *	sample
  * @excludes: the driver's event_init looks at attr.exclude_*; otherwise events that set
  *	one are refused
- * @live: start and stop are also called while the box counts, for an event that starts or stops by
- *	itself: then start lets it count at once, and the event is read for the last time after stop
+ * @live: start and stop are also called in a running box, for an event that starts or stops on its
+ *	own: start then makes it count at once, and the last read comes after stop
  * @privileged: events are only for users with CAP_PERFMON; others get -EACCES. If there is an
  *	engage, this holds for events of tasks anyway, since they engage all boxes
  * @width: width of the counters in bits, 1 to 64
  * @state_size: for pmu_box_ops.claim, in bytes
- * @event_size: of pmu_event.priv, in bytes: one allocation for each event, which forks make
+ * @event_size: size of pmu_event.priv, in bytes. It is part of the event's allocation, so that a
+ *	fork allocates once for each event that it inherits
  * @formats: user ABI
  * @nr_formats: length of @formats
  * @events: named events

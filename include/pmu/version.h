@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The version of the suite: whatever else says one is made from this, or compared with it. */
+/*
+ * The suite's version. Every other place that states it is generated from this or checked against
+ * it.
+ */
 #ifndef PMU_VERSION_H
 #define PMU_VERSION_H
 

@@ -30,9 +30,9 @@ class Arch:
     caller: tuple           # how gdb finds the caller of a function of the kernel, for the assembler
     secure_boot: tuple = () # packages of firmware, shim and GRUB
     twin_initcall: str = "" # of an in-tree driver that is built in
-    emulated: str = ""      # what the kernel is to be told since its machine's time is that of a busy host
+    emulated: str = ""      # kernel parameters for a guest whose clock runs with that of a busy host
     tsc: bool = False       # does it count time by the host's time stamp counter?
-    quick: str = ""         # what comes to guest.QUICK
+    quick: str = ""         # kernel parameters in addition to guest.QUICK
     debug_flags: str = ""   # of the compiler, for modules that gdb debugs
     entries: tuple = (0,)   # where a function may be entered, in bytes from its symbol
     orc: tuple = ()         # @caller of a kernel that has ORC's tables, which gdb cannot read, and no frame pointers: unknown
@@ -48,7 +48,7 @@ ARCHES = {a.name: a for a in (
          qemu="x86_64", qemu_package="qemu-system-x86", machine=("-nodefaults",), serial_bus="pcie.0", threads=1,
          memory="1G", image="arch/x86/boot/bzImage", console="ttyS0",
          default_model="snbep", pmu="intel_imc", twins=("intel-uncore",),
-         # Or it panics if ten ticks do not come in time. Under KVM the kernel decides so by itself.
+         # Without this, it panics if ten ticks do not come in time. Under KVM it skips that check on its own.
          emulated="no_timer_check", tsc=True,
          first_argument="rdi",
          caller=(".cfi_def_cfa rbp, 16", ".cfi_offset rbp, -16", ".cfi_offset rip, -8"),
@@ -61,9 +61,9 @@ ARCHES = {a.name: a for a in (
          first_argument="x0",
          # x29 points to the caller's x29, where the caller's frame begins, and to the return address: expressions say so.
          caller=(".cfi_escape 0x0f, 3, 0x8d, 0, 6", ".cfi_escape 0x10, 29, 2, 0x8d, 0", ".cfi_escape 0x10, 30, 2, 0x8d, 8"),
-         # A kernel at a random address does not hear of mitigations=off.
+         # With KASLR, mitigations=off does not turn off KPTI.
          quick="kpti=off",
-         # Where room for ftrace begins a function, GCC's debug information begins behind it, and gdb stops twice.
+         # If a function begins with space for ftrace, GCC's debug information begins after it, and gdb stops twice.
          debug_flags="-fpatchable-function-entry=0"),
     # With -nodefaults there would be no root ports, and nothing that powers the machine off. A
     # port has one slot: pcie.0 is the first one's.

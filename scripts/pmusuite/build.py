@@ -43,7 +43,7 @@ def kbuild(arch):
 
 
 def own_mounts(mounts="/proc/self/mountinfo"):
-    """What begins a command whose mounts are its own."""
+    """The first words of a command that runs in its own mount namespace."""
     if not any(line.split()[4] == "/" for line in Path(mounts).read_text().splitlines()):
         raise Error("/ is no mount point, as in a plain chroot, so a command cannot have mounts of its own; "
                     "leave the chroot, run mount --bind ROOT ROOT, and enter it again")
@@ -88,8 +88,8 @@ def sources_key(arch, suites):
 
 
 def is_sparse_asked(kernel, suites):
-    """Does sparse look at this build every day? It takes as long as the compiler, and what it looks for is the same in all
-    builds of a file: so one of them that users have, and the one with the suites."""
+    """Does sparse look at this build every day? It takes as long as the compiler, and finds the same in all builds of a
+    file. So it looks at one build that users have, and at the one with the suites."""
     return suites if kernel.series == "kunit" else kernel.series == stock.STOCK[-1]
 
 

@@ -22,7 +22,7 @@ TREE = Path(__file__).resolve().parents[2]
 ROOT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pmu-suite"
 PARTIAL = ".partial"    # ends the name of an entry that is being built or removed
 
-LEAST = 20 << 20    # bytes: with less left on the cache's disk whatever fails has failed for that
+LEAST = 20 << 20    # bytes: with less free space on the cache's disk, any failure is blamed on that
 FULL = f"no space left: free some, or set XDG_CACHE_HOME to a larger disk (the cache is {ROOT})"
 
 
@@ -119,7 +119,7 @@ def entry(kind, key, build):
 
 
 def bound(command):
-    """@command, killed by the kernel if the thread that started it ends first, whatever ends that."""
+    """@command, which the kernel kills when the thread that started it ends, for whatever reason."""
     return ["setpriv", "--pdeathsig", "KILL", *map(str, command)]
 
 
@@ -160,7 +160,7 @@ def is_full():
 
 
 def _keep_traceback():
-    """Where the details of what is being handled are, to be said after the sentence."""
+    """Keep the traceback of the exception that is being handled; returns the words that say where, for the message."""
     text = traceback.format_exc()
     if os.environ.get("PMU_DEBUG"):
         return f"\n{text}"
@@ -194,7 +194,7 @@ def main(function):
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
     except BrokenPipeError:
-        # Whoever read the output has seen enough; the interpreter is not to complain when it flushes.
+        # The reader has closed the pipe. Keep the interpreter from reporting that when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(128 + signal.SIGPIPE)
     except Exception as error:

@@ -25,7 +25,7 @@ def of_round(jobs, seed, size=1):
 
 
 def next_size(size, took, left):
-    """Of the next round, where one of @size took so many seconds, and so many are left; 0: there is no time for one.
+    """The size of the next round, if one of @size took @took seconds, and @left seconds are left; 0: no time for one.
 
     Twice the size: from some round on nothing is left out any more.
     """

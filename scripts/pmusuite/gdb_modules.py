@@ -51,7 +51,7 @@ class Loading(gdb.Breakpoint):
 def watch(modules, register, entries, symbols):
     """@entries: where a function may begin, in bytes from its symbol; @symbols: the kernel's file."""
     modules = Path(modules)
-    # A module knows the kernel's structures, and is in nobody's way before it has a place.
+    # A module has the types of the kernel's structures, and does no harm before it has an address.
     gdb.execute(f"symbol-file {modules}/pmu_core.ko", to_string=True)
     module = gdb.lookup_type("struct module").pointer()
     gdb.execute(f"file {symbols}", to_string=True)

@@ -24,7 +24,7 @@ DIED = 125          # no status came: the guest did not get that far
 TIMEOUT = 124       # as of timeout(1)
 UNSOUND = 99        # the kernel complained, whatever the command said
 LOST = (DIED, TIMEOUT, UNSOUND)
-STOP = threading.Event()    # somebody has had enough: guests that run are killed
+STOP = threading.Event()    # set when the user interrupts: guests that run are killed
 PMU_DRIVER = "scripts/packaging/pmu-driver"
 
 # For an installed Debian: its systemd runs a command at the end of the boot, and then ends the machine.
@@ -38,11 +38,11 @@ QUICK = "mitigations=off init_on_alloc=0 cryptomgr.notests " \
     "initcall_blacklist=jent_mod_init,bpf_tcp_ca_kfunc_init,bpf_dummy_struct_ops_init"
 QUICK_SERIES = ("6.1", "6.12", "kunit")     # what runs every day
 
-# Time is that of executed instructions, and chance has a seed.
+# Time advances with executed instructions, and random numbers have a fixed seed.
 ICOUNT = ("-icount", "shift=2,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "7")
 TRACED = ("memory_region_ops_read", "memory_region_ops_write", "pci_cfg_read", "pci_cfg_write")
 
-# A sound kernel logs nothing of this. But up to 6.1 it warns of workqueues when it is told to make nodes up.
+# A healthy kernel logs none of these. But up to 6.1 it warns of workqueues if NUMA nodes are emulated.
 COMPLAINTS = re.compile(
     r"WARNING: (?!workqueue cpumask: online)|BUG: |Oops: |Kernel panic|general protection fault|"
     r"Unable to handle kernel|KASAN: |UBSAN: |INFO: possible|INFO: task .* blocked|possible circular locking|suspicious RCU usage|"
@@ -175,7 +175,7 @@ def _kernel_arguments(guest, kernel, models):
         arguments.append("panic_on_warn=1")
     if guest.arch.name == "x86_64":
         arguments.append(stuck.ARGUMENTS)
-    # Whoever counts a kernel's instructions wants those of users.
+    # Instructions are counted with what users have, so without QUICK, and at the same addresses each time.
     if guest.icount:
         arguments.append("nokaslr")
     elif kernel.series in QUICK_SERIES and not guest.installed and not guest.secure_boot:
@@ -248,7 +248,7 @@ def _qemu(guest, kernel, initramfs):
 
 
 def _pump(descriptor, sink):
-    """Pass a pipe on until its other end closes, even if nobody wants it: or the guest would wait for ever."""
+    """Forward a pipe until its other end closes, even if @sink fails: otherwise the guest would wait for ever."""
     def loop():
         wanted = True
         while data := os.read(descriptor, 65536):
@@ -266,7 +266,7 @@ def _pump(descriptor, sink):
 
 
 def wait(process, time_left):
-    """False if the time was over before the process was, or nobody waits for it any more."""
+    """Wait for @process. False if the time is over first, or STOP is set."""
     while (left := time_left()) > 0 and not STOP.is_set():
         try:
             process.wait(min(left, 1))
@@ -279,7 +279,8 @@ def wait(process, time_left):
 def _run(command, preload, time_left, sinks, shell, gdb=None, monitor=None):
     """Run QEMU with a port per sink; the console too, unless it is the user's terminal.
 
-    What a guest is at whose time is over goes to the console's sink, by the socket @monitor.
+    If the time is over, QEMU is asked by the socket @monitor what the CPUs are doing. The answer goes to the console's
+    sink.
     """
     writers, pumps, seen = [], [], ""
     if monitor:
@@ -383,7 +384,7 @@ def run(guest, out=None, err=None):
     patient = guest.shell or guest.gdb      # a person is at work there
     log, end = _start([guest], sinks, lambda begin: 1 if patient else begin + guest.timeout - time.monotonic())
     status = int(status) if status.strip().isdigit() else DIED
-    # A machine that dies behind the command has not run it well.
+    # If the machine dies after the command, the command has failed.
     return _judge(guest, log.decode(errors="replace"), end or status)
 
 
@@ -397,7 +398,7 @@ def run_in_turn(guests):
     turns = Turns([guest.timeout for guest in guests])
     log, end = _start(guests, turns.sinks(), turns.time_left, turns.token)
     outcomes, ended = [], turns.ended(log)
-    # A machine that dies behind a turn, or has no next one, has not survived that.
+    # If the machine dies after a turn, or does not begin the next one, that turn has failed.
     if end or len(ended) < len(guests):
         ended[-1].status = end or DIED
     for guest, turn in zip(guests, ended):

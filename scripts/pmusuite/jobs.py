@@ -268,7 +268,7 @@ def guest_jobs(name, file, text, group="guest"):
 
 
 def every_day(job, alike):
-    """Does "make test" have this guest? Not if another one of its file's, @alike, is the same but for a newer kernel.
+    """Does "make test" run this guest? Not if another guest of its file, in @alike, differs only in a newer kernel.
 
     Of files that run on both kernels the in-tree driver, as the referee, has the newer one.
     """
@@ -300,7 +300,7 @@ def guests(group="guest"):
 def soak():
     yield from guests("soak")
     yield from kunit("soak")
-    # No result of a test hangs on gdb, and what it needs is built for it alone.
+    # No other job needs gdb, and what this one needs is built only for it.
     yield python("soak/gdb", "tests/gdb", sources=EVERYTHING)
 
 
@@ -309,8 +309,8 @@ def hostile():
 
 
 def kernels():
-    """The guests with our driver on the newest stock kernel that is tested every day, on the others; what the older one
-    that is tested every day is left out of; packages there; what files and pages ask for here."""
+    """The guests of "make test" with our driver and its newest stock kernel, on the kernels that it does not use; those
+    that it leaves out on its older stock kernel; packages; and what files and pages ask for."""
     yield Job("kernels/check", ("scripts/check", "kernels"), sources=ALL)
     # It also asks Debian for the headers of today.
     yield dataclasses.replace(python("kernels/packages", "tests/packages/everything.py", sources=ALL), keep=False)
@@ -396,7 +396,7 @@ def usual_seconds(job):
 
 
 def excerpt(log):
-    """Of a kernel's log what explains most: from the first complaint on, or the end."""
+    """The part of a kernel's log that explains most: from the first complaint on, or the end."""
     lines = log.splitlines()
     first = next((number for number, line in enumerate(lines) if guest.COMPLAINTS.search(line)),
                  max(0, len(lines) - LOG_LINES))
@@ -407,7 +407,7 @@ def judge(job, status, output, errors, log=""):
     """The results of a job that ended with @status."""
     results = ktap.results(output)
     lost = job.guest and status in guest.LOST
-    # Of a suite of which some cases were wanted others have none.
+    # If only some cases were selected, a suite without any of them has no results.
     if job.select and not status and "KTAP version" not in output:
         return []
     if lost or status and not any(result.status == ktap.FAILED for result in results):

@@ -40,7 +40,7 @@ class Mutation:
         only added needs all of them.
         """
         context = ["-C1"] if re.search(r"^-(?!-- )", self.path.read_text(), re.M) else []
-        # Above @tree there may be a repository; its names are not meant.
+        # @tree may lie inside another repository, which git must not use.
         done = subprocess.run(["git", "apply", *context, *options, self.path], cwd=tree, text=True, capture_output=True,
                               env={**os.environ, "GIT_CEILING_DIRECTORIES": str(tree.parent)}, check=False)
         if done.returncode:
@@ -70,5 +70,5 @@ def failures(results):
 
 
 def is_verdict(name, message):
-    """Has a test said so, or the kernel?"""
+    """Has a test or the kernel noticed the mutation?"""
     return name.rpartition(": ")[2] not in ADDED or message.startswith(DIED)

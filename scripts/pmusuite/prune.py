@@ -74,7 +74,8 @@ def _entries():
 
 
 def _packages():
-    """Those that no pin names: who runs only what results are not kept of leaves no stamp, and mirrors drop old versions."""
+    """Packages that no pin names. Pinned ones stay: a run whose results are not kept leaves no stamp of use, and mirrors
+    drop old versions."""
     wanted = pins.words()
     for path in (cache.ROOT / "debs").glob("**/*.deb"):
         arch = str(path.parent.relative_to(cache.ROOT / "debs"))

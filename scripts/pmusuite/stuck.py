@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the CPUs of a guest are at whose time is over, for whoever has to find out why.
+"""What the CPUs of a guest are doing when its time is over, to find out why.
 
 QEMU is asked for their registers, twice, so that one sees whether they move. Then all get an interrupt that none can
 mask: a kernel that is told to (ARGUMENTS), and POWER's always, prints where they are, and panics.

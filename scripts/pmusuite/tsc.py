@@ -35,7 +35,7 @@ def khz():
     except OSError:
         return None
     code.write(_RDTSC)
-    # Another thread of Python does not come between.
+    # PYFUNCTYPE keeps Python's lock, so no other Python thread runs in between.
     rdtsc = ctypes.PYFUNCTYPE(ctypes.c_uint64)(ctypes.addressof(ctypes.c_char.from_buffer(code)))
     first = _moment(rdtsc)
     time.sleep(_SECONDS)

@@ -12,8 +12,8 @@
  *
  * pmu-attr.h says what an EVENT is. --period: it samples.
  *
- * --check: after each time that worked. --undo: behind that; without it a module is unloaded. --then: after each time.
- * No command may fail.
+ * --check: a command after each success. --undo: one after --check's; without it a module is unloaded. --then: one
+ * after each try. No command may fail.
  *
  * --ours: only what a module asks for fails, itself or by what it calls; not what the kernel needs to load it. --but:
  * and FUNCTION is not among the callers. --most: of many allocations so many fail, chosen by the seed, one of each
@@ -304,7 +304,10 @@ static int attempt(unsigned int which, char **words, unsigned int n, unsigned in
 	return err;
 }
 
-/* How many allocations there are, none of which fails. What is allocated only once has been at the second time. */
+/*
+ * How many allocations there are, without a failure. The second run is counted: what is allocated only once is there by
+ * then.
+ */
 static unsigned int count(unsigned int which, char **words)
 {
 	unsigned int left;

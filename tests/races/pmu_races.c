@@ -178,7 +178,7 @@ static noinline void seen(void *pointer, size_t size, bool write, bool marked, u
 {
 	unsigned long address = (unsigned long)pointer;
 
-	/* What is named by its offset in a CPU's own memory nobody else has. */
+	/* An address that is an offset into per-CPU memory is not shared. */
 	if (in_nmi() || (long)address >= 0)
 		return;
 	if (READ_ONCE(nr_watched))
