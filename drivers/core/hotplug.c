@@ -203,7 +203,7 @@ static void pmu_box_move_events(struct pmu_box *box, int from, int to)
 }
 
 /* Runs on the new owner at the end of a migration. */
-static void pmu_box_settle(void *data)
+static void pmu_box_finish_move(void *data)
 {
 	struct pmu_box *box = data;
 	struct pmu_event *ev, *next;
@@ -239,7 +239,7 @@ static void pmu_box_migrate(struct pmu_box *box, int from, int to)
 	pmu_box_own(box, to);
 	mutex_unlock(&pmu_boxes_mutex);
 	pmu_box_move_events(box, from, to);
-	smp_call_function_single(to, pmu_box_settle, box, 1);
+	smp_call_function_single(to, pmu_box_finish_move, box, 1);
 	/* Move pinned events that came to the old CPU after the others had left it. */
 	pmu_box_move_events(box, from, to);
 }
@@ -308,7 +308,7 @@ static void pmu_box_admit(void *data)
 			continue;
 		}
 		ev->transit = PMU_TRANSIT_NONE;
-		/* As in pmu_box_settle(). */
+		/* As in pmu_box_finish_move(). */
 		pmu_box_freeze(box);
 		pmu_event_start(ev->event, 0);
 	}

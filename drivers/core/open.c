@@ -71,7 +71,7 @@ static int pmu_refuse(const struct pmu_dev *pd, const char *why)
  * May the event engage boxes? perf checks the user only after event_init. But a user who will be
  * refused must not engage anything, even for a moment, nor be in the way of a user who may.
  */
-static int pmu_event_check_power(const struct pmu_desc *desc, struct perf_event *event)
+static int pmu_event_check_engage(const struct pmu_desc *desc, struct perf_event *event)
 {
 	const struct perf_event *leader = event->group_leader;
 
@@ -133,7 +133,7 @@ static int pmu_event_check(const struct pmu_dev *pd, struct perf_event *event)
 		return pmu_refuse(pd, "the config has bits that no format describes");
 	if (pmu_event_leader_has_left(event))
 		return pmu_refuse(pd, "the leader of its group left with its CPU; open all again");
-	return pmu_event_check_power(desc, event);
+	return pmu_event_check_engage(desc, event);
 }
 
 /*
@@ -188,7 +188,7 @@ static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event 
 }
 
 /* The driver has accepted the event. Does its group fit, and can its box be engaged? */
-static int pmu_event_settle(struct pmu_event *ev)
+static int pmu_event_finish_init(struct pmu_event *ev)
 {
 	struct perf_event *event = ev->event;
 	int err;
@@ -232,7 +232,7 @@ int pmu_event_init(struct perf_event *event)
 		pmu_event_discard(ev);
 		return err;
 	}
-	err = pmu_event_settle(ev);
+	err = pmu_event_finish_init(ev);
 	if (err) {
 		pmu_event_release(ev);
 		return err;

@@ -105,12 +105,12 @@ static void power_imc_core_event_free(const struct pmu_desc *desc, struct pmu_ev
 
 static int power_imc_core_engage(struct pmu_box *box)
 {
-	return power_imc_session_engage(pmu_box_priv(box), POWER_IMC_TYPE_CORE);
+	return power_imc_session_acquire(pmu_box_priv(box), POWER_IMC_TYPE_CORE);
 }
 
 static void power_imc_core_disengage(struct pmu_box *box)
 {
-	power_imc_session_disengage(pmu_box_priv(box));
+	power_imc_session_release(pmu_box_priv(box));
 }
 
 static int power_imc_core_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
@@ -169,14 +169,14 @@ static int power_imc_thread_engage(struct pmu_box *box)
 {
 	const struct power_imc_thread *thread = pmu_box_priv(box);
 
-	return power_imc_session_engage(thread->core, POWER_IMC_TYPE_THREAD);
+	return power_imc_session_acquire(thread->core, POWER_IMC_TYPE_THREAD);
 }
 
 static void power_imc_thread_disengage(struct pmu_box *box)
 {
 	const struct power_imc_thread *thread = pmu_box_priv(box);
 
-	power_imc_session_disengage(thread->core);
+	power_imc_session_release(thread->core);
 }
 
 static int power_imc_thread_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)

@@ -239,10 +239,10 @@ void power_imc_nests_halt(struct power_imc *imc);
 int power_imc_nest_group(enum power_imc_generation generation, u32 offset, u64 size);
 
 /* session.c */
-int power_imc_session_open(enum power_imc_type type, void (*switched)(int cpu));
+int power_imc_session_open(enum power_imc_type type, void (*task_switched)(int cpu));
 void power_imc_session_close(void);
-int power_imc_session_engage(struct power_imc_core *core, enum power_imc_type type);
-void power_imc_session_disengage(struct power_imc_core *core);
+int power_imc_session_acquire(struct power_imc_core *core, enum power_imc_type type);
+void power_imc_session_release(struct power_imc_core *core);
 void power_imc_session_begin(struct power_imc *imc);
 void power_imc_session_end(void);
 int power_imc_session_watch_cpus(struct power_imc *imc);

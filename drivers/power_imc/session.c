@@ -67,7 +67,7 @@ static unsigned int power_imc_session_holders;		/* engaged boxes, stuck engines 
 static u64 power_imc_session_left;			/* when events + holders became 0, ns */
 static u64 power_imc_session_ready;			/* when LDBAR has taken effect, ns */
 static bool power_imc_session_traced;			/* LDBAR of CPUs may still trace */
-static void (*power_imc_session_switched)(int cpu);	/* called at task switches */
+static void (*power_imc_session_task_switched)(int cpu);	/* called at task switches */
 static bool power_imc_session_probes;			/* the probes are registered */
 static int power_imc_session_error;			/* of registering the probes */
 
@@ -159,15 +159,15 @@ VISIBLE_IF_KUNIT void power_imc_session_add_holders(int more)
 EXPORT_SYMBOL_IF_KUNIT(power_imc_session_add_holders);
 
 /**
- * power_imc_session_engage() - a box is engaged: use the engine of its core.
+ * power_imc_session_acquire() - a box is engaged: use the engine of its core.
  * @core: the core; this runs on one of its CPUs
  * @type: POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD or POWER_IMC_TYPE_TRACE
  *
  * Context: interrupts off.
  * Return: 0; -EBUSY while another kind of unit has the engines; -ENODEV when they are off for good;
- * what the firmware says.
+ * the firmware's error.
  */
-int power_imc_session_engage(struct power_imc_core *core, enum power_imc_type type)
+int power_imc_session_acquire(struct power_imc_core *core, enum power_imc_type type)
 {
 	int holders, err = power_imc_session_hold(type);
 
@@ -177,22 +177,22 @@ int power_imc_session_engage(struct power_imc_core *core, enum power_imc_type ty
 	power_imc_session_add_holders(holders - 1);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(power_imc_session_engage);
+EXPORT_SYMBOL_IF_KUNIT(power_imc_session_acquire);
 
 /**
- * power_imc_session_disengage() - the opposite.
+ * power_imc_session_release() - a box is disengaged: drop the engine of its core.
  * @core: the core; this runs on one of its CPUs
  *
  * Context: interrupts off.
  */
-void power_imc_session_disengage(struct power_imc_core *core)
+void power_imc_session_release(struct power_imc_core *core)
 {
 	int holders;
 
 	power_imc_engine_put(core, &holders);
 	power_imc_session_add_holders(holders);
 }
-EXPORT_SYMBOL_IF_KUNIT(power_imc_session_disengage);
+EXPORT_SYMBOL_IF_KUNIT(power_imc_session_release);
 
 /**
  * power_imc_idle_limit() - the longest exit latency of idle states that keep the registers.
@@ -278,7 +278,7 @@ static void power_imc_idle_drop(void)
 /* The outgoing task is still current; interrupts are off. */
 static void power_imc_sched_switch(void *data, PMU_SCHED_SWITCH_ARGS)
 {
-	power_imc_session_switched(smp_processor_id());
+	power_imc_session_task_switched(smp_processor_id());
 }
 
 /* Runs in the task that ends. */
@@ -287,7 +287,7 @@ static void power_imc_sched_process_exit(void *data, PMU_SCHED_EXIT_ARGS)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	power_imc_session_switched(smp_processor_id());
+	power_imc_session_task_switched(smp_processor_id());
 	local_irq_restore(flags);
 }
 
@@ -426,8 +426,8 @@ static void power_imc_session_await_ldbar(enum power_imc_type type)
 /**
  * power_imc_session_open() - an event is opened: claim the engines for its kind of unit.
  * @type: POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD or POWER_IMC_TYPE_TRACE
- * @switched: for a trace, called when a CPU switches tasks, or one ends: on that CPU, interrupts
- *	off, while the old task is still current; the same for all events
+ * @task_switched: for a trace, called when a CPU switches tasks, or one ends: on that CPU, with
+ *	interrupts off, while the old task is still current; the same for all events. Otherwise NULL
  *
  * Context: may sleep. For a trace this waits for hotplug, but no longer than
  * POWER_IMC_PROBE_WAIT_MS, and not if the task is killed.
@@ -435,14 +435,14 @@ static void power_imc_session_await_ldbar(enum power_imc_type type)
  * has no such tracepoints; -ENOMEM; -EAGAIN if hotplug took too long; -EINTR if the task is
  * killed.
  */
-int power_imc_session_open(enum power_imc_type type, void (*switched)(int cpu))
+int power_imc_session_open(enum power_imc_type type, void (*task_switched)(int cpu))
 {
 	int err;
 
 	/* Before the claim, since the work item registers probes if it finds an open trace. */
-	if (switched) {
+	if (task_switched) {
 		raw_spin_lock_irq(&power_imc_session_lock);
-		power_imc_session_switched = switched;
+		power_imc_session_task_switched = task_switched;
 		power_imc_session_error = 0;
 		raw_spin_unlock_irq(&power_imc_session_lock);
 	}
@@ -452,7 +452,7 @@ int power_imc_session_open(enum power_imc_type type, void (*switched)(int cpu))
 	power_imc_session_await_ldbar(type);
 	power_imc_idle_hold();
 	power_imc_session_run_later();
-	if (!switched)
+	if (!task_switched)
 		return 0;
 	err = power_imc_probes_await();
 	if (err)

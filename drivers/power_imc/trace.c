@@ -147,7 +147,7 @@ static u32 power_imc_drain_some(struct power_imc_trace *trace, u32 budget)
 
 /*
  * Take all records. Interrupts are off for as long as it takes to make a ring of samples. Tests
- * trace this function and power_imc_drain_switched() by their names.
+ * trace this function and power_imc_drain_task_switched() by their names.
  */
 static noinline void power_imc_drain(struct power_imc_trace *trace)
 {
@@ -189,7 +189,7 @@ static void power_imc_drain_arm(struct power_imc_trace *trace)
  * The current task is switched out or exits. Called with interrupts off, perhaps with the run
  * queue's lock.
  */
-static noinline void power_imc_drain_switched(struct power_imc_trace *trace)
+static noinline void power_imc_drain_task_switched(struct power_imc_trace *trace)
 {
 	power_imc_drain(trace);
 	if (trace->interval_ns > POWER_IMC_DRAIN_NS)
@@ -282,12 +282,12 @@ static bool power_imc_trace_is_named(const struct pmu_desc *desc, u64 config)
 	return false;
 }
 
-static void power_imc_trace_switched(int cpu)
+static void power_imc_trace_task_switched(int cpu)
 {
 	struct power_imc_trace *trace = per_cpu(power_imc_trace_of, cpu);
 
 	if (!list_empty(&trace->events))
-		power_imc_drain_switched(trace);
+		power_imc_drain_task_switched(trace);
 }
 
 /* perf's own period is bypassed: thin.c chooses the records that become samples. */
@@ -396,7 +396,7 @@ static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_ev
 	 * need task switches as well: perf does not reschedule events between tasks whose events
 	 * are inherited from the same ones.
 	 */
-	err = power_imc_session_open(POWER_IMC_TYPE_TRACE, power_imc_trace_switched);
+	err = power_imc_session_open(POWER_IMC_TYPE_TRACE, power_imc_trace_task_switched);
 	if (err)
 		return err;
 	power_imc_trace_prepare(event);
@@ -427,14 +427,14 @@ static int power_imc_trace_engage(struct pmu_box *box)
 	/* Pairs with power_imc_trace_allocate(). */
 	if (!smp_load_acquire(&trace->ldbar))
 		return -ENOMEM;
-	return power_imc_session_engage(trace->core, POWER_IMC_TYPE_TRACE);
+	return power_imc_session_acquire(trace->core, POWER_IMC_TYPE_TRACE);
 }
 
 static void power_imc_trace_disengage(struct pmu_box *box)
 {
 	struct power_imc_trace *trace = pmu_box_priv(box);
 
-	power_imc_session_disengage(trace->core);
+	power_imc_session_release(trace->core);
 	power_imc_drain_end(trace);
 }
 

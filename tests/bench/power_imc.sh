@@ -14,7 +14,7 @@ FEW=16 MANY=128	# records to a drain: what the hardware writes in 125 us, and in
 
 case $1 in
 ours)
-	drain=$DRAINS switch='power_imc_drain power_imc_drain_switched'
+	drain=$DRAINS switch='power_imc_drain power_imc_drain_task_switched'
 	start=power_imc_trace_engage
 	;;
 in-tree)

@@ -88,7 +88,7 @@ measured() {
 }
 
 # The driver's functions that drain a ring, each from the hardware to the samples.
-DRAINS='power_imc_drain power_imc_drain_timer power_imc_drain_switched'
+DRAINS='power_imc_drain power_imc_drain_timer power_imc_drain_task_switched'
 export DRAINS
 
 # Records that the model has made, of all threads.

@@ -335,7 +335,7 @@ test_what_it_costs() {
 	taskset 2 perf record -q -o $DATA -m 512 -e $EVENT -c 1 -- taskset 1 sh -c \
 		'for _ in 1 2 3 4 5 6 7 8 9 10; do pmu-model set thread0 burst 1000; done'
 	spent=$(measured) samples=$(($(trace_sum samples) - samples))
-	measure power_imc_drain_switched
+	measure power_imc_drain_task_switched
 	taskset 2 perf record -q -o /tmp/empty.data -e $EVENT -c 1 -a -- taskset 1 sh -c \
 		'for _ in 1 2 3 4 5 6 7 8 9 10; do true & wait; done'
 	empty=$(measured -quartile)

@@ -55,7 +55,7 @@ static void the_next_kind_waits_for_ldbar(struct kunit *test)
 				continue;
 			KUNIT_ASSERT_EQ(test, power_imc_session_hold(engine_uses[i]), 0);
 			power_imc_session_add_holders(-1);
-			KUNIT_ASSERT_EQ(test, power_imc_session_open(engine_uses[j], trace ? engine_switched : NULL), 0);
+			KUNIT_ASSERT_EQ(test, power_imc_session_open(engine_uses[j], trace ? engine_task_switched : NULL), 0);
 			KUNIT_EXPECT_GE(test, ktime_get_ns() - start, 50ULL * NSEC_PER_MSEC);
 			power_imc_session_close();
 		}
@@ -105,12 +105,12 @@ static void trace_has_its_own_calls(struct kunit *test)
 
 static void get_locally(void *err)
 {
-	*(int *)err = power_imc_session_engage(&engine_imc->cores[2], POWER_IMC_TYPE_CORE);
+	*(int *)err = power_imc_session_acquire(&engine_imc->cores[2], POWER_IMC_TYPE_CORE);
 }
 
 static void put_locally(void *unused)
 {
-	power_imc_session_disengage(&engine_imc->cores[2]);
+	power_imc_session_release(&engine_imc->cores[2]);
 }
 
 /* Whichever CPU starts the engine and whichever stops it, firmware is told the same thread. */

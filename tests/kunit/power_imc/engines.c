@@ -71,7 +71,7 @@ int engine_get(unsigned int core, enum power_imc_type use)
 
 	/* The lock of a core is taken with interrupts off. */
 	local_irq_disable();
-	err = power_imc_session_engage(&engine_imc->cores[core], use);
+	err = power_imc_session_acquire(&engine_imc->cores[core], use);
 	local_irq_enable();
 	return err;
 }
@@ -79,11 +79,11 @@ int engine_get(unsigned int core, enum power_imc_type use)
 void engine_put(unsigned int core)
 {
 	local_irq_disable();
-	power_imc_session_disengage(&engine_imc->cores[core]);
+	power_imc_session_release(&engine_imc->cores[core]);
 	local_irq_enable();
 }
 
-void engine_switched(int cpu)
+void engine_task_switched(int cpu)
 {
 }
 

@@ -35,6 +35,6 @@ void engine_put(unsigned int core);
 void engine_lose(unsigned int core);
 
 /* For who opens a trace */
-void engine_switched(int cpu);
+void engine_task_switched(int cpu);
 
 #endif /* POWER_IMC_TEST_ENGINES_H */

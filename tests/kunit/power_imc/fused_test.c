@@ -106,12 +106,12 @@ static void get_on_cpu(void *data)
 {
 	struct on_cpu *on = data;
 
-	on->err = power_imc_session_engage(&engine_imc->cores[0], on->use);
+	on->err = power_imc_session_acquire(&engine_imc->cores[0], on->use);
 }
 
 static void put_on_cpu(void *unused)
 {
-	power_imc_session_disengage(&engine_imc->cores[0]);
+	power_imc_session_release(&engine_imc->cores[0]);
 }
 
 static int get_on(int cpu, enum power_imc_type use)

@@ -34,10 +34,10 @@ static void ldbar_stays_until_another_kind_begins(struct kunit *test)
 	u64 start;
 
 	migrate_disable();
-	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_TRACE, engine_switched), 0);
+	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_TRACE, engine_task_switched), 0);
 	ldbar_write(LDBAR);
 	power_imc_session_close();
-	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_TRACE, engine_switched), 0);
+	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_TRACE, engine_task_switched), 0);
 	KUNIT_EXPECT_EQ(test, mfspr(SPRN_LDBAR), LDBAR);
 	power_imc_session_close();
 	start = ktime_get_ns();
