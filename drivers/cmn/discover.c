@@ -79,7 +79,7 @@ static int cmn_find_part(struct cmn *cmn)
 			      cmn_read64(cmn->base + cmn->root + CMN_PERIPH_ID_23));
 	if (!cmn_part_newest(number))
 		return dev_err_probe(cmn->dev, -ENODEV,
-			"part 0x%03x is none that this driver knows\n", number);
+			"part 0x%03x is not known to this driver\n", number);
 	if (*cmn_assume_revision && strcmp(cmn_assume_revision, "no"))
 		return cmn_assume_named(cmn, number);
 	cmn->part = cmn_part_find(number, cmn->code);

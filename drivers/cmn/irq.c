@@ -73,7 +73,7 @@ static int cmn_line_add(struct cmn *cmn, int irq, unsigned int dtc)
 	err = devm_request_irq(cmn->dev, irq, cmn_line_interrupt,
 			       IRQF_NOBALANCING | IRQF_NO_THREAD | IRQF_NO_AUTOEN,
 			       dev_name(cmn->dev), line);
-	return err ? dev_err_probe(cmn->dev, err, "cannot have interrupt %d of DTC %u\n",
+	return err ? dev_err_probe(cmn->dev, err, "cannot request interrupt %d of DTC %u\n",
 				   irq, dtc) : 0;
 }
 

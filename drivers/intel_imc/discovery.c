@@ -63,7 +63,7 @@ static const char *intel_imc_unit_fault(u64 registers, u64 address, u64 number)
 	    FIELD_GET(UNIT_WIDTH, registers) != INTEL_IMC_COUNTER_WIDTH)
 		return "its registers are not those of a channel";
 	if (!address || address % sizeof(u64) || address >= MAX_ADDRESS - INTEL_IMC_BLOCK_SIZE)
-		return "its address is none";
+		return "its address cannot be right";
 	if (number > MAX_NUMBER)
 		return "its number is too large";
 	return NULL;
@@ -130,12 +130,12 @@ void intel_imc_table_parse(const struct intel_imc_table *table, struct intel_imc
 	stride = FIELD_GET(TABLE_STRIDE, first);
 	records = FIELD_GET(TABLE_RECORDS, first);
 	if (first == U64_MAX || stride < RECORD_WORDS) {
-		table->complain(table, 0, "it is none");
+		table->complain(table, 0, "it is not a table");
 		return;
 	}
 	for (size_t n = 1; n <= records; n++) {
 		if (n * stride + RECORD_WORDS > table->words) {
-			table->complain(table, n, "it is outside of the memory, as all behind it");
+			table->complain(table, n, "it is outside the memory, as are all after it");
 			return;
 		}
 		intel_imc_parse_record(table, n, n * stride, units, &bad);

@@ -146,7 +146,7 @@ int intel_imc_io_check_parameter(void)
 {
 	if (!strcmp(access, "auto") || !strcmp(access, "ecam") || !strcmp(access, "pci"))
 		return 0;
-	pr_err("intel_imc_pmu: access=%s is none of auto, ecam, pci\n", access);
+	pr_err("intel_imc_pmu: access=%s must be auto, ecam or pci\n", access);
 	return -EINVAL;
 }
 

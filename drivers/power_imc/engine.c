@@ -208,7 +208,7 @@ static int power_imc_engine_start(struct power_imc_core *core)
 	core->failed = false;
 	core->tells = !power_imc_engine_is_off(core);
 	if (!core->tells)
-		dev_notice_once(core->imc->dev, "the engine of CPU %d's core reads as off right after its start: nobody looks whether it stays on\n",
+		dev_notice_once(core->imc->dev, "the engine of CPU %d's core reads as off right after its start: it is not checked later\n",
 				core->first_cpu);
 	return 0;
 }

@@ -82,7 +82,7 @@ test_unknown_access() {
 	insmod $MODULES/pmu_core.ko
 	log_mark
 	fails insmod $MODULES/intel_imc_pmu.ko access=memory
-	contains "log" "$(log_since_mark)" 'access=memory is none of auto, ecam, pci'
+	contains "log" "$(log_since_mark)" 'access=memory must be auto, ecam or pci'
 	insmod $MODULES/intel_imc_pmu.ko
 }
 
