@@ -5,7 +5,7 @@
  */
 #include <linux/kernel.h>
 
-#include "cmn.h"
+#include "part.h"
 
 /* Which products have an event. */
 #define CMN_650_ON	(CMN_650 | CMN_CI700 | CMN_700 | CMN_S3)

@@ -22,7 +22,7 @@ def source(name):
 def types():
     """{name: number} of the types of nodes."""
     return {name: int(number, 16) for name, number in
-            re.findall(r"^\t(CMN_TYPE_\w+) = (0x[0-9a-f]{4}),$", source("cmn.h"), re.M)}
+            re.findall(r"^\t(CMN_TYPE_\w+) = (0x[0-9a-f]{4}),$", source("part.h"), re.M)}
 
 
 def sets():
@@ -30,7 +30,7 @@ def sets():
     found = {name: {name} for name in (*PRODUCTS.values(), *LATER)}
     found |= {name: {of} for name, of in LISTED.items()}
     for name, value in re.findall(r"^#define (CMN_\w+)\s+\(((?:CMN_\w+(?: \| )?)+)\)$",
-                                  source("cmn.h") + source("event-tables.c"), re.M):
+                                  source("part.h") + source("event-tables.c"), re.M):
         found[name] = set().union(*(found[part] for part in value.split(" | ")))
     return found
 
