@@ -24,10 +24,10 @@
 #define CMN_CYCLES_MASK		GENMASK_ULL(CMN_PMCCNTR_WIDTH - 1, 0)
 
 /*
- * How long after a stop a carry may still come, and a DTM still count. No manual tells. If all
- * local counters of the largest mesh wrap at once, and a DTC takes one of their 144 * 4 * 4
- * carries in each clock of 1 GHz, the last one comes after 2304 ns. It is no more in a mesh that
- * counts: each of them wraps again 65536 clocks later at the earliest.
+ * How long after a stop a carry may still come, and a DTM still count. No manual says. If all local
+ * counters of the largest mesh wrap at once, and a DTC takes one of their 144 * 4 * 4 carries in
+ * each clock of 1 GHz, the last one comes after 2304 ns. It is no longer in a running mesh: each
+ * counter wraps again 65536 clocks later at the earliest.
  */
 static unsigned int cmn_carry_ns = 2500;
 module_param_named(carry_ns, cmn_carry_ns, uint, 0444);
@@ -39,9 +39,9 @@ static unsigned int cmn_clock_mhz = CMN_MAX_CLOCK / CMN_HZ_PER_MHZ;
 module_param_named(clock_mhz, cmn_clock_mhz, uint, 0444);
 MODULE_PARM_DESC(clock_mhz, "MHz that the mesh is clocked with at most (4000)");
 
-/* A carry that takes longer than this, ns, does not come. */
+/* A carry that takes longer than this, in ns, is taken for lost. */
 #define CMN_CARRY_LIMIT		1000000U
-/* How long a missing carry is waited for at first, ns. */
+/* The first wait for a missing carry, in ns. */
 #define CMN_CARRY_FIRST		100U
 
 static void __iomem *cmn_letter_reg(const struct cmn_dtc *dtc, unsigned int letter)
@@ -63,7 +63,7 @@ static void cmn_complain(struct irq_work *work)
 }
 
 /**
- * cmn_carries_init() - to be called before anything else is done with a mesh.
+ * cmn_carries_init() - prepare a mesh; call this before anything else.
  * @cmn: the mesh
  *
  * Context: any.
@@ -113,8 +113,8 @@ void cmn_dtc_quiesce(struct cmn_dtc *dtc)
  * @cmn: the mesh
  * @run: which
  *
- * DTC 0 does it for all. When this returns from a stop, nothing is under way any more: the write
- * has arrived, all DTMs have stopped, and the last carry has come.
+ * DTC 0 controls all counters. When a stop returns, nothing is in flight: the write has arrived,
+ * all DTMs have stopped, and the last carry has come.
  *
  * Context: the owner CPU, interrupts off. 1 write, to stop 1 read and some us.
  */
@@ -128,7 +128,7 @@ void cmn_mesh_run(struct cmn *cmn, bool run)
 	cmn->pass++;
 	if (run)
 		return;
-	/* The wait begins when the write has arrived, so it is read back. */
+	/* Read it back, so that the delay begins after the write has arrived. */
 	cmn_read32(pmcr);
 	cmn->carry_ns = max(cmn->carry_ns, min(cmn_carry_ns, CMN_CARRY_LIMIT));
 	cmn_wait(cmn->carry_ns);
@@ -150,7 +150,7 @@ static void cmn_letter_put(struct cmn_dtc *dtc, unsigned int letter, u32 value)
  * @cmn: the mesh; marked as gone if it is
  * @reg: the register
  *
- * Nobody's registers read as all ones. Counters may do so, too. But PMCR has bits that are 0.
+ * A device that is gone reads as all ones. Counters may hold all ones, too, but PMCR cannot.
  *
  * Context: the owner CPU, interrupts off. 1 read; 2 more for all ones.
  * Return: 64 bits.
@@ -218,12 +218,12 @@ u64 cmn_carries_read(struct cmn *cmn, const struct cmn_event *ce)
  * @ce: an event whose local counters have wrapped more often than its letters tell
  * @least: what they should tell
  *
- * Either carries take longer than was thought, which is remembered. Or the mesh loses them when it
- * is stopped, and then they are not waited for any more. Both are reported, once; not from here,
- * since perf may hold the scheduler's locks, and printk wakes tasks.
+ * Either carries take longer than assumed, and later stops wait longer; or the mesh loses carries
+ * when it is stopped, and later calls do not wait. An irq_work reports either, since perf may hold
+ * the scheduler's locks here, and printk wakes tasks.
  *
- * Context: the owner CPU, interrupts off. Up to 2 ms; after that each stop waits as long as was
- * found, or no call waits any more.
+ * Context: the owner CPU, interrupts off. Up to 2 ms. Later stops wait for the time that was found,
+ * or later calls do not wait.
  * Return: cmn_carries_read() at the end.
  */
 u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least)
@@ -253,7 +253,7 @@ u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least)
  * cmn_cycles_start() - let the cycle counter count.
  * @dtc: the DTC
  *
- * It counts while the DTC is clocked. That is always so only without clock gating.
+ * It counts only while the DTC has a clock, so clock gating is turned off.
  *
  * Context: the owner CPU, interrupts off. 2 writes.
  */
@@ -264,7 +264,7 @@ void cmn_cycles_start(struct cmn_dtc *dtc)
 	dtc->cycles_last = CMN_CYCLES_START;
 }
 
-/* Gate the clock again. 1 write. */
+/* Turn clock gating on again. 1 write. */
 void cmn_cycles_stop(struct cmn_dtc *dtc)
 {
 	cmn_write32(CMN_DTC_CTL_DT_EN, dtc->base + CMN_DTC_CTL);
@@ -321,14 +321,14 @@ bool cmn_overflow(struct cmn *cmn, u8 dtcs)
 		cmn_mesh_run(cmn, false);
 		pmu_box_fold(cmn->box);
 	}
-	/* The end of the pass lets it run, unless the device is going. */
+	/* The end of the pass has started the mesh, unless the device is being removed. */
 	if (cmn->stopped)
 		cmn_mesh_run(cmn, true);
 	for (unsigned int i = 0; i < cmn->nr_dtcs; i++) {
 		if (!flags[i])
 			continue;
 		cmn_write32(flags[i], cmn->dtc[i].pmu + CMN_DTC_PMOVSR_CLR);
-		/* Until the write has arrived the interrupt would come again. */
+		/* Wait for the write to arrive, or the interrupt would come again. */
 		cmn_read32(cmn->dtc[i].pmu + CMN_DTC_PMOVSR);
 	}
 	if (idle)

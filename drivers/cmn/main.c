@@ -30,7 +30,7 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_kunit_bus);
 #define CMN_IS_PART	GENMASK(11, 0)
 #define CMN_IS_QUARTERED	BIT(12)	/* see cmn.quartered */
 
-/* All meshes whose PMUs were registered, even if the device has gone: see struct cmn. */
+/* All meshes whose PMUs were registered, even if the device is gone: see struct cmn. */
 static LIST_HEAD(cmn_all);
 static DEFINE_MUTEX(cmn_mutex);
 static atomic_t cmn_number = ATOMIC_INIT(0);
@@ -102,7 +102,7 @@ static int cmn_claim_dtcs(struct cmn *cmn)
  * cmn_reset() - take over a mesh: nothing selected, no overflow, stopped.
  * @cmn: the mesh, discovered
  *
- * When the overflow of a DTC is cleared, no counter may carry into it any more.
+ * By the time a DTC's overflow is cleared, no counter may carry into it.
  *
  * Context: probe, and after a sleep.
  * Return: 0; -EACCES, with a message, if the PMU cannot be enabled.
@@ -122,7 +122,7 @@ int cmn_reset(struct cmn *cmn)
 				"the PMU of DTC 0 stays off: 0x%x was written to PMCR and 0x%x is read; firmware has to let non-secure software use it\n",
 				(u32)CMN_PMCR_RUN, pmcr);
 		}
-		/* No source says whether the other bits matter that the register does not keep. */
+		/* No source says whether the bits that the register does not keep matter. */
 		if (pmcr != CMN_PMCR_RUN)
 			dev_warn(cmn->dev, "0x%x was written to PMCR of DTC %u and 0x%x is read: counts may lack what wraps there\n",
 				 (u32)CMN_PMCR_RUN, i, pmcr);
@@ -231,7 +231,7 @@ static int cmn_probe(struct platform_device *pdev)
 		return -ENOMEM;
 	INIT_LIST_HEAD(&cmn->list);
 	cmn_carries_init(cmn);
-	/* An open that is under way may still refuse its event when the device has gone. */
+	/* An open that is under way may still log the device's name after it was removed. */
 	cmn->dev = get_device(&pdev->dev);
 	cmn->quartered = is & CMN_IS_QUARTERED;
 	platform_set_drvdata(pdev, cmn);
@@ -257,8 +257,8 @@ static int cmn_suspend(struct device *dev)
 }
 
 /*
- * Registers may be as after a reset, or as the kernel left them that wrote back an image. If
- * firmware does not let us access the PMU any more, this has been reported, and events fail when
+ * Registers may be as after a reset, or as the kernel that restored a hibernation image left them.
+ * If firmware does not let us access the PMU any more, this has been reported, and events fail when
  * they are read.
  */
 static int cmn_resume(struct device *dev)
@@ -275,8 +275,8 @@ static int cmn_resume(struct device *dev)
 static DEFINE_SIMPLE_DEV_PM_OPS(cmn_pm_ops, cmn_suspend, cmn_resume);
 
 /*
- * No aliases for these: at boot it would be by chance whether this driver or the kernel's is
- * loaded.
+ * No module aliases for these: which of this driver and the kernel's own is loaded at boot would be
+ * left to chance.
  */
 static const struct of_device_id cmn_of_ids[] = {
 	{ .compatible = "arm,cmn-600", .data = (void *)CMN_IS_600 },

@@ -69,7 +69,7 @@ static void pmu_dev_free(struct pmu_dev *pd)
 }
 
 /**
- * pmu_is_of_another() - does a driver that is none of this suite's have a PMU of this name?
+ * pmu_is_of_another() - does a driver outside this suite have a PMU of this name?
  * @name: the PMU's name
  *
  * Context: may sleep; not from where a PMU is registered.
@@ -79,7 +79,7 @@ bool pmu_is_of_another(const char *name)
 {
 	bool found;
 
-	/* Or a PMU of ours might be registered in between. */
+	/* Without the lock, a PMU of this suite might be registered between the two checks. */
 	mutex_lock(&pmu_register_mutex);
 	found = !pmu_dev_find(name) && pmu_name_taken(name);
 	mutex_unlock(&pmu_register_mutex);
@@ -87,7 +87,7 @@ bool pmu_is_of_another(const char *name)
 }
 EXPORT_SYMBOL_PMU_CORE(pmu_is_of_another);
 
-/* Called with pmu_register_mutex alone: perf may take locks of hotplug. */
+/* Called with pmu_register_mutex, and no other lock: perf may take locks of hotplug. */
 static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_desc *desc,
 					const char *name)
 {
@@ -132,14 +132,14 @@ static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_des
 	return pd;
 }
 
-/* Called with pmu_register_mutex, and with the PMU off the list so that nobody finds it. */
+/* Called with pmu_register_mutex, and with the PMU off the list, so that no open finds it. */
 static void pmu_dev_unregister(struct pmu_dev *pd)
 {
 	pmu_unregister(&pd->pmu);
 	pmu_dev_free(pd);
 }
 
-/* Scopes larger than a core. All CPUs of a core may be offline without anything being wrong. */
+/* Names of scopes larger than a core. For a core it is normal that all of its CPUs are offline. */
 static const char *pmu_scope_name(enum pmu_scope scope)
 {
 	static const char * const names[] = {
@@ -218,7 +218,7 @@ static void pmu_box_remove(void *data)
 
 /**
  * devm_pmu_box_register() - let perf use a set of counters, until @dev is unbound.
- * @dev: the device that the counters are of; named in messages
+ * @dev: the device that has the counters; named in messages
  * @desc: what kind of PMU it is
  * @name: the PMU's name in sysfs; boxes of one name and several scopes are one PMU
  * @scope_id: which package, core and so on the box belongs to, see enum pmu_scope
@@ -252,7 +252,7 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 	pmu_box_init_folding(box);
 	pmu_box_init_moving(box);
 
-	/* First: if this failed later, a PMU without a box would stay until the module goes. */
+	/* First: if this failed later, a PMU without a box would stay until the module's exit. */
 	err = devm_add_action(dev, pmu_box_remove, box);
 	if (err) {
 		pmu_box_put(box);

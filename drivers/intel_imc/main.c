@@ -101,9 +101,9 @@ static const struct intel_imc_part intel_imc_parts[] = {
 	{ PCI_VDEVICE(INTEL, device), .driver_data = INTEL_IMC_DATA(part, channel) }
 
 /*
- * No module has aliases for its devices. The kernel's own drivers are loaded for the same
- * machines, and at boot it would be by chance which of the two is first. The administrator chooses
- * the driver: see Documentation/install.md.
+ * No module of this suite has aliases for its devices. The kernel's own drivers are loaded for the
+ * same machines, and which of the two is first at boot would be left to chance. The administrator
+ * chooses the driver: see Documentation/install.md.
  */
 static const struct pci_device_id intel_imc_ids[] = {
 	INTEL_IMC_ID(0x3cb0, INTEL_IMC_SNBEP, 0), INTEL_IMC_ID(0x3cb1, INTEL_IMC_SNBEP, 1),
@@ -120,7 +120,7 @@ static const struct pci_device_id intel_imc_ids[] = {
 	INTEL_IMC_ID(0x6fb4, INTEL_IMC_BDXEP, 2), INTEL_IMC_ID(0x6fb5, INTEL_IMC_BDXEP, 3),
 	INTEL_IMC_ID(0x6fd0, INTEL_IMC_BDXEP, 4), INTEL_IMC_ID(0x6fd1, INTEL_IMC_BDXEP, 5),
 	INTEL_IMC_ID(0x6fd4, INTEL_IMC_BDXEP, 6), INTEL_IMC_ID(0x6fd5, INTEL_IMC_BDXEP, 7),
-	/* The function tells the channel, the processor's stepping the generation. */
+	/* The PCI slot and function say the channel, the processor's stepping the generation. */
 	INTEL_IMC_ID(0x2042, INTEL_IMC_SKX, 0), INTEL_IMC_ID(0x2046, INTEL_IMC_SKX, 0),
 	INTEL_IMC_ID(0x204a, INTEL_IMC_SKX, 0),
 	/*
@@ -194,7 +194,7 @@ static int intel_imc_channel_number(struct pci_dev *pdev, const struct intel_imc
 	return -ENODEV;
 }
 
-/* The word by which messages call the number from the UBOX. */
+/* What messages call the number from the UBOX. */
 static const char *intel_imc_socket_word(void)
 {
 	return intel_imc_sockets_are_dies() ? "die" : "socket";
@@ -483,8 +483,8 @@ static const struct intel_imc_part *intel_imc_part_of_function(struct pci_dev *p
 }
 
 /*
- * Does another driver have PMUs of channels in memory? It does not bind their function, which was
- * refused with a line then.
+ * Does another driver have the PMUs of channels in memory? That driver does not bind their
+ * function. intel_imc_probe() has then refused the function, with a message.
  */
 static bool intel_imc_are_taken(const struct intel_imc_part *part)
 {

@@ -123,7 +123,10 @@ static const char *power_imc_event_read(struct device *dev, const struct power_i
 	return NULL;
 }
 
-/* Only among the catalog's own nodes, since a bad catalog may name any other. */
+/*
+ * Find a unit's list of events. Look only at the catalog's own nodes, since a bad catalog may refer
+ * to any other node.
+ */
 static struct device_node *power_imc_event_list(struct device_node *top,
 						const struct device_node *np)
 {
@@ -243,7 +246,9 @@ static const char *power_imc_unit_name(struct power_imc_unit *unit, const struct
 	return NULL;
 }
 
-/* A thread writes to one place only, so two units would take it from each other. */
+/*
+ * A thread's LDBAR has one address, so a second unit of this type would overwrite the first one's.
+ */
 static bool power_imc_type_is_taken(const struct power_imc_unit *unit)
 {
 	if (unit->type != POWER_IMC_TYPE_THREAD && unit->type != POWER_IMC_TYPE_TRACE)

@@ -58,7 +58,7 @@ static bool power_imc_nest_copy(struct power_imc_nest *nest, const __be64 *group
 	__be64 done = READ_ONCE(group[last]);
 
 	/* The microcode writes this in the opposite order. */
-	dma_rmb();	/* with the order that the microcode writes in */
+	dma_rmb();	/* pairs with the order in which the microcode writes */
 	for (unsigned int i = 1; i < last; i++)
 		nest->snapshot[i] = READ_ONCE(group[i]);
 	dma_rmb();	/* as above */
@@ -351,7 +351,7 @@ void power_imc_nests_halt(struct power_imc *imc)
 	struct power_imc_chip *chip;
 	unsigned long flags;
 
-	/* A CPU that has not seen imc->halted has resumed its microcode by now. */
+	/* Taking a lock waits for a CPU that has not seen imc->halted and resumes a microcode. */
 	list_for_each_entry(chip, &imc->chips, node) {
 		raw_spin_lock_irqsave(&chip->lock, flags);
 		raw_spin_unlock_irqrestore(&chip->lock, flags);

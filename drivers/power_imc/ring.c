@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading a ring that hardware writes by itself, wraps silently, and gives no pointer to.
+ * Reading a ring that the hardware writes on its own. It wraps silently, without a write pointer.
  *
- * The slot before the one to be read next has the record that was taken last: as long as
- * its timebase stands there, the writer has not come round, and the next slot is either
- * the next record or not yet written. If it has, every slot has a record that was not
- * taken, and the oldest is where the timebase steps back.
+ * The slot before the one to be read next has the record that was taken last: as long as its
+ * timebase is still there, the writer has not lapped the reader, and the next slot holds the next
+ * record or has not been written yet. After a lap every slot holds a record that was not taken, and
+ * the oldest is where the timebase steps back.
  *
  * A record whose timebase is ahead of the clock, as a guest's may be, would make all later records
  * look old. So it is taken for a bad one. Its slot is cleared, or it would be found again a lap
@@ -54,7 +54,7 @@ static __always_inline bool power_imc_ring_copy(const struct power_imc_ring *rin
 	const struct power_imc_record *from = power_imc_ring_slot(ring, slot);
 
 	record->tb_low = READ_ONCE(from->tb_low);
-	dma_rmb();	/* with the order that the hardware writes in */
+	dma_rmb();	/* pairs with the order in which the hardware writes */
 	record->ip = READ_ONCE(from->ip);
 	record->state = READ_ONCE(from->state);
 	record->cpmc[0] = READ_ONCE(from->cpmc[0]);
@@ -99,10 +99,10 @@ static void power_imc_ring_advance(struct power_imc_ring *ring, __be64 tb)
 		ring->behind--;
 }
 
-/* Has the writer come round since the next slot was copied, or before? */
+/* Has the writer lapped the reader, before or after the next slot was copied? */
 static bool power_imc_ring_lapped(const struct power_imc_ring *ring)
 {
-	dma_rmb();	/* the writer reached the slot before the next one earlier */
+	dma_rmb();	/* in a lap, the slot before the next one is overwritten first */
 	return !ring->behind &&
 	       READ_ONCE(power_imc_ring_slot(ring, ring->next - 1)->tb) != ring->mark;
 }
@@ -253,7 +253,7 @@ static u64 power_imc_ring_skip(struct power_imc_ring *ring, u64 last)
  * all slots if the writer has come round.
  *
  * Context: as power_imc_ring_take().
- * Return: whether there were any, so that this took its time.
+ * Return: whether there were any. If so, this may have taken long.
  */
 bool power_imc_ring_pass(struct power_imc_ring *ring, u64 now)
 {
@@ -413,7 +413,7 @@ bool power_imc_ring_take(struct power_imc_ring *ring, struct power_imc_record *r
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_take);
 
 /**
- * power_imc_ring_is_quiet() - look at a glance whether a ring has a new record.
+ * power_imc_ring_is_quiet() - a cheap check whether a ring has a new record.
  * @ring: the ring
  *
  * This loads three timebases without a barrier: of the next slot; of the slot after it, in case the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Loans: what the suite takes of perf that perf does not offer to drivers. Nobody promises that a
- * kernel to come still has it. The table in Documentation/design.md has a row for each function
- * here: the reason, what was tried, and what breaks first.
+ * Loans: what the suite takes of perf that perf does not offer to drivers. Later kernels may lack
+ * it. The table in Documentation/design.md has a row for each function here: the reason, what was
+ * tried, and what breaks first.
  */
 #ifndef PMU_LOANS_H
 #define PMU_LOANS_H
@@ -22,8 +22,8 @@
  * @config: PERF_COUNT_SW_...
  * @cpu: the CPU; if it goes offline meanwhile, the event is on that of the caller
  *
- * It shows what perf makes of an event. One of a task would do as well, but the first of these has
- * every CPU change code of the scheduler.
+ * Some properties of perf can be seen only on an event. The event is on a CPU, since perf's first
+ * event of a task patches a static key of the scheduler on all CPUs.
  *
  * Context: may sleep.
  * Return: the event, or what perf_event_create_kernel_counter() returned.
@@ -75,7 +75,8 @@ static inline pmu_bus_ptr pmu_perf_bus(void)
 /**
  * pmu_allow_cpu() - may the caller open an event on a CPU?
  *
- * Before 7.x a module cannot ask perf. But perf asks itself for each such event, as for this one.
+ * Before 7.x perf does not export this check. But it makes the check for every event on a CPU, so
+ * open one and see.
  *
  * Context: may sleep.
  * Return: 0 or a negative errno.
@@ -93,7 +94,7 @@ static inline int pmu_allow_cpu(void)
 #endif
 
 /**
- * pmu_swap_state() - take an event from a state in which perf does not schedule it to another such.
+ * pmu_swap_state() - move an event between the two states in which perf does not schedule it.
  * @event: an event on a CPU, whose context outlives it
  * @from: the state that it has to be in: PERF_EVENT_STATE_OFF or PERF_EVENT_STATE_ERROR
  * @to: the other of these
@@ -163,8 +164,8 @@ static inline struct perf_event_context *pmu_context(struct pmu *pmu, int cpu)
  * pmu_event_pid() - the process that has opened an event.
  * @event: the event
  *
- * Context: a section of RCU, or interrupts off.
- * Return: its number, as the first namespace has it; 0 if it has ended, or is the kernel.
+ * Context: an RCU read-side critical section, or interrupts off.
+ * Return: its pid in the initial PID namespace; 0 if it has exited or is the kernel.
  */
 static inline pid_t pmu_event_pid(const struct perf_event *event)
 {
@@ -175,11 +176,11 @@ static inline pid_t pmu_event_pid(const struct perf_event *event)
 }
 
 /**
- * pmu_fix_period() - have perf show a period that stays the same.
+ * pmu_fix_period() - give an event a fixed period.
  * @event: the event
  * @period: its period, in counts
  *
- * perf would change the period of a frequency while the event counts.
+ * For an event with a frequency, perf would adapt the period while the event counts.
  *
  * Context: event_init.
  */
@@ -193,8 +194,8 @@ static inline void pmu_fix_period(struct perf_event *event, u64 period)
  * pmu_bypass_period() - have perf make a sample whenever it is told of an overflow.
  * @event: the event
  *
- * perf's own periods are for counters that interrupt: it would restart the event for a frequency,
- * and hold back samples for a period.
+ * perf's periods are meant for counters that interrupt. With a frequency, perf would restart the
+ * event; with a period, it would hold back samples.
  *
  * Context: event_init.
  */
@@ -223,8 +224,8 @@ static inline perf_overflow_handler_t pmu_swap_output(struct perf_event *event,
 }
 
 /**
- * pmu_list_alone() - make a list of one event, as perf_tp_event() takes.
- * @event: the event; perf lists only those of tracepoints and breakpoints itself
+ * pmu_list_alone() - make a list of one event, as perf_tp_event() expects.
+ * @event: the event; perf itself uses its list node only for tracepoints and breakpoints
  * @list: the list, empty
  *
  * Context: event_init.
@@ -235,7 +236,7 @@ static inline void pmu_list_alone(struct perf_event *event, struct hlist_head *l
 }
 
 /**
- * pmu_event_lost() - have perf tell how many samples are missing.
+ * pmu_event_lost() - add to the number of lost samples that perf reports.
  * @event: the event that was opened, not one that was inherited from it
  * @samples: how many more are missing
  *
@@ -250,13 +251,14 @@ static inline void pmu_event_lost(struct perf_event *event, u64 samples)
  * pmu_unregister() - unregister a PMU whose events are all closed.
  * @pmu: the PMU
  *
- * perf frees a PMU's contexts, but does not cancel the timers in there, by which events take turns.
- * One waits for up to an interval (perf_event_mux_interval_ms) after the last event, and a write to
- * that file starts them all. If somebody else gets the memory meanwhile, the CPU hangs. Not mended
- * in 7.3. A timer that perf believes to be active is not started. Its handler may find nothing to
- * do, and then perf believes otherwise.
+ * perf frees a PMU's contexts without cancelling their multiplexing timers. A timer may stay armed
+ * for an interval (perf_event_mux_interval_ms) after the last event, and a write to that file
+ * starts the timers of all CPUs. If the memory is reused before a timer expires, the CPU hangs. 7.3
+ * still has this bug. perf does not start a timer that it believes to be active, so mark each as
+ * active after cancelling it. The timer's handler clears the mark if it finds nothing to do: repeat
+ * until the timer is idle.
  *
- * Context: may sleep. Nobody can open events any more.
+ * Context: may sleep. No event can be opened any more.
  */
 static inline void pmu_unregister(struct pmu *pmu)
 {
