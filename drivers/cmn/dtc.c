@@ -37,7 +37,7 @@ MODULE_PARM_DESC(carry_ns, "time in ns that a carry takes at most from a DTM to 
 /* The mesh's highest clock, MHz: how soon a local counter may wrap. */
 static unsigned int cmn_clock_mhz = CMN_MAX_CLOCK / CMN_HZ_PER_MHZ;
 module_param_named(clock_mhz, cmn_clock_mhz, uint, 0444);
-MODULE_PARM_DESC(clock_mhz, "MHz that the mesh is clocked with at most (4000)");
+MODULE_PARM_DESC(clock_mhz, "highest clock of the mesh, MHz (4000)");
 
 /* A carry that takes longer than this, in ns, is taken for lost. */
 #define CMN_CARRY_LIMIT		1000000U

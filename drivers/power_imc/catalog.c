@@ -100,7 +100,7 @@ static const char *power_imc_event_read(struct device *dev, const struct power_i
 	if (!name)
 		return "found no memory";
 	if (!power_imc_name_is_good(name) || power_imc_name_is_suffixed(name))
-		return "has a name that is none for a file";
+		return "has a name that cannot be a file name";
 	if (power_imc_name_is_taken(unit, name))
 		return "has the name of an earlier one";
 	if (of_property_read_u32(np, "reg", &offset))
@@ -186,7 +186,7 @@ static int power_imc_unit_events(struct power_imc_unit *unit, struct device_node
 	if (power_imc_optional_text(np, "scale", power_imc_scale_is_good, NULL, &defaults.scale) ||
 	    power_imc_optional_text(np, "unit", power_imc_unit_text_is_good, NULL,
 				    &defaults.unit)) {
-		dev_warn(unit->imc->dev, "%s: its scale or unit is no good: left out\n",
+		dev_warn(unit->imc->dev, "%s: its scale or unit is invalid: left out\n",
 			 unit->name);
 		return -EINVAL;
 	}
@@ -239,7 +239,7 @@ static const char *power_imc_unit_name(struct power_imc_unit *unit, const struct
 	if (!unit->name)
 		return "found no memory";
 	if (!power_imc_name_is_good(unit->name))
-		return "has a name that is none for a file";
+		return "has a name that cannot be a file name";
 	for (const struct power_imc_unit *other = unit->imc->units; other != unit; other++)
 		if (!strcmp(other->name, unit->name))
 			return "has the name of an earlier one";

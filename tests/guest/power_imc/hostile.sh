@@ -41,14 +41,14 @@ test_each_is_told_of() {
 		the unit cb_unaligned has a control block that is not inside of its area: left out
 		the unit cb_outside has a control block that is not inside of its area: left out
 		the unit cb_huge has a control block that is not inside of its area: left out
-		the unit bad,name\+1 has a name that is none for a file: left out
+		the unit bad,name\+1 has a name that cannot be a file name: left out
 		the unit twice has the name of an earlier one: left out
-		nest_bad_scale_imc: its scale or unit is no good: left out
-		nest_bad_unit_imc: its scale or unit is no good: left out
+		nest_bad_scale_imc: its scale or unit is invalid: left out
+		nest_bad_unit_imc: its scale or unit is invalid: left out
 		nest_events_dangling_imc: its list of events is not there
 		nest_events_0_imc: its list of events is not there
 		nest_path_prefix_imc: 2 of 2 events left out
-		core_imc: the event control has a name that is none for a file
+		core_imc: the event control has a name that cannot be a file name
 		core_imc: 28 of 33 events left out
 		nest_mcs01_imc: 27 of 33 events left out
 		nest_control_block_imc: 32 of 33 events left out
