@@ -52,9 +52,9 @@ static inline void cmn_write32(u32 value, void __iomem *reg)
 		writel_relaxed(value, reg);
 }
 
-/* Wait for @ns after all values that were read have come: a relaxed read does not order a delay. */
 static inline void cmn_wait(unsigned int ns)
 {
+	/* Begin after all values that were read have come: a relaxed read does not order a delay. */
 	rmb();
 	ndelay(ns);
 }

@@ -22,7 +22,7 @@
 /* Held while a PMU is registered with perf or unregistered. core.h has the order of all locks. */
 static DEFINE_MUTEX(pmu_register_mutex);
 
-static pmu_bus_ptr pmu_bus;
+static struct bus_type *pmu_bus;
 
 /* Take all locks that are needed to add or remove a PMU or a box. */
 static void pmu_devs_lock(void)

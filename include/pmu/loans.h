@@ -45,9 +45,6 @@ static inline struct perf_event *pmu_software_event(u64 config, int cpu)
 	return event;
 }
 
-/* The type of a pointer to a bus: newer kernels have it constant. */
-typedef typeof(((struct device *)NULL)->bus) pmu_bus_ptr;
-
 /**
  * pmu_perf_bus() - perf's bus, which has all PMUs, including perf's own.
  *
@@ -58,15 +55,15 @@ typedef typeof(((struct device *)NULL)->bus) pmu_bus_ptr;
  * Context: may sleep.
  * Return: the bus, or a negative errno as a pointer.
  */
-static inline pmu_bus_ptr pmu_perf_bus(void)
+static inline struct bus_type *pmu_perf_bus(void)
 {
 	struct perf_event *event = pmu_software_event(PERF_COUNT_SW_DUMMY, raw_smp_processor_id());
-	pmu_bus_ptr bus;
+	struct bus_type *bus;
 
 	if (IS_ERR(event))
 		return ERR_CAST(event);
-	/* perf has it before any module is loaded. */
-	bus = event->pmu->dev ? event->pmu->dev->bus : ERR_PTR(-ENODEV);
+	/* perf has it before any module is loaded. Newer kernels have it constant. */
+	bus = event->pmu->dev ? (struct bus_type *)event->pmu->dev->bus : ERR_PTR(-ENODEV);
 	perf_event_release_kernel(event);
 	return bus;
 }
