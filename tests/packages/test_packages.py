@@ -287,20 +287,21 @@ class Driver(InRoot):
         """As by a call that was killed: it is told, and the next call takes the others."""
         self.loaded(1)
         self.in_tree("0000:3f:10.1")
-        self.program("modprobe", 'echo "modprobe $1"; mkdir -p "/sys/module/$1"; touch "/sys/module/$1/initstate"')
+        self.program("modprobe", 'echo "modprobe $1"; mkdir -p "/sys/module/$1"; touch "/sys/module/$1/initstate"; '
+                     "[ ! -e /tmp/again ] || rm -r /sys/bus/pci/drivers/snbep_uncore/*:*; touch /tmp/again")
         self.inside("pmu-driver ours")
         told = "the kernel's driver has some of the memory channels: 'pmu-driver ours --now' takes them"
         self.assertIn(told, self.inside("pmu-driver", status=3))
         said = self.inside("pmu-driver unbind")
         self.assertEqual(said, "rmmod intel_imc_pmu\nrmmod pmu_core\nrmmod intel_imc_pmu\n0000:3f:10.1\nmodprobe intel_imc_pmu\n")
-        self.inside("rm -r /sys/bus/pci/drivers/snbep_uncore/*:*")
         self.loaded(1)
         self.assertNotIn(told, self.inside("pmu-driver unbind; pmu-driver"))
 
     def test_channels_with_events_open_stay(self):
         """A kernel may crash of an event whose channel is unbound. Nobody knows of which PMU an event is."""
         self.in_tree("0000:3f:10.0")
-        self.program("modprobe", "[ -e /tmp/again ] || { touch /tmp/again; echo Device or resource busy; false; }")
+        self.program("modprobe", "[ -e /tmp/again ] || { touch /tmp/again; echo Device or resource busy; exit 1; }; "
+                     "rm -r /sys/bus/pci/drivers/snbep_uncore/*:*")
         events = "rm -f /tmp/again; exec 8> '/tmp/anon_inode:[perf_event]' 9>&8; pmu-driver unbind 8>&- 9>&-"
         said = self.inside(events, status=1)
         self.assertRegex(said, r"events are open: sh \(\d+\)\. ")
@@ -353,11 +354,18 @@ class Driver(InRoot):
 
     def test_somebody_uses_the_core(self):
         """As who reads a file of its debugfs. Nobody is left without a driver."""
+        used = 'echo "rmmod $1"; [ "$1" != pmu_core ] && rm -r "/sys/module/$1"'
         self.loaded(2)
-        self.program("rmmod", 'echo "rmmod $1"; [ "$1" != pmu_core ] && rm -r "/sys/module/$1"')
+        self.program("rmmod", used)
         said = self.inside("pmu-driver ours --now")
         self.assertTrue(said.endswith("pmu_core stays loaded, since somebody uses it\nmodprobe intel_imc_pmu\n"), said)
         self.loaded(2)
+        self.inside("cd /sys/module/pmu_core; mkdir -p holders/intel_imc_pmu; echo 2 > refcnt")
+        for command in "ours --now", "in-tree --now", "unbind":
+            self.assertIn("pmu_core is in use", self.inside(f"pmu-driver {command}", status=1))
+            self.assertIn("initstate", self.inside("ls /sys/module/intel_imc_pmu"))
+        self.inside("echo 1 > /sys/module/pmu_core/refcnt")
+        self.program("rmmod", used)
         self.assertTrue(self.inside("pmu-driver in-tree --now").endswith("somebody uses it\nmodprobe intel_uncore\n"))
 
     def test_nobody_to_give_it_back_to(self):
