@@ -13,6 +13,7 @@
 #include <linux/perf_event.h>
 #include <linux/smp.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include <pmu/loans.h>
 #include <pmu/version.h>
@@ -23,6 +24,11 @@
 static DEFINE_MUTEX(pmu_register_mutex);
 
 static struct bus_type *pmu_bus;
+
+static void pmu_find_bus(struct work_struct *work)
+{
+	pmu_bus = pmu_perf_bus();
+}
 
 /* Take all locks that are needed to add or remove a PMU or a box. */
 static void pmu_devs_lock(void)
@@ -320,9 +326,14 @@ EXPORT_SYMBOL_PMU_CORE(pmu_unregister_all);
 
 static int __init pmu_core_init(void)
 {
+	struct work_struct find_bus;
 	int err;
 
-	pmu_bus = pmu_perf_bus();
+	/* Ask as the kernel: who loads modules need not have the right to open events. */
+	INIT_WORK_ONSTACK(&find_bus, pmu_find_bus);
+	queue_work(system_dfl_wq, &find_bus);
+	flush_work(&find_bus);
+	destroy_work_on_stack(&find_bus);
 	if (IS_ERR(pmu_bus)) {
 		err = PTR_ERR(pmu_bus);
 		pr_err("pmu_core: perf opens no event of its own: error %d\n", err);
