@@ -136,11 +136,11 @@ static const struct pci_device_id intel_imc_ids[] = {
 
 /*
  * A channel without a clock is tried again after 1, 2, 4 and so on seconds, finally every hour.
- * While no CPU of its socket is online to keep the socket awake, or another driver has a PMU of its
- * name, its registers are not touched, and it is looked at every minute.
+ * While no CPU of its socket is online to keep the socket awake, it is tried every minute. While
+ * another driver has a PMU of its name, this is looked at every minute.
  */
 #define INTEL_IMC_MAX_RETRY_S		3600U
-#define INTEL_IMC_MAX_RETRY_UNTOUCHED_S	60U
+#define INTEL_IMC_MAX_RETRY_SOON_S	60U
 
 /* The generation of a function with this id, or NULL if the driver does not serve it. */
 static const struct intel_imc_part *intel_imc_part_of(const struct pci_device_id *id)
@@ -253,12 +253,12 @@ static int intel_imc_register(struct intel_imc_channel *ch)
 
 static void intel_imc_retry_later(struct intel_imc_channel *ch, bool taken)
 {
-	bool untouched = taken || intel_imc_socket_cpu(ch->socket) < 0;
+	bool soon = taken || intel_imc_socket_cpu(ch->socket) < 0;
 
+	ch->retry_s = min(ch->retry_s, soon ? INTEL_IMC_MAX_RETRY_SOON_S : INTEL_IMC_MAX_RETRY_S);
 	/* Do not touch registers while the machine goes to sleep. */
 	queue_delayed_work(system_freezable_wq, &ch->retry, ch->retry_s * HZ);
-	ch->retry_s = min(2 * ch->retry_s,
-			  untouched ? INTEL_IMC_MAX_RETRY_UNTOUCHED_S : INTEL_IMC_MAX_RETRY_S);
+	ch->retry_s *= 2;
 }
 
 /* What is in memory belongs to another driver that has a PMU of its name. */
@@ -274,7 +274,7 @@ static void intel_imc_retry(struct work_struct *work)
 	bool taken = intel_imc_is_taken(ch);
 
 	/* Try again later: the function may answer then. */
-	if (taken || intel_imc_try(ch) || intel_imc_register(ch))
+	if (taken || intel_imc_try(ch) || intel_imc_register(ch) == -ENOMEM)
 		intel_imc_retry_later(ch, taken);
 }
 
