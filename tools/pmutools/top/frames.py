@@ -243,9 +243,9 @@ class Live:
         while turns is not self.turns:
             turns = self.turns
             for turn in turns or [None]:
-                if turn:
-                    turn.enable()
                 try:
+                    if turn:
+                        turn.enable()
                     over = wait(seconds / max(1, len(turns)))
                 finally:        # also at Ctrl-C, which a command may outlive
                     if turn and turns is self.turns:

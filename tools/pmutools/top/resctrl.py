@@ -36,6 +36,11 @@ def _bytes(group):
     return found
 
 
+def _name(directory):
+    """As text. Bytes that are none are shown as such, so that two groups stay two."""
+    return printable(directory.name.encode(errors="surrogateescape").decode(errors="backslashreplace"))
+
+
 class Groups:
     def __init__(self, machine):
         self.root = Path(machine.root) / ROOT
@@ -46,11 +51,11 @@ class Groups:
         """{(group, L3 cache): bytes}"""
         found = {}
         for control in [self.root, *(one for one in _directories(self.root) if one.name not in NOT_GROUPS)]:
-            name = REST if control == self.root else printable(control.name)
+            name = REST if control == self.root else _name(control)
             own = _bytes(control)
             for monitor in _directories(control / "mon_groups"):
                 parts = _bytes(monitor)
-                label = printable(monitor.name if control == self.root else f"{name}/{monitor.name}")
+                label = _name(monitor) if control == self.root else f"{name}/{_name(monitor)}"
                 found |= {(label, cache): value for cache, value in parts.items()}
                 # Without one part the rest is not known.
                 own = {cache: value - parts[cache] for cache, value in own.items() if cache in parts}
