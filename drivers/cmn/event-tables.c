@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The events of devices: names, without the prefix of their type, and ids, in the manuals' order.
- * Names are those of the in-tree driver, including its misspellings.
+ * Names are those of the in-tree driver, including its misspellings, except where
+ * Documentation/cmn.md says so.
  */
 #include <linux/kernel.h>
 

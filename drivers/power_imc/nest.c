@@ -318,7 +318,7 @@ int power_imc_nest_register(struct power_imc_unit *unit)
 	unit->desc.scope = PMU_SCOPE_PACKAGE;
 	for (unsigned int i = 0; i < unit->nr_chips && !err; i++) {
 		if (power_imc_nest_names_again(unit, i)) {
-			dev_warn(unit->imc->dev, "%s: names chip %u twice: counted there once\n",
+			dev_warn(unit->imc->dev, "%s: names chip %u twice: the second time is left out\n",
 				 unit->name, unit->chip_ids[i]);
 			continue;
 		}

@@ -16,7 +16,7 @@
  *
  * Slot 0 is new, too, if more bad records in a row than are passed over hid the good ones after
  * them, up to the end of the ring. By then other tasks may have run, so these are no samples, but
- * lost.
+ * lost, if no event started meanwhile.
  *
  * The writer goes on while no event needs records. These are passed over when the next event
  * starts.

@@ -74,9 +74,9 @@
 
 /*
  * 5.14 ("genirq: Export affinity setter for modules"); conftest.sh looks for
- * irq_set_affinity_and_hint(), which came with 5.17. In older kernels a module can only set a hint,
- * which also sets the affinity. The hint is cleared at once, since freeing an interrupt that has
- * one warns.
+ * irq_set_affinity_and_hint(), which came with 5.17. Before, set a hint, which also sets the
+ * affinity, and is all that modules could do before 5.14. The hint is cleared at once, since
+ * freeing an interrupt that has one warns.
  */
 #ifndef HAVE_IRQ_SET_AFFINITY
 static inline int pmu_irq_set_affinity(unsigned int irq, const struct cpumask *cpus)

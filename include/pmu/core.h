@@ -172,8 +172,9 @@ static inline bool pmu_may_log(void)
  * struct pmu_box_ops - the hardware verbs of one kind of box.
  *
  * event_init, event_free and counters get the kind of PMU and no box, since the device may be
- * removed while they run. owner_changed may sleep. The others are called on the owner CPU with
- * interrupts off, and, except unclaim and hand, never after the device is gone.
+ * removed while they run. owner_changed may sleep. claim is also called when a group is tried, on
+ * any CPU with interrupts on, and restarted in any context. The others are called on the owner CPU
+ * with interrupts off. Except for unclaim and hand, no verb is called after the device is gone.
  *
  * Every driver needs event_init and read. Counters in memory that always run, and that any
  * number of events may read, need nothing else.
