@@ -54,7 +54,7 @@ static inline void cmn_write32(u32 value, void __iomem *reg)
 
 static inline void cmn_wait(unsigned int ns)
 {
-	/* Begin after all values that were read have come: a relaxed read does not order a delay. */
+	/* After all values that were read have come: a relaxed read does not order a delay. */
 	rmb();
 	ndelay(ns);
 }

@@ -23,11 +23,12 @@
 /* Held while a PMU is registered with perf or unregistered. core.h has the order of all locks. */
 static DEFINE_MUTEX(pmu_register_mutex);
 
-static struct bus_type *pmu_bus;
+/* A device on perf's bus */
+static struct device *pmu_software;
 
-static void pmu_find_bus(struct work_struct *work)
+static void pmu_find_software(struct work_struct *work)
 {
-	pmu_bus = pmu_perf_bus();
+	pmu_software = pmu_software_device();
 }
 
 /* Take all locks that are needed to add or remove a PMU or a box. */
@@ -60,7 +61,7 @@ static struct pmu_dev *pmu_dev_find(const char *name)
  */
 static bool pmu_name_taken(const char *name)
 {
-	struct device *found = bus_find_device_by_name(pmu_bus, NULL, name);
+	struct device *found = bus_find_device_by_name(pmu_software->bus, NULL, name);
 
 	put_device(found);
 	return found;
@@ -326,16 +327,16 @@ EXPORT_SYMBOL_PMU_CORE(pmu_unregister_all);
 
 static int __init pmu_core_init(void)
 {
-	struct work_struct find_bus;
+	struct work_struct find;
 	int err;
 
 	/* Ask as the kernel: who loads modules need not have the right to open events. */
-	INIT_WORK_ONSTACK(&find_bus, pmu_find_bus);
-	queue_work(system_dfl_wq, &find_bus);
-	flush_work(&find_bus);
-	destroy_work_on_stack(&find_bus);
-	if (IS_ERR(pmu_bus)) {
-		err = PTR_ERR(pmu_bus);
+	INIT_WORK_ONSTACK(&find, pmu_find_software);
+	queue_work(system_dfl_wq, &find);
+	flush_work(&find);
+	destroy_work_on_stack(&find);
+	if (IS_ERR(pmu_software)) {
+		err = PTR_ERR(pmu_software);
 		pr_err("pmu_core: perf opens no event of its own: error %d\n", err);
 		return err;
 	}

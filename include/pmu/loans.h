@@ -46,26 +46,26 @@ static inline struct perf_event *pmu_software_event(u64 config, int cpu)
 }
 
 /**
- * pmu_perf_bus() - perf's bus, which has all PMUs, including perf's own.
+ * pmu_software_device() - the device of perf's own software PMU, which is never unregistered.
  *
- * An event knows its PMU, and this its bus. Ask once: to open such an event patches code of all
- * CPUs. It also locks perf's list of PMUs within an SRCU section, and older kernels hold that lock
- * while they unregister a PMU and wait for such sections to end.
+ * Its bus has all PMUs, including perf's own. Ask once: to open an event patches code of all CPUs.
+ * It also locks perf's list of PMUs within an SRCU section, and older kernels hold that lock while
+ * they unregister a PMU and wait for such sections to end.
  *
  * Context: may sleep.
- * Return: the bus, or a negative errno as a pointer.
+ * Return: the device, or a negative errno as a pointer.
  */
-static inline struct bus_type *pmu_perf_bus(void)
+static inline struct device *pmu_software_device(void)
 {
 	struct perf_event *event = pmu_software_event(PERF_COUNT_SW_DUMMY, raw_smp_processor_id());
-	struct bus_type *bus;
+	struct device *dev;
 
 	if (IS_ERR(event))
 		return ERR_CAST(event);
-	/* perf has it before any module is loaded. Newer kernels have it constant. */
-	bus = event->pmu->dev ? (struct bus_type *)event->pmu->dev->bus : ERR_PTR(-ENODEV);
+	/* perf has it before any module is loaded. */
+	dev = event->pmu->dev ?: ERR_PTR(-ENODEV);
 	perf_event_release_kernel(event);
-	return bus;
+	return dev;
 }
 
 #ifndef pmu_allow_cpu
