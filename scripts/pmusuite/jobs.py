@@ -39,8 +39,10 @@ SECONDS_OF_GUEST = 25
 LOG_LINES = 25
 TURNS = 16              # at most in one guest
 # Files that run on both stock kernels every day, since what they are about changed between the two: perf's core, hotplug,
-# rights, events of tasks that end, samples and task switches. Of other files test-kernels has the older kernel's guests.
-ON_BOTH = ("counts", "ends", "hotplug", "lifecycle", "rights", "trace", "under_way")
+# rights, events of tasks that end. Of other files test-kernels has the older kernel's guests.
+ON_BOTH = ("counts", "ends", "hotplug", "lifecycle", "rights")
+# Files that judge models and tests by the in-tree driver every day. Of other files test-kernels has its guests.
+REFEREED = ("beside", "boot", "counts", "discovery")
 # Groups of guests that "make test" does not have.
 APART = ("soak", "hostile", "kernels")
 # The scripts know the machines of all PMUs.
@@ -268,14 +270,15 @@ def guest_jobs(name, file, text, group="guest"):
 
 
 def every_day(job, alike):
-    """Does "make test" run this guest? Not if another guest of its file, in @alike, differs only in a newer kernel.
-
-    Of files that run on both kernels the in-tree driver, as the referee, has the newer one.
-    """
+    """Does "make test" run this guest? Not with the in-tree driver, but for some files' referee on the newer kernel; nor if
+    another guest of its file, in @alike, differs only in a newer kernel."""
+    file = job.name.split("/")[2]
+    if job.guest.driver == "in-tree" and file not in REFEREED:
+        return False
     if job.guest.kernel != kernel.STOCK[0]:
         return True
     newer = dataclasses.replace(job.guest, kernel=kernel.STOCK[-1])
-    if job.name.split("/")[2] in ON_BOTH and newer.driver != "in-tree":
+    if file in ON_BOTH and newer.driver != "in-tree":
         return True
     # The older in-tree driver may know fewer models.
     return not any(dataclasses.replace(other.guest, models=newer.models) == newer and {*newer.models} <= {*other.guest.models}
@@ -310,7 +313,7 @@ def hostile():
 
 def kernels():
     """The guests of "make test" with our driver and its newest stock kernel, on the kernels that it does not use; those
-    that it leaves out on its older stock kernel; packages; and what files and pages ask for."""
+    that it leaves out; packages; and what files and pages ask for."""
     yield Job("kernels/check", ("scripts/check", "kernels"), sources=ALL)
     # It also asks Debian for the headers of today.
     yield dataclasses.replace(python("kernels/packages", "tests/packages/everything.py", sources=ALL), keep=False)

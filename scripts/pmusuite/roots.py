@@ -15,7 +15,7 @@ from pathlib import Path
 
 from . import build, cache, debian
 
-PACKAGES = ("build-essential", "debhelper", "dh-dkms", "dh-python", "dkms", "help2man", "kmod", "lintian", "man-db", "mount",
+PACKAGES = ("build-essential", "ccache", "debhelper", "dh-dkms", "dh-python", "dkms", "help2man", "kmod", "lintian", "man-db", "mount",
             "openssl", "python3-rich", "rpm")
 # Debian 11 has this in dkms.
 ABSENT = {"bullseye": ("dh-dkms",)}
@@ -36,7 +36,9 @@ mkdir -p "$over/root/mnt"
 mount --bind "$work" "$over/root/mnt"
 mount -t proc proc "$over/root/proc"
 mount --rbind /dev "$over/root/dev"
-exec chroot "$over/root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root DEBIAN_FRONTEND=noninteractive "$@"
+# Each test builds the same modules, and nearly all as another did.
+exec chroot "$over/root" env -i CCACHE_DIR=/mnt/ccache \
+	PATH=/usr/local/sbin:/usr/local/bin:/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root DEBIAN_FRONTEND=noninteractive "$@"
 """
 
 

@@ -16,6 +16,7 @@ MARK = "\nits time is over\n"        # in the guest's log: what comes behind is 
 
 _PATIENCE = 10      # seconds for QEMU to answer, and for the kernel to print
 _TELLING = re.compile(r"CPU#|[ER]IP=|NIP |PC=|PSTATE")
+_INTERRUPTS = re.compile(r"^(Timer|LVTT|ISR|IRR)\b")
 
 
 def qemu_args(path):
@@ -45,9 +46,19 @@ class _Monitor:
                 return answer["return"]
         return "QEMU has ended"
 
+    def _command(self, line, telling):
+        """What it says of a command of its own, with what matters."""
+        said = self.ask("human-monitor-command", **{"command-line": line})
+        return "".join(f"{' '.join(found.split())}\n" for found in said.splitlines() if telling.search(found))
+
     def registers(self):
-        said = self.ask("human-monitor-command", **{"command-line": "info registers -a"})
-        return "".join(f"{line.strip()}\n" for line in said.splitlines() if _TELLING.search(line))
+        return self._command("info registers -a", _TELLING)
+
+    def interrupts(self):
+        """What each CPU of a PC waits for, and may not be interrupted by: its timer, and the vectors in service and requested."""
+        cpus = self.ask("query-cpus-fast")
+        return "".join(f"interrupts of CPU {cpu['cpu-index']}:\n" + self._command(f"info lapic {cpu['cpu-index']}", _INTERRUPTS)
+                       for cpu in cpus if cpu["target"] == "x86_64")
 
 
 def look(path, process, patience=_PATIENCE):
@@ -56,7 +67,7 @@ def look(path, process, patience=_PATIENCE):
         monitor = _Monitor(path)
         said = monitor.registers()
         time.sleep(1)
-        said += "a second later:\n" + monitor.registers()
+        said += "a second later:\n" + monitor.registers() + monitor.interrupts()
         if refused := monitor.ask("inject-nmi"):
             said += f"no interrupt that none can mask: {refused}\n"
     except OSError as error:

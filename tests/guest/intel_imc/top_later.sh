@@ -4,7 +4,7 @@
 # pmu-top on an Ice Lake of which a controller has a third channel, with our driver and with the in-tree one, which has a
 # PMU for each: the channels that there are, and what free-running counters say where counters are taken.
 #
-# vm: --tools --kernel 6.12 --driver 'ours in-tree' --model icx,sockets=2,third=1 --timeout 900
+# kernels vm: --tools --kernel 6.12 --driver 'ours in-tree' --model icx,sockets=2,third=1 --timeout 900
 . ./intel_imc/lib.sh
 . ./top.sh
 trap as_it_was EXIT
