@@ -25,8 +25,8 @@ BOOKKEEPING = ("/var/lib/dpkg", "/var/lib/apt", "/var/log", "/var/cache", "/etc/
 
 # The root's own devices and processes would be the host's.
 ENTER = r"""
-lower=$1 over=$2 work=$3
-shift 3
+lower=$1 over=$2 work=$3 ccache=$4
+shift 4
 mkdir -p "$over/upper" "$over/work" "$over/root"
 # In a user namespace, as a container without root has, overlayfs may keep its notes in the user's attributes alone.
 read -r _ _ ids < /proc/self/uid_map
@@ -34,10 +34,12 @@ read -r _ _ ids < /proc/self/uid_map
 mount -t overlay overlay -o "lowerdir=$lower,upperdir=$over/upper,workdir=$over/work$attributes" "$over/root"
 mkdir -p "$over/root/mnt"
 mount --bind "$work" "$over/root/mnt"
+mkdir -p "$over/root/mnt/ccache"
+mount --bind "$ccache" "$over/root/mnt/ccache"
 mount -t proc proc "$over/root/proc"
 mount --rbind /dev "$over/root/dev"
 # Each test builds the same modules, and nearly all as another did.
-exec chroot "$over/root" env -i CCACHE_DIR=/mnt/ccache \
+exec chroot "$over/root" env -i CCACHE_DIR=/mnt/ccache CCACHE_MAXSIZE=1G \
 	PATH=/usr/local/sbin:/usr/local/bin:/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root DEBIAN_FRONTEND=noninteractive "$@"
 """
 
@@ -67,7 +69,8 @@ def get(suite, *packages):
 
 def run(root, over, work, *command):
     """Run @command in @root, with what it changes in the directory @over, and the directory @work as /mnt."""
-    return subprocess.run([*build.own_mounts(), "--pid", "--fork", "sh", "-ec", ENTER, "sh", root, over, work, *command],
+    build.CCACHE.mkdir(parents=True, exist_ok=True)
+    return subprocess.run([*build.own_mounts(), "--pid", "--fork", "sh", "-ec", ENTER, "sh", root, over, work, build.CCACHE, *command],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace", check=False)
 

@@ -7,15 +7,17 @@ What uses it has to compile without a warning; or a PMU is left out, which the d
 """
 import concurrent.futures
 import functools
+import itertools
 import os
 import re
+import shutil
 import sys
-import tempfile
 import unittest
+import unittest.mock
 from dataclasses import dataclass
 from pathlib import Path
 
-from pmusuite import cache, kernels
+from pmusuite import build, cache, kernels
 from pmusuite.arch import ARCHES
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -193,9 +195,16 @@ WHOLE = {"x86_64": modpost_appends, "arm64": functools.partial(unexpanded, impor
 class Differences(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        directory = tempfile.TemporaryDirectory(prefix="pmu-differences.")
-        cls.addClassCleanup(directory.cleanup)
-        cls.directory = Path(directory.name)
+        cls.enterClassContext(unittest.mock.patch.dict(os.environ, build.with_ccache()))
+        # What ccache has is of a place. The same one each time, unless somebody else is there.
+        for number in itertools.count():
+            name = f"differences-{number}"
+            if cls.enterClassContext(cache.lock(name, wait=False)):
+                break
+        cls.directory = cache.ROOT / name
+        shutil.rmtree(cls.directory, ignore_errors=True)    # of one that was killed
+        cls.directory.mkdir(parents=True)
+        cls.addClassCleanup(shutil.rmtree, cls.directory)
 
     @classmethod
     def whole(cls, arch, edit=None):
