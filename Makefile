@@ -219,7 +219,7 @@ help:
 	@echo 'make clean           remove what was built'
 	@echo 'make demo            perf on a modelled Xeon, POWER9 and Arm mesh, from nothing'
 	@echo 'make test            static checks, models, KUnit, end-to-end tests (TESTFLAGS= for scripts/test)'
-	@echo 'make test-kernels    the same guests on the oldest and the newest kernel that Debian has, and on PREEMPT_RT'
+	@echo 'make test-kernels    the same guests on other kernels from 5.10 to the newest, and those of the in-tree driver'
 	@echo 'make soak            long runs, and tests that watch the clock: for a host with nothing else to do'
 	@echo 'make hostile         what can fail is made to, and random calls and programs, on the debug kernel (HOURS=, SEED=, SIZE=)'
 	@echo 'make coverage        which lines of the drivers the tests reach: a table, and pages in dist/coverage'

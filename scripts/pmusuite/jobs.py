@@ -41,8 +41,9 @@ TURNS = 16              # at most in one guest
 # Files that run on both stock kernels every day, since what they are about changed between the two: perf's core, hotplug,
 # rights, events of tasks that end. Of other files test-kernels has the older kernel's guests.
 ON_BOTH = ("counts", "ends", "hotplug", "lifecycle", "rights")
-# Files that judge models and tests by the in-tree driver every day. Of other files test-kernels has its guests.
-REFEREED = ("beside", "boot", "counts", "discovery")
+# Files that have guests with the in-tree driver every day: to judge models and tests, or as what ours meets on a machine. Of
+# other files test-kernels has these guests.
+REFEREED = ("beside", "boot", "counts", "discovery", "twin")
 # Groups of guests that "make test" does not have.
 APART = ("soak", "hostile", "kernels")
 # The scripts know the machines of all PMUs.
@@ -270,8 +271,8 @@ def guest_jobs(name, file, text, group="guest"):
 
 
 def every_day(job, alike):
-    """Does "make test" run this guest? Not with the in-tree driver, but for some files' referee on the newer kernel; nor if
-    another guest of its file, in @alike, differs only in a newer kernel."""
+    """Does "make test" run this guest? With the in-tree driver only those of some files; and none if another guest of its file,
+    in @alike, differs only in a newer kernel."""
     file = job.name.split("/")[2]
     if job.guest.driver == "in-tree" and file not in REFEREED:
         return False

@@ -80,4 +80,7 @@ def seconds():
 
 def put_seconds(found):
     SECONDS.parent.mkdir(parents=True, exist_ok=True)
-    SECONDS.write_text(json.dumps(seconds() | found))
+    with cache.lock("seconds"):     # several runs share it, and read it at any time
+        partial = SECONDS.with_suffix(".partial")
+        partial.write_text(json.dumps(seconds() | found))
+        partial.rename(SECONDS)

@@ -85,6 +85,12 @@ def _packages():
             yield "debs", path, debian.lock_name(arch), lambda stamp=stamp: path.exists() and _old(stamp)
 
 
+def _copies():
+    """What the job differences compiles against, of a run that was killed: it holds the lock while it runs."""
+    for path in cache.ROOT.glob("differences-*"):
+        yield "differences", path, path.name, path.exists
+
+
 def _results():
     """The results of jobs. kept.get() touches a file that it uses, so that its age is the time since then."""
     for path in kept.RESULTS.glob("*.json"):
@@ -95,7 +101,7 @@ def _results():
 def run():
     """Remove what is old, and say what it was."""
     counts, size = Counter(), 0
-    for kind, path, name, condition in [*_entries(), *_packages(), *_results()]:
+    for kind, path, name, condition in [*_entries(), *_packages(), *_copies(), *_results()]:
         if condition() and (removed := _remove(path, name, condition)) is not None:
             counts[kind] += 1
             size += removed

@@ -46,9 +46,9 @@ class _Monitor:
                 return answer["return"]
         return "QEMU has ended"
 
-    def _command(self, line, telling):
+    def _command(self, line, telling, **of_cpu):
         """What it says of a command of its own, with what matters."""
-        said = self.ask("human-monitor-command", **{"command-line": line})
+        said = self.ask("human-monitor-command", **{"command-line": line}, **of_cpu)
         return "".join(f"{' '.join(found.split())}\n" for found in said.splitlines() if telling.search(found))
 
     def registers(self):
@@ -57,8 +57,9 @@ class _Monitor:
     def interrupts(self):
         """What each CPU of a PC waits for, and may not be interrupted by: its timer, and the vectors in service and requested."""
         cpus = self.ask("query-cpus-fast")
-        return "".join(f"interrupts of CPU {cpu['cpu-index']}:\n" + self._command(f"info lapic {cpu['cpu-index']}", _INTERRUPTS)
-                       for cpu in cpus if cpu["target"] == "x86_64")
+        return "".join(f"interrupts of CPU {cpu['cpu-index']}:\n" +
+                       self._command("info lapic", _INTERRUPTS, **{"cpu-index": cpu["cpu-index"]})
+                       for cpu in cpus if isinstance(cpu, dict) and cpu["target"] == "x86_64")
 
 
 def look(path, process, patience=_PATIENCE):

@@ -364,7 +364,7 @@ dmesg | grep -c -e 'BUG:' -e 'WARNING:' || :
         """A machine of its own: it gets the image, is told to have our driver, and boots. What its round says."""
         self.over = self.work.parent / f"machine-{model}"
         self.addCleanup(shutil.rmtree, self.over)
-        self.inside(f"rm -f /usr/bin/*gcc* /usr/bin/cc /usr/bin/make; cd /mnt; RELEASE={self.kernel.release}; {self.page('Build once')[1]}; "
+        self.inside(f"rm -rf /usr/lib/ccache; rm -f /usr/bin/*gcc* /usr/bin/cc /usr/bin/make; cd /mnt; RELEASE={self.kernel.release}; {self.page('Build once')[1]}; "
                     "pmu-driver ours")
         ask = next(block for block in self.page("Roll out, and ask") if block.startswith("for host"))
         self.program("round", self.ROUND.format(ask=ask, device=device, first=first, last=last))

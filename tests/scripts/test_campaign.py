@@ -87,7 +87,7 @@ class Campaign(unittest.TestCase):
                 patches.enter_context(unittest.mock.patch.object(where, name, value))
             for seed in 7, 8:
                 jobs_now = campaign.of_round(selected, seed)
-                done = runner.run_all([jobs_now], Path(logs), 1, {job: None for job in jobs_now})
+                done = runner.run_all([jobs_now], Path(logs), 1, {job: None for job in jobs_now}, usual=False)
                 self.assertEqual([one.job for one in done], jobs_now)
 
     def test_the_page_names_every_errno_of_the_fuzzer(self):

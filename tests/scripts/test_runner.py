@@ -395,7 +395,8 @@ class Stuck(unittest.TestCase):
     def test_registers_of_its_cpus(self):
         with tempfile.TemporaryDirectory() as directory:
             monitor = Path(directory) / "monitor"
-            process = subprocess.Popen(["qemu-system-x86_64", "-M", "q35", "-smp", "2", "-display", "none", "-S",
+            # Numbers of CPUs and of their APICs differ.
+            process = subprocess.Popen(["qemu-system-x86_64", "-M", "q35", "-smp", "6,sockets=2,cores=3", "-display", "none", "-S",
                                         *stuck.qemu_args(monitor)])
             try:
                 while not monitor.exists() and process.poll() is None:
@@ -404,9 +405,9 @@ class Stuck(unittest.TestCase):
             finally:
                 process.kill()
                 process.wait()
-        cpus = ["CPU#0", "EIP=0000fff0", "CPU#1", "EIP=0000fff0"]
+        cpus = [word for number in range(6) for word in (f"CPU#{number}", "EIP=0000fff0")]
         interrupts = ["interrupts", "LVTT", "Timer", "ISR", "IRR"]
-        self.assertEqual([line.split()[0] for line in said.splitlines()], [*cpus, "a", *cpus, *interrupts, *interrupts])
+        self.assertEqual([line.split()[0] for line in said.splitlines()], [*cpus, "a", *cpus, *6 * interrupts])
 
     def test_a_monitor_that_is_not_there(self):
         self.assertIn("does not answer", stuck.look("/nowhere", None))
@@ -431,7 +432,7 @@ class Stopped(unittest.TestCase):
 
     # What is started writes its process' number, and waits.
     GUEST = "guest._run(['sh', '-c', script], '', lambda: 1000, {'console': print}, False)"
-    JOB = "test_runner.script('test').run_all([[jobs.Job('job', ('sh', '-c', script))]], Path(directory), 1, {})"
+    JOB = "test_runner.script('test').run_all([[jobs.Job('job', ('sh', '-c', script))]], Path(directory), 1, {}, False)"
     UNIT_TEST = "subprocess.run(cache.bound(['sh', '-c', script]))"
     # A script heeds none of these that whoever runs the tests ignores, as nohup and shells in the background do.
     SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
