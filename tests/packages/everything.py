@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The packages, on demand: test_packages.py on the newest kernel and its suite; upgraded, signed, booted from in a guest."""
 import json
+import platform
 import re
 import shutil
 import subprocess
@@ -30,6 +31,26 @@ class Guests(inroot.InRoot):
 
 
 class Packages(Guests):
+    def test_an_upgrade_that_fails(self):
+        """The modules of before come back."""
+        made = f"/lib/modules/{self.kernel.release}/updates/pmu-suite"
+        self.inside(f"dpkg -i {self.deb()}; mkdir {made}; touch {made}/pmu_core.ko")
+        self.assertIn("is of no package", self.inside(f"dpkg -i {self.deb()}", status=1))
+        self.assertEqual(self.inside("dkms status"), self.installed())
+        self.assertEqual({path.name.split(".")[0] for path in self.modules()}, {"pmu_core", "intel_imc_pmu"})
+
+    def test_kernels_that_come_later(self):
+        """Whether it builds or not, the package manager goes on."""
+        self.inside(f"dpkg -i {self.deb()}")
+        said = self.inside(self.headers("9.9.9-broken", "false"))
+        self.assertIn("is not installed for the kernel 9.9.9-broken, where the kernel's own driver counts", said)
+        said = self.inside(self.headers("4.18.0-old", "false"))
+        self.assertIn("BUILD_EXCLUSIVE", said)
+        self.inside(self.headers("6.1.0-later", f"make -C /usr/src/linux-headers-{self.kernel.release} $@"))
+        self.assertEqual(self.inside("dpkg --audit"), "")
+        self.assertEqual(sorted(line for line in self.inside("dkms status pmu-suite").splitlines() if ": installed" in line),
+                         sorted(f"pmu-suite/{VERSION}, {release}, x86_64: installed" for release in (self.kernel.release, "6.1.0-later")))
+
     def test_signed_by_dkms_with_a_key_that_nobody_knows(self):
         self.inside(f"dpkg -i {self.deb()}")
         self.assertIn("DKMS", self.inside(f"modinfo -F signer {self.dkms}/pmu_core.ko*"))
@@ -83,6 +104,44 @@ class OnNewest:
 
 
 class EverydayOnNewest(OnNewest, test_packages.Packages):
+    pass
+
+
+class ByDkms(inroot.InRoot):
+    """What make has DKMS build."""
+
+    def test_dkms_install_without_headers(self):
+        """The running kernel's are missing: that is said, and DKMS builds when it is told that there are some."""
+        self.inside("mv /lib/modules/*/build /tmp")
+        before = self.left()
+        said = self.make("dkms-install")
+        running = platform.release()
+        self.assertIn(f"linux-headers-{running}; Fedora, RHEL: kernel-devel-{running}), and DKMS builds", said)
+        self.assertEqual(self.inside("dkms status"), f"pmu-suite/{VERSION}: added\n")
+        # As Debian's package of headers does.
+        self.inside(f"mv /tmp/build {self.dkms.removesuffix('/updates/dkms')}; "
+                    f"run-parts --arg={self.kernel.release} /etc/kernel/header_postinst.d")
+        self.assertEqual(self.inside("dkms status"), self.installed())
+        self.make("dkms-uninstall")
+        self.inside("mv /lib/modules/*/build /tmp")
+        self.assertEqual(self.left(), before)
+
+    def test_no_kernel_gets_the_modules_of_another(self):
+        """On RHEL, DKMS has weak-modules link what it built for one kernel into others, and builds nothing for these."""
+        self.program("weak-modules", 'echo "$@" >> /tmp/linked')
+        self.inside("mv /usr/local/sbin/weak-modules /sbin")    # where DKMS looks
+        self.make("dkms-install")
+        # As weak-modules does by itself when a kernel is installed; DKMS then says "installed-weak".
+        self.inside(f"cd /lib/modules; mkdir -p 6.1.0-later/weak-updates; ln -s /lib/modules/{self.kernel.release}/build 6.1.0-later; "
+                    f"ln -s {self.dkms}/*.ko* 6.1.0-later/weak-updates")
+        self.inside(f"/usr/lib/pmu-suite/dkms-build pmu-suite/{VERSION}")
+        self.assertEqual(sorted(self.inside("dkms status").splitlines()),
+                         sorted(f"pmu-suite/{VERSION}, {release}, x86_64: installed" for release in (self.kernel.release, "6.1.0-later")))
+        self.inside("make -C /tmp/tree dkms-uninstall; test ! -e /tmp/linked; rm -r /sbin/weak-modules /lib/modules/6.1.0-later")
+        self.assertEqual(self.left(), [])
+
+
+class ByDkmsOnNewest(OnNewest, ByDkms):
     pass
 
 

@@ -7,7 +7,7 @@
 # kernels vm: --tools --kernel 6.12 --driver 'ours in-tree' --model spr,sockets=2 --cpus 4 --nodes 4 --timeout 900
 # kernels vm: --tools --kernel 6.12 --driver 'ours in-tree' --model gnr,sockets=2 --cpus 6 --nodes 6 --timeout 900
 # kernels vm: --tools --kernel 6.12 --driver 'ours in-tree' --model emr,sockets=2 --timeout 900
-# vm: --tools --kernel 6.12 --driver 'ours in-tree' --model icx,sockets=2 --timeout 900
+# kernels vm: --tools --kernel 6.12 --driver 'ours in-tree' --model icx,sockets=2 --timeout 900
 . ./intel_imc/lib.sh
 . ./check.sh
 
