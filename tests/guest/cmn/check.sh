@@ -3,7 +3,7 @@
 #
 # pmu-check: a mesh that works passes, with traffic or without, and each fault is said.
 #
-# vm: --tools --arch arm64 --kernel 6.12 --model cmn700 --model cmn700,mesh=2x2,hnf=0.0.0+1.1.1 --timeout 900
+# kernels vm: --tools --arch arm64 --kernel 6.12 --model cmn700 --model cmn700,mesh=2x2,hnf=0.0.0+1.1.1 --timeout 900
 . ./cmn/lib.sh
 . ./check.sh
 find_meshes

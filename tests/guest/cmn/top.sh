@@ -3,7 +3,7 @@
 #
 # pmu-top: the mesh as it is, and what the model made in it, with our driver and with the in-tree one.
 #
-# vm: --tools --arch arm64 --kernel 6.12 --driver 'ours in-tree' --cpus 2 --timeout 900 --model cmn700,mesh=3x2,hnf=0.0.0+1.1.1+2.0.1,rni=1.0.0,rnf=0.1.0 --model cmns3,mesh=2x2,hns=0.0.1+1.1.0
+# kernels vm: --tools --arch arm64 --kernel 6.12 --driver 'ours in-tree' --cpus 2 --timeout 900 --model cmn700,mesh=3x2,hnf=0.0.0+1.1.1+2.0.1,rni=1.0.0,rnf=0.1.0 --model cmns3,mesh=2x2,hns=0.0.1+1.1.0
 . ./cmn/lib.sh
 . ./top.sh
 trap 'echo 1 > /proc/sys/kernel/perf_event_paranoid; pmu-model set "cmn*" traffic 0' EXIT

@@ -3,7 +3,7 @@
 #
 # pmu-check: a machine that works passes, and each fault is said.
 #
-# vm: --tools --arch ppc64le --kernel 6.12 --model power9,chips=2 --timeout 900
+# kernels vm: --tools --arch ppc64le --kernel 6.12 --model power9,chips=2 --timeout 900
 . ./power_imc/lib.sh
 . ./check.sh
 

@@ -4,7 +4,7 @@
 # A kernel without kprobes, as the debug kernel is on this architecture: nobody can look up the firmware's calls, so
 # engines are switched by registers, and all kinds of units count.
 #
-# vm: --arch ppc64le --kernel kunit --driver ours --model power9
+# kernels vm: --arch ppc64le --kernel kunit --driver ours --model power9
 . ./power_imc/lib.sh
 
 trap 'trace_every 0; load' EXIT

@@ -3,7 +3,7 @@
 #
 # pmu-top: memory bandwidth of chips, cycles and instructions of cores.
 #
-# vm: --tools --arch ppc64le --kernel 6.12 --model power9,chips=2
+# kernels vm: --tools --arch ppc64le --kernel 6.12 --model power9,chips=2
 # kernels vm: --tools --arch ppc64le --kernel 6.1 --model power10
 . ./power_imc/lib.sh
 . ./top.sh
