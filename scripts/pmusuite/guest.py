@@ -320,6 +320,12 @@ def _run(command, preload, time_left, sinks, shell, gdb=None, monitor=None):
     return process.returncode, timed_out
 
 
+def _stands(guests, log):
+    """Has a guest for @guests a CPU that stands? It has failed then, and its time is over. It was seen where the emulator lost
+    a timer's interrupt."""
+    return STALL in log and not any(one.shell or one.gdb or one.allow_warn for one in guests)
+
+
 def _failed_before_it_began(log, code, timed_out):
     """Did the emulator or firmware fail, where nothing that is tested here had begun?
 
@@ -350,8 +356,6 @@ def _start(guests, sinks, time_left, token=None):
         raise Error("the debug kernel has no in-tree drivers; use --kernel 6.1 or 6.12")
     preload = build.models(guest.arch)
     log = bytearray()
-    # One with a CPU that stands has failed: it was seen where the emulator lost a timer's interrupt. Its time is over then.
-    patient = guest.shell or guest.gdb or any(one.allow_warn for one in guests)
     with tempfile.TemporaryDirectory(prefix="pmu-vm.") as scratch:
         if guest.installed:
             initramfs = guest.installed[1]
@@ -365,7 +369,7 @@ def _start(guests, sinks, time_left, token=None):
         for last in (False, True):
             begin = time.monotonic()
             code, timed_out = _run(_qemu(guest, kernel, initramfs), preload,
-                                   lambda: 0 if STALL in log and not patient else time_left(begin),
+                                   lambda: 0 if _stands(guests, log) else time_left(begin),
                                    {"console": log.extend, **sinks}, guest.shell, guest.gdb,
                                    None if guest.shell or guest.gdb else Path(scratch) / "monitor")
             if last or guest.shell or guest.gdb or not _failed_before_it_began(log, code, timed_out):

@@ -64,15 +64,17 @@ class _Monitor:
 
 def look(path, process, patience=_PATIENCE):
     """Some lines for the guest's log. What the kernel itself prints comes by its console meanwhile, and in so many seconds."""
+    said = ""
     try:
         monitor = _Monitor(path)
-        said = monitor.registers()
+        said += monitor.registers()
         time.sleep(1)
-        said += "a second later:\n" + monitor.registers() + monitor.interrupts()
+        said += "a second later:\n" + monitor.registers()
+        said += monitor.interrupts()
         if refused := monitor.ask("inject-nmi"):
             said += f"no interrupt that none can mask: {refused}\n"
     except OSError as error:
-        return f"QEMU's monitor does not answer: {error}\n"
+        return f"{said}QEMU's monitor does not answer: {error}\n"
     end = time.monotonic() + patience
     while process.poll() is None and time.monotonic() < end:
         time.sleep(0.1)

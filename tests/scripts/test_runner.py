@@ -378,6 +378,17 @@ class Report(unittest.TestCase):
                                          "FAIL job: b\n       | 6 of 7\n       got 6\n")
 
 
+class Standing(unittest.TestCase):
+    def test_a_guest_whose_cpu_stands_has_no_time_left(self):
+        log = b"[   22.1] rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:\n"
+        machine = guest.Guest(arch=arch.get("x86_64"))
+        self.assertTrue(guest._stands([machine, machine], log))
+        self.assertFalse(guest._stands([machine], b"[    0.1] rcu: Hierarchical RCU implementation.\n"))
+        # Somebody looks at it, or wants it to go on.
+        for patient in ({"shell": True}, {"allow_warn": True}):
+            self.assertFalse(guest._stands([machine, dataclasses.replace(machine, **patient)], log))
+
+
 class Beginning(unittest.TestCase):
     def test_only_a_guest_whose_init_never_began_is_started_again(self):
         for log, code, timed_out, again in ((b"STB: secure boot\n", 0, False, True), (b"Linux version 6\n", 0, False, False),
