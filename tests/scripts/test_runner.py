@@ -391,13 +391,38 @@ class Standing(unittest.TestCase):
 
 class Beginning(unittest.TestCase):
     def test_only_a_guest_whose_init_never_began_is_started_again(self):
-        for log, code, timed_out, again in ((b"STB: secure boot\n", 0, False, True), (b"Linux version 6\n", 0, False, False),
-                                            (b"", 1, False, False), (b"", 0, True, False),
-                                            (b"Linux version 6\nOops: int3: 0000\n", 0, False, True),
-                                            (b"Linux version 6\nRun /init\nOops: int3: 0000\n", 0, False, False),
-                                            (b"Linux version 6\nOops: 0002\n", 0, False, False)):
-            with self.subTest(log=log, code=code, timed_out=timed_out):
-                self.assertEqual(guest._failed_before_it_began(log, code, timed_out), again)
+        for log, code, timed_out, silent, again in (
+                (b"STB: secure boot\n", 0, False, False, True), (b"Linux version 6\n", 0, False, False, False),
+                (b"", 1, False, False, False), (b"", 0, True, False, False), (b"Linux version 6\n", 0, True, False, False),
+                (b"Linux version 6\n", 0, True, True, True), (b"Linux version 6\nRun /init\n", 0, True, False, False),
+                (b"Linux version 6\nrcu: INFO: \n", 0, True, False, True),
+                (b"Linux version 6\nRun /init\nrcu: INFO: \n", 0, True, False, False),
+                (b"Linux version 6\nOops: int3: 0000\n", 0, False, False, True),
+                (b"Linux version 6\nRun /init\nOops: int3: 0000\n", 0, False, False, False),
+                (b"Linux version 6\nOops: 0002\n", 0, False, False, False)):
+            with self.subTest(log=log, code=code, timed_out=timed_out, silent=silent):
+                self.assertEqual(guest._failed_before_it_began(log, code, timed_out, silent), again)
+
+    def test_a_kernel_that_falls_silent_on_its_way_to_init(self):
+        now = [1000.0]
+        console = guest._Console(lambda: now[0])
+        console(b"OPAL v7.1\n")
+        now[0] += 10 * guest.SILENCE        # firmware may be silent
+        self.assertFalse(console.silent())
+        console(b"Linux version 6\n")
+        now[0] += guest.SILENCE
+        self.assertFalse(console.silent())
+        now[0] += 1
+        self.assertTrue(console.silent())
+        console(b"its CPUs\n")
+        self.assertTrue(console.silent())
+
+    def test_after_init_silence_is_for_whoever_waits(self):
+        now = [1000.0]
+        console = guest._Console(lambda: now[0])
+        console(b"Linux version 6\nRun /init\n")
+        now[0] += 10 * guest.SILENCE
+        self.assertFalse(console.silent())
 
 
 class Stuck(unittest.TestCase):
