@@ -14,7 +14,7 @@ myst_heading_anchors = 3
 suppress_warnings = ["myst.header"]
 
 html_theme = "alabaster"
-html_theme_options = {"page_width": "1160px", "body_max_width": "880px", "sidebar_width": "240px", "font_size": "16px"}
+html_theme_options = {"page_width": "1180px", "body_max_width": "960px", "sidebar_width": "220px", "font_size": "16px"}
 html_static_path = html_css_files = ["style.css"]
 html_sidebars = {"**": ["navigation.html", "searchbox.html"]}
 html_copy_source = False
