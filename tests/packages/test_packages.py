@@ -366,6 +366,14 @@ class Driver(InRoot):
         self.assertEqual(self.inside("pmu-driver in-tree"), "")
 
 
+class Served(unittest.TestCase):
+    def test_pmu_driver_knows_the_processors_without_devices(self):
+        """Those whose channels are in memory, with the numbers that the kernel shows in /proc/cpuinfo."""
+        served = re.search(r"model.*: \((.*?)\)", (cache.TREE / "scripts/packaging/pmu-driver").read_text())[1]
+        models = re.findall(r"\.model = (\w+),", (cache.TREE / "drivers/intel_imc/mmio.c").read_text())
+        self.assertEqual(sorted(map(int, served.split("|"))), sorted(int(model, 0) for model in models))
+
+
 class Clone(unittest.TestCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
