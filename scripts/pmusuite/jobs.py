@@ -34,7 +34,7 @@ KUNIT_MACHINES = {"x86_64": {"models": ("snbep,sockets=2",), "cpus": 4, "nodes":
 CORE_ARCH = "x86_64"    # where all cases of the core's run, and fastest
 # How long jobs take, roughly, with two CPUs and two at a time, for a machine where none has run yet.
 SECONDS = {"scripts": 90, "check/modules": 870, "check/style": 90, "check/docs": 10, "differences": 390, "tools": 300,
-           "perf_events": 210, "kexec": 330, "packages": 330, "kunit": 80, "kernels/packages": 900}
+           "perf_events": 210, "kexec": 330, "packages": 330, "kunit": 80, "kernels/packages": 300}
 SECONDS_OF_GUEST = 25
 LOG_LINES = 25
 TURNS = 16              # at most in one guest
@@ -156,6 +156,17 @@ def pages(group="pages"):
 
 def kexec():
     yield python("kexec", "tests/kexec", sources=EVERYTHING)
+
+
+def packages_on_demand():
+    """A job for each class of tests: all of them together take longer than a job may. None is kept, since they also ask Debian
+    for the headers of today."""
+    place = "tests/packages/everything.py"
+    tests = python("kernels/packages", place, sources=ALL).tests
+    for name in dict.fromkeys(test.split(".")[1] for test in tests):
+        mine = f"everything.{name}."
+        yield dataclasses.replace(python(f"kernels/packages/{name}", place, "-k", mine, sources=ALL), keep=False,
+                                  tests=tuple(test for test in tests if test.startswith(mine)))
 
 
 def packages():
@@ -316,8 +327,7 @@ def kernels():
     """The guests of "make test" with our driver and its newest stock kernel, on the kernels that it does not use; those
     that it leaves out; packages; and what files and pages ask for."""
     yield Job("kernels/check", ("scripts/check", "kernels"), sources=ALL)
-    # It also asks Debian for the headers of today.
-    yield dataclasses.replace(python("kernels/packages", "tests/packages/everything.py", sources=ALL), keep=False)
+    yield from packages_on_demand()
     for job in guests():
         if job.guest.kernel == kernel.STOCK[-1] and job.guest.driver != "in-tree":
             for series in kernel.others(job.guest.arch):
@@ -396,7 +406,8 @@ def together(jobs):
 
 def usual_seconds(job):
     """How long @job takes where nobody has seen it run."""
-    return SECONDS.get(job.name, SECONDS.get(job.name.split("/")[0], SECONDS_OF_GUEST))
+    names = ("/".join(job.name.split("/")[:parts]) for parts in (3, 2, 1))
+    return next((SECONDS[name] for name in names if name in SECONDS), SECONDS_OF_GUEST)
 
 
 def excerpt(log):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run Python unit tests; the results on stdout are KTAP, one for each test method.
 
-    python3 -m pmusuite.unittests DIRECTORY|FILE [ARCH] [-k NAME]
+    python3 -m pmusuite.unittests DIRECTORY|FILE [ARCH] [-k NAME]...
 
-Of a directory those in its files test*.py. With ARCH, those that test models of that architecture, with the models in the environment; with -k those
-whose name has NAME.
+Of a directory those in its files test*.py. With ARCH, those that test models of that architecture, with the models in
+the environment; with -k those whose name has each NAME.
 """
 import argparse
 import os
@@ -92,14 +92,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("place")
     parser.add_argument("arch", nargs="?")
-    parser.add_argument("-k", default="", dest="test")
+    parser.add_argument("-k", default=[], action="append", dest="parts")
     given = parser.parse_args()
     directory, pattern = os.path.split(given.place) if given.place.endswith(".py") else (given.place, "test*.py")
     # A package's tests import each other by its name, so what it lies in is on the path.
     package = os.path.exists(os.path.join(directory, "__init__.py"))
     top = os.path.dirname(directory) if package else directory
     tests = list(cases(unittest.defaultTestLoader.discover(directory, pattern, top_level_dir=top)))
-    tests = [test for test in tests if given.test in test.id()]
+    tests = [test for test in tests if all(part in test.id() for part in given.parts)]
     if given.arch:
         machine = arch.get(given.arch)
         os.environ.update(PMU_MODELS_SO=str(build.models(machine)), QEMU=f"qemu-system-{machine.qemu}")

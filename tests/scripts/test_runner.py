@@ -223,7 +223,8 @@ class Selection(unittest.TestCase):
 
     def test_one_test_by_the_name_that_its_result_has(self):
         for job in "tools", "differences", "packages", "kernels/packages", "perf_events":
-            found, = jobs.select([job])
+            found, *others = jobs.select([job])
+            tests = [test for one in (found, *others) for test in one.tests]
             path = next(part for part in found.command if part.startswith("tests/"))
             folder, pattern = os.path.split(path) if path.endswith(".py") else (path, "test*.py")
             asked = f"""import sys, unittest
@@ -233,8 +234,15 @@ print(*(test.id() for test in unittests.cases(unittest.defaultTestLoader.discove
             interpreter = found.command[:found.command.index("-m")]
             ids = cache.run([*interpreter, "-c", asked], "asking Python", cwd=cache.TREE).split()
             self.assertTrue(ids)
-            self.assertEqual(set(ids) - set(found.tests), set(), job)
-        self.assertIn("everything.EverydayOnNewest.test_installed_and_removed", jobs.select(["kernels/packages"])[0].tests)
+            self.assertEqual(set(ids) - set(tests), set(), job)
+            self.assertEqual(len(tests), len(set(tests)), job)
+
+    def test_a_class_of_packages_has_a_job_of_its_own(self):
+        found, = jobs.select(["kernels/packages/EverydayOnNewest"])
+        self.assertIn("everything.EverydayOnNewest.test_installed_and_removed", found.tests)
+        found, *others = jobs.select(["kernels/packages"], "dkms_has_what")
+        self.assertEqual((found.name, others), ("kernels/packages/EverydayOnNewest", []))
+        self.assertEqual(found.command[-4:], ("-k", "everything.EverydayOnNewest.", "-k", "dkms_has_what"))
 
 
 class Turns(unittest.TestCase):
