@@ -124,9 +124,10 @@ both_drivers() {
 	[ -e "/sys/module/$ours" ] && [ ! -e "/sys/module/$twin/initstate" ]
 	pmu-check --beside --yes --modules /vm/modules.d "$@" > /tmp/said 2>&1 &
 	for _ in $(seq 600); do
-		[ ! -e "/sys/module/$twin/initstate" ] || break
+		! grep -qs live "/sys/module/$twin/initstate" || break
 		sleep 0.1
 	done
+	sleep 0.5	# then it opens one event after the other, each of which keeps the module
 	kill $!
 	status=0
 	wait $! || status=$?

@@ -161,6 +161,18 @@ class TestGivingBack(unittest.TestCase):
                     ended, said, as_before = self.beside(**{f"_{first}": "kill -INT $PPID", f"_{second}": "kill -INT $PPID"})
                     self.assertEqual((type(ended), as_before), (KeyboardInterrupt, True), said)
 
+    def test_a_signal_while_an_event_is_opened(self):
+        """What is open keeps its module, also if its number was never noted."""
+        def measure(*_):
+            if (self.here / "calls").read_text():
+                os.eventfd(0)
+                os.kill(os.getpid(), signal.SIGTERM)
+            return {}, {}
+        in_use = "! ls -l /proc/$PPID/fd | grep -qF '[eventfd]' || { echo in use >&2; exit 1; }"
+        with mock.patch.object(beside, "measure", measure), mock.patch.object(count, "_LINK", "anon_inode:[eventfd]"):
+            ended, said, as_before = self.beside(**{f"_{call}": in_use for call in range(4, 40)})
+        self.assertEqual((type(ended), as_before), (SystemExit, True), said)
+
     def test_a_step_that_fails(self):
         """The second rmmod among them, of a core that somebody else holds for a moment."""
         for kind in sysfs.IN_TREE, sysfs.OURS:

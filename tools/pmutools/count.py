@@ -5,6 +5,7 @@ Not by "perf stat -I": it scales what took turns without being asked, its rows s
 been read at one moment, an errno becomes a text that differs between versions, and an event that its device
 has left is one that was "not counted". The system call's interface is frozen, and is a page of code here.
 """
+import contextlib
 import ctypes
 import errno
 import os
@@ -30,6 +31,7 @@ if platform.machine().startswith("ppc"):        # where _IOC_NONE is 1
     _IOC_ENABLE, _IOC_DISABLE = 0x20002400, 0x20002401
 _ATTR_SIZE = 112        # PERF_ATTR_SIZE_VER5: since Linux 4.1
 _PR_SET_PDEATHSIG = 1   # linux/prctl.h
+_LINK = "anon_inode:[perf_event]"       # of an open event in /proc/self/fd
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -49,6 +51,15 @@ def _open(attributes, pid, cpu, leader):
     if fd < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return fd
+
+
+def close_all():
+    """Close all events that this process has open. A signal that ends it comes mostly while the kernel opens an event: its
+    exception is raised before anybody has noted the file."""
+    for fd in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):      # of the list itself
+            if os.readlink(f"/proc/self/fd/{fd}") == _LINK:
+                os.close(int(fd))
 
 
 @dataclass(frozen=True)

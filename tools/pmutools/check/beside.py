@@ -167,6 +167,7 @@ class Drivers:
         """
         failed = []
         with self.signals.waiting():
+            count.close_all()
             for module in self._others(self.before):
                 failed += self._patiently("rmmod", lambda module=module: self._run("rmmod", module))
             for module in self.before:
