@@ -52,9 +52,13 @@ COMPLAINTS = re.compile(
 
 
 BEGUN = b"Linux version"     # from here on the kernel speaks
-INIT = b"Run /init"         # and from here on what is tested here
+INIT = b"Run /init"
 STALL = b"rcu: INFO: "
-SILENCE = 120       # s; of 393 boots on a busy machine of two CPUs none was silent for more than 23
+# s. Of 393 boots on a busy machine of two CPUs none was silent for more than 23. A kernel whose clock goes tells of a task
+# that waits for 120 s before 240 have passed.
+SILENCE = 250
+FIRST_LOGS = cache.ROOT / "begun-again"     # of guests that were started once more, the newest
+FIRST_LOGS_KEPT = 20
 
 
 @dataclass(frozen=True)
@@ -333,29 +337,69 @@ class _Console:
     """A sink for the console, which knows whether the kernel fell silent on its way to init."""
 
     def __init__(self, clock=time.monotonic):
-        self.log, self._clock, self._last, self._silent = bytearray(), clock, 0.0, False
+        self.log, self._clock, self._last, self._silent, self._heard = bytearray(), clock, clock(), False, False
 
     def __call__(self, data):
+        self._last = self._clock()      # first, since silent() is asked by another thread
         self.log += data
-        self._last = self._clock()
+
+    def noting(self, sink):
+        """@sink, from whose first data on init has begun, whatever the console shows."""
+        def pass_on(data):
+            self._heard = True
+            sink(data)
+        return pass_on
+
+    def init_began(self):
+        return self._heard or INIT in self.log
 
     def silent(self):
         """Once it is, it remains so, whatever comes when its CPUs are looked at."""
-        self._silent |= BEGUN in self.log and INIT not in self.log and self._clock() - self._last > SILENCE
+        self._silent |= BEGUN in self.log and not self.init_began() and self._clock() - self._last > SILENCE
         return self._silent
 
 
-def _failed_before_it_began(log, code, timed_out, silent):
+def _failed_before_it_began(console, code, timed_out):
     """Did the emulator or firmware fail, where nothing that is tested here had begun?
 
     Skiboot has once hung and reset the machine. A CPU of QEMU has once executed a breakpoint that the kernel had put into
     its own code, and had taken back meanwhile. And the two CPUs of a POWER9 have once slept for ever in the middle of the
-    boot, since an interrupt was lost.
+    boot, where a timer's interrupt was lost. But where the kernel complains of something else, or QEMU does not answer, it may
+    be the models' fault.
     """
-    if INIT in log:
+    if console.init_began():
         return False
-    reset = not code and not timed_out and BEGUN not in log
-    return reset or silent or STALL in log or b"Oops: int3" in log
+    log, _, seen = bytes(console.log).partition(stuck.MARK.encode())
+    if not code and not timed_out and BEGUN not in log or b"Oops: int3" in log:
+        return True
+    others = [line for line in log.decode(errors="replace").splitlines()
+              if COMPLAINTS.search(line) and not re.search("rcu: INFO|Call Trace:", line)]
+    return (console.silent() or STALL in log) and not others and stuck.NO_ANSWER.encode() not in seen
+
+
+def _keep_first_log(log):
+    FIRST_LOGS.mkdir(parents=True, exist_ok=True)
+    path = FIRST_LOGS / time.strftime(f"%Y%m%d-%H%M%S-{os.getpid()}-{threading.get_ident()}.log")
+    path.write_bytes(log)
+    for old in sorted(FIRST_LOGS.iterdir())[:-FIRST_LOGS_KEPT]:
+        old.unlink(missing_ok=True)
+    return path
+
+
+def begun_again(since):
+    """Logs of the first try of guests that were started once more after the time @since."""
+    return [path for path in sorted(FIRST_LOGS.glob("*.log")) if path.stat().st_mtime >= since]
+
+
+def _try_twice(attempt, once):
+    """What @attempt of a _Console, and of whether it is the last, returns: (status of QEMU, is its time over); and the log.
+    If @once is not set, a guest that failed before its init began is tried once more."""
+    for last in (once, True):
+        console = _Console()
+        code, timed_out = attempt(console, last)
+        if last or not _failed_before_it_began(console, code, timed_out):
+            return code, timed_out, console.log
+        cache.say(f"the guest failed before its init began: once more; {_keep_first_log(console.log)}")
 
 
 def _judge(guest, log, status):
@@ -376,7 +420,8 @@ def _start(guests, sinks, time_left, token=None):
     if any(one.driver == "in-tree" for one in guests) and not kernel.modules:
         raise Error("the debug kernel has no in-tree drivers; use --kernel 6.1 or 6.12")
     preload = build.models(guest.arch)
-    patient = any(one.shell or one.gdb or one.icount for one in guests)
+    # Somebody is at work there; or it would do the same again; or what is tested begins before init.
+    once = any(one.shell or one.gdb or one.icount or one.driver == "in-tree" and one.arch.twin_initcall for one in guests)
     with tempfile.TemporaryDirectory(prefix="pmu-vm.") as scratch:
         if guest.installed:
             initramfs = guest.installed[1]
@@ -387,20 +432,19 @@ def _start(guests, sinks, time_left, token=None):
             sinks = {**sinks, **coverage.sinks(ours)}
             parts = [initrd.base(guest.arch, kernel), *([initrd.python(guest.arch)] if guest.tools else [])]
             initrd.with_overlay(parts, _overlay(guests, ours, kernel, token), initramfs)
-        for last in (False, True):
-            console, begin = _Console(), time.monotonic()
-            log = console.log
+
+        def attempt(console, last):
+            begin = time.monotonic()
 
             def left():
-                over = not patient and (console.silent() or _stands(guests, log))
+                over = _stands(guests, console.log) or not last and console.silent()
                 return 0 if over else time_left(begin)
 
-            code, timed_out = _run(_qemu(guest, kernel, initramfs), preload, left, {"console": console, **sinks},
-                                   guest.shell, guest.gdb, None if guest.shell or guest.gdb else Path(scratch) / "monitor")
-            if last or patient or not _failed_before_it_began(log, code, timed_out, console.silent()):
-                break
-            said = log.decode(errors="replace").partition(stuck.MARK)[0].strip().splitlines() or [""]
-            cache.say(f"the guest failed before its init began, after \"{said[-1]}\": once more")
+            heard = {name: console.noting(sink) for name, sink in sinks.items()}
+            return _run(_qemu(guest, kernel, initramfs), preload, left, {"console": console, **heard}, guest.shell, guest.gdb,
+                        None if guest.shell or guest.gdb else Path(scratch) / "monitor")
+
+        code, timed_out, log = _try_twice(attempt, once)
     if code:
         log += b"\nQEMU exited with status %d\n" % code
     end = TIMEOUT if timed_out else DIED if code else None

@@ -14,6 +14,8 @@ ARGUMENTS = "unknown_nmi_panic panic_print=64"
 
 MARK = "\nits time is over\n"        # in the guest's log: what comes behind is no complaint
 
+NO_ANSWER = "QEMU's monitor does not answer"
+
 _PATIENCE = 10      # seconds for QEMU to answer, and for the kernel to print
 _TELLING = re.compile(r"CPU#|[ER]IP=|NIP |PC=|PSTATE")
 _INTERRUPTS = re.compile(r"^(Timer|LVTT|ISR|IRR)\b")
@@ -74,7 +76,7 @@ def look(path, process, patience=_PATIENCE):
         if refused := monitor.ask("inject-nmi"):
             said += f"no interrupt that none can mask: {refused}\n"
     except OSError as error:
-        return f"{said}QEMU's monitor does not answer: {error}\n"
+        return f"{said}{NO_ANSWER}: {error}\n"
     end = time.monotonic() + patience
     while process.poll() is None and time.monotonic() < end:
         time.sleep(0.1)

@@ -398,39 +398,91 @@ class Standing(unittest.TestCase):
 
 
 class Beginning(unittest.TestCase):
+    def setUp(self):
+        self.now = 1000.0
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.kept = Path(directory.name) / "begun-again"
+        patch = unittest.mock.patch.object(guest, "FIRST_LOGS", self.kept)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def console(self, *said, silent=False):
+        console = guest._Console(lambda: self.now)
+        for line in said:
+            console(line.encode() + b"\n")
+        self.now += (guest.SILENCE + 1) * silent
+        console.silent()
+        return console
+
+    def again(self, *said, code=0, timed_out=False, silent=False):
+        return guest._failed_before_it_began(self.console(*said, silent=silent), code, timed_out)
+
     def test_only_a_guest_whose_init_never_began_is_started_again(self):
-        for log, code, timed_out, silent, again in (
-                (b"STB: secure boot\n", 0, False, False, True), (b"Linux version 6\n", 0, False, False, False),
-                (b"", 1, False, False, False), (b"", 0, True, False, False), (b"Linux version 6\n", 0, True, False, False),
-                (b"Linux version 6\n", 0, True, True, True), (b"Linux version 6\nRun /init\n", 0, True, False, False),
-                (b"Linux version 6\nrcu: INFO: \n", 0, True, False, True),
-                (b"Linux version 6\nRun /init\nrcu: INFO: \n", 0, True, False, False),
-                (b"Linux version 6\nOops: int3: 0000\n", 0, False, False, True),
-                (b"Linux version 6\nRun /init\nOops: int3: 0000\n", 0, False, False, False),
-                (b"Linux version 6\nOops: 0002\n", 0, False, False, False)):
-            with self.subTest(log=log, code=code, timed_out=timed_out, silent=silent):
-                self.assertEqual(guest._failed_before_it_began(log, code, timed_out, silent), again)
+        self.assertTrue(self.again("STB: secure boot"))
+        self.assertTrue(self.again("Linux version 6", "Oops: int3: 0000"))
+        self.assertTrue(self.again("Linux version 6", "rcu: INFO: ", "Call Trace:", timed_out=True))
+        self.assertTrue(self.again("Linux version 6", timed_out=True, silent=True))
+        for said, options in ((["Linux version 6"], {}), ([], {"code": 1}), ([], {"timed_out": True}),
+                              (["Linux version 6"], {"timed_out": True}), (["Linux version 6", "Oops: 0002"], {}),
+                              (["Linux version 6", "Run /init"], {"timed_out": True, "silent": True}),
+                              (["Linux version 6", "Run /init", "rcu: INFO: "], {"timed_out": True}),
+                              (["Linux version 6", "Run /init", "Oops: int3: 0000"], {})):
+            with self.subTest(said=said, **options):
+                self.assertFalse(self.again(*said, **options))
+
+    def test_what_may_be_ours_is_not_tried_again(self):
+        """A complaint of the kernel's before it fell silent, and an emulator that does not answer."""
+        for said in "BUG: KASAN: in imc", "INFO: task swapper/0:1 blocked for more than 120 seconds", "WARNING: CPU: 0 PID: 1 at imc-pmu.c":
+            self.assertFalse(self.again("Linux version 6", said, timed_out=True, silent=True), said)
+        console = self.console("Linux version 6", silent=True)
+        console(f"{stuck.MARK}{stuck.NO_ANSWER}: timed out".encode())
+        self.assertFalse(guest._failed_before_it_began(console, 0, True))
+        # What it says when its CPUs are looked at is no complaint.
+        console = self.console("Linux version 6", silent=True)
+        console(f"{stuck.MARK}Oops: System Reset".encode())
+        self.assertTrue(guest._failed_before_it_began(console, 0, True))
 
     def test_a_kernel_that_falls_silent_on_its_way_to_init(self):
-        now = [1000.0]
-        console = guest._Console(lambda: now[0])
-        console(b"OPAL v7.1\n")
-        now[0] += 10 * guest.SILENCE        # firmware may be silent
+        self.assertFalse(self.console("OPAL v7.1", silent=True).silent())       # firmware may be
+        console = self.console("OPAL v7.1", "Linux version 6")
+        self.now += guest.SILENCE
         self.assertFalse(console.silent())
-        console(b"Linux version 6\n")
-        now[0] += guest.SILENCE
-        self.assertFalse(console.silent())
-        now[0] += 1
+        self.now += 1
         self.assertTrue(console.silent())
         console(b"its CPUs\n")
         self.assertTrue(console.silent())
 
     def test_after_init_silence_is_for_whoever_waits(self):
-        now = [1000.0]
-        console = guest._Console(lambda: now[0])
-        console(b"Linux version 6\nRun /init\n")
-        now[0] += 10 * guest.SILENCE
+        self.assertFalse(self.console("Linux version 6", "Run /init", silent=True).silent())
+        console, got = self.console("Linux version 6"), []      # the kernel does not say that it runs init
+        console.noting(got.append)(b"1..3")
+        self.now += guest.SILENCE + 1
         self.assertFalse(console.silent())
+        self.assertEqual(got, [b"1..3"])
+
+    def tries(self, *logs, once=False):
+        """How often a guest is tried that says the one and then the other, and the log that is returned."""
+        lasts = []
+
+        def attempt(console, last):
+            lasts.append(last)
+            console(logs[len(lasts) - 1])
+            return 0, False
+
+        with contextlib.redirect_stderr(io.StringIO()):
+            _, _, log = guest._try_twice(attempt, once)
+        return lasts, bytes(log)
+
+    def test_a_guest_is_tried_twice_at_most(self):
+        begin = time.time() - 1
+        self.assertEqual(self.tries(b"STB", b"Linux version 6\nRun /init\n"), ([False, True], b"Linux version 6\nRun /init\n"))
+        first, = guest.begun_again(begin)
+        self.assertEqual(first.read_bytes(), b"STB")
+        self.assertEqual(self.tries(b"STB", b"STB 2"), ([False, True], b"STB 2"))
+        self.assertEqual(self.tries(b"Linux version 6\nRun /init\n"), ([False], b"Linux version 6\nRun /init\n"))
+        self.assertEqual(self.tries(b"STB", once=True), ([True], b"STB"))
+        self.assertEqual(guest.begun_again(time.time() + 60), [])
 
 
 class Stuck(unittest.TestCase):
