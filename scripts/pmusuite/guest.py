@@ -364,7 +364,7 @@ def _failed_before_it_began(console, code, timed_out):
 
     Skiboot has once hung and reset the machine. A CPU of QEMU has once executed a breakpoint that the kernel had put into
     its own code, and had taken back meanwhile. And the two CPUs of a POWER9 have once slept for ever in the middle of the
-    boot, where a timer's interrupt was lost. But where the kernel complains of something else, or QEMU does not answer, it may
+    boot, and no interrupt woke them. But where the kernel complains of something else, or QEMU does not answer, it may
     be the models' fault.
     """
     if console.init_began():
