@@ -117,7 +117,7 @@ test_without_sharing() {
 	trap restore EXIT
 	reload 0
 	setup --moves
-	setup --moves --open 12
+	setup --moves --turns --open 12
 }
 
 run_tests

@@ -31,7 +31,7 @@ test_without_sharing() {
 	insmod $MODULES/pmu_core.ko share=0
 	insmod $MODULES/intel_imc_pmu.ko
 	two_channels --moves --most 4
-	two_channels --moves --most 4 --open 12
+	two_channels --moves --turns --most 4 --open 12
 }
 
 # Counts that are so large that halves of counters carry, of which the driver mostly reads one.
@@ -53,6 +53,7 @@ test_a_program_that_fails_is_made_short() {
 	for wanted in "$((SEED + 1))" "$((SEED + 2))"; do
 		fails pmu-ledger --seed "$wanted" --operations 200 uncore_imc_0/cas_count_read/=imc0:cas_wr > /tmp/failed
 		contains "verdict" "$(cat /tmp/failed)" "^the shortest program that fails: event [0-9]+ .* has 0, made were "
+		contains "log" "$(dmesg)" "pmu-ledger: wrong: event [0-9]+ .* has 0, made were "
 		sed '1,/^the shortest/d' /tmp/failed > /tmp/program
 		within "operations" "$(wc -l < /tmp/program)" 2 4
 		fails pmu-ledger --program /tmp/program uncore_imc_0/cas_count_read/=imc0:cas_wr > /dev/null

@@ -24,7 +24,7 @@
 extern const char *around;
 extern const char *faults[MAX_FAULTS], *sleep_by;
 extern int nr_faults;
-extern bool late, no_turns;
+extern bool late, no_turns, turns;
 extern bool stands;	/* a device counts nothing while a group of its events is read */
 extern int large, most;
 

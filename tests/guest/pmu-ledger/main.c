@@ -3,7 +3,7 @@
  * pmu-ledger: a random program of opens, closes, enables, disables, reads, owners that change, sleeps, faults
  * and counts of the models, and a ledger of what each event must have.
  *
- *   pmu-ledger [--seed N] [--operations N] [--open N] [--moves] [--no-turns] [--most N] [--late] [--large BITS]
+ *   pmu-ledger [--seed N] [--operations N] [--open N] [--moves] [--no-turns | --turns] [--most N] [--late] [--large BITS]
  *	      [--stands] [--around COMMAND] [--fault COMMAND]... [--sleep COMMAND] EVENT=SOURCE[+SOURCE]...
  *   pmu-ledger --program FILE [OPTION]... EVENT=SOURCE[+SOURCE]...
  *
@@ -12,13 +12,13 @@
  * made by the CPU N of a DEVICE threadN@0.
  *
  * --open: so many events are open at once, 4 unless it says otherwise. --moves: the CPU that the events are on goes
- * offline and comes back. --around: a command of pmu-model before and after each that adds; without anybody who
- * counts that, nothing is added then. --no-turns: all events fit at any time. --most: no group of more
- * than N events fits. --late: a device counts some time after
- * it is told to, and what it has counted may be seen only when the event has been disabled. --large: some counts are of
- * so many bits, so that halves of counters carry, and counters overflow. --fault: commands of pmu-model that must not
- * matter, at any time; the first one also before each program. --sleep: a command of the shell that puts the machine
- * to sleep until it wakes up. --stands: to read a group stops the device, so nobody adds meanwhile.
+ * offline and comes back. --around: a command of pmu-model before and after each that adds; without anybody who counts
+ * that, nothing is added then. --no-turns: all events fit at any time. --turns: they do not, so what is made is made
+ * on their CPU. --most: no group of more than N events fits. --late: a device counts some time after it is told to,
+ * and what it has counted may be seen only when the event has been disabled. --large: some counts are of so many bits,
+ * so that halves of counters carry, and counters overflow. --fault: commands of pmu-model that must not matter, at any
+ * time; the first one also before each program. --sleep: a command of the shell that puts the machine to sleep until
+ * it wakes up. --stands: to read a group stops the device, so nobody adds meanwhile.
  *
  * An event must have what its sources made while it and its leader were enabled. If it took turns with others, as it
  * says by its times, it has no more than that, without what was made while it was certainly off, and no less than
@@ -37,27 +37,30 @@
  */
 #define _GNU_SOURCE	/* program_invocation_short_name */
 #include <getopt.h>
+#include <time.h>
 
 #include "ledger.h"
 
 #define SHRINK_TRIES	400
+#define SHRINK_SECONDS	90	/* A program of moves takes seconds, and who waits for the verdict has minutes. */
 
 const char *around;
 const char *faults[MAX_FAULTS], *sleep_by;
 int nr_faults;
-bool late, no_turns, stands;
+bool late, no_turns, turns, stands;
 int large, most;
 
 /* Leave out what can be left out, larger pieces first. */
 static unsigned int shrink(struct operation *op, unsigned int n)
 {
 	struct operation *tried = calloc(n, sizeof(*tried));
+	time_t end = time(NULL) + SHRINK_SECONDS;
 	unsigned int tries = 0;
 
 	if (!tried)
 		die("no memory for", "a shorter program");
 	for (unsigned int piece = n / 2; piece; piece /= 2)
-		for (unsigned int at = 0; at + piece <= n && tries < SHRINK_TRIES; tries++) {
+		for (unsigned int at = 0; at + piece <= n && tries < SHRINK_TRIES && time(NULL) < end; tries++) {
 			memcpy(tried, op, at * sizeof(*op));
 			memcpy(tried + at, op + at + piece, (n - at - piece) * sizeof(*op));
 			if (run(tried, n - piece)) {
@@ -85,7 +88,7 @@ static bool take_options(struct request *request, int argc, char **argv)
 		{ "seed", required_argument, NULL, 's' }, { "operations", required_argument, NULL, 'n' },
 		{ "open", required_argument, NULL, 'o' }, { "moves", no_argument, NULL, 'm' },
 		{ "program", required_argument, NULL, 'p' }, { "late", no_argument, NULL, 'l' },
-		{ "no-turns", no_argument, NULL, 'r' }, { "large", required_argument, NULL, 'L' },
+		{ "no-turns", no_argument, NULL, 'r' }, { "turns", no_argument, NULL, 'T' }, { "large", required_argument, NULL, 'L' },
 		{ "most", required_argument, NULL, 'M' },
 		{ "around", required_argument, NULL, 'a' }, { "fault", required_argument, NULL, 'f' },
 		{ "sleep", required_argument, NULL, 'S' }, { "stands", no_argument, NULL, 't' },
@@ -100,6 +103,7 @@ static bool take_options(struct request *request, int argc, char **argv)
 		case 'o': request->open = atoi(optarg); break;
 		case 'm': request->moves = true; break;
 		case 'r': no_turns = true; break;
+		case 'T': turns = true; break;
 		case 'l': late = true; break;
 		case 'M': most = atoi(optarg); break;
 		case 'L': large = atoi(optarg); break;
@@ -117,9 +121,21 @@ static bool take_options(struct request *request, int argc, char **argv)
 	return request->open >= 1 && request->open <= MAX_OPEN && optind < argc;
 }
 
+/* In the kernel's log as well, which is there even if this takes longer than the machine has. */
+static void tell_the_kernel(void)
+{
+	FILE *log = fopen("/dev/kmsg", "w");
+
+	if (!log)
+		return;
+	fprintf(log, "<6>pmu-ledger: wrong: %s\n", verdict);
+	fclose(log);
+}
+
 static int report(struct operation *op, unsigned int n)
 {
 	printf("wrong: %s\n", verdict);
+	tell_the_kernel();
 	n = shrink(op, n);
 	if (run(op, n))
 		puts("the shortest program that has failed, which did not fail again:");

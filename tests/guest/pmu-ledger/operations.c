@@ -131,22 +131,24 @@ static bool make_some(const struct ctl *by, int source, uint64_t count, FILE *ou
 		!(around && ctl_command(by, around, out));
 }
 
-/* Those that take turns and count a source: their times before it makes something. Returns where they are, or -1. */
-static int read_turning(int source, struct reading *before)
+/*
+ * Where a source is to make something. Events take turns in an interrupt of their CPU: for a moment none of them
+ * counts, also none that goes on, and perf's times do not say so. On that CPU the interrupt cannot come between.
+ */
+static int makes_on(int source)
 {
-	int cpu = -1;
+	for (int i = 0; i < MAX_OPEN && turns; i++)
+		if (counts(&events[i], source))
+			return owner(&specs[events[i].spec]);
+	return cpu_of(source);
+}
 
+/* Those that took turns and count a source: their times before it makes something. */
+static void read_turning(int source, struct reading *before)
+{
 	for (int i = 0; i < MAX_OPEN && !late; i++)
-		if (counts(&events[i], source) && events[i].turns) {
-			if (cpu < 0) {
-				cpu = owner(&specs[events[i].spec]);
-				/* They change turns in an interrupt of that CPU, which cannot come between. */
-				stay_on(cpu);
-			}
-			if (!read_one(&events[i], &before[i]))
-				before[i].enabled = UINT64_MAX;
-		}
-	return cpu;
+		if (counts(&events[i], source) && events[i].turns && !read_one(&events[i], &before[i]))
+			before[i].enabled = UINT64_MAX;
 }
 
 /* By its times an event was on, or off, all the time while something was made; or nobody knows. */
@@ -176,7 +178,7 @@ static void account(int n, uint64_t count, const struct reading *before)
 static bool do_add(const struct operation *op)
 {
 	struct reading before[MAX_OPEN];
-	int cpu = cpu_of(op->event);
+	int cpu = makes_on(op->event);
 
 	if (around && !anybody_counts(op->event))
 		return true;
@@ -185,8 +187,7 @@ static bool do_add(const struct operation *op)
 		sleep_ms(1);
 	if (cpu >= 0)
 		stay_on(cpu);
-	else
-		cpu = read_turning(op->event, before);
+	read_turning(op->event, before);
 	if (!make_some(&ctl, op->event, op->count, stdout))
 		return wrong("the model refuses: add %s %" PRIu64, sources[op->event], op->count);
 	for (int i = 0; i < MAX_OPEN; i++)
@@ -229,7 +230,7 @@ static bool read_all_meanwhile(void)
 }
 
 /* Each has a file of its own, of which one has the lock. */
-static pid_t another(int source, uint64_t count, unsigned int times, int cpu)
+static pid_t another(int source, uint64_t count, unsigned int times, int cpu, bool may_be_refused)
 {
 	pid_t child;
 
@@ -240,10 +241,10 @@ static pid_t another(int source, uint64_t count, unsigned int times, int cpu)
 	if (!child) {
 		struct ctl its = ctl_open();
 
-		if (cpu >= 0) {
+		if (cpu >= 0)
 			stay_on(cpu);
+		if (may_be_refused)
 			stderr = stdout = fopen("/dev/null", "w");
-		}
 		for (unsigned int i = 0; i < times; i++)
 			if (!make_some(&its, source, count, stdout))
 				_exit(1);
@@ -264,7 +265,7 @@ static bool do_beside(const struct operation *op)
 	if (late)
 		sleep_ms(1);
 	meanwhile = op;
-	child = another(op->event, op->count, BESIDE, -1);
+	child = another(op->event, op->count, BESIDE, makes_on(op->event), false);
 	while (!waitpid(child, &status, WNOHANG))
 		good = good && read_all_meanwhile();
 	for (int i = 0; i < MAX_OPEN; i++)
@@ -282,7 +283,7 @@ static void do_others(const struct operation *op)
 		return;
 	stay_on(cpu);
 	/* Refused, if nobody's engine is on. */
-	waitpid(another(op->event, op->count, 1, cpu), NULL, 0);
+	waitpid(another(op->event, op->count, 1, cpu, true), NULL, 0);
 	stay_on(-1);
 }
 
