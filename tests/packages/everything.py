@@ -36,7 +36,8 @@ class Packages(Guests):
         made = f"/lib/modules/{self.kernel.release}/updates/pmu-suite"
         self.inside(f"dpkg -i {self.deb()}; mkdir {made}; touch {made}/pmu_core.ko")
         self.assertIn("is of no package", self.inside(f"dpkg -i {self.deb()}", status=1))
-        self.assertEqual(self.inside("dkms status"), self.installed())
+        # Debian 13's says as well that it keeps what was in the way.
+        self.assertEqual(self.inside("dkms status").replace(" (Original modules exist)", ""), self.installed())
         self.assertEqual({path.name.split(".")[0] for path in self.modules()}, {"pmu_core", "intel_imc_pmu"})
 
     def test_kernels_that_come_later(self):
@@ -575,7 +576,8 @@ class Rpm(inroot.InRoot):
         # Where rpm looks for programs.
         self.program("systemctl", 'echo "$@" >> /tmp/asked')
         self.inside(f"mv /usr/local/sbin/systemctl /usr/sbin; rpm -i --nodeps {self.rpm()}; pmu-driver ours; test ! -e /tmp/asked")
-        self.assertEqual(self.inside("dkms status"), self.installed())
+        # Debian 13's says as well that it keeps what was in the way.
+        self.assertEqual(self.inside("dkms status").replace(" (Original modules exist)", ""), self.installed())
         self.assertEqual({path.name.split(".")[0] for path in self.modules()}, {"pmu_core", "intel_imc_pmu"})
         self.inside(f"rpm -U --nodeps {self.rpm(NEXT)}; test -e /etc/modprobe.d/pmu-suite.conf")
         self.assertEqual(self.inside("dkms status"), self.installed(NEXT))
