@@ -88,8 +88,12 @@ def cpu(pid):
 
 
 def private(pid):
-    """kB that are a process' own."""
-    return sum(map(int, re.findall(r"(?m)^Private_\w+: +(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text())))
+    """kB that are a process' own; of one that ends just now none."""
+    try:
+        said = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except ProcessLookupError:
+        return 0
+    return sum(map(int, re.findall(r"(?m)^Private_\w+: +(\d+) kB", said)))
 
 
 def logged(metrics, samples):
