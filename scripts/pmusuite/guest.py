@@ -52,7 +52,8 @@ COMPLAINTS = re.compile(
 
 
 BEGUN = b"Linux version"     # from here on the kernel speaks
-INIT = b"Run /init"
+INIT = b"init: the clock of every CPU goes"     # from here on what is tested may run: tests/guest/init
+INSTALLED_INIT = b"Run /init"                   # of an installed Debian, which loads what it likes
 STALL = b"rcu: INFO: "
 # s. Of 393 boots on a busy machine of two CPUs none was silent for more than 23. A kernel whose clock goes tells of a task
 # that waits for 120 s before 240 have passed.
@@ -336,8 +337,9 @@ def _stands(guests, log):
 class _Console:
     """A sink for the console, which knows whether the kernel fell silent on its way to init."""
 
-    def __init__(self, clock=time.monotonic):
-        self.log, self._clock, self._last, self._silent, self._heard = bytearray(), clock, clock(), False, False
+    def __init__(self, init=INIT, clock=time.monotonic):
+        self.log, self._init, self._clock, self._last = bytearray(), init, clock, clock()
+        self._silent = self._heard = False
 
     def __call__(self, data):
         self._last = self._clock()      # first, since silent() is asked by another thread
@@ -351,7 +353,7 @@ class _Console:
         return pass_on
 
     def init_began(self):
-        return self._heard or INIT in self.log
+        return self._heard or self._init in self.log
 
     def silent(self):
         """Once it is, it remains so, whatever comes when its CPUs are looked at."""
@@ -363,9 +365,10 @@ def _failed_before_it_began(console, code, timed_out):
     """Did the emulator or firmware fail, where nothing that is tested here had begun?
 
     Skiboot has once hung and reset the machine. A CPU of QEMU has once executed a breakpoint that the kernel had put into
-    its own code, and had taken back meanwhile. And the two CPUs of a POWER9 have once slept for ever in the middle of the
-    boot, and no interrupt woke them. But where the kernel complains of something else, or QEMU does not answer, it may
-    be the models' fault.
+    its own code, and had taken back meanwhile. The two CPUs of a POWER9 have once slept for ever in the middle of the
+    boot, and no interrupt woke them. And the timer of a PC's CPU was once in service from the boot on, so that its clock
+    stood: init looks for that. But where the kernel complains of something else, or QEMU does not answer, it may be the
+    models' fault.
     """
     if console.init_began():
         return False
@@ -391,11 +394,11 @@ def begun_again(since):
     return [path for path in sorted(FIRST_LOGS.glob("*.log")) if path.stat().st_mtime >= since]
 
 
-def _try_twice(attempt, once):
+def _try_twice(attempt, once, init=INIT):
     """What @attempt of a _Console, and of whether it is the last, returns: (status of QEMU, is its time over); and the log.
-    If @once is not set, a guest that failed before its init began is tried once more."""
+    If @once is not set, a guest that failed before its @init began is tried once more."""
     for last in (once, True):
-        console = _Console()
+        console = _Console(init)
         code, timed_out = attempt(console, last)
         if last or not _failed_before_it_began(console, code, timed_out):
             return code, timed_out, console.log
@@ -444,7 +447,7 @@ def _start(guests, sinks, time_left, token=None):
             return _run(_qemu(guest, kernel, initramfs), preload, left, {"console": console, **heard}, guest.shell, guest.gdb,
                         None if guest.shell or guest.gdb else Path(scratch) / "monitor")
 
-        code, timed_out, log = _try_twice(attempt, once)
+        code, timed_out, log = _try_twice(attempt, once, INSTALLED_INIT if guest.installed else INIT)
     if code:
         log += b"\nQEMU exited with status %d\n" % code
     end = TIMEOUT if timed_out else DIED if code else None
