@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A guest's root: an uncompressed initramfs, in parts that the kernel unpacks one after the other.
 
-The base holds Debian's busybox, perf and other clients with the libraries they need, and a
+The base holds Debian's busybox, perf and other clients with the libraries they need or stubs of these, and a
 kernel's own modules that a guest may load. Python is a part of its own, for guests that want it.
 The overlay, made for each run, holds what is tried.
 """
@@ -10,9 +10,10 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
-from . import cache, debian, pins
+from . import build, cache, debian, pins
 from .arch import ARCHES
 from .cache import TREE, Error, run
 from .kernel import STOCK
@@ -26,6 +27,10 @@ PROGRAMS = (("ppc64le", "kexec-tools"), ("x86_64", "prometheus"))
 PYTHON, PYTHON_PACKAGES = "usr/bin/python3", ("python3-minimal", "python3", "python3-rich")
 PYTHON_UNUSED = ("ensurepip", "distutils", "lib2to3", "pydoc_data", "idlelib", "config-*", "pygments", "pkg_resources",
                  "setuptools", "markdown_it", "mdurl")
+
+# What perf is linked with for nothing that is done in a guest: scripts in Python and Perl, and servers that are asked for
+# debugging information, by way of 25 other libraries. An emulated CPU takes half of perf's start to link these.
+UNUSED_BY_PERF = re.compile(r"libpython3|libperl\.|libdebuginfod\.")
 
 # What loads modules at boot, in a root of its own: it would replace what busybox has.
 UDEV_ROOT = "/vm/debian"
@@ -67,8 +72,35 @@ def _copy_file(source, root, path):
     return target
 
 
-def _copy_program(source, root, program):
-    """Copy @program with its interpreter and the libraries it needs."""
+def _symbols(binary):
+    """(size, type, is it defined here, name, version) of each dynamic symbol of a file."""
+    text = subprocess.run(["readelf", "-W", "--dyn-syms", binary], capture_output=True, text=True, check=True).stdout
+    for size, kind, section, name in re.findall(
+            r"(\d+) (FUNC|OBJECT|TLS|NOTYPE) +(?:GLOBAL|WEAK) +DEFAULT +(?:\[.*?\] +)?(\S+) (\S+)", text):
+        name, _, version = name.partition("@")
+        yield int(size), kind, section != "UND", name, version.lstrip("@")
+
+
+def _stub(arch, library, program, target):
+    """Make a library at @target that has what @program wants of @library, and does nothing: functions return 0."""
+    wanted = {name for _, _, defined, name, _ in _symbols(program) if not defined}
+    code, versions = [], {}
+    for size, kind, defined, name, version in _symbols(library):
+        if defined and name in wanted:
+            code.append({"FUNC": f"long {name}(void) {{ return 0; }}\n", "TLS": f"__thread char {name}[{size}];\n"}.get(
+                kind, f"char {name}[{size}];\n"))
+            versions.setdefault(version, []).append(name)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="pmu-stub.") as scratch:
+        source, script = Path(scratch, "stub.c"), Path(scratch, "stub.map")
+        source.write_text("".join(code))
+        script.write_text("".join(f"{version} {{ {'; '.join(names)}; }};\n" for version, names in versions.items()))
+        run([build.compiler(arch) + "gcc", "-shared", "-nostdlib", "-fPIC", "-fno-builtin", f"-Wl,-soname,{library.name}",
+             f"-Wl,--version-script={script}", "-o", target, source], f"making a stub of {library.name}")
+
+
+def _copy_program(source, root, program, unused=None, arch=None):
+    """Copy @program with its interpreter and the libraries it needs; of those that match @unused, stubs for @arch."""
     libraries = {found.name: str(found.relative_to(source)) for found in source.rglob("*.so*")}
     todo, seen = [program], set()
     for interpreter in _readelf(source / program, r"program interpreter: /(\S+)\]"):
@@ -79,7 +111,10 @@ def _copy_program(source, root, program):
             seen.add(name)
             if name not in libraries:
                 raise Error(f"{program} needs {name}, which none of its packages has")
-            todo.append(libraries[name])
+            if unused and unused.match(name):
+                _stub(arch, source / libraries[name], source / program, root / libraries[name])
+            else:
+                todo.append(libraries[name])
 
 
 def _module_closure(kernel, names):
@@ -137,17 +172,18 @@ def _packages(arch, kernel):
 
 def base(arch, kernel):
     packages = _packages(arch, kernel)
-    key = cache.key_of(*packages, kernel.release, kernel.version, *arch.twins, *HARNESS_MODULES,
-                       Path(__file__))
+    key = cache.key_of(*packages, kernel.release, kernel.version, *arch.twins, *HARNESS_MODULES, Path(__file__),
+                       build.compiler_version(build.compiler(arch) + "gcc"))
 
-    def build(directory):
+    def make(directory):
         cache.say(f"making the guest's root for {kernel.release}")
         source, root = directory / "packages", directory / "root"
         debian.unpack(debian.download(arch.debian, packages), source)
         for name in ("bin", "dev", "etc", "proc", "sys", "tmp", "root", "run", "usr/bin"):
             (root / name).mkdir(parents=True, exist_ok=True)
         shutil.copy(source / "bin/busybox", root / "bin/busybox")
-        for program in ("usr/bin/perf", *(p for programs in CLIENTS.values() for p in programs)):
+        _copy_program(source, root, "usr/bin/perf", UNUSED_BY_PERF, arch)
+        for program in (program for programs in CLIENTS.values() for program in programs):
             _copy_program(source, root, program)
         if kernel.modules:
             _copy_modules(kernel, root, HARNESS_MODULES + arch.twins)
@@ -155,7 +191,7 @@ def base(arch, kernel):
         shutil.rmtree(source)
         shutil.rmtree(root)
 
-    return cache.entry("initrd", f"{arch.name}-{kernel.series}-{key}", build) / "base.cpio"
+    return cache.entry("initrd", f"{arch.name}-{kernel.series}-{key}", make) / "base.cpio"
 
 
 def _interpreter():
@@ -182,13 +218,13 @@ def tools():
     """{path in the guest: file} of tools/, with bytecode."""
     names = cache.tree_files("tools")
 
-    def build(directory):
+    def make(directory):
         for name in names:
             (directory / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(TREE / name, directory / name)
         _compile(directory, "tools", "/vm")
 
-    directory = cache.entry("tools", cache.key_of(cache.key_of_tree("tools"), *_interpreter()[0], Path(__file__)), build)
+    directory = cache.entry("tools", cache.key_of(cache.key_of_tree("tools"), *_interpreter()[0], Path(__file__)), make)
     return {f"/vm/{path.relative_to(directory)}": path for path in directory.rglob("*") if path.is_file()}
 
 
@@ -196,7 +232,7 @@ def python(arch):
     """Python and rich, without what nobody imports: the kernel unpacks all of it before anything runs."""
     packages = pins.with_libraries(pin_of_python(arch), arch.debian)
 
-    def build(directory):
+    def make(directory):
         cache.say(f"making Python for {arch.name} guests")
         source, root = directory / "packages", directory / "root"
         debian.unpack(debian.download(arch.debian, packages), source)
@@ -212,14 +248,14 @@ def python(arch):
         shutil.rmtree(root)
 
     key = cache.key_of(*packages, *_interpreter()[0], Path(__file__))
-    return cache.entry("initrd", f"{arch.name}-python-{key}", build) / "python.cpio"
+    return cache.entry("initrd", f"{arch.name}-python-{key}", make) / "python.cpio"
 
 
 def udev(arch, kernel, ours):
     """{path in the guest: file} of a root with udev, the kernel's drivers and the modules in the directory @ours."""
     packages = pins.with_libraries(pin_of_udev(arch), arch.debian)
 
-    def build(directory):
+    def make(directory):
         cache.say(f"unpacking udev for guests of {arch.name}")
         source, root = directory / "packages", directory / "root"
         debian.unpack(debian.download(arch.debian, packages), source)
@@ -227,7 +263,7 @@ def udev(arch, kernel, ours):
             _copy_program(source, root, path)
         shutil.rmtree(source)
 
-    root = cache.entry("udev", f"{arch.name}-{cache.key_of(*packages, Path(__file__))}", build) / "root"
+    root = cache.entry("udev", f"{arch.name}-{cache.key_of(*packages, Path(__file__))}", make) / "root"
     files = {f"{UDEV_ROOT}/{path.relative_to(root)}": path for path in root.rglob("*") if path.is_file()}
     files.update({f"{UDEV_ROOT}/usr/sbin/{name}": root / "bin/kmod" for name in KMOD_NAMES})
     modules = f"{UDEV_ROOT}/lib/modules/{kernel.release}"
