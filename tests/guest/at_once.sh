@@ -5,7 +5,7 @@
 # are made on others, CPUs and the other devices come and go, and the machine sleeps. SEED, SIZE and MINUTES (at least so
 # many) may be in the environment: two hours are scripts/vm ... --timeout 9000 -- env MINUTES=120 sh PMU/at_once.sh
 OPERATIONS=1000
-ROUNDS=$((4 * ${SIZE:-1}))
+ROUNDS=$((2 * ${SIZE:-1}))
 CALLS=${CALLS:-1000}
 
 uptime_s() {

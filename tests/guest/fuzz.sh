@@ -9,7 +9,7 @@
 #   made PMU CONFIG CONFIG1 CONFIG2	sets "COMMANDS", which make something, and "WANTED", what such an event counts of
 #					that; or fails, where that is not said here
 SEED=${SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
-ROUNDS=${ROUNDS:-$((4 * ${SIZE:-1}))}
+ROUNDS=${ROUNDS:-$((2 * ${SIZE:-1}))}
 CALLS=${CALLS:-1500}
 
 # plain COMMAND...: the lines of /tmp/plain
