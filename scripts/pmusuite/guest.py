@@ -55,8 +55,8 @@ BEGUN = b"Linux version"     # from here on the kernel speaks
 INIT = b"init: the clock of every CPU goes"     # from here on what is tested may run: tests/guest/init
 INSTALLED_INIT = b"Run /init"                   # of an installed Debian, which loads what it likes
 STALL = b"rcu: INFO: "
-# s. Of 393 boots on a busy machine of two CPUs none was silent for more than 23. A kernel whose clock goes tells of a task
-# that waits for 120 s before 240 have passed.
+# s. Of 393 boots on a busy machine of two CPUs none was silent for more than 23 before init, which then takes up to 16. A
+# kernel whose clock goes tells of a task that waits for 120 s before 240 have passed.
 SILENCE = 250
 FIRST_LOGS = cache.ROOT / "begun-again"     # of guests that were started once more, the newest
 FIRST_LOGS_KEPT = 20
@@ -396,13 +396,13 @@ def begun_again(since):
 
 def _try_twice(attempt, once, init=INIT):
     """What @attempt of a _Console, and of whether it is the last, returns: (status of QEMU, is its time over); and the log.
-    If @once is not set, a guest that failed before its @init began is tried once more."""
+    If @once is not set, a guest that failed before it said @init is tried once more."""
     for last in (once, True):
         console = _Console(init)
         code, timed_out = attempt(console, last)
         if last or not _failed_before_it_began(console, code, timed_out):
             return code, timed_out, console.log
-        cache.say(f"the guest failed before its init began: once more; {_keep_first_log(console.log)}")
+        cache.say(f"the guest failed before anything of the suite ran: once more; {_keep_first_log(console.log)}")
 
 
 def _judge(guest, log, status):

@@ -76,19 +76,20 @@ def _symbols(binary):
     """(size, type, is it defined here, name, version) of each dynamic symbol of a file."""
     text = subprocess.run(["readelf", "-W", "--dyn-syms", binary], capture_output=True, text=True, check=True).stdout
     for size, kind, section, name in re.findall(
-            r"(\d+) (FUNC|OBJECT|TLS|NOTYPE) +(?:GLOBAL|WEAK) +DEFAULT +(?:\[.*?\] +)?(\S+) (\S+)", text):
+            r"(\w+) (FUNC|OBJECT|TLS|NOTYPE) +(?:GLOBAL|WEAK) +DEFAULT +(?:\[.*?\] +)?(\S+) (\S+)", text):
         name, _, version = name.partition("@")
-        yield int(size), kind, section != "UND", name, version.lstrip("@")
+        yield int(size, 0), kind, section != "UND", name, version.lstrip("@")
 
 
 def _stub(arch, library, program, target):
     """Make a library at @target that has what @program wants of @library, and does nothing: functions return 0."""
-    wanted = {name for _, _, defined, name, _ in _symbols(program) if not defined}
+    # Not only what it has undefined: a variable of the library is its own where the linker copied it.
+    wanted = {name for *_, name, _ in _symbols(program)}
     code, versions = [], {}
     for size, kind, defined, name, version in _symbols(library):
         if defined and name in wanted:
-            code.append({"FUNC": f"long {name}(void) {{ return 0; }}\n", "TLS": f"__thread char {name}[{size}];\n"}.get(
-                kind, f"char {name}[{size}];\n"))
+            code.append(f"long {name}(void) {{ return 0; }}\n" if kind == "FUNC" else
+                        f"{'__thread ' * (kind == 'TLS')}char {name}[{size}];\n")
             versions.setdefault(version, []).append(name)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="pmu-stub.") as scratch:

@@ -90,6 +90,7 @@ lives() {
 		first=$SEED
 		parts=$LIVES
 		[ "$accesses" -gt "$parts" ] || parts=$accesses
+		within "faults" "$parts" 1 1000000
 		: > /tmp/verdicts
 		for part in $(seq 0 $((parts - 1))); do
 			from=$((accesses * part / parts)) to=$((accesses * (part + 1) / parts))

@@ -4,7 +4,7 @@
 # Each access to a mesh is the last one, or reads all ones: while it is discovered, and from the first open to the last
 # read, with an owner that goes, and with a sleep. What a mesh may have counted has no bound, so another wrong answer is not noticed.
 #
-# hostile: everything is done some hundred times
+# hostile: everything is done again and again
 # vm: --arch arm64 --kernel kunit --driver ours --cpus 2 --model cmn600,mesh=2x2,hnf=2 --timeout 1200
 . ./cmn/lib.sh
 . ./faults.sh

@@ -5,7 +5,7 @@
 # a CPU that goes or comes, a sleep. Afterwards everything counts.
 #
 # fresh: where its own memory runs out, kmemleak prints with a lock held, after which lockdep complains of the kernel
-# hostile: everything is done some hundred times
+# hostile: everything is done again and again
 # vm: --arch arm64 --kernel kunit --driver ours --cpus 2 --model cmn700,mesh=3x3,hnf=3 --timeout 1200
 . ./cmn/lib.sh
 # To load or bind a mesh takes seconds here.

@@ -4,7 +4,7 @@
 # Each access to a channel is the last one, or goes wrong: from the probe to the last read, with an owner that goes, and
 # with a sleep.
 #
-# hostile: everything is done some hundred times
+# hostile: everything is done again and again
 # vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
 # vm: --kernel kunit --driver ours --model icx,sockets=2 --cpus 4 --timeout 1200
 . ./intel_imc/lib.sh

@@ -5,7 +5,7 @@
 # Afterwards everything counts.
 #
 # fresh: where its own memory runs out, kmemleak prints with a lock held, after which lockdep complains of the kernel
-# hostile: everything is done some hundred times
+# hostile: everything is done again and again
 # vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
 . ./intel_imc/lib.sh
 . ./allocations.sh

@@ -41,8 +41,9 @@ test_halves_that_carry() {
 	two_channels --open 12 --no-turns --large 28
 }
 
-# S3 takes the second socket's CPUs offline, and perf keeps no event of them.
+# S3 takes the second socket's CPUs offline, and perf keeps no event of them. Of 1000 operations one is a sleep.
 test_sleeps() {
+	[ "$OPERATIONS" -ge 2500 ] || OPERATIONS=2500
 	ledger --open 12 --moves --sleep 'pmu-model set firmware wake 200; echo mem > /sys/power/state' \
 		uncore_imc_0/cas_count_read/=imc0:cas_rd uncore_imc_0/cas_count_write/=imc0:cas_wr \
 		uncore_imc_1/cas_count_read/=imc1:cas_rd uncore_imc_1/event=0x4,umask=0xf/=imc1:cas_rd+imc1:cas_wr

@@ -5,7 +5,7 @@
 # debugfs, a CPU that goes or comes. Afterwards everything counts.
 #
 # fresh: where its own memory runs out, kmemleak prints with a lock held, after which lockdep complains of the kernel
-# hostile: everything is done some hundred times
+# hostile: everything is done again and again
 # vm: --arch ppc64le --kernel kunit --driver ours --model power9 --cpus 2 --timeout 1200
 . ./power_imc/lib.sh
 # To load the driver takes seconds, and so does a look at all of its scales.

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Libraries of a guest that do nothing."""
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from pmusuite import arch, build, initrd
+
+X86_64 = arch.get("x86_64")
+
+LIBRARY = """
+int plain(void) { return 1; }
+int newer(void) { return 2; }
+int unused(void) { return 3; }
+int table[300] = { [4] = 4 };
+__thread int mine = 8;
+"""
+VERSIONS = "OLD { plain; table; unused; }; NEW { newer; mine; };"
+PROGRAM = """
+int plain(void), newer(void);
+extern int table[300];
+extern __thread int mine;
+int main(void) { return plain() + newer() + table[4] + mine; }
+"""
+
+
+class Stub(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+        self.library, self.stub = self.directory / "real/libthing.so.1", self.directory / "stub/libthing.so.1"
+
+    def compile(self, source, target, *options):
+        file = self.directory / "source.c"
+        file.write_text(source)
+        target.parent.mkdir(exist_ok=True)
+        subprocess.run([build.compiler(X86_64) + "gcc", "-o", target, file, *options], check=True)
+        return target
+
+    def run_with(self, program, library):
+        done = subprocess.run([program], env={**os.environ, "LD_LIBRARY_PATH": str(library.parent)}, capture_output=True)
+        return done.returncode, done.stderr
+
+    def test_a_program_starts_with_a_stub_in_its_library_s_place(self):
+        """Functions and variables of several versions, of the thread, and copied into the program where it is no PIE."""
+        for versions in VERSIONS, "{ global: *; };":
+            script = self.directory / "versions"
+            script.write_text(versions)
+            self.compile(LIBRARY, self.library, "-shared", "-fPIC", f"-Wl,--version-script={script}",
+                         "-Wl,-soname,libthing.so.1")
+            for options in ["-fPIE", "-pie"], ["-fno-pic", "-no-pie"]:
+                with self.subTest(versions=versions, options=options):
+                    program = self.compile(PROGRAM, self.directory / "program", *options, self.library)
+                    initrd._stub(X86_64, self.library, program, self.stub)
+                    self.assertEqual(self.run_with(program, self.library), (15, b""))
+                    self.assertEqual(self.run_with(program, self.stub), (0, b""))
+                    self.assertNotIn("unused", [name for *_, name, _ in initrd._symbols(self.stub)])
