@@ -273,9 +273,9 @@ static void power_imc_engine_restart(struct power_imc_core *core)
 }
 
 /*
- * This CPU is online. If it is the first online CPU of a half, and the core is in use, start the
- * half's engine. The firmware sets up both halves at once, so the other half is stopped meanwhile.
- * Called with core->lock.
+ * This CPU is online. If it is the first online CPU of a half of a fused core, and the core is in
+ * use, start the half's engine. The firmware sets up both halves at once, so the other half is
+ * stopped meanwhile. Called with core->lock.
  */
 static void power_imc_engine_awake(struct power_imc_core *core)
 {
@@ -285,6 +285,12 @@ static void power_imc_engine_awake(struct power_imc_core *core)
 		return;
 	core->awake |= half;
 	if (!core->users || core->paused || core->imc->halted)
+		return;
+	/*
+	 * Without a CPU online a core of one half has no users. So it had one all the time, whose
+	 * offline was refused, and its engine is on.
+	 */
+	if (core->halves == 1)
 		return;
 	power_imc_engine_stop(core);
 	power_imc_engine_restart(core);

@@ -84,6 +84,8 @@ static int power_imc_probe(struct platform_device *pdev)
 	power_imc_engines_quiesce(imc);
 	power_imc_engines_wait();
 	power_imc_ldbar_clear();
+	/* The first engine is started only after that has taken effect. */
+	power_imc_engines_wait();
 	power_imc_nests_quiesce(imc);
 	if (is_kdump_kernel()) {
 		dev_info(dev, "stopped all collection; there are no PMUs in a kdump kernel\n");

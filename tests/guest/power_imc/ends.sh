@@ -29,11 +29,6 @@ all_counts() {
 	equal "nest" "$(pmu-event --cpu 2 nest_mcs01_imc:$READS -x "$(imc_add nest@1 $READS 7)")" 7
 }
 
-# Classes of accesses to a core's registers since the last reset, those that are not 0.
-writes() { # DEVICE
-	pmu-model stats "$1" --reset | sed -n 's/^\(pdbar\|htm\|event_mask\|trace\) [0-9]* \([1-9][0-9]*\)$/\1/p' | tr '\n' ' '
-}
-
 # As if another kernel had been stopped in the middle: a thread points to memory that is ours now.
 test_predecessor_is_stopped() {
 	rmmod power_imc_pmu

@@ -118,8 +118,11 @@ test_an_offline_that_is_refused() {
 	refuse
 	add="$(imc_add core0@1 $INST 5); $(imc_add nest@1 $READS 80)"
 	online 2 0
-	got=$(pmu-event --cpu 3 core_imc:$INST nest_mcs01_imc:$READS -x "$add" -x 'sh /tmp/refuse' -x "$add" | tr '\n' ' ')
+	got=$(pmu-event --cpu 3 core_imc:$INST nest_mcs01_imc:$READS -x "$add; pmu-model stats core0@1 --reset > /dev/null" \
+		-x 'sh /tmp/refuse; pmu-model stats core0@1 > /tmp/stats' -x "$add" | tr '\n' ' ')
 	owners "when it was refused" 0,3
+	contains "stats" "$(cat /tmp/stats)" '^pdbar '
+	equal "what was written to the core" "$(written < /tmp/stats)" ""
 	online 2 1
 	equal "core, nest" "$got" "5 80 5 80 10 160 "
 }

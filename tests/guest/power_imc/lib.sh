@@ -146,3 +146,13 @@ trace_is_profile_of_spin() {
 trace_lost() {
 	perf report -i $DATA --stats 2> /dev/null | awk '/LOST_SAMPLES events:/ { n = $3 } END { print n + 0 }'
 }
+
+# Classes of a core's registers that were written, by what "pmu-model stats" says of it: written < FILE
+written() {
+	sed -n 's/^\(pdbar\|htm\|event_mask\|trace\) [0-9]* \([1-9][0-9]*\)$/\1/p' | tr '\n' ' '
+}
+
+# The same since the last reset
+writes() { # DEVICE
+	pmu-model stats "$1" --reset | written
+}
