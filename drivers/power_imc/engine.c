@@ -13,6 +13,8 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/export.h>
+#include <linux/kernel.h>
+#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/of.h>
 #include <linux/slab.h>
@@ -590,10 +592,27 @@ int power_imc_engines_quiesce(struct power_imc *imc)
 	return first;
 }
 
+/**
+ * power_imc_sleep_until() - sleep at least until a time.
+ * @when: of ktime_get_ns()
+ *
+ * msleep() counts jiffies. Where these lag behind, as after interrupts were off for long, it ends
+ * too early.
+ *
+ * Context: may sleep.
+ */
+void power_imc_sleep_until(u64 when)
+{
+	u64 now;
+
+	while ((now = ktime_get_ns()) < when)
+		msleep(DIV_ROUND_UP_ULL(when - now, NSEC_PER_MSEC));
+}
+
 /* Wait until the last writes of the engines have arrived in memory. */
 void power_imc_engines_wait(void)
 {
-	msleep(POWER_IMC_LINGER_MS);
+	power_imc_sleep_until(ktime_get_ns() + POWER_IMC_LINGER_MS * NSEC_PER_MSEC);
 }
 
 /* Stop every engine for good. Returns the firmware's error, which was reported. May sleep. */

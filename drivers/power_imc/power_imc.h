@@ -212,6 +212,7 @@ void power_imc_engine_leave(struct power_imc_core *core, int leaves);
 void power_imc_engines_count_halves(struct power_imc *imc);
 int power_imc_engines_create(struct power_imc *imc);
 int power_imc_engines_quiesce(struct power_imc *imc);
+void power_imc_sleep_until(u64 when);
 void power_imc_engines_wait(void);
 void power_imc_engines_halt(struct power_imc *imc);
 void power_imc_engines_end(struct power_imc *imc);

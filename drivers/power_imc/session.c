@@ -21,7 +21,6 @@
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
-#include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/irqflags.h>
@@ -411,10 +410,7 @@ static void power_imc_session_run(struct work_struct *work)
  */
 static void power_imc_session_await_ldbar(enum power_imc_type type)
 {
-	u64 ready = READ_ONCE(power_imc_session_ready), now = ktime_get_ns();
-
-	if (now < ready)
-		msleep(DIV_ROUND_UP_ULL(ready - now, NSEC_PER_MSEC));
+	power_imc_sleep_until(READ_ONCE(power_imc_session_ready));
 	if (type == POWER_IMC_TYPE_TRACE) {
 		WRITE_ONCE(power_imc_session_traced, true);
 	} else if (READ_ONCE(power_imc_session_traced)) {
