@@ -303,7 +303,7 @@ EXPORT_SYMBOL_PMU_CORE(pmu_box_priv);
  * @owner: the driver's module
  *
  * Called after its devices are unbound, from the driver's module exit, where no event is
- * open any more, and from a module init that fails. PMUs stay behind if events were open
+ * open any more (keep.c), and from a module init that fails. PMUs stay behind if events were open
  * when their last box went, or anything else had a reference on the module.
  *
  * Context: module init or exit, may sleep.
@@ -352,6 +352,7 @@ static void __exit pmu_core_exit(void)
 	pmu_debugfs_exit();
 	pmu_hotplug_exit();
 	pmu_use_exit();
+	pmu_keep_exit();
 	/* Wait for RCU callbacks: pmu_box_free() is code of this module. */
 	rcu_barrier();
 }

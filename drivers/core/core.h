@@ -45,6 +45,9 @@ struct pmu_dev {
 	cpumask_t owners;
 	atomic_t users;			/* open events of tasks, which may use any box */
 	struct pmu_box * __percpu *owned;	/* a CPU's box or NULL; written on that CPU */
+	atomic_t events;		/* open events, also of tasks */
+	bool moving;			/* some of its events may be on no CPU */
+	bool kept;			/* with a reference on the driver's module: keep.c */
 	struct pmu_attrs *attrs;
 	char name[];
 };
@@ -142,6 +145,10 @@ void pmu_box_disengage(struct pmu_box *box);
 bool pmu_box_wanted(const struct pmu_box *box);
 void pmu_use_catch_up(void);
 void pmu_use_exit(void);
+
+/* keep.c */
+void pmu_keep(struct pmu_dev *pd, const struct perf_event *event);
+void pmu_keep_exit(void);
 
 /* open.c */
 int pmu_event_init(struct perf_event *event);

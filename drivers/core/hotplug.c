@@ -46,7 +46,8 @@ static void pmu_box_arrive(void *data)
 	*this_cpu_ptr(box->pd->owned) = box;
 	if (pmu_box_is_idle(box))
 		box->poll_ns = 0;
-	if (box->poll_ns)
+	/* If the box has not left, it polls still. To start anew would put off the next fold. */
+	if (box->poll_ns && !hrtimer_active(&box->timer))
 		hrtimer_start(&box->timer, ns_to_ktime(box->poll_ns), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
@@ -118,60 +119,34 @@ int pmu_box_pick_cpu(const struct pmu_box *box, int leaving)
 	return found;
 }
 
+static bool pmu_event_has_failed(const struct perf_event *event)
+{
+	/* Events of other PMUs in a group with ours move too. */
+	return event->pmu->event_init == pmu_event_init && pmu_event_of(event)->failed;
+}
+
 /*
  * When perf moves an event it switches it on (__perf_pmu_install_event()), unless the event is in
  * error state. So an event that is off is put into error state while it moves. If the user enables
  * it meanwhile, perf ends that state first, and nothing is put back. An event that has failed stays
  * in error state. @off has the events that were off.
+ *
+ * pmu_context_call() holds the context's mutex, as perf does from where it sees that an event is
+ * off until it has enabled it. In between, the event must not go to error state: perf would not
+ * enable it then.
  */
-static void pmu_event_off_to_error(struct perf_event *event, struct xarray *off)
+static void pmu_event_off_to_error(struct perf_event *event, void *off)
 {
-	if (pmu_swap_state(event, PERF_EVENT_STATE_OFF, PERF_EVENT_STATE_ERROR) &&
+	if (!pmu_event_has_failed(event) &&
+	    pmu_swap_state(event, PERF_EVENT_STATE_OFF, PERF_EVENT_STATE_ERROR) &&
 	    xa_is_err(xa_store(off, (unsigned long)event, event, GFP_KERNEL)))
 		pmu_swap_state(event, PERF_EVENT_STATE_ERROR, PERF_EVENT_STATE_OFF);
 }
 
-static void pmu_event_error_to_off(struct perf_event *event, struct xarray *off)
+static void pmu_event_error_to_off(struct perf_event *event, void *off)
 {
-	if (xa_erase(off, (unsigned long)event))
+	if (xa_erase(off, (unsigned long)event) && !pmu_event_has_failed(event))
 		pmu_swap_state(event, PERF_EVENT_STATE_ERROR, PERF_EVENT_STATE_OFF);
-}
-
-/* Call @function for the event, and for events of other PMUs in its group, which move with it. */
-static void pmu_event_call_group(struct pmu_event *ev, struct xarray *off,
-				 void (*function)(struct perf_event *event, struct xarray *off))
-{
-	struct perf_event *event = ev->event, *leader = event->group_leader, *sibling;
-
-	if (!ev->failed)
-		function(event, off);
-	if (leader->pmu != event->pmu)
-		function(leader, off);
-	for_each_sibling_event(sibling, leader)
-		if (sibling->pmu != event->pmu)
-			function(sibling, off);
-}
-
-/*
- * perf holds the context's mutex from where it sees that an event is off until it has enabled it.
- * In between, the event must not go to error state: perf would not enable it then. The mutex also
- * keeps groups as they are.
- */
-static void pmu_box_call_groups(struct pmu_box *box, int cpu, struct xarray *off,
-				void (*function)(struct perf_event *event, struct xarray *off))
-{
-	struct perf_event_context *ctx = pmu_context(&box->pd->pmu, cpu);
-	struct pmu_event *ev;
-
-	if (!ctx)
-		return;
-	mutex_lock(&ctx->mutex);
-	mutex_lock(&pmu_boxes_mutex);
-	list_for_each_entry(ev, &box->events, node)
-		if (pmu_is_in_context(ev->event, ctx))
-			pmu_event_call_group(ev, off, function);
-	mutex_unlock(&pmu_boxes_mutex);
-	mutex_unlock(&ctx->mutex);
 }
 
 static void pmu_box_move_events(struct pmu_box *box, int from, int to)
@@ -191,14 +166,14 @@ static void pmu_box_move_events(struct pmu_box *box, int from, int to)
 	 * opened meanwhile.
 	 */
 	for (most *= 2; most > 0; most--) {
-		pmu_box_call_groups(box, from, &off, pmu_event_off_to_error);
+		pmu_context_call(pmu, from, pmu_event_off_to_error, &off);
 		perf_pmu_migrate_context(pmu, from, to);
 		if (!pmu_context_events(pmu, from))
 			break;
 	}
-	pmu_box_call_groups(box, to, &off, pmu_event_error_to_off);
+	pmu_context_call(pmu, to, pmu_event_error_to_off, &off);
 	/* Some events may not have moved, if others were opened meanwhile. */
-	pmu_box_call_groups(box, from, &off, pmu_event_error_to_off);
+	pmu_context_call(pmu, from, pmu_event_error_to_off, &off);
 	xa_destroy(&off);
 }
 
@@ -234,14 +209,22 @@ static void pmu_box_finish_move(void *data)
 static void pmu_box_migrate(struct pmu_box *box, int from, int to)
 {
 	mutex_lock(&pmu_boxes_mutex);
+	box->pd->moving = true;
 	WRITE_ONCE(box->migrating, true);
 	smp_call_function_single(from, pmu_box_leave, box, 1);
 	pmu_box_own(box, to);
 	mutex_unlock(&pmu_boxes_mutex);
 	pmu_box_move_events(box, from, to);
-	smp_call_function_single(to, pmu_box_finish_move, box, 1);
-	/* Move pinned events that came to the old CPU after the others had left it. */
+	/*
+	 * Events may come to the old CPU after the others have left it. Those that still count
+	 * move while the box migrates, or they would stop there. Those that wait may come later.
+	 */
 	pmu_box_move_events(box, from, to);
+	smp_call_function_single(to, pmu_box_finish_move, box, 1);
+	pmu_box_move_events(box, from, to);
+	mutex_lock(&pmu_boxes_mutex);
+	box->pd->moving = false;
+	mutex_unlock(&pmu_boxes_mutex);
 }
 
 static void pmu_box_left(struct irq_work *work)

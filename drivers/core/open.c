@@ -40,10 +40,10 @@ static void pmu_event_destroy(struct perf_event *event)
 	struct pmu_event *ev = pmu_event_of(event);
 
 	/*
-	 * An event is parked only during a move. If it is, wait for the end of the move. If not,
-	 * the acquire makes visible all that a move has done to the event.
+	 * An event is parked, or evicted, only during a move. If it is, wait for the end of the
+	 * move. If not, the acquire makes visible all that a move has done to the event.
 	 */
-	if (smp_load_acquire(&ev->transit) == PMU_TRANSIT_PARKED) {
+	if (smp_load_acquire(&ev->transit) != PMU_TRANSIT_NONE) {
 		mutex_lock(&pmu_core_mutex);
 		mutex_unlock(&pmu_core_mutex);
 	}
@@ -52,6 +52,8 @@ static void pmu_event_destroy(struct perf_event *event)
 		irq_work_sync(&ev->fail_irq);
 		cancel_work_sync(&ev->fail_work);
 	}
+	/* perf drops the event's reference on the module after this. */
+	pmu_keep(ev->pd, event);
 	/* An inherited event is freed before its parent, which uses the box for both. */
 	if (!event->parent)
 		pmu_unuse(ev->pd, ev->box);
@@ -237,6 +239,7 @@ int pmu_event_init(struct perf_event *event)
 		pmu_event_release(ev);
 		return err;
 	}
+	atomic_inc(&pd->events);
 	event->destroy = pmu_event_destroy;
 	return 0;
 }

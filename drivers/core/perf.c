@@ -200,6 +200,11 @@ static bool pmu_box_elsewhere(const struct pmu_box *box)
 	return cpu >= 0 && cpu != smp_processor_id() && !READ_ONCE(box->migrating);
 }
 
+static bool pmu_event_is_pinned(const struct pmu_event *ev)
+{
+	return ev->event->group_leader->attr.pinned;
+}
+
 /*
  * May perf put the event on a CPU that the box has left? It counts once both are on one CPU again.
  * If a pinned event were refused, it would go to error state. perf tries all others again.
@@ -207,8 +212,7 @@ static bool pmu_box_elsewhere(const struct pmu_box *box)
 static bool pmu_event_may_wait(const struct pmu_event *ev)
 {
 	return ev->box && !pmu_event_is_task(ev->event) &&
-	       (READ_ONCE(ev->box->migrating) || ev->box->leaving) &&
-	       ev->event->group_leader->attr.pinned;
+	       (READ_ONCE(ev->box->migrating) || ev->box->leaving) && pmu_event_is_pinned(ev);
 }
 
 void pmu_event_remove(struct pmu_event *ev)
@@ -249,6 +253,49 @@ static void pmu_box_remove_out(struct pmu_box *box)
 	box->out = 0;
 }
 
+/* Both CPUs of a move may try. Returns whether this one ends PMU_TRANSIT_PARKED. */
+static bool pmu_event_unpark(struct pmu_event *ev, enum pmu_transit to)
+{
+	return READ_ONCE(ev->transit) == PMU_TRANSIT_PARKED &&
+	       cmpxchg(&ev->transit, PMU_TRANSIT_PARKED, to) == PMU_TRANSIT_PARKED;
+}
+
+/* Claim what a pinned event needs of events that are parked, so on no CPU, and not pinned. */
+static int pmu_event_claim_of_parked(struct pmu_event *ev)
+{
+	struct pmu_box *box = ev->box;
+	struct pmu_event *other, *next;
+	int err = -EAGAIN;
+
+	list_for_each_entry_safe(other, next, &box->active, active) {
+		if (pmu_event_is_pinned(other) || !pmu_event_unpark(other, PMU_TRANSIT_EVICTED))
+			continue;
+		pmu_event_remove(other);
+		/* As in pmu_box_finish_move(). */
+		smp_store_release(&other->transit, PMU_TRANSIT_NONE);
+		err = pmu_event_claim(box, ev);
+		if (err != -EAGAIN)
+			break;
+	}
+	return err;
+}
+
+/* Claim what the event needs, if need be of events that perf has not put back. */
+static int pmu_event_claim_anyhow(struct pmu_event *ev)
+{
+	struct pmu_box *box = ev->box;
+	int err = pmu_event_claim(box, ev);
+
+	if (err == -EAGAIN && box->out) {
+		pmu_box_remove_out(box);
+		err = pmu_event_claim(box, ev);
+	}
+	/* The events that still have all counters may be on their way to this CPU. */
+	if (err == -EAGAIN && READ_ONCE(box->migrating) && pmu_event_is_pinned(ev))
+		err = pmu_event_claim_of_parked(ev);
+	return err;
+}
+
 static int pmu_event_add(struct perf_event *event, int flags)
 {
 	struct pmu_event *ev = pmu_event_of(event);
@@ -263,16 +310,11 @@ static int pmu_event_add(struct perf_event *event, int flags)
 		pmu_event_bind(ev);
 	if (ev->failed || (ev->box && (READ_ONCE(ev->box->dead) || pmu_box_elsewhere(ev->box)))) {
 		pmu_event_fail(ev);
-	} else if (ev->transit == PMU_TRANSIT_PARKED) {
+	} else if (pmu_event_unpark(ev, PMU_TRANSIT_NONE)) {
 		/* On the new CPU, or once more on the old one. */
-		ev->transit = PMU_TRANSIT_NONE;
 		return 0;
 	} else if (pmu_box_usable(ev->box)) {
-		err = pmu_event_claim(ev->box, ev);
-		if (err == -EAGAIN && ev->box->out) {
-			pmu_box_remove_out(ev->box);
-			err = pmu_event_claim(ev->box, ev);
-		}
+		err = pmu_event_claim_anyhow(ev);
 	} else if (pmu_event_may_wait(ev)) {
 		ev->transit = PMU_TRANSIT_WAITING;
 		return 0;
@@ -297,7 +339,7 @@ static void pmu_event_del(struct perf_event *event, int flags)
 		ev->transit = PMU_TRANSIT_NONE;
 	} else if (box->migrating && !pmu_box_is_here(box) &&
 		   !(event->hw.state & PERF_HES_STOPPED)) {
-		ev->transit = PMU_TRANSIT_PARKED;
+		smp_store_release(&ev->transit, PMU_TRANSIT_PARKED);
 	} else if (pmu_event_may_come_back(ev)) {
 		ev->transit = PMU_TRANSIT_OUT;
 		box->out++;

@@ -146,15 +146,56 @@ static inline int pmu_context_events(struct pmu *pmu, int cpu)
 }
 
 /**
- * pmu_context() - perf's context of the events that pmu_context_events() counts.
+ * pmu_context_call() - call a function for each event that pmu_context_events() counts.
  * @pmu: the PMU
  * @cpu: the CPU
+ * @function: the function, called with ctx->mutex
+ * @data: what is passed to it
  *
- * Return: the context; there may be none (NULL) if there is no event.
+ * Context: may sleep.
  */
-static inline struct perf_event_context *pmu_context(struct pmu *pmu, int cpu)
+static inline void pmu_context_call(struct pmu *pmu, int cpu,
+				    void (*function)(struct perf_event *event, void *data),
+				    void *data)
 {
-	return pmu_context_ctx(pmu_context_of(pmu, cpu));
+	struct perf_event_context *ctx = pmu_context_ctx(pmu_context_of(pmu, cpu));
+	struct perf_event *event;
+
+	/* There may be none if there is no event. */
+	if (!ctx)
+		return;
+	mutex_lock(&ctx->mutex);
+	list_for_each_entry(event, &ctx->event_list, event_entry)
+		if (pmu_context_has(pmu_context_of(pmu, cpu), event))
+			function(event, data);
+	mutex_unlock(&ctx->mutex);
+}
+
+/**
+ * pmu_context_refs() - count the events that use a PMU's context on a CPU.
+ * @pmu: the PMU; its events are not of tasks
+ * @cpu: the CPU
+ *
+ * perf's own software events join the context of the PMU whose event they are in a group with, and
+ * use it until they are freed: also when that event is closed, or the CPU is offline.
+ *
+ * Context: any; others may open and close events meanwhile.
+ * Return: the number of references.
+ */
+static inline int pmu_context_refs(struct pmu *pmu, int cpu)
+{
+	return pmu_context_ref_count(pmu_context_of(pmu, cpu));
+}
+
+/**
+ * pmu_event_has_context() - does an event have such a reference?
+ * @event: an event that perf destroys
+ *
+ * Return: true if perf will drop one after the driver's hook.
+ */
+static inline bool pmu_event_has_context(const struct perf_event *event)
+{
+	return pmu_event_context(event);
 }
 
 /**

@@ -261,6 +261,12 @@ test_what_is_off_stays_off() {
 	got=$(pmu-event --cpu "$(last_owner)" --group uncore_imc_0:0x304 software:0 -x '@disable 1' \
 		-x 'sh /tmp/moves' -x true | cut -d ' ' -f 2 | uniq | wc -l)
 	equal "values of a clock that is off" "$got" 1
+	# So does one that is left when the group's event of ours is closed.
+	read_it="head -c 16 <&3 | hexdump -v -e '4/4 \"%u \"'"
+	pmu-event --cpu "$(last_owner)" --group software:0 uncore_imc_0:0x304 -x @disable -x '@close 1' \
+		-x "$read_it > /tmp/before; sh /tmp/moves; $read_it > /tmp/after" > /dev/null
+	contains "what is read of it" "$(cat /tmp/before)" '^1 0 [1-9]'
+	equal "after moves" "$(cat /tmp/after)" "$(cat /tmp/before)"
 	got=$(pmu-event --cpu "$(last_owner)" --disabled uncore_imc_0:0x304 -x 'sh /tmp/moves' \
 		-x 'pmu-model add imc0@1 cas_rd 30')
 	equal "an event that never was on" "$got" "0

@@ -158,6 +158,9 @@ static void powered_before_it_comes(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(memory->boxes[cpu].off) == 2));
 }
 
+/* The state of another architecture's PMUs, after perf's own: nobody has it here. */
+#define REFUSING	CPUHP_AP_PERF_CSKY_ONLINE
+
 static int refuse(unsigned int cpu)
 {
 	return -EBUSY;
@@ -190,19 +193,17 @@ static void put_back(void *data)
  */
 static void stays_on_if_the_cpu_stays(struct kunit *test)
 {
-	/* One of another architecture's PMUs, behind perf's own: nobody has it here. */
-	const enum cpuhp_state state = CPUHP_AP_PERF_CSKY_ONLINE;
 	int cpu = second_cpu(test);
 	struct memory_box *box;
 
 	hotplug_create(test, PMU_SCOPE_CPU, PMU_TASKS_NEVER);
 	box = &memory->boxes[cpu];
 	early.event = open_one(test, cpu, NULL);
-	KUNIT_ASSERT_EQ(test, cpuhp_setup_state_nocalls(state, "pmu_core_kunit:refuse", NULL, refuse), 0);
+	KUNIT_ASSERT_EQ(test, cpuhp_setup_state_nocalls(REFUSING, "pmu_core_kunit:refuse", NULL, refuse), 0);
 	box->moving = take_out;
 	KUNIT_EXPECT_EQ(test, remove_cpu(cpu), -EBUSY);
 	box->moving = NULL;
-	cpuhp_remove_state_nocalls(state);
+	cpuhp_remove_state_nocalls(REFUSING);
 	KUNIT_EXPECT_EQ(test, box->owners, 2U);
 	KUNIT_EXPECT_EQ(test, box->off, 0U);
 	smp_call_function_single(cpu, put_back, NULL, 1);
@@ -210,6 +211,31 @@ static void stays_on_if_the_cpu_stays(struct kunit *test)
 	box->raw += 5;
 	KUNIT_EXPECT_EQ(test, perf_open_count(early.event), 5ULL);
 	perf_event_release_kernel(early.event);
+}
+
+/* Offlines that are refused one after the other do not put off the next fold. */
+static void refusals_do_not_stop_polling(struct kunit *test)
+{
+	int cpu = second_cpu(test);
+	struct memory_box *box;
+	struct perf_event *event;
+	unsigned int reads;
+	unsigned long end;
+
+	memory = memory_create(test, PMU_SCOPE_CPU);
+	/* Folded every 2 s */
+	memory->desc.width = 32;
+	memory->max_rate = 1ULL << 30;
+	memory_plug(test, memory);
+	box = &memory->boxes[cpu];
+	event = open_one(test, cpu, NULL);
+	KUNIT_ASSERT_EQ(test, cpuhp_setup_state_nocalls(REFUSING, "pmu_core_kunit:refuse", NULL, refuse), 0);
+	reads = READ_ONCE(box->reads);
+	for (end = jiffies + 5 * HZ; time_before(jiffies, end);)
+		KUNIT_EXPECT_EQ(test, remove_cpu(cpu), -EBUSY);
+	cpuhp_remove_state_nocalls(REFUSING);
+	KUNIT_EXPECT_GT(test, READ_ONCE(box->reads), reads);
+	perf_event_release_kernel(event);
 }
 
 /* The last event is closed while the CPU is away: it comes back to a box that stays off. */
@@ -550,6 +576,91 @@ static void pinned_events_survive(struct kunit *test)
 	perf_event_release_kernel(pair.event);
 }
 
+static u64 one_counter(const struct pmu_desc *desc, const struct pmu_event *ev)
+{
+	return 1;
+}
+
+/* A pinned event that a user switches on after the box has left its CPU and before its events have. */
+static struct {
+	struct perf_event *event;
+	struct completion enabled;
+	bool timely;
+} on_the_way;
+
+static void enable_on_the_way(struct work_struct *work)
+{
+	perf_event_enable(on_the_way.event);
+	complete(&on_the_way.enabled);
+}
+
+static DECLARE_WORK(enabling_on_the_way, enable_on_the_way);
+
+static void enable_before_they_move(struct memory_box *box)
+{
+	queue_work(system_unbound_wq, &enabling_on_the_way);
+	on_the_way.timely = wait_for_completion_timeout(&on_the_way.enabled, 10 * HZ);
+}
+
+/*
+ * A move of a box with one counter: of the event that has it, and of a pinned one that is switched on
+ * on the way. Returns the first.
+ */
+static struct perf_event *move_with_one_counter(struct kunit *test, struct pair *pair, bool pinned)
+{
+	struct perf_event_attr has = { .pinned = pinned };
+	struct perf_event_attr wants = { .pinned = 1, .disabled = 1, .config = 1 };
+	struct perf_event *event;
+
+	*pair = open_on_a_pair(test);
+	perf_event_release_kernel(pair->event);
+	memory->ops.counters = one_counter;
+	event = perf_open_attr(MEMORY_PMU, has, pair->owner, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	on_the_way.event = perf_open_attr(MEMORY_PMU, wants, pair->owner, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, on_the_way.event);
+	init_completion(&on_the_way.enabled);
+	local_irq_disable();
+	pair->box->raw += 5;
+	local_irq_enable();
+	pair->box->moving = enable_before_they_move;
+	leave(test, pair->owner);
+	pair->box->moving = NULL;
+	flush_work(&enabling_on_the_way);
+	KUNIT_EXPECT_TRUE(test, on_the_way.timely);
+	pair->box->raw += 600;
+	return event;
+}
+
+/* It comes to the new owner before the event that has the counter, and takes it. */
+static void pinned_event_gets_its_counter(struct kunit *test)
+{
+	struct pair pair;
+	struct perf_event *event = move_with_one_counter(test, &pair, false);
+
+	KUNIT_EXPECT_EQ(test, (int)on_the_way.event->state, (int)PERF_EVENT_STATE_ACTIVE);
+	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_INACTIVE);
+	KUNIT_EXPECT_EQ(test, perf_open_count(on_the_way.event), 600ULL);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 5ULL);
+	perf_event_release_kernel(on_the_way.event);
+	perf_event_release_kernel(event);
+}
+
+/* If that is pinned too, it keeps the counter, and the other is refused as it is without a move. */
+static void pinned_event_finds_no_counter(struct kunit *test)
+{
+	struct pair pair;
+	struct perf_event *event = move_with_one_counter(test, &pair, true);
+
+	KUNIT_EXPECT_EQ(test, (int)on_the_way.event->state, (int)PERF_EVENT_STATE_ERROR);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 605ULL);
+	perf_event_release_kernel(event);
+	perf_event_enable(on_the_way.event);
+	pair.box->raw += 70;
+	KUNIT_EXPECT_EQ(test, perf_open_count(on_the_way.event), 70ULL);
+	perf_event_release_kernel(on_the_way.event);
+}
+
 /* An event that is opened as a sibling of another PMU's, for which perf locks their context. */
 static struct {
 	struct perf_event *event;
@@ -614,6 +725,7 @@ static struct kunit_case hotplug_cases[] = {
 	KUNIT_CASE_SLOW(idle_box_stays_off),
 	KUNIT_CASE_SLOW(powered_before_it_comes),
 	KUNIT_CASE_SLOW(stays_on_if_the_cpu_stays),
+	KUNIT_CASE_SLOW(refusals_do_not_stop_polling),
 	KUNIT_CASE_SLOW(closed_while_away),
 	KUNIT_CASE_SLOW(opened_while_away),
 	KUNIT_CASE_SLOW(device_goes_while_away),
@@ -626,6 +738,8 @@ static struct kunit_case hotplug_cases[] = {
 	KUNIT_CASE(software_event_of_a_cpu_that_left),
 	KUNIT_CASE_SLOW(heir_leaves_off_what_is_off),
 	KUNIT_CASE_SLOW(pinned_events_survive),
+	KUNIT_CASE_SLOW(pinned_event_gets_its_counter),
+	KUNIT_CASE_SLOW(pinned_event_finds_no_counter),
 	KUNIT_CASE_SLOW(sibling_does_not_wait_for_a_move),
 	{ }
 };
