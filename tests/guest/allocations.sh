@@ -5,7 +5,7 @@
 # nearly all of them for files in sysfs. So of those for which our modules ask, but for sysfs, MOST fail; and of all
 # those for which they ask, and of the kernel's own, a third each. MOST=1000000 in the environment: all. SEED chooses.
 SEED=${SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
-MOST=${MOST:-$((7 * ${SIZE:-1}))}
+MOST=${MOST:-$((6 * ${SIZE:-1}))}
 
 # What pmu-fail does has to work, and is shown behind a word: fail_each WORD OPTION... OPERATION...
 fail_each() {

@@ -16,7 +16,7 @@
 # A count is as wanted, or refused, or the log has a word about it; what is refused is counted again when the fault is
 # over. SEED, and LIVES of each kind of fault, may be in the environment.
 SEED=${SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
-LIVES=${LIVES:-$((4 * ${SIZE:-1}))}
+LIVES=${LIVES:-$((3 * ${SIZE:-1}))}
 
 SLEEP='echo devices > /sys/power/pm_test; echo freeze > /sys/power/state; echo none > /sys/power/pm_test'
 export SLEEP ASLEEP='PM: |Filesystems sync|Freezing |OOM killer|Restarting tasks|Suspending console|crng reseeded'

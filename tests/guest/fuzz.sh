@@ -10,7 +10,7 @@
 #					that; or fails, where that is not said here
 SEED=${SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
 ROUNDS=${ROUNDS:-$((2 * ${SIZE:-1}))}
-CALLS=${CALLS:-1500}
+CALLS=${CALLS:-1100}
 
 # plain COMMAND...: the lines of /tmp/plain
 plain() {

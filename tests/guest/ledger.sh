@@ -6,7 +6,7 @@
 # say how many there are, and how long.
 SEED=${SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
 # The debug kernel is slow, and runs in "make hostile" alone, which has time if it is given that.
-[ -e /sys/kernel/debug/kmemleak ] && PROGRAMS=${PROGRAMS:-1} OPERATIONS=${OPERATIONS:-$((1000 * ${SIZE:-1}))}
+[ -e /sys/kernel/debug/kmemleak ] && PROGRAMS=${PROGRAMS:-1} OPERATIONS=${OPERATIONS:-$((700 * ${SIZE:-1}))}
 PROGRAMS=${PROGRAMS:-2}
 OPERATIONS=${OPERATIONS:-2500}
 

@@ -9,7 +9,7 @@
 # vm: --arch arm64 --kernel kunit --driver ours --cpus 2 --model cmn700,mesh=3x3,hnf=3 --timeout 1200
 . ./cmn/lib.sh
 # To load or bind a mesh takes seconds here.
-MOST=${MOST:-$((3 * ${SIZE:-1}))}
+MOST=${MOST:-$((2 * ${SIZE:-1}))}
 . ./allocations.sh
 find_meshes
 use_mesh cmn0

@@ -27,7 +27,7 @@ test_all_at_once() {
 	use_mesh "$stays"
 	# shellcheck disable=SC2046 # lists
 	at_once "$asleep" --device "/sys/bus/platform/drivers/cmn_pmu,$device" \
-		--cpu 0 --cpu 1 --add "add $goes hnf_cache_miss@$node" --add "add $goes hnf_mc_reqs@$node" $(seq 9 | sed 's/^/arm_cmn_/') -- --open 12 \
+		--cpu 0 --cpu 1 --add "add $goes hnf_cache_miss@$node" --add "add $goes hnf_mc_reqs@$node" $(seq 9 | sed 's/^/arm_cmn_/') -- --open 12 --stands \
 		"$PMU/hnf_cache_miss/=$(nodes hnf | sed "s/^/$stays:hnf_cache_miss@/" | paste -sd+)" \
 		$(nodes hnf | sed "s,.*,$PMU/hnf_mc_reqs\,bynodeid=1\,nodeid=&/=$stays:hnf_mc_reqs@&,")
 }

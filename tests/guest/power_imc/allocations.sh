@@ -9,7 +9,7 @@
 # vm: --arch ppc64le --kernel kunit --driver ours --model power9 --cpus 2 --timeout 1200
 . ./power_imc/lib.sh
 # To load the driver takes seconds, and so does a look at all of its scales.
-MOST=${MOST:-$((4 * ${SIZE:-1}))}
+MOST=${MOST:-$((3 * ${SIZE:-1}))}
 . ./allocations.sh
 
 counts() {

@@ -615,10 +615,11 @@ static struct perf_event *move_with_one_counter(struct kunit *test, struct pair 
 	*pair = open_on_a_pair(test);
 	perf_event_release_kernel(pair->event);
 	memory->ops.counters = one_counter;
-	event = perf_open_attr(MEMORY_PMU, has, pair->owner, NULL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	/* perf moves events in this order, but those that are pinned first. */
 	on_the_way.event = perf_open_attr(MEMORY_PMU, wants, pair->owner, NULL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, on_the_way.event);
+	event = perf_open_attr(MEMORY_PMU, has, pair->owner, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
 	init_completion(&on_the_way.enabled);
 	local_irq_disable();
 	pair->box->raw += 5;
