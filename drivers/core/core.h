@@ -48,6 +48,7 @@ struct pmu_dev {
 	atomic_t events;		/* open events, also of tasks */
 	bool moving;			/* some of its events may be on no CPU */
 	bool kept;			/* with a reference on the driver's module: keep.c */
+	bool told;			/* the log says that it is kept, or was */
 	struct pmu_attrs *attrs;
 	char name[];
 };
@@ -158,6 +159,7 @@ void pmu_perf_init(struct pmu_dev *pd);
 bool pmu_box_usable(const struct pmu_box *box);
 void pmu_event_start(struct perf_event *event, int flags);
 void pmu_event_remove(struct pmu_event *ev);
+void pmu_box_evict_parked(struct pmu_box *box, bool (*spared)(const struct pmu_event *ev));
 
 /* hotplug.c */
 int pmu_hotplug_init(void);

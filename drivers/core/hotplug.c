@@ -181,23 +181,11 @@ static void pmu_box_move_events(struct pmu_box *box, int from, int to)
 static void pmu_box_finish_move(void *data)
 {
 	struct pmu_box *box = data;
-	struct pmu_event *ev, *next;
 
 	WRITE_ONCE(box->migrating, false);
-	/*
-	 * Events that perf did not schedule again, because of multiplexing, have to stop. Those of
-	 * a group stop together.
-	 */
+	/* Events that perf did not schedule again, because of multiplexing, have to stop. */
 	box->disabled = true;
-	list_for_each_entry_safe(ev, next, &box->active, active) {
-		if (ev->transit == PMU_TRANSIT_PARKED) {
-			/* Whether it is in a group cannot be seen without the context's lock. */
-			pmu_box_freeze(box);
-			pmu_event_remove(ev);
-			/* Pairs with pmu_event_destroy(), which then sees all of the above. */
-			smp_store_release(&ev->transit, PMU_TRANSIT_NONE);
-		}
-	}
+	pmu_box_evict_parked(box, NULL);
 	box->disabled = false;
 	pmu_box_thaw(box);
 }
@@ -291,7 +279,7 @@ static void pmu_box_admit(void *data)
 			continue;
 		}
 		ev->transit = PMU_TRANSIT_NONE;
-		/* As in pmu_box_finish_move(). */
+		/* As in pmu_box_evict_parked(). */
 		pmu_box_freeze(box);
 		pmu_event_start(ev->event, 0);
 	}

@@ -46,49 +46,60 @@ static void pmu_dev_keep(struct pmu_dev *pd)
 	mod_delayed_work(system_dfl_wq, &pmu_keep_work, pmu_keep_delay);
 }
 
+/* Returns whether anything uses the PMU but @own references. If so, the module is kept if @keep. */
+static bool pmu_dev_look(struct pmu_dev *pd, int own, bool keep)
+{
+	bool lent;
+
+	mutex_lock(&pmu_boxes_mutex);
+	lent = pmu_dev_is_lent(pd, own);
+	if (lent && keep)
+		pmu_dev_keep(pd);
+	mutex_unlock(&pmu_boxes_mutex);
+	return lent;
+}
+
 /*
  * @event of the PMU is destroyed, and still has its references on the module and its context. May
  * sleep.
  */
 void pmu_keep(struct pmu_dev *pd, const struct perf_event *event)
 {
-	const int looks = 20;
-	bool lent;
+	int own = pmu_event_has_context(event);
 
 	/* While others of ours are open, they keep the module. */
 	if (!atomic_dec_and_test(&pd->events) || pd->desc->tasks)
 		return;
 	/* Events that are closed at the same time are about to drop their references. */
-	for (int look = 1; look <= looks; look++) {
-		mutex_lock(&pmu_boxes_mutex);
-		lent = pmu_dev_is_lent(pd, pmu_event_has_context(event));
-		if (lent && look == looks)
-			pmu_dev_keep(pd);
-		mutex_unlock(&pmu_boxes_mutex);
-		if (!lent)
-			return;
+	for (int looks = 20; pmu_dev_look(pd, own, !looks) && looks; looks--)
 		usleep_range(100, 200);
-	}
+}
+
+/* Say it once, and not of events that are just being closed. */
+static void pmu_dev_tell(struct pmu_dev *pd)
+{
+	if (pd->told || pmu_keep_delay < HZ / 2)
+		return;
+	pd->told = true;
+	pr_notice("%s: a software event that was in a group with one of its events is still open: the module can be unloaded once that is closed\n",
+		  pd->name);
 }
 
 static void pmu_keep_work_fn(struct work_struct *work)
 {
-	bool any = false, late;
+	bool any = false;
 	struct pmu_dev *pd;
 
 	mutex_lock(&pmu_boxes_mutex);
-	/* Say it once, and not of events that are just being closed. */
-	late = pmu_keep_delay < HZ && 2 * pmu_keep_delay >= HZ;
 	list_for_each_entry(pd, &pmu_devs, node) {
 		if (!pd->kept)
 			continue;
 		pd->kept = !atomic_read(&pd->events) && pmu_dev_is_lent(pd, 0);
 		any |= pd->kept;
-		if (!pd->kept)
+		if (pd->kept)
+			pmu_dev_tell(pd);
+		else
 			module_put(pd->desc->owner);
-		else if (late)
-			pr_notice("%s: a software event that was in a group with one of its events is still open: the module can be unloaded once that is closed\n",
-				  pd->name);
 	}
 	if (any) {
 		pmu_keep_delay = min(2 * pmu_keep_delay, (unsigned long)HZ);

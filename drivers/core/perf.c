@@ -260,24 +260,23 @@ static bool pmu_event_unpark(struct pmu_event *ev, enum pmu_transit to)
 	       cmpxchg(&ev->transit, PMU_TRANSIT_PARKED, to) == PMU_TRANSIT_PARKED;
 }
 
-/* Claim what a pinned event needs of events that are parked, so on no CPU, and not pinned. */
-static int pmu_event_claim_of_parked(struct pmu_event *ev)
+/* On the new owner: stop the events that are parked, but not those that are @spared. */
+void pmu_box_evict_parked(struct pmu_box *box, bool (*spared)(const struct pmu_event *ev))
 {
-	struct pmu_box *box = ev->box;
-	struct pmu_event *other, *next;
-	int err = -EAGAIN;
+	struct pmu_event *ev, *next;
 
-	list_for_each_entry_safe(other, next, &box->active, active) {
-		if (pmu_event_is_pinned(other) || !pmu_event_unpark(other, PMU_TRANSIT_EVICTED))
+	list_for_each_entry_safe(ev, next, &box->active, active) {
+		if ((spared && spared(ev)) || !pmu_event_unpark(ev, PMU_TRANSIT_EVICTED))
 			continue;
-		pmu_event_remove(other);
-		/* As in pmu_box_finish_move(). */
-		smp_store_release(&other->transit, PMU_TRANSIT_NONE);
-		err = pmu_event_claim(box, ev);
-		if (err != -EAGAIN)
-			break;
+		/*
+		 * Whether it is in a group cannot be seen without the context's lock. Those of a
+		 * group stop together.
+		 */
+		pmu_box_freeze(box);
+		pmu_event_remove(ev);
+		/* Pairs with pmu_event_destroy(), which then sees all of the above. */
+		smp_store_release(&ev->transit, PMU_TRANSIT_NONE);
 	}
-	return err;
 }
 
 /* Claim what the event needs, if need be of events that perf has not put back. */
@@ -290,9 +289,11 @@ static int pmu_event_claim_anyhow(struct pmu_event *ev)
 		pmu_box_remove_out(box);
 		err = pmu_event_claim(box, ev);
 	}
-	/* The events that still have all counters may be on their way to this CPU. */
-	if (err == -EAGAIN && READ_ONCE(box->migrating) && pmu_event_is_pinned(ev))
-		err = pmu_event_claim_of_parked(ev);
+	/* Events that still have all counters may be on their way to this CPU. */
+	if (err == -EAGAIN && READ_ONCE(box->migrating) && pmu_event_is_pinned(ev)) {
+		pmu_box_evict_parked(box, pmu_event_is_pinned);
+		err = pmu_event_claim(box, ev);
+	}
 	return err;
 }
 
@@ -339,6 +340,7 @@ static void pmu_event_del(struct perf_event *event, int flags)
 		ev->transit = PMU_TRANSIT_NONE;
 	} else if (box->migrating && !pmu_box_is_here(box) &&
 		   !(event->hw.state & PERF_HES_STOPPED)) {
+		/* Pairs with pmu_event_unpark() on the new owner. */
 		smp_store_release(&ev->transit, PMU_TRANSIT_PARKED);
 	} else if (pmu_event_may_come_back(ev)) {
 		ev->transit = PMU_TRANSIT_OUT;

@@ -274,6 +274,14 @@ static inline u64 pmu_attr_further_config(const struct perf_event_attr *attr)
 #define pmu_context_has(context, event)	((event)->pmu_ctx == (context))
 #define pmu_event_context(event)	((event)->pmu_ctx)
 #define pmu_contexts_are_shared(pmu)	false
+/* Since 6.15, a context that was ever used keeps one reference for its PMU. */
+#ifdef HAVE_CPU_PMU_CONTEXT_POINTER
+#define pmu_context_own_refs		1
+#else
+#define pmu_context_own_refs		0
+#endif
+#define pmu_context_ref_count(context) \
+	(pmu_context_ctx(context) ? atomic_read(&(context)->refcount) - pmu_context_own_refs : 0)
 #else
 #define pmu_context_of(pmu, cpu)	(&pmu_cpu_context_of(pmu, cpu)->ctx)
 #define pmu_context_ctx(context)	(context)
@@ -282,13 +290,6 @@ static inline u64 pmu_attr_further_config(const struct perf_event_attr *attr)
 /* One reference is the context's own. */
 #define pmu_context_ref_count(context)	((int)refcount_read(&(context)->refcount) - 1)
 #define pmu_contexts_are_shared(pmu)	((pmu)->task_ctx_nr != perf_invalid_context)
-#endif
-
-/* Since 6.15, a context that was ever used keeps one reference for its PMU. */
-#if defined(HAVE_CPU_PMU_CONTEXT_POINTER)
-#define pmu_context_ref_count(context)	(pmu_context_ctx(context) ? atomic_read(&(context)->refcount) - 1 : 0)
-#elif defined(HAVE_CPU_PMU_CONTEXT)
-#define pmu_context_ref_count(context)	(pmu_context_ctx(context) ? atomic_read(&(context)->refcount) : 0)
 #endif
 
 /*

@@ -603,8 +603,8 @@ static void enable_before_they_move(struct memory_box *box)
 }
 
 /*
- * A move of a box with one counter: of the event that has it, and of a pinned one that is switched on
- * on the way. Returns the first.
+ * A move of a box with one counter: of the event that has it, and of a pinned one that is switched
+ * on while they are on the way. Returns the first.
  */
 static struct perf_event *move_with_one_counter(struct kunit *test, struct pair *pair, bool pinned)
 {
