@@ -8,7 +8,8 @@
  *	cpu_hotplug_lock	held around pmu_core_mutex where owners change
  *	pmu_core_mutex		held throughout a move
  *	perf's ctx->mutex	taken by perf_pmu_migrate_context()
- *	pmu_boxes_mutex		the PMUs, their boxes, owners, engaged boxes, open events
+ *	pmu_boxes_mutex		the PMUs, whether they move or are kept, their boxes, owners,
+ *				engaged boxes, open events
  *
  * PMUs, boxes and owners are written under both mutexes, so either is enough to read them.
  *

@@ -581,7 +581,20 @@ static u64 one_counter(const struct pmu_desc *desc, const struct pmu_event *ev)
 	return 1;
 }
 
-/* A pinned event that a user switches on after the box has left its CPU and before its events have. */
+/* perf lets events take turns so seldom that none does during a test. */
+static void take_no_turns(struct kunit *test, struct pmu *pmu)
+{
+	struct attribute **attr = pmu->dev->bus->dev_groups[0]->attrs;
+	struct device_attribute *interval;
+
+	while (*attr && strcmp((*attr)->name, "perf_event_mux_interval_ms"))
+		attr++;
+	KUNIT_ASSERT_NOT_NULL(test, *attr);
+	interval = container_of(*attr, struct device_attribute, attr);
+	KUNIT_ASSERT_GT(test, interval->store(pmu->dev, interval, "100000", 6), (ssize_t)0);
+}
+
+/* An event that a user switches on after the box has left its CPU and before its events have. */
 static struct {
 	struct perf_event *event;
 	struct completion enabled;
@@ -603,16 +616,18 @@ static void enable_before_they_move(struct memory_box *box)
 }
 
 /*
- * A move of a box with one counter: of the event that has it, and of a pinned one that is switched
- * on while they are on the way. Returns the first.
+ * A move of a box with one counter: of the event that has it, and of one that is switched on while
+ * they are on the way. Either may be pinned. Returns the first.
  */
-static struct perf_event *move_with_one_counter(struct kunit *test, struct pair *pair, bool pinned)
+static struct perf_event *move_with_one_counter(struct kunit *test, struct pair *pair,
+						bool has_pinned, bool wants_pinned)
 {
-	struct perf_event_attr has = { .pinned = pinned };
-	struct perf_event_attr wants = { .pinned = 1, .disabled = 1, .config = 1 };
+	struct perf_event_attr has = { .pinned = has_pinned };
+	struct perf_event_attr wants = { .pinned = wants_pinned, .disabled = 1, .config = 1 };
 	struct perf_event *event;
 
 	*pair = open_on_a_pair(test);
+	take_no_turns(test, pair->event->pmu);
 	perf_event_release_kernel(pair->event);
 	memory->ops.counters = one_counter;
 	/* perf moves events in this order, but those that are pinned first. */
@@ -637,7 +652,7 @@ static struct perf_event *move_with_one_counter(struct kunit *test, struct pair 
 static void pinned_event_gets_its_counter(struct kunit *test)
 {
 	struct pair pair;
-	struct perf_event *event = move_with_one_counter(test, &pair, false);
+	struct perf_event *event = move_with_one_counter(test, &pair, false, true);
 
 	KUNIT_EXPECT_EQ(test, (int)on_the_way.event->state, (int)PERF_EVENT_STATE_ACTIVE);
 	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_INACTIVE);
@@ -651,7 +666,7 @@ static void pinned_event_gets_its_counter(struct kunit *test)
 static void pinned_event_finds_no_counter(struct kunit *test)
 {
 	struct pair pair;
-	struct perf_event *event = move_with_one_counter(test, &pair, true);
+	struct perf_event *event = move_with_one_counter(test, &pair, true, true);
 
 	KUNIT_EXPECT_EQ(test, (int)on_the_way.event->state, (int)PERF_EVENT_STATE_ERROR);
 	KUNIT_EXPECT_EQ(test, perf_open_count(event), 605ULL);
@@ -660,6 +675,28 @@ static void pinned_event_finds_no_counter(struct kunit *test)
 	pair.box->raw += 70;
 	KUNIT_EXPECT_EQ(test, perf_open_count(on_the_way.event), 70ULL);
 	perf_event_release_kernel(on_the_way.event);
+}
+
+/*
+ * If neither is, the one that comes first is refused, and then perf tries no other. So nobody counts
+ * before they take turns, not the one that had the counter either.
+ */
+static void unscheduled_event_stops(struct kunit *test)
+{
+	struct pair pair;
+	struct perf_event *event = move_with_one_counter(test, &pair, false, false);
+
+	KUNIT_EXPECT_EQ(test, (int)on_the_way.event->state, (int)PERF_EVENT_STATE_INACTIVE);
+	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_INACTIVE);
+	KUNIT_EXPECT_EQ(test, perf_open_count(on_the_way.event), 0ULL);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 5ULL);
+	perf_event_release_kernel(on_the_way.event);
+	/* The counter is free again. */
+	perf_event_disable(event);
+	perf_event_enable(event);
+	pair.box->raw += 70;
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 75ULL);
+	perf_event_release_kernel(event);
 }
 
 /* An event that is opened as a sibling of another PMU's, for which perf locks their context. */
@@ -741,6 +778,7 @@ static struct kunit_case hotplug_cases[] = {
 	KUNIT_CASE_SLOW(pinned_events_survive),
 	KUNIT_CASE_SLOW(pinned_event_gets_its_counter),
 	KUNIT_CASE_SLOW(pinned_event_finds_no_counter),
+	KUNIT_CASE_SLOW(unscheduled_event_stops),
 	KUNIT_CASE_SLOW(sibling_does_not_wait_for_a_move),
 	{ }
 };
