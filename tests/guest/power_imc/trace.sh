@@ -138,8 +138,12 @@ test_whose_samples() {
 test_what_runs_already() {
 	trace_every $INSTRUCTIONS
 	taskset 1 pmu-spin threads 100000000 &
+	# The first thread waits for each of the others.
+	waits() { sed -n 's/^voluntary_ctxt_switches:\t//p' /proc/$!/status; }
 	for what in -p -t; do
-		trace_record $what $! -- sleep 0.3
+		enough=$(($(waits) + 8))
+		trace_record $what $! -- sh -c "
+			until [ \"\$(sed -n 's/^voluntary_ctxt_switches:\t//p' /proc/$!/status)\" -ge $enough ]; do sleep 0.1; done"
 		perf script -i $DATA -F pid,tid,ip,sym 2> /dev/null | sed 's/^ *//; s/\// /' > /tmp/samples
 		equal "$what: processes" "$(cut -d ' ' -f 1 /tmp/samples | sort -u)" $!
 		cut -d ' ' -f 2 /tmp/samples | sort -u > /tmp/threads
