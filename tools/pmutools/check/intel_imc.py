@@ -2,7 +2,7 @@
 """Checks of the memory channels of Intel's Xeons. Facts: Documentation/hardware/intel_imc.md."""
 from ..count import want
 
-from .checks import TRIES, Check, awake, busy_share, fail, nearest, note, ok, place, plain, skip, troubles
+from .checks import FAIL, TRIES, Check, awake, busy_share, fail, nearest, note, ok, place, plain, skip, troubles
 
 # By fields, as both drivers take them: the in-tree one has three of these names alone.
 FIXED, GENERAL = "event=0xff", "event=0x00"
@@ -33,7 +33,17 @@ def window(bench, *texts, **kwargs):
 
 
 def clock(bench):
-    tries = [window(bench, FIXED, ALL) for _ in range(TRIES)]
+    """A host that has other work spoils many windows in a row, so what fails is counted once more, and two are to agree of all."""
+    tries = []
+    for _ in range(2):
+        tries += [window(bench, FIXED, ALL) for _ in range(TRIES)]
+        found = list(clock_of(bench, tries))
+        if not any(one.verdict == FAIL for one in found):
+            break
+    return found
+
+
+def clock_of(bench, tries):
     yield from troubles(tries[0])
     sockets = {}
     clocked = any(found.value((pmu.name, cpu, FIXED)) for found in tries for pmu, cpu in bench.boxes())
@@ -171,9 +181,9 @@ def idle(bench):
 CHECKS = (
     Check("clock", "Is the DRAM clock one that memory has, steady, and the same on all channels of a socket?",
           "DDR3-800 to DDR4-3200 have 400 to 1600 MHz. A memory controller sets one speed for all of a socket; 1 % "
-          "is for "
-          "spread spectrum and for the time of starts and stops. A CPU of the socket is kept awake meanwhile. A channel without memory "
-          "has no clock: our driver leaves it out, with the in-tree driver it is told, no fault.", clock),
+          "is for spread spectrum and for the time of starts and stops. What fails is counted once more. A CPU of the socket is "
+          "kept awake meanwhile. A channel without memory has no clock: our driver leaves it out, with the in-tree driver it is "
+          "told, no fault.", clock),
     Check("two-clocks", "Does a general counter count as many clocks as the fixed one?",
           "They start and stop in one clock. 64 counts and 0.1 % are for a driver that starts one after the other.",
           two_clocks),
