@@ -138,12 +138,14 @@ test_whose_samples() {
 test_what_runs_already() {
 	trace_every $INSTRUCTIONS
 	taskset 1 pmu-spin threads 100000000 &
-	# The first thread waits for each of the others.
-	waits() { sed -n 's/^voluntary_ctxt_switches:\t//p' /proc/$!/status; }
+	# Its first thread waits for each of the others: until there have been twenty.
+	cat > /tmp/twenty <<-'EOT'
+		waits() { sed -n 's/^voluntary_ctxt_switches:\t//p' "/proc/$1/status"; }
+		enough=$(($(waits "$1") + 20))
+		until [ "$(waits "$1")" -ge $enough ]; do sleep 0.1; done
+	EOT
 	for what in -p -t; do
-		enough=$(($(waits) + 8))
-		trace_record $what $! -- sh -c "
-			until [ \"\$(sed -n 's/^voluntary_ctxt_switches:\t//p' /proc/$!/status)\" -ge $enough ]; do sleep 0.1; done"
+		trace_record $what $! -- sh /tmp/twenty $!
 		perf script -i $DATA -F pid,tid,ip,sym 2> /dev/null | sed 's/^ *//; s/\// /' > /tmp/samples
 		equal "$what: processes" "$(cut -d ' ' -f 1 /tmp/samples | sort -u)" $!
 		cut -d ' ' -f 2 /tmp/samples | sort -u > /tmp/threads
