@@ -142,7 +142,7 @@ test_what_runs_already() {
 	cat > /tmp/twenty <<-'EOT'
 		waits() { sed -n 's/^voluntary_ctxt_switches:\t//p' "/proc/$1/status"; }
 		enough=$(($(waits "$1") + 20))
-		until [ "$(waits "$1")" -ge $enough ]; do sleep 0.1; done
+		while kill -0 "$1" && [ "$(waits "$1")" -lt $enough ]; do sleep 0.1; done
 	EOT
 	for what in -p -t; do
 		trace_record $what $! -- sh /tmp/twenty $!
