@@ -16,9 +16,10 @@
  * that, nothing is added then. --no-turns: all events fit at any time. --turns: they do not, so what is made is made
  * on their CPU. --most: no group of more than N events fits. --late: a device counts some time after it is told to,
  * and what it has counted may be seen only when the event has been disabled. --large: some counts are of so many bits,
- * so that halves of counters carry, and counters overflow; all is made on the events' CPU then. --fault: commands of
- * pmu-model that must not matter, at any time; the first one also before each program. --sleep: a command of the shell
- * that puts the machine to sleep until it wakes up. --stands: to read a group stops the device, so nobody adds meanwhile.
+ * so that halves of counters carry, and counters overflow. --fault: commands of pmu-model that must not matter, at any
+ * time; the first one also before each program. --sleep: a command of the shell that puts the machine to sleep until
+ * it wakes up. --stands: to read a group stops the device, so nobody adds meanwhile. So does an overflow, so with
+ * --large what is made is made on the events' CPU.
  *
  * An event must have what its sources made while it and its leader were enabled. If it took turns with others, as it
  * says by its times, it has no more than that, without what was made while it was certainly off, and no less than

@@ -132,13 +132,13 @@ static bool make_some(const struct ctl *by, int source, uint64_t count, FILE *ou
 }
 
 /*
- * Where a source is to make something. Events take turns in an interrupt of their CPU, and so is a counter's overflow
- * served: for a moment none of them counts, also none that goes on, and perf's times do not say so. On that CPU the
- * interrupt cannot come between.
+ * Where a source is to make something. Events take turns in an interrupt of their CPU, and a device that stands for
+ * reads of groups stands for an overflow, too: for a moment none of them counts, also none that goes on, and perf's
+ * times do not say so. On that CPU the interrupt cannot come between.
  */
 static int makes_on(int source)
 {
-	for (int i = 0; i < MAX_OPEN && (turns || large); i++)
+	for (int i = 0; i < MAX_OPEN && (turns || (large && stands)); i++)
 		if (counts(&events[i], source))
 			return owner(&specs[events[i].spec]);
 	return cpu_of(source);
