@@ -120,6 +120,7 @@ static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_des
 	}
 
 	pmu_perf_init(pd);
+	pd->pmu.event_init = pmu_event_init;
 	pmu_set_parent(&pd->pmu, desc->parent);
 	pd->pmu.module = desc->owner;
 	pd->pmu.attr_groups = pmu_attrs_groups(pd->attrs);
@@ -340,10 +341,16 @@ static int __init pmu_core_init(void)
 		pr_err("pmu_core: perf opens no event of its own: error %d\n", err);
 		return err;
 	}
+	err = pmu_fail_init();
+	if (err)
+		return err;
 	err = pmu_hotplug_init();
-	if (!err)
-		pmu_debugfs_init();
-	return err;
+	if (err) {
+		pmu_fail_exit();
+		return err;
+	}
+	pmu_debugfs_init();
+	return 0;
 }
 module_init(pmu_core_init);
 
@@ -353,6 +360,7 @@ static void __exit pmu_core_exit(void)
 	pmu_hotplug_exit();
 	pmu_use_exit();
 	pmu_keep_exit();
+	pmu_fail_exit();
 	/* Wait for RCU callbacks: pmu_box_free() is code of this module. */
 	rcu_barrier();
 }

@@ -14,12 +14,12 @@
  * PMUs, boxes and owners are written under both mutexes, so either is enough to read them.
  *
  * event_init takes pmu_boxes_mutex, and waits for work items that take it. If the event is a
- * sibling, perf holds its leader's ctx->mutex meanwhile; perf may also hold that mutex when it
- * frees an event. perf calls event_init in an SRCU section that perf_pmu_unregister() waits for, on
- * some kernels with a lock held that hotplug and registration need. So code that holds
- * pmu_boxes_mutex must not wait for any of these, nor call a function that moves events.
- * Registering and unregistering with perf take only pmu_register_mutex. Counting takes no lock at
- * all: see <pmu/core.h>.
+ * sibling, perf holds its leader's ctx->mutex meanwhile. When perf frees an event it may hold that
+ * mutex, or a user's mmap_lock, for which a reader with that mutex may wait. perf calls event_init
+ * in an SRCU section that perf_pmu_unregister() waits for, on some kernels with a lock held that
+ * hotplug and registration need. So code that holds pmu_boxes_mutex must not wait for any of these,
+ * nor call a function that moves events. Registering and unregistering with perf take only
+ * pmu_register_mutex. Counting takes no lock at all: see <pmu/core.h>.
  */
 #ifndef PMU_CORE_INTERNAL_H
 #define PMU_CORE_INTERNAL_H
@@ -119,6 +119,9 @@ void pmu_box_thaw(struct pmu_box *box);
 /* fail.c */
 void pmu_event_init_failing(struct pmu_event *ev);
 void pmu_event_fail(struct pmu_event *ev);
+void pmu_event_end_failing(struct pmu_event *ev);
+int pmu_fail_init(void);
+void pmu_fail_exit(void);
 
 /* share.c */
 bool pmu_events_share(const struct pmu_event *one, const struct pmu_event *other);
@@ -152,15 +155,17 @@ void pmu_use_exit(void);
 void pmu_keep(struct pmu_dev *pd, const struct perf_event *event);
 void pmu_keep_exit(void);
 
-/* open.c */
-int pmu_event_init(struct perf_event *event);
-
 /* perf.c */
 void pmu_perf_init(struct pmu_dev *pd);
 bool pmu_box_usable(const struct pmu_box *box);
+void pmu_event_note_leader(struct pmu_event *ev);
 void pmu_event_start(struct perf_event *event, int flags);
 void pmu_event_remove(struct pmu_event *ev);
 void pmu_box_evict_parked(struct pmu_box *box, bool (*spared)(const struct pmu_event *ev));
+void pmu_event_settle(struct pmu_event *ev);
+
+/* open.c */
+int pmu_event_init(struct perf_event *event);
 
 /* hotplug.c */
 int pmu_hotplug_init(void);
@@ -226,6 +231,7 @@ static inline u64 pmu_delta(u64 prev, u64 now, unsigned int width)
 }
 
 #if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
+void pmu_fail_flush(void);
 u64 pmu_most_counts(u64 bound, u64 ns);
 bool pmu_delta_is_possible(u64 delta, unsigned int width, u64 bound, u64 ns);
 ssize_t pmu_format_text(char *buf, const struct pmu_format *format);

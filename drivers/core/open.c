@@ -40,18 +40,11 @@ static void pmu_event_destroy(struct perf_event *event)
 	struct pmu_event *ev = pmu_event_of(event);
 
 	/*
-	 * An event is parked, or evicted, only during a move. If it is, wait for the end of the
-	 * move. If not, the acquire makes visible all that a move has done to the event.
+	 * perf may hold a context's mutex here, or a user's mmap_lock, which whoever holds the
+	 * mutex may wait for. So this must not wait for a move, nor for an event that fails.
 	 */
-	if (smp_load_acquire(&ev->transit) != PMU_TRANSIT_NONE) {
-		mutex_lock(&pmu_core_mutex);
-		mutex_unlock(&pmu_core_mutex);
-	}
-	/* A task's event has no work item to wait for: perf may hold its context's lock here. */
-	if (ev->failed && !pmu_event_is_task(event)) {
-		irq_work_sync(&ev->fail_irq);
-		cancel_work_sync(&ev->fail_work);
-	}
+	pmu_event_settle(ev);
+	pmu_event_end_failing(ev);
 	/* perf drops the event's reference on the module after this. */
 	pmu_keep(ev->pd, event);
 	/* An inherited event is freed before its parent, which uses the box for both. */
@@ -173,6 +166,7 @@ static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event 
 	ev->box = box;
 	ev->last_idx = -1;
 	ev->bearer = ev;
+	pmu_event_note_leader(ev);
 	INIT_LIST_HEAD(&ev->sharing);
 	INIT_LIST_HEAD(&ev->bearing);
 	ev->priv = pd->desc->event_size ? ev + 1 : NULL;

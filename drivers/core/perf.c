@@ -200,9 +200,21 @@ static bool pmu_box_elsewhere(const struct pmu_box *box)
 	return cpu >= 0 && cpu != smp_processor_id() && !READ_ONCE(box->migrating);
 }
 
+/*
+ * What the event's leader asks for. perf does not tell a sibling that is being closed that its
+ * leader is gone, so the leader is looked at only when the event is opened and when it is added.
+ */
+void pmu_event_note_leader(struct pmu_event *ev)
+{
+	const struct perf_event_attr *attr = &ev->event->group_leader->attr;
+
+	ev->pinned = attr->pinned;
+	ev->exclusive = attr->exclusive;
+}
+
 static bool pmu_event_is_pinned(const struct pmu_event *ev)
 {
-	return ev->event->group_leader->attr.pinned;
+	return ev->pinned;
 }
 
 /*
@@ -260,23 +272,55 @@ static bool pmu_event_unpark(struct pmu_event *ev, enum pmu_transit to)
 	       cmpxchg(&ev->transit, PMU_TRANSIT_PARKED, to) == PMU_TRANSIT_PARKED;
 }
 
+/* On the new owner: stop an event if it is parked. */
+static void pmu_event_evict(struct pmu_event *ev)
+{
+	if (!pmu_event_unpark(ev, PMU_TRANSIT_EVICTED))
+		return;
+	/*
+	 * Whether it is in a group cannot be seen without the context's lock. Those of a group stop
+	 * together.
+	 */
+	pmu_box_freeze(ev->box);
+	pmu_event_remove(ev);
+	/* Pairs with pmu_event_settle(), which then sees all of the above. */
+	smp_store_release(&ev->transit, PMU_TRANSIT_NONE);
+}
+
 /* On the new owner: stop the events that are parked, but not those that are @spared. */
 void pmu_box_evict_parked(struct pmu_box *box, bool (*spared)(const struct pmu_event *ev))
 {
 	struct pmu_event *ev, *next;
 
-	list_for_each_entry_safe(ev, next, &box->active, active) {
-		if ((spared && spared(ev)) || !pmu_event_unpark(ev, PMU_TRANSIT_EVICTED))
-			continue;
-		/*
-		 * Whether it is in a group cannot be seen without the context's lock. Those of a
-		 * group stop together.
-		 */
-		pmu_box_freeze(box);
-		pmu_event_remove(ev);
-		/* Pairs with pmu_event_destroy(), which then sees all of the above. */
-		smp_store_release(&ev->transit, PMU_TRANSIT_NONE);
-	}
+	list_for_each_entry_safe(ev, next, &box->active, active)
+		if (!spared || !spared(ev))
+			pmu_event_evict(ev);
+}
+
+static void pmu_event_settle_local(void *data)
+{
+	struct pmu_event *ev = data;
+	struct pmu_box *box = ev->box;
+
+	box->disabled = true;
+	pmu_event_evict(ev);
+	box->disabled = false;
+	pmu_box_thaw(box);
+}
+
+/*
+ * perf frees the event, which is in no context any more. If it is still parked, its hardware is
+ * given up first. May sleep, but does not wait for the end of the move.
+ */
+void pmu_event_settle(struct pmu_event *ev)
+{
+	if (smp_load_acquire(&ev->transit) == PMU_TRANSIT_NONE)
+		return;
+	/* A box that moves has an owner, which keeps it as long as the mutex is held. */
+	mutex_lock(&pmu_boxes_mutex);
+	smp_call_function_single(ev->box->cpu, pmu_event_settle_local, ev, 1);
+	mutex_unlock(&pmu_boxes_mutex);
+	WARN_ON_ONCE(ev->transit != PMU_TRANSIT_NONE);
 }
 
 /* Claim what the event needs, if need be of events that perf has not put back. */
@@ -302,6 +346,7 @@ static int pmu_event_add(struct perf_event *event, int flags)
 	struct pmu_event *ev = pmu_event_of(event);
 	int err = -ENODEV;
 
+	pmu_event_note_leader(ev);
 	if (ev->transit == PMU_TRANSIT_OUT) {
 		ev->transit = PMU_TRANSIT_NONE;
 		ev->box->out--;
@@ -434,7 +479,7 @@ static int pmu_event_check_period(struct perf_event *event, u64 period)
 	return -EINVAL;
 }
 
-/* The callbacks and capabilities that all PMUs share. */
+/* The callbacks, but for event_init, and the capabilities that all PMUs share. */
 void pmu_perf_init(struct pmu_dev *pd)
 {
 	struct pmu *pmu = &pd->pmu;
@@ -442,7 +487,6 @@ void pmu_perf_init(struct pmu_dev *pd)
 	pmu->capabilities = pd->desc->excludes ? 0 : PERF_PMU_CAP_NO_EXCLUDE;
 	/* perf_hw_context is only for the CPU's own PMU. */
 	pmu->task_ctx_nr = pd->desc->tasks ? perf_sw_context : perf_invalid_context;
-	pmu->event_init = pmu_event_init;
 	pmu->pmu_enable = pmu_enable;
 	pmu->pmu_disable = pmu_disable;
 	pmu->add = pmu_event_add;

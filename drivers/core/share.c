@@ -43,7 +43,7 @@ static bool pmu_attrs_are_equal(const struct perf_event_attr *one,
 /* An exclusive group has asked for hardware of its own. */
 static bool pmu_event_keeps_apart(const struct pmu_event *ev)
 {
-	return ev->claims_anew || ev->event->group_leader->attr.exclusive;
+	return ev->claims_anew || ev->exclusive;
 }
 
 /* Do two events of a PMU count the same, so that one counter is enough for both? */

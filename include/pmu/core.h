@@ -143,8 +143,11 @@ struct pmu_event {
 	u64 poll_ns;
 	int last_idx;			/* the last counter it had; preferred in the next claim */
 	enum pmu_transit transit;
+	bool pinned;			/* its leader is, or was when the event was last added */
+	bool exclusive;
 	bool failed;			/* the device is gone: the event never counts again */
 	struct irq_work fail_irq;
+	bool failing;			/* fail_work is to run, and has a reference on the event */
 	struct work_struct fail_work;
 };
 

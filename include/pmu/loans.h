@@ -199,6 +199,49 @@ static inline bool pmu_event_has_context(const struct perf_event *event)
 }
 
 /**
+ * pmu_event_get() - take a reference on an event.
+ * @event: the event, which perf may be about to free
+ *
+ * perf frees an event with its last reference, which need not be that of the file. On some kernels
+ * it expects no others on an event that was inherited.
+ *
+ * Context: any; the driver's destroy hook has not returned.
+ * Return: false if there is none any more.
+ */
+static inline bool pmu_event_get(struct perf_event *event)
+{
+	return atomic_long_inc_not_zero(&event->refcount);
+}
+
+/**
+ * pmu_event_put_failed() - put an event into error state, and drop a reference on it.
+ * @event: an event on a CPU; if somebody has just enabled it, only the reference is dropped
+ *
+ * Who closes the event takes it out of its context, under ctx->mutex, before they drop theirs. So
+ * the reference is not the last one if the event is in its context. And who sees the error state in
+ * a read, which takes the mutex as well, and then closes the event, frees it.
+ *
+ * Otherwise it may be the last one, and perf does not export what it drops that with. So drop it as
+ * a user does who closes the event. perf does not take an event out of its context twice.
+ *
+ * Context: may sleep, no lock of the event's context held.
+ */
+static inline void pmu_event_put_failed(struct perf_event *event)
+{
+	struct perf_event_context *ctx = READ_ONCE(event->ctx);
+	bool open;
+
+	mutex_lock(&ctx->mutex);
+	pmu_swap_state(event, PERF_EVENT_STATE_OFF, PERF_EVENT_STATE_ERROR);
+	open = pmu_is_in_context(event, ctx);
+	if (open)
+		atomic_long_dec(&event->refcount);
+	mutex_unlock(&ctx->mutex);
+	if (!open && !atomic_long_add_unless(&event->refcount, -1, 1))
+		perf_event_release_kernel(event);
+}
+
+/**
  * pmu_event_pid() - the process that has opened an event.
  * @event: the event
  *

@@ -140,6 +140,30 @@ test_unbind_with_events_open() {
 	equal "counts again" "$(pmu-event uncore_imc_0:0x304 -x 'pmu-model add imc0 cas_rd 7')" 7
 }
 
+# An event that fails is just being closed: whoever lets it fail is the last to use it, and the module can go.
+# So a work item closes it, too.
+test_closed_while_it_fails() {
+	probed=$(since 5.11 yes '')
+	if [ "$probed" ]; then
+		echo 'p:late perf_event_release_kernel' > /sys/kernel/tracing/kprobe_events
+		echo > /sys/kernel/tracing/trace
+		echo 1 > /sys/kernel/tracing/events/kprobes/late/enable
+	fi
+	got=$(pmu-late uncore_imc_0:0x304 "echo 0000:3f:10.0 > $DRIVER/unbind") || {
+		[ $? -eq 77 ] && skip "this kernel has no userfaultfd"
+		false
+	}
+	equal "the other" "$got" error
+	if [ "$probed" ]; then
+		equal "closed by a work item" "$(grep -c 'kworker.* late:' /sys/kernel/tracing/trace)" 1
+		echo 0 > /sys/kernel/tracing/events/kprobes/late/enable
+		echo > /sys/kernel/tracing/kprobe_events
+	fi
+	unload
+	load
+	equal "counts again" "$(pmu-event uncore_imc_0:0x304 -x 'pmu-model add imc0 cas_rd 7')" 7
+}
+
 # perf is asked for its bus once, when the core is loaded. To ask opens an event, which changes code of all CPUs, and may
 # wait for a PMU that is unregistered, which on older kernels waits for it.
 test_no_event_is_opened_for_a_name() {

@@ -3,11 +3,14 @@
  * perf events on a box of fake counters: real perf, real core, no hardware.
  */
 #include <kunit/test.h>
+#include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/smp.h>
+#include <linux/workqueue.h>
 
 #include <core/core.h>
 
@@ -556,6 +559,68 @@ static void fails_while_it_waits(struct kunit *test)
 		perf_event_release_kernel(event[i]);
 }
 
+/* An event that is closed, and somebody who then holds the lock of its context for a while. */
+static struct {
+	struct perf_event *event;
+	struct mutex *lock;
+	struct completion closed, enough;
+} last;
+
+static void close_last(struct work_struct *work)
+{
+	perf_event_release_kernel(last.event);
+	complete(&last.closed);
+}
+
+static void hold_last(struct work_struct *work)
+{
+	mutex_lock(last.lock);
+	wait_for_completion(&last.enough);
+	mutex_unlock(last.lock);
+}
+
+static DECLARE_WORK(closing_last, close_last);
+static DECLARE_WORK(holding_last, hold_last);
+
+/* Do so many wait for the lock? They get it in the order in which they came. */
+static bool await_last(unsigned int waiters)
+{
+	return perf_open_soon(list_count_nodes(&last.lock->wait_list) == waiters);
+}
+
+/*
+ * An event fails that is just being closed. Who closes it does not wait for the lock of its context,
+ * since perf may hold a user's mmap_lock then, for which a reader with that lock may wait.
+ */
+static void fails_while_it_is_closed(struct kunit *test)
+{
+	int users = module_refcount(THIS_MODULE);
+
+	last.event = open_event(1);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, last.event);
+	last.lock = &last.event->ctx->mutex;
+	init_completion(&last.closed);
+	init_completion(&last.enough);
+	mutex_lock(last.lock);
+	queue_work(system_unbound_wq, &closing_last);
+	KUNIT_EXPECT_TRUE(test, await_last(1));
+	queue_work(system_unbound_wq, &holding_last);
+	KUNIT_EXPECT_TRUE(test, await_last(2));
+	fake->gone = true;
+	smp_call_function_single(last.event->cpu, perf_open_read_here, last.event, 1);
+	KUNIT_EXPECT_TRUE(test, await_last(3));
+	mutex_unlock(last.lock);
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&last.closed, 10 * HZ), 0UL);
+	/* perf would free it after a grace period. */
+	rcu_barrier();
+	complete(&last.enough);
+	flush_work(&closing_last);
+	flush_work(&holding_last);
+	pmu_fail_flush();
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), users);
+	fake->gone = false;
+}
+
 /*
  * The device is unbound while an event is open: the event fails with all that was counted, no
  * verb is called any more, no event can be opened; a device that comes back joins the PMU that stayed.
@@ -698,6 +763,7 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE(fails_for_good),
 	KUNIT_CASE_SLOW(fails_while_it_is_enabled),
 	KUNIT_CASE(fails_while_it_waits),
+	KUNIT_CASE_SLOW(fails_while_it_is_closed),
 	KUNIT_CASE(unplugged_while_open),
 	KUNIT_CASE(throttled_from_anywhere),
 	KUNIT_CASE(started_only_when_added),

@@ -761,6 +761,84 @@ static void sibling_does_not_wait_for_a_move(struct kunit *test)
 	perf_event_release_kernel(pair.event);
 }
 
+/*
+ * An event that is freed while a move has parked it. In user space this is a sibling that somebody
+ * closes, and that perf has not scheduled on the new CPU. It is in no context here.
+ */
+static struct {
+	struct perf_event *event;
+	struct completion freed;
+} parked;
+
+static void add_the_parked(void *data)
+{
+	struct pmu *pmu = parked.event->pmu;
+
+	pmu->pmu_disable(pmu);
+	*(int *)data = pmu->add(parked.event, PERF_EF_START);
+	pmu->pmu_enable(pmu);
+}
+
+static void park(void *data)
+{
+	struct pmu *pmu = parked.event->pmu;
+
+	pmu->pmu_disable(pmu);
+	pmu->del(parked.event, 0);
+	pmu->pmu_enable(pmu);
+}
+
+static void free_the_parked(struct work_struct *work)
+{
+	parked.event->destroy(parked.event);
+	complete(&parked.freed);
+}
+
+static DECLARE_WORK(freeing_the_parked, free_the_parked);
+
+/* perf may hold a user's mmap_lock when it frees an event, so this does not wait for the move. */
+static void parked_event_is_freed_during_the_move(struct kunit *test)
+{
+	struct pair pair = open_on_a_pair(test);
+	struct mutex *lock = &pair.event->ctx->mutex;
+	int err = 1;
+
+	parked.event = kunit_kzalloc(test, sizeof(*parked.event), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, parked.event);
+	INIT_LIST_HEAD(&parked.event->sibling_list);
+	parked.event->pmu = pair.event->pmu;
+	parked.event->attr.type = pair.event->attr.type;
+	parked.event->cpu = pair.owner;
+	parked.event->group_leader = parked.event;
+	parked.event->state = PERF_EVENT_STATE_ACTIVE;
+	KUNIT_ASSERT_EQ(test, parked.event->pmu->event_init(parked.event), 0);
+	smp_call_function_single(pair.owner, add_the_parked, &err, 1);
+	KUNIT_EXPECT_EQ(test, err, 0);
+	stops = 0;
+	memory->ops.stop = count_stop;
+	init_completion(&parked.freed);
+	leaving_cpu = pair.owner;
+
+	mutex_lock(lock);
+	queue_work(system_unbound_wq, &taking_offline);
+	/* The box has gone ahead of its events, which wait for the lock. */
+	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(pair.box->cpu) == pair.heir));
+	smp_call_function_single(pair.owner, park, NULL, 1);
+	KUNIT_EXPECT_EQ(test, stops, 0U);
+	pair.box->raw += 5;
+	schedule_work_on(pair.owner, &freeing_the_parked);
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&parked.freed, 10 * HZ), 0UL);
+	KUNIT_EXPECT_EQ(test, stops, 1U);
+	KUNIT_EXPECT_EQ(test, local64_read(&parked.event->count), 5LL);
+	mutex_unlock(lock);
+	flush_work(&freeing_the_parked);
+	flush_work(&taking_offline);
+	away = pair.owner;
+	pair.box->raw += 70;
+	KUNIT_EXPECT_EQ(test, perf_open_count(pair.event), 75ULL);
+	perf_event_release_kernel(pair.event);
+}
+
 static struct kunit_case hotplug_cases[] = {
 	KUNIT_CASE_SLOW(power_goes_with_the_cpu),
 	KUNIT_CASE_SLOW(idle_box_stays_off),
@@ -783,6 +861,7 @@ static struct kunit_case hotplug_cases[] = {
 	KUNIT_CASE_SLOW(pinned_event_finds_no_counter),
 	KUNIT_CASE_SLOW(unscheduled_event_stops),
 	KUNIT_CASE_SLOW(sibling_does_not_wait_for_a_move),
+	KUNIT_CASE_SLOW(parked_event_is_freed_during_the_move),
 	{ }
 };
 

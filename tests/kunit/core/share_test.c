@@ -587,6 +587,50 @@ static void exclusive_group_shares_nothing(struct kunit *test)
 	try_group(test, config, 3, true, -EINVAL);
 }
 
+/* What perf does on the CPU. */
+static void member_add(void *data)
+{
+	struct perf_event *member = data;
+
+	member->state = PERF_EVENT_STATE_ACTIVE;
+	member->pmu->pmu_disable(member->pmu);
+	if (member->pmu->add(member, PERF_EF_START))
+		member->state = PERF_EVENT_STATE_INACTIVE;
+	member->pmu->pmu_enable(member->pmu);
+}
+
+static void member_del(void *data)
+{
+	struct perf_event *member = data;
+
+	member->pmu->del(member, 0);
+}
+
+/*
+ * A sibling whose exclusive leader is closed is not exclusive any more. A leader may be freed before
+ * a sibling that is being closed, so its memory may be that of another event, as of an exclusive one.
+ */
+static void freed_leader_asks_for_nothing(struct kunit *test)
+{
+	struct perf_event *event = open_event(test, 0), *member, *equal;
+	struct group *group = group_create(test);
+
+	KUNIT_ASSERT_EQ(test, group_add(group, event->pmu, 1, true), 0);
+	KUNIT_ASSERT_EQ(test, group_add(group, event->pmu, 1, true), 0);
+	member = &group->member[1];
+	list_del_init(&member->sibling_list);
+	member->group_leader = member;
+	smp_call_function_single(event->cpu, member_add, member, 1);
+	KUNIT_ASSERT_EQ(test, (int)member->state, (int)PERF_EVENT_STATE_ACTIVE);
+	member->group_leader = &group->member[0];
+	equal = open_event(test, 1);
+	KUNIT_EXPECT_EQ(test, equal->hw.idx, member->hw.idx);
+	smp_call_function_single(event->cpu, member_del, member, 1);
+	perf_event_release_kernel(equal);
+	group_destroy(group);
+	perf_event_release_kernel(event);
+}
+
 /* An event of the ledger: what it should have counted, from what has happened while it was on. */
 struct entry {
 	struct perf_event *event;
@@ -676,6 +720,7 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(goes_on_after_sleep),
 	KUNIT_CASE(group_with_equals),
 	KUNIT_CASE(exclusive_group_shares_nothing),
+	KUNIT_CASE(freed_leader_asks_for_nothing),
 	KUNIT_CASE_SLOW(ledger),
 	{ }
 };
