@@ -47,7 +47,7 @@ static void pmu_event_fail_work(struct work_struct *work)
 {
 	struct pmu_event *ev = container_of(work, struct pmu_event, fail_work);
 
-	/* First: what fails from here on is not seen below. */
+	/* First, so that a failure from here on queues this again. */
 	xchg(&ev->failing, false);
 	perf_event_disable(ev->event);
 	pmu_event_put_failed(ev->event);
@@ -59,7 +59,7 @@ void pmu_event_init_failing(struct pmu_event *ev)
 	INIT_WORK(&ev->fail_work, pmu_event_fail_work);
 }
 
-/* perf frees the event, so nobody has a reference, and nothing makes it fail any more. May sleep. */
+/* perf frees the event: nobody has a reference, and nothing makes it fail any more. May sleep. */
 void pmu_event_end_failing(struct pmu_event *ev)
 {
 	if (ev->failed)

@@ -314,6 +314,7 @@ static void pmu_event_settle_local(void *data)
  */
 void pmu_event_settle(struct pmu_event *ev)
 {
+	/* Pairs with pmu_event_evict(). */
 	if (smp_load_acquire(&ev->transit) == PMU_TRANSIT_NONE)
 		return;
 	/* A box that moves has an owner, which keeps it as long as the mutex is held. */

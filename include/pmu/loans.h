@@ -7,6 +7,8 @@
 #ifndef PMU_LOANS_H
 #define PMU_LOANS_H
 
+#include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/device.h>
 #include <linux/err.h>
 #include <linux/hrtimer.h>
@@ -73,16 +75,20 @@ static inline struct device *pmu_software_device(void)
  * pmu_allow_cpu() - may the caller open an event on a CPU?
  *
  * Before 7.x perf does not export this check. But it makes the check for every event on a CPU, so
- * open one and see.
+ * open one and see. On PREEMPT_RT perf waits for RCU when it frees that, and so for a CPU that a
+ * real-time task has for itself. There, who has CAP_PERFMON is not asked: only a security module
+ * could refuse them, and perf asks that later.
  *
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
 static inline int pmu_allow_cpu(void)
 {
-	struct perf_event *event = pmu_software_event(PERF_COUNT_SW_CPU_CLOCK,
-						      raw_smp_processor_id());
+	struct perf_event *event;
 
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) && ns_capable_noaudit(&init_user_ns, CAP_PERFMON))
+		return 0;
+	event = pmu_software_event(PERF_COUNT_SW_CPU_CLOCK, raw_smp_processor_id());
 	if (IS_ERR(event))
 		return PTR_ERR(event);
 	perf_event_release_kernel(event);

@@ -562,7 +562,7 @@ static void fails_while_it_waits(struct kunit *test)
 /* An event that is closed, and somebody who then holds the lock of its context for a while. */
 static struct {
 	struct perf_event *event;
-	struct mutex *lock;
+	struct mutex *lock;		/* of its context */
 	struct completion closed, enough;
 } last;
 
