@@ -29,7 +29,7 @@ void pmu_event_fail(struct pmu_event *ev)
 		irq_work_queue(&ev->fail_irq);
 }
 
-/* If the work item has not begun, or perf is about to free the event, nothing is to be done. */
+/* If the work item is under way, or perf is about to free the event, nothing is to be done. */
 static void pmu_event_fail_irq(struct irq_work *work)
 {
 	struct pmu_event *ev = container_of(work, struct pmu_event, fail_irq);
@@ -38,24 +38,41 @@ static void pmu_event_fail_irq(struct irq_work *work)
 		queue_work(pmu_fail_wq, &ev->fail_work);
 }
 
+/* Put the event into error state. Returns false if somebody has just enabled it. */
+static bool pmu_event_finish_failing(struct pmu_event *ev)
+{
+	struct perf_event *event = ev->event;
+	struct perf_event_context *ctx = pmu_event_lock(event);
+
+	if (pmu_is_in_context(event, ctx) && READ_ONCE(event->state) > PERF_EVENT_STATE_OFF) {
+		mutex_unlock(&ctx->mutex);
+		return false;
+	}
+	pmu_swap_state(event, PERF_EVENT_STATE_OFF, PERF_EVENT_STATE_ERROR);
+	/* To fail again, the event first has to be enabled, which needs the mutex. */
+	xchg(&ev->failing, false);
+	pmu_event_put_locked(event, ctx);
+	return true;
+}
+
 /*
  * After this a read of the event returns end of file, as for a pinned event that perf cannot
- * schedule. If a user enables the event before, or it moves to another CPU, add() refuses it and
+ * schedule. If a user enables the event later, or it moves to another CPU, add() refuses it and
  * queues this work again.
  */
 static void pmu_event_fail_work(struct work_struct *work)
 {
 	struct pmu_event *ev = container_of(work, struct pmu_event, fail_work);
 
-	/* First, so that a failure from here on queues this again. */
-	xchg(&ev->failing, false);
-	perf_event_disable(ev->event);
-	pmu_event_put_failed(ev->event);
+	do {
+		perf_event_disable(ev->event);
+	} while (!pmu_event_finish_failing(ev));
 }
 
 void pmu_event_init_failing(struct pmu_event *ev)
 {
-	init_irq_work(&ev->fail_irq, pmu_event_fail_irq);
+	/* A hard one: on PREEMPT_RT those who wait for another wait for RCU. */
+	ev->fail_irq = IRQ_WORK_INIT_HARD(pmu_event_fail_irq);
 	INIT_WORK(&ev->fail_work, pmu_event_fail_work);
 }
 

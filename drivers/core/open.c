@@ -64,7 +64,8 @@ static int pmu_refuse(const struct pmu_dev *pd, const char *why)
 
 /*
  * May the event engage boxes? perf checks the user only after event_init. But a user who will be
- * refused must not engage anything, even for a moment, nor be in the way of a user who may.
+ * refused must not engage anything, even for a moment, nor be in the way of a user who may. (One
+ * whom a security module refuses can, on PREEMPT_RT: pmu_allow_cpu().)
  */
 static int pmu_event_check_engage(const struct pmu_desc *desc, struct perf_event *event)
 {

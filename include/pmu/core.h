@@ -147,7 +147,7 @@ struct pmu_event {
 	bool exclusive;
 	bool failed;			/* the device is gone: the event never counts again */
 	struct irq_work fail_irq;
-	bool failing;			/* fail_work is to run, and has a reference on the event */
+	bool failing;			/* fail_work is under way, with a reference on the event */
 	struct work_struct fail_work;
 };
 

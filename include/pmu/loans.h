@@ -220,26 +220,42 @@ static inline bool pmu_event_get(struct perf_event *event)
 }
 
 /**
- * pmu_event_put_failed() - put an event into error state, and drop a reference on it.
- * @event: an event on a CPU; if somebody has just enabled it, only the reference is dropped
+ * pmu_event_lock() - lock the context of an event.
+ * @event: an event on a CPU, which may move to another
  *
- * Who closes the event takes it out of its context, under ctx->mutex, before they drop theirs. So
- * the reference is not the last one if the event is in its context. And who sees the error state in
- * a read, which takes the mutex as well, and then closes the event, frees it.
+ * Context: may sleep. The caller has a reference on the event.
+ * Return: the context, whose mutex the caller has to unlock.
+ */
+static inline struct perf_event_context *pmu_event_lock(struct perf_event *event)
+{
+	struct perf_event_context *ctx;
+
+	for (;;) {
+		ctx = READ_ONCE(event->ctx);
+		mutex_lock(&ctx->mutex);
+		if (READ_ONCE(event->ctx) == ctx)
+			return ctx;
+		mutex_unlock(&ctx->mutex);
+	}
+}
+
+/**
+ * pmu_event_put_locked() - drop a reference on an event, and unlock its context.
+ * @event: the event; perf frees it if this is the last reference
+ * @ctx: what pmu_event_lock() returned
+ *
+ * Who closes the event takes it out of its context, with the mutex held, before they drop theirs.
+ * So the reference is not the last one if the event is in its context.
  *
  * Otherwise it may be the last one, and perf does not export what it drops that with. So drop it as
  * a user does who closes the event. perf does not take an event out of its context twice.
  *
- * Context: may sleep, no lock of the event's context held.
+ * Context: may sleep.
  */
-static inline void pmu_event_put_failed(struct perf_event *event)
+static inline void pmu_event_put_locked(struct perf_event *event, struct perf_event_context *ctx)
 {
-	struct perf_event_context *ctx = READ_ONCE(event->ctx);
-	bool open;
+	bool open = pmu_is_in_context(event, ctx);
 
-	mutex_lock(&ctx->mutex);
-	pmu_swap_state(event, PERF_EVENT_STATE_OFF, PERF_EVENT_STATE_ERROR);
-	open = pmu_is_in_context(event, ctx);
 	if (open)
 		atomic_long_dec(&event->refcount);
 	mutex_unlock(&ctx->mutex);

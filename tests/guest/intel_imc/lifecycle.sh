@@ -144,21 +144,23 @@ test_unbind_with_events_open() {
 }
 
 # An event that fails is just being closed: whoever lets it fail is the last to use it, and the module can go.
-# So a work item closes it, too.
+# So a work item closes it, too. On a busy host the one who closed it may be the last one after all.
 test_closed_while_it_fails() {
+	grep -q '\buserfaultfd_' /proc/kallsyms || skip "this kernel has no userfaultfd"
 	probed=$(since 5.11 yes '')
 	if [ "$probed" ]; then
 		echo 'p:late perf_event_release_kernel' > /sys/kernel/tracing/kprobe_events
 		echo > /sys/kernel/tracing/trace
 		echo 1 > /sys/kernel/tracing/events/kprobes/late/enable
 	fi
-	got=$(pmu-late uncore_imc_0:0x304 "echo 0000:3f:10.0 > $DRIVER/unbind") || {
-		[ $? -eq 77 ] && skip "this kernel has no userfaultfd"
-		false
-	}
-	equal "the other" "$got" error
+	for _ in 1 2 3 4 5; do
+		got=$(pmu-late uncore_imc_0:0x304 "echo 0000:3f:10.0 > $DRIVER/unbind")
+		equal "the other" "$got" error
+		! grep -q 'kworker.* late:' /sys/kernel/tracing/trace || break
+		echo 0000:3f:10.0 > $DRIVER/bind
+	done
 	if [ "$probed" ]; then
-		equal "closed by a work item" "$(grep -c 'kworker.* late:' /sys/kernel/tracing/trace)" 1
+		contains "closed by a work item" "$(cat /sys/kernel/tracing/trace)" 'kworker.* late:'
 		echo 0 > /sys/kernel/tracing/events/kprobes/late/enable
 		echo > /sys/kernel/tracing/kprobe_events
 	fi
