@@ -106,6 +106,15 @@ as_nobody() {
 	python3 -S -E -c 'import os, sys; os.setgid(65534); os.setuid(65534); os.execvp(sys.argv[1], sys.argv[1:])' "$@"
 }
 
+# A kernel's probes that a test has set, whether it passed or not
+remove_probes() {
+	for tracing in /sys/kernel/tracing /sys/kernel/debug/tracing; do
+		[ "$(cat $tracing/kprobe_events 2> /dev/null)" ] || continue
+		echo 0 > $tracing/events/kprobes/enable
+		echo > $tracing/kprobe_events
+	done
+}
+
 # run_tests [PARAMETER]...: all tests of the file; with parameters all of them for each, which they get as $1
 run_tests() {
 	tests=$(sed -n 's/^\(test_[a-z0-9_]*\)() {$/\1/p' "$0" | grep -F "${TESTS:-test_}")
@@ -121,6 +130,7 @@ run_tests() {
 			(set -e; "$test" ${parameter:+"$parameter"}) > /tmp/diagnostics 2>&1 < /dev/null
 			status=$?
 			sed 's/^/# /' /tmp/diagnostics
+			remove_probes
 			case $status in
 			0) echo "ok $number $name" ;;
 			4) echo "ok $number $name # SKIP $(head -n 1 /tmp/diagnostics)" ;;

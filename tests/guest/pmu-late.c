@@ -84,7 +84,8 @@ static int watch(long size)
 		.range = { .start = (uintptr_t)late, .len = size },
 		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
-	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	/* One that blocks cannot be polled. */
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0)
 		die("no userfaultfd:", strerror(errno));
@@ -112,7 +113,7 @@ int main(int argc, char **argv)
 	fault.fd = watch(size);
 	fault.events = POLLIN;
 	thread[0] = begin(read_it);
-	if (poll(&fault, 1, 60000) != 1)
+	if (poll(&fault, 1, 60000) != 1 || fault.revents != POLLIN)
 		die("nobody reads", argv[1]);
 	thread[1] = begin(close_it);
 	for (int i = 0; !__atomic_load_n(&closer, __ATOMIC_ACQUIRE) || !waits(closer); i++) {

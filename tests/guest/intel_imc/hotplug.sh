@@ -130,7 +130,6 @@ test_no_move_for_nothing() {
 	none=$(moved "")
 	one=$(moved "uncore_imc_0:0x304 uncore_imc_0:0xc04")
 	three=$(moved "uncore_imc_0:0x304 uncore_imc_0:0xc04 uncore_imc_0:0x10 uncore_imc_0:0x11 uncore_imc_1:0x304")
-	echo > kprobe_events
 	show "two groups of a PMU and one of another: $three"
 	equal "calls for no event" "$none" ""
 	equal "calls for a group" "$one" mii

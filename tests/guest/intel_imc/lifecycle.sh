@@ -159,11 +159,7 @@ test_closed_while_it_fails() {
 		! grep -q 'kworker.* late:' /sys/kernel/tracing/trace || break
 		echo 0000:3f:10.0 > $DRIVER/bind
 	done
-	if [ "$probed" ]; then
-		contains "closed by a work item" "$(cat /sys/kernel/tracing/trace)" 'kworker.* late:'
-		echo 0 > /sys/kernel/tracing/events/kprobes/late/enable
-		echo > /sys/kernel/tracing/kprobe_events
-	fi
+	[ -z "$probed" ] || contains "closed by a work item" "$(cat /sys/kernel/tracing/trace)" 'kworker.* late:'
 	unload
 	load
 	equal "counts again" "$(pmu-event uncore_imc_0:0x304 -x 'pmu-model add imc0 cas_rd 7')" 7
@@ -188,9 +184,6 @@ test_no_event_is_opened_for_a_name() {
 	load
 	equal "opened by binds" "$opened" 0
 	within "opened by loading both modules" "$(grep -c opens: trace)" 1 2
-	echo 0 > events/kprobes/opens/enable
-	echo > kprobe_events
-	cd - > /dev/null
 }
 
 # Both sockets' channel goes while an event is open: the PMU is gone as soon as it can be.
@@ -302,8 +295,6 @@ test_loading_interrupts_nobody() {
 	loaded=$(switches)
 	perf stat -e cpu-clock -- true 2> /dev/null
 	opened=$(switches)
-	echo 0 > $tracing/events/kprobes/switches/enable
-	echo > $tracing/kprobe_events
 	equal "by loading, and an event of a task" "$loaded $opened" "0 1"
 }
 
