@@ -291,9 +291,9 @@ def _run(command, preload, time_left, sinks, shell, gdb=None, monitor=None):
     """Run QEMU with a port per sink; the console too, unless it is the user's terminal.
 
     If the time is over, QEMU is asked by the socket @monitor what the CPUs are doing. The answer goes to the console's
-    sink.
+    sink, as does what QEMU itself has to say.
     """
-    writers, pumps, seen = [], [], ""
+    writers, pumps, seen, said = [], [], "", bytearray()
     if monitor:
         command += stuck.qemu_args(monitor)
     for name, sink in sinks.items():
@@ -305,9 +305,12 @@ def _run(command, preload, time_left, sinks, shell, gdb=None, monitor=None):
             command += ["-serial", "mon:stdio" if shell else "chardev:console"]
         else:
             command += ["-device", f"pmu-guest-port,chardev={name},name={name}"]
+    reader, stderr = os.pipe()
+    writers.append(stderr)
+    pumps.append(_pump(reader, lambda data: (said.extend(data), _write(sys.stderr, data))))
     # Preloaded into QEMU alone: nothing between here and there may inherit it.
     process = subprocess.Popen(cache.bound(["env", f"LD_PRELOAD={preload}", *command]), pass_fds=writers,
-                               stdin=None if shell else subprocess.DEVNULL)
+                               stdin=None if shell else subprocess.DEVNULL, stderr=stderr)
     for writer in writers:
         os.close(writer)
     try:
@@ -325,6 +328,8 @@ def _run(command, preload, time_left, sinks, shell, gdb=None, monitor=None):
         pump.join()
     if seen:
         sinks["console"](f"\nits CPUs:\n{seen}".encode())
+    if said:
+        sinks["console"](b"\nQEMU says:\n" + said)
     return process.returncode, timed_out
 
 

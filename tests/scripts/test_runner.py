@@ -515,6 +515,15 @@ class Stuck(unittest.TestCase):
         interrupts = ["interrupts", "LVTT", "Timer", "ISR", "IRR"]
         self.assertEqual([line.split()[0] for line in said.splitlines()], [*cpus, "a", *cpus, *6 * interrupts])
 
+    def test_what_the_emulator_says_as_it_ends(self):
+        """Why it does, most likely: it is in the log, and on the screen."""
+        log = bytearray()
+        with contextlib.redirect_stderr(io.TextIOWrapper(io.BytesIO())) as screen:
+            status, _ = guest._run(["sh", "-c", "echo bad luck >&2; kill -ABRT $$"], "", lambda: 1000, {"console": log.extend},
+                                   False)
+        self.assertEqual((status, log.decode().splitlines()[-2:]), (-signal.SIGABRT, ["QEMU says:", "bad luck"]))
+        self.assertEqual(screen.buffer.getvalue(), b"bad luck\n")
+
     def test_a_monitor_that_is_not_there(self):
         self.assertIn("does not answer", stuck.look("/nowhere", None))
 
