@@ -177,6 +177,11 @@ static void pmu_box_move_events(struct pmu_box *box, int from, int to)
 	xa_destroy(&off);
 }
 
+/* Runs on the old owner, so not within one of perf's callbacks there. */
+static void pmu_box_pass_by(void *data)
+{
+}
+
 /* Runs on the new owner at the end of a migration. */
 static void pmu_box_finish_move(void *data)
 {
@@ -210,6 +215,9 @@ static void pmu_box_migrate(struct pmu_box *box, int from, int to)
 	pmu_box_move_events(box, from, to);
 	smp_call_function_single(to, pmu_box_finish_move, box, 1);
 	pmu_box_move_events(box, from, to);
+	/* The old CPU may have parked an event just after that, and none from here on. */
+	smp_call_function_single(from, pmu_box_pass_by, NULL, 1);
+	smp_call_function_single(to, pmu_box_finish_move, box, 1);
 	mutex_lock(&pmu_boxes_mutex);
 	box->pd->moving = false;
 	mutex_unlock(&pmu_boxes_mutex);

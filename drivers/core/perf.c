@@ -317,11 +317,13 @@ void pmu_event_settle(struct pmu_event *ev)
 	/* Pairs with pmu_event_evict(). */
 	if (smp_load_acquire(&ev->transit) == PMU_TRANSIT_NONE)
 		return;
-	/* A box that moves has an owner, which keeps it as long as the mutex is held. */
+	/*
+	 * No event is parked when its box no longer moves. One that moves has an owner, which keeps
+	 * it as long as the mutex is held.
+	 */
 	mutex_lock(&pmu_boxes_mutex);
-	smp_call_function_single(ev->box->cpu, pmu_event_settle_local, ev, 1);
+	WARN_ON_ONCE(smp_call_function_single(ev->box->cpu, pmu_event_settle_local, ev, 1));
 	mutex_unlock(&pmu_boxes_mutex);
-	WARN_ON_ONCE(ev->transit != PMU_TRANSIT_NONE);
 }
 
 /* Claim what the event needs, if need be of events that perf has not put back. */

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Owners that go offline and come back. This needs a second CPU; and where the first cannot go
- * offline, as on x86, a package of two without it.
+ * CPUs that go offline and come back. This needs a second one; and for a device that has a near
+ * owner a second node. What happens while another CPU takes over is in move_test.c.
  */
 #include <kunit/test.h>
-#include <linux/completion.h>
 #include <linux/cpu.h>
 #include <linux/device.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
-#include <linux/workqueue.h>
 
 #include <pmu/loans.h>
 
@@ -19,20 +17,16 @@
 
 static struct memory *memory;
 static struct device *near;		/* what a PMU belongs to that asks for a near owner */
-static int away;			/* a CPU that is offline, or -1 */
 
 static int hotplug_test_init(struct kunit *test)
 {
 	memory = NULL;
 	near = NULL;
-	away = -1;
 	return 0;
 }
 
 static void hotplug_test_exit(struct kunit *test)
 {
-	if (away >= 0)
-		KUNIT_EXPECT_EQ(test, add_cpu(away), 0);
 	memory_destroy(test, memory);
 	if (near)
 		root_device_unregister(near);
@@ -44,18 +38,6 @@ static void hotplug_create(struct kunit *test, enum pmu_scope scope, enum pmu_ta
 	memory_with_power(memory);
 	memory->desc.tasks = tasks;
 	memory_plug(test, memory);
-}
-
-static void leave(struct kunit *test, int cpu)
-{
-	KUNIT_ASSERT_EQ(test, remove_cpu(cpu), 0);
-	away = cpu;
-}
-
-static void come_back(struct kunit *test)
-{
-	KUNIT_ASSERT_EQ(test, add_cpu(away), 0);
-	away = -1;
 }
 
 static struct perf_event *open_one(struct kunit *test, int cpu, struct task_struct *task)
@@ -75,17 +57,6 @@ static int second_cpu(struct kunit *test)
 	return cpu;
 }
 
-/* The first online CPU of a package but @but, or -1. */
-static int first_of_package(int package, int but)
-{
-	int cpu;
-
-	for_each_online_cpu(cpu)
-		if (cpu != but && topology_physical_package_id(cpu) == package)
-			return cpu;
-	return -1;
-}
-
 /* A box that loses its last CPU goes off, and on again with the CPU if it is still used. */
 static void power_goes_with_the_cpu(struct kunit *test)
 {
@@ -98,10 +69,10 @@ static void power_goes_with_the_cpu(struct kunit *test)
 	first = &memory->boxes[0];
 	event = open_one(test, -1, current);
 	KUNIT_EXPECT_EQ(test, box->on, 1U);
-	leave(test, cpu);
+	take_offline(test, cpu);
 	KUNIT_EXPECT_EQ(test, box->off, 1U);
 	KUNIT_EXPECT_TRUE(test, first->engaged);
-	come_back(test);
+	bring_back(test, cpu);
 	KUNIT_EXPECT_EQ(test, box->on, 2U);
 	KUNIT_EXPECT_EQ(test, first->on, 1U);
 	perf_event_release_kernel(event);
@@ -114,8 +85,8 @@ static void idle_box_stays_off(struct kunit *test)
 	int cpu = second_cpu(test);
 
 	hotplug_create(test, PMU_SCOPE_CPU, PMU_TASKS_ONLY);
-	leave(test, cpu);
-	come_back(test);
+	take_offline(test, cpu);
+	bring_back(test, cpu);
 	KUNIT_EXPECT_EQ(test, memory->boxes[cpu].begins, 0U);
 	KUNIT_EXPECT_EQ(test, memory->boxes[cpu].on, 0U);
 	KUNIT_EXPECT_EQ(test, memory->boxes[cpu].off, 0U);
@@ -147,10 +118,10 @@ static void powered_before_it_comes(struct kunit *test)
 	hotplug_create(test, PMU_SCOPE_CPU, PMU_TASKS_NEVER);
 	early.event = perf_open_attr(MEMORY_PMU, pinned, cpu, NULL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, early.event);
-	leave(test, cpu);
+	take_offline(test, cpu);
 	early.err = 1;
 	memory->boxes[cpu].engaging = put_early;
-	come_back(test);
+	bring_back(test, cpu);
 	memory->boxes[cpu].engaging = NULL;
 	KUNIT_EXPECT_EQ(test, early.err, 0);
 	KUNIT_EXPECT_EQ(test, memory->boxes[cpu].on, 2U);
@@ -246,9 +217,9 @@ static void closed_while_away(struct kunit *test)
 
 	hotplug_create(test, PMU_SCOPE_CPU, PMU_TASKS_ONLY);
 	event = open_one(test, -1, current);
-	leave(test, cpu);
+	take_offline(test, cpu);
 	perf_event_release_kernel(event);
-	come_back(test);
+	bring_back(test, cpu);
 	KUNIT_EXPECT_EQ(test, memory->boxes[cpu].on, 1U);
 	KUNIT_EXPECT_EQ(test, memory->boxes[cpu].off, 1U);
 }
@@ -260,12 +231,12 @@ static void opened_while_away(struct kunit *test)
 	struct perf_event *event;
 
 	hotplug_create(test, PMU_SCOPE_CPU, PMU_TASKS_TOO);
-	leave(test, cpu);
+	take_offline(test, cpu);
 	KUNIT_EXPECT_EQ(test, perf_open_error(MEMORY_PMU, 0, cpu, NULL), -ENODEV);
 	event = open_one(test, -1, current);
 	KUNIT_EXPECT_TRUE(test, memory->boxes[0].engaged);
 	KUNIT_EXPECT_FALSE(test, memory->boxes[cpu].engaged);
-	come_back(test);
+	bring_back(test, cpu);
 	KUNIT_EXPECT_TRUE(test, memory->boxes[cpu].engaged);
 	perf_event_release_kernel(event);
 }
@@ -278,63 +249,11 @@ static void device_goes_while_away(struct kunit *test)
 
 	hotplug_create(test, PMU_SCOPE_CPU, PMU_TASKS_ONLY);
 	event = open_one(test, -1, current);
-	leave(test, cpu);
+	take_offline(test, cpu);
 	memory_unplug(memory);
-	come_back(test);
+	bring_back(test, cpu);
 	KUNIT_EXPECT_EQ(test, memory->boxes[cpu].on, 1U);
 	perf_event_release_kernel(event);
-}
-
-/* A box that two CPUs may own, and the event that is open on it: on the first of them. */
-struct pair {
-	int owner, heir;
-	struct memory_box *box;
-	struct perf_event *event;
-};
-
-static struct pair open_on_a_pair(struct kunit *test)
-{
-	int package = topology_physical_package_id(cpumask_last(cpu_online_mask));
-	struct pair pair = { .owner = first_of_package(package, -1) };
-
-	pair.heir = first_of_package(package, pair.owner);
-	if (pair.heir < 0 || !cpu_is_hotpluggable(pair.owner))
-		kunit_skip(test, "needs a package of two CPUs, the first hotpluggable");
-	memory = memory_create(test, PMU_SCOPE_PACKAGE);
-	memory_with_power(memory);
-	/* Folded every 50 ms */
-	memory->desc.width = 32;
-	memory->max_rate = (1ULL << 32) * 10;
-	memory_plug_box(test, memory, package);
-	pair.box = &memory->boxes[package];
-	pair.event = open_one(test, pair.owner, NULL);
-	KUNIT_EXPECT_EQ(test, pair.event->cpu, pair.owner);
-	return pair;
-}
-
-/*
- * Another CPU of the scope takes over. The box stays engaged, events count on, and counts during
- * the move are not lost.
- */
-static void heir_counts_on(struct kunit *test)
-{
-	struct pair pair = open_on_a_pair(test);
-	struct perf_event *event = pair.event;
-	struct memory_box *box = pair.box;
-
-	box->raw += 5;
-	box->between = 70;
-	leave(test, pair.owner);
-	KUNIT_EXPECT_EQ(test, event->cpu, pair.heir);
-	box->raw += 600;
-	KUNIT_EXPECT_EQ(test, perf_open_count(event), 675ULL);
-	come_back(test);
-	box->raw += 8000;
-	KUNIT_EXPECT_EQ(test, perf_open_count(event), 8675ULL);
-	KUNIT_EXPECT_EQ(test, box->on, 1U);
-	KUNIT_EXPECT_EQ(test, box->off, 0U);
-	perf_event_release_kernel(event);
-	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(box->off) == 1));
 }
 
 /*
@@ -358,7 +277,7 @@ static void owner_is_near(struct kunit *test)
 	memory_plug(test, memory);
 	event = open_one(test, 0, NULL);
 	KUNIT_EXPECT_EQ(test, event->cpu, first);
-	leave(test, first);
+	take_offline(test, first);
 	KUNIT_EXPECT_EQ(test, event->cpu, second);
 	KUNIT_EXPECT_EQ(test, remove_cpu(second), 0);
 	KUNIT_EXPECT_NE(test, cpu_to_node(event->cpu), node);
@@ -367,117 +286,8 @@ static void owner_is_near(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->cpu, second);
 	memory->boxes[0].raw += 70;
 	KUNIT_EXPECT_EQ(test, perf_open_count(event), 75ULL);
-	come_back(test);
+	bring_back(test, first);
 	perf_event_release_kernel(event);
-}
-
-/* The new owner folds the counter before it wraps. */
-static void heir_polls(struct kunit *test)
-{
-	struct pair pair = open_on_a_pair(test);
-	unsigned int reads;
-
-	leave(test, pair.owner);
-	reads = READ_ONCE(pair.box->reads);
-	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(pair.box->reads) >= reads + 2));
-	perf_event_release_kernel(pair.event);
-}
-
-/* An event, and as a group of one, read in the midst of a move: on the CPU that it is to leave. */
-static struct {
-	struct perf_event *event;
-	int owner;
-	u64 count;
-	unsigned int touched;		/* verbs called meanwhile */
-} midst;
-
-static void read_as_group(void *data)
-{
-	struct pmu *pmu = midst.event->pmu;
-
-	pmu->start_txn(pmu, PERF_PMU_TXN_READ);
-	pmu->read(midst.event);
-	pmu->commit_txn(pmu);
-}
-
-static void read_in_the_midst(struct memory_box *box)
-{
-	unsigned int before = box->begins + box->reads + box->ends;
-
-	box->raw += 70;
-	/* perf's lock of the context may not be waited for here. */
-	smp_call_function_single(midst.owner, perf_open_read_here, midst.event, 1);
-	midst.count = local64_read(&midst.event->count);
-	smp_call_function_single(midst.owner, read_as_group, NULL, 1);
-	midst.touched = box->begins + box->reads + box->ends - before;
-}
-
-/* While a box has no owner, a read returns the count up to then. */
-static void untouched_in_between(struct kunit *test)
-{
-	struct pair pair = open_on_a_pair(test);
-
-	midst.event = pair.event;
-	midst.owner = pair.owner;
-	midst.touched = UINT_MAX;
-	local_irq_disable();
-	pair.box->raw += 5;
-	local_irq_enable();
-	pair.box->moving = read_in_the_midst;
-	leave(test, pair.owner);
-	KUNIT_EXPECT_EQ(test, midst.touched, 0U);
-	KUNIT_EXPECT_EQ(test, midst.count, 5ULL);
-	pair.box->moving = NULL;
-	pair.box->raw += 600;
-	KUNIT_EXPECT_EQ(test, perf_open_count(pair.event), 675ULL);
-	perf_event_release_kernel(pair.event);
-}
-
-static unsigned int stops;
-
-static void count_stop(struct pmu_box *box, struct pmu_event *ev, int idx)
-{
-	stops++;
-}
-
-/* To put one event beside the other on the new CPU perf takes that out and puts it back. */
-static void heir_stops_nothing(struct kunit *test)
-{
-	struct pair pair = open_on_a_pair(test);
-	struct perf_event *second = open_one(test, pair.owner, NULL);
-
-	stops = 0;
-	memory->ops.stop = count_stop;
-	pair.box->between = 70;
-	leave(test, pair.owner);
-	KUNIT_EXPECT_EQ(test, stops, 0U);
-	pair.box->raw += 600;
-	KUNIT_EXPECT_EQ(test, perf_open_count(pair.event), 670ULL);
-	KUNIT_EXPECT_EQ(test, perf_open_count(second), 670ULL);
-	perf_event_release_kernel(second);
-	perf_event_release_kernel(pair.event);
-	KUNIT_EXPECT_EQ(test, stops, 2U);
-}
-
-/* Events of a device that is gone, still open when it is back, do not keep the new from moving. */
-static void moves_behind_the_dead(struct kunit *test)
-{
-	struct pair pair = open_on_a_pair(test);
-	struct perf_event *dead = open_one(test, pair.owner, NULL), *event;
-
-	memory_unplug(memory);
-	KUNIT_EXPECT_TRUE(test, perf_open_fails_soon(pair.event));
-	KUNIT_EXPECT_TRUE(test, perf_open_fails_soon(dead));
-	memory_plug_box(test, memory, pair.box - memory->boxes);
-	event = open_one(test, pair.owner, NULL);
-	pair.box->raw += 5;
-	leave(test, pair.owner);
-	KUNIT_EXPECT_EQ(test, event->cpu, pair.heir);
-	pair.box->raw += 70;
-	KUNIT_EXPECT_EQ(test, perf_open_count(event), 75ULL);
-	perf_event_release_kernel(event);
-	perf_event_release_kernel(dead);
-	perf_event_release_kernel(pair.event);
 }
 
 /* The CPU on which the kernel wants to open an event goes offline before it is open: another will do. */
@@ -486,357 +296,12 @@ static void software_event_of_a_cpu_that_left(struct kunit *test)
 	int cpu = second_cpu(test);
 	struct perf_event *event;
 
-	leave(test, cpu);
+	take_offline(test, cpu);
 	event = pmu_software_event(PERF_COUNT_SW_CPU_CLOCK, cpu);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
 	KUNIT_EXPECT_NE(test, event->cpu, cpu);
 	perf_event_release_kernel(event);
-	come_back(test);
-}
-
-/* An event that is off stays off on the new CPU, and counts there once it is switched on. */
-static void heir_leaves_off_what_is_off(struct kunit *test)
-{
-	struct pair pair = open_on_a_pair(test);
-	struct perf_event *event = pair.event;
-
-	pair.box->raw += 5;
-	perf_event_disable(event);
-	leave(test, pair.owner);
-	KUNIT_EXPECT_EQ(test, event->cpu, pair.heir);
-	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_OFF);
-	pair.box->raw += 70;
-	KUNIT_EXPECT_EQ(test, perf_open_count(event), 5ULL);
-	perf_event_enable(event);
-	pair.box->raw += 600;
-	KUNIT_EXPECT_EQ(test, perf_open_count(event), 605ULL);
-	perf_event_release_kernel(event);
-}
-
-/*
- * What perf does on the CPU that the box has left when a pinned event is switched on there: it takes
- * those that count out, and puts all back. What it is told of each: of one that counts, of that
- * which comes, and of one that is not pinned.
- */
-static struct {
-	struct perf_event *counting, *coming, *other;
-	int err[3];
-} put;
-
-static void put_back_here(void *data)
-{
-	struct pmu *pmu = put.counting->pmu;
-
-	pmu->pmu_disable(pmu);
-	pmu->del(put.counting, 0);
-	put.err[0] = pmu->add(put.counting, PERF_EF_START);
-	put.err[1] = pmu->add(put.coming, PERF_EF_START);
-	if (!put.err[1])
-		pmu->del(put.coming, 0);
-	put.err[2] = pmu->add(put.other, PERF_EF_START);
-	pmu->pmu_enable(pmu);
-}
-
-static void put_back_in_the_midst(struct memory_box *box)
-{
-	smp_call_function_single(midst.owner, put_back_here, NULL, 1);
-}
-
-/* A pinned event that is refused would be in error state. perf tries others again by itself. */
-static void pinned_events_survive(struct kunit *test)
-{
-	struct perf_event_attr pinned = { .pinned = 1 }, off = { .pinned = 1, .disabled = 1 };
-	struct pair pair = open_on_a_pair(test);
-
-	put.counting = perf_open_attr(MEMORY_PMU, pinned, pair.owner, NULL);
-	put.coming = perf_open_attr(MEMORY_PMU, off, pair.owner, NULL);
-	off.pinned = 0;
-	put.other = perf_open_attr(MEMORY_PMU, off, pair.owner, NULL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, put.counting);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, put.coming);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, put.other);
-	midst.owner = pair.owner;
-	pair.box->raw += 5;
-	pair.box->between = 70;
-	pair.box->moving = put_back_in_the_midst;
-	leave(test, pair.owner);
-	pair.box->moving = NULL;
-	KUNIT_EXPECT_EQ(test, put.err[0], 0);
-	KUNIT_EXPECT_EQ(test, put.err[1], 0);
-	KUNIT_EXPECT_EQ(test, put.err[2], -ENODEV);
-	pair.box->raw += 600;
-	KUNIT_EXPECT_EQ(test, perf_open_count(put.counting), 675ULL);
-	KUNIT_EXPECT_EQ(test, perf_open_count(put.coming), 0ULL);
-	perf_event_enable(put.coming);
-	pair.box->raw += 8000;
-	KUNIT_EXPECT_EQ(test, perf_open_count(put.coming), 8000ULL);
-	perf_event_release_kernel(put.other);
-	perf_event_release_kernel(put.coming);
-	perf_event_release_kernel(put.counting);
-	perf_event_release_kernel(pair.event);
-}
-
-static u64 one_counter(const struct pmu_desc *desc, const struct pmu_event *ev)
-{
-	return 1;
-}
-
-/*
- * perf lets events take turns so seldom that none does during a test. Its timer fires at multiples of
- * the interval since the machine started, the first of which is 23 days away.
- */
-static void take_no_turns(struct kunit *test, struct pmu *pmu)
-{
-	struct attribute **attr = pmu->dev->bus->dev_groups[0]->attrs;
-	struct device_attribute *interval;
-
-	while (*attr && strcmp((*attr)->name, "perf_event_mux_interval_ms"))
-		attr++;
-	KUNIT_ASSERT_NOT_NULL(test, *attr);
-	interval = container_of(*attr, struct device_attribute, attr);
-	KUNIT_ASSERT_GT(test, interval->store(pmu->dev, interval, "2000000000", 10), (ssize_t)0);
-}
-
-/* An event that a user switches on after the box has left its CPU and before its events have. */
-static struct {
-	struct perf_event *event;
-	struct completion enabled;
-	bool timely;
-} on_the_way;
-
-static void enable_on_the_way(struct work_struct *work)
-{
-	perf_event_enable(on_the_way.event);
-	complete(&on_the_way.enabled);
-}
-
-static DECLARE_WORK(enabling_on_the_way, enable_on_the_way);
-
-static void enable_before_they_move(struct memory_box *box)
-{
-	queue_work(system_unbound_wq, &enabling_on_the_way);
-	on_the_way.timely = wait_for_completion_timeout(&on_the_way.enabled, 10 * HZ);
-}
-
-/*
- * A move of a box with one counter: of the event that has it, and of one that is switched on while
- * they are on the way. Either may be pinned. Returns the first.
- */
-static struct perf_event *move_with_one_counter(struct kunit *test, struct pair *pair,
-						bool has_pinned, bool wants_pinned)
-{
-	struct perf_event_attr has = { .pinned = has_pinned };
-	struct perf_event_attr wants = { .pinned = wants_pinned, .disabled = 1, .config = 1 };
-	struct perf_event *event;
-
-	*pair = open_on_a_pair(test);
-	take_no_turns(test, pair->event->pmu);
-	perf_event_release_kernel(pair->event);
-	memory->ops.counters = one_counter;
-	/* perf moves events in this order, but those that are pinned first. */
-	on_the_way.event = perf_open_attr(MEMORY_PMU, wants, pair->owner, NULL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, on_the_way.event);
-	event = perf_open_attr(MEMORY_PMU, has, pair->owner, NULL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
-	init_completion(&on_the_way.enabled);
-	local_irq_disable();
-	pair->box->raw += 5;
-	local_irq_enable();
-	pair->box->moving = enable_before_they_move;
-	leave(test, pair->owner);
-	pair->box->moving = NULL;
-	flush_work(&enabling_on_the_way);
-	KUNIT_EXPECT_TRUE(test, on_the_way.timely);
-	pair->box->raw += 600;
-	return event;
-}
-
-/* It comes to the new owner before the event that has the counter, and takes it. */
-static void pinned_event_gets_its_counter(struct kunit *test)
-{
-	struct pair pair;
-	struct perf_event *event = move_with_one_counter(test, &pair, false, true);
-
-	KUNIT_EXPECT_EQ(test, (int)on_the_way.event->state, (int)PERF_EVENT_STATE_ACTIVE);
-	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_INACTIVE);
-	KUNIT_EXPECT_EQ(test, perf_open_count(on_the_way.event), 600ULL);
-	KUNIT_EXPECT_EQ(test, perf_open_count(event), 5ULL);
-	perf_event_release_kernel(on_the_way.event);
-	perf_event_release_kernel(event);
-}
-
-/* If that is pinned too, it keeps the counter, and the other is refused as it is without a move. */
-static void pinned_event_finds_no_counter(struct kunit *test)
-{
-	struct pair pair;
-	struct perf_event *event = move_with_one_counter(test, &pair, true, true);
-
-	KUNIT_EXPECT_EQ(test, (int)on_the_way.event->state, (int)PERF_EVENT_STATE_ERROR);
-	KUNIT_EXPECT_EQ(test, perf_open_count(event), 605ULL);
-	perf_event_release_kernel(event);
-	perf_event_enable(on_the_way.event);
-	pair.box->raw += 70;
-	KUNIT_EXPECT_EQ(test, perf_open_count(on_the_way.event), 70ULL);
-	perf_event_release_kernel(on_the_way.event);
-}
-
-/*
- * If neither is, the one that comes first is refused, and then perf tries no other. So nobody counts
- * before they take turns, not the one that had the counter either.
- */
-static void unscheduled_event_stops(struct kunit *test)
-{
-	struct pair pair;
-	struct perf_event *event = move_with_one_counter(test, &pair, false, false);
-
-	KUNIT_EXPECT_EQ(test, (int)on_the_way.event->state, (int)PERF_EVENT_STATE_INACTIVE);
-	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_INACTIVE);
-	KUNIT_EXPECT_EQ(test, perf_open_count(on_the_way.event), 0ULL);
-	KUNIT_EXPECT_EQ(test, perf_open_count(event), 5ULL);
-	perf_event_release_kernel(on_the_way.event);
-	/* The counter is free again. */
-	perf_event_disable(event);
-	perf_event_enable(event);
-	pair.box->raw += 70;
-	KUNIT_EXPECT_EQ(test, perf_open_count(event), 75ULL);
-	perf_event_release_kernel(event);
-}
-
-/* An event that is opened as a sibling of another PMU's, for which perf locks their context. */
-static struct {
-	struct perf_event *event;
-	struct completion opened;
-	int err;
-} sibling;
-
-static void open_the_sibling(struct work_struct *work)
-{
-	sibling.err = sibling.event->pmu->event_init(sibling.event);
-	complete(&sibling.opened);
-}
-
-static DECLARE_WORK(opening_the_sibling, open_the_sibling);
-
-static int leaving_cpu;
-
-static void take_offline(struct work_struct *work)
-{
-	remove_cpu(leaving_cpu);
-}
-
-static DECLARE_WORK(taking_offline, take_offline);
-
-/* A move that waits for a context does not block whoever holds the context from opening events. */
-static void sibling_does_not_wait_for_a_move(struct kunit *test)
-{
-	struct pair pair = open_on_a_pair(test);
-	struct perf_event *leader = perf_open("software", PERF_COUNT_SW_CPU_CLOCK, 0, NULL);
-	struct mutex *lock = &pair.event->ctx->mutex;
-
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, leader);
-	sibling.event = kunit_kzalloc(test, sizeof(*sibling.event), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, sibling.event);
-	sibling.event->pmu = pair.event->pmu;
-	sibling.event->attr.type = pair.event->attr.type;
-	sibling.event->cpu = pair.heir;
-	sibling.event->group_leader = leader;
-	init_completion(&sibling.opened);
-	leaving_cpu = pair.owner;
-
-	mutex_lock(lock);
-	queue_work(system_unbound_wq, &taking_offline);
-	/* The box has gone ahead of its events, which wait for the lock. */
-	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(pair.box->cpu) == pair.heir));
-	schedule_work_on(pair.heir, &opening_the_sibling);
-	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&sibling.opened, 10 * HZ), 0UL);
-	mutex_unlock(lock);
-	flush_work(&opening_the_sibling);
-	flush_work(&taking_offline);
-	away = pair.owner;
-	KUNIT_EXPECT_EQ(test, sibling.err, 0);
-	if (!sibling.err)
-		sibling.event->destroy(sibling.event);
-	KUNIT_EXPECT_EQ(test, pair.event->cpu, pair.heir);
-	perf_event_release_kernel(leader);
-	perf_event_release_kernel(pair.event);
-}
-
-/*
- * An event that is freed while a move has parked it. In user space this is a sibling that somebody
- * closes, and that perf has not scheduled on the new CPU. It is in no context here.
- */
-static struct {
-	struct perf_event *event;
-	struct completion freed;
-} parked;
-
-static void add_the_parked(void *data)
-{
-	struct pmu *pmu = parked.event->pmu;
-
-	pmu->pmu_disable(pmu);
-	*(int *)data = pmu->add(parked.event, PERF_EF_START);
-	pmu->pmu_enable(pmu);
-}
-
-static void park(void *data)
-{
-	struct pmu *pmu = parked.event->pmu;
-
-	pmu->pmu_disable(pmu);
-	pmu->del(parked.event, 0);
-	pmu->pmu_enable(pmu);
-}
-
-static void free_the_parked(struct work_struct *work)
-{
-	parked.event->destroy(parked.event);
-	complete(&parked.freed);
-}
-
-static DECLARE_WORK(freeing_the_parked, free_the_parked);
-
-/* perf may hold a user's mmap_lock when it frees an event, so this does not wait for the move. */
-static void parked_event_is_freed_during_the_move(struct kunit *test)
-{
-	struct pair pair = open_on_a_pair(test);
-	struct mutex *lock = &pair.event->ctx->mutex;
-	int err = 1;
-
-	parked.event = kunit_kzalloc(test, sizeof(*parked.event), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, parked.event);
-	INIT_LIST_HEAD(&parked.event->sibling_list);
-	parked.event->pmu = pair.event->pmu;
-	parked.event->attr.type = pair.event->attr.type;
-	parked.event->cpu = pair.owner;
-	parked.event->group_leader = parked.event;
-	parked.event->state = PERF_EVENT_STATE_ACTIVE;
-	KUNIT_ASSERT_EQ(test, parked.event->pmu->event_init(parked.event), 0);
-	smp_call_function_single(pair.owner, add_the_parked, &err, 1);
-	KUNIT_EXPECT_EQ(test, err, 0);
-	stops = 0;
-	memory->ops.stop = count_stop;
-	init_completion(&parked.freed);
-	leaving_cpu = pair.owner;
-
-	mutex_lock(lock);
-	queue_work(system_unbound_wq, &taking_offline);
-	/* The box has gone ahead of its events, which wait for the lock. */
-	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(pair.box->cpu) == pair.heir));
-	smp_call_function_single(pair.owner, park, NULL, 1);
-	KUNIT_EXPECT_EQ(test, stops, 0U);
-	pair.box->raw += 5;
-	schedule_work_on(pair.owner, &freeing_the_parked);
-	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&parked.freed, 10 * HZ), 0UL);
-	KUNIT_EXPECT_EQ(test, stops, 1U);
-	KUNIT_EXPECT_EQ(test, local64_read(&parked.event->count), 5LL);
-	mutex_unlock(lock);
-	flush_work(&freeing_the_parked);
-	flush_work(&taking_offline);
-	away = pair.owner;
-	pair.box->raw += 70;
-	KUNIT_EXPECT_EQ(test, perf_open_count(pair.event), 75ULL);
-	perf_event_release_kernel(pair.event);
+	bring_back(test, cpu);
 }
 
 static struct kunit_case hotplug_cases[] = {
@@ -848,20 +313,8 @@ static struct kunit_case hotplug_cases[] = {
 	KUNIT_CASE_SLOW(closed_while_away),
 	KUNIT_CASE_SLOW(opened_while_away),
 	KUNIT_CASE_SLOW(device_goes_while_away),
-	KUNIT_CASE_SLOW(heir_counts_on),
 	KUNIT_CASE_SLOW(owner_is_near),
-	KUNIT_CASE_SLOW(heir_polls),
-	KUNIT_CASE_SLOW(untouched_in_between),
-	KUNIT_CASE_SLOW(heir_stops_nothing),
-	KUNIT_CASE_SLOW(moves_behind_the_dead),
 	KUNIT_CASE(software_event_of_a_cpu_that_left),
-	KUNIT_CASE_SLOW(heir_leaves_off_what_is_off),
-	KUNIT_CASE_SLOW(pinned_events_survive),
-	KUNIT_CASE_SLOW(pinned_event_gets_its_counter),
-	KUNIT_CASE_SLOW(pinned_event_finds_no_counter),
-	KUNIT_CASE_SLOW(unscheduled_event_stops),
-	KUNIT_CASE_SLOW(sibling_does_not_wait_for_a_move),
-	KUNIT_CASE_SLOW(parked_event_is_freed_during_the_move),
 	{ }
 };
 

@@ -178,6 +178,11 @@ void memory_unplug(struct memory *memory)
 /* At the end of each case no misuse, event or engaged box is left. NULL if it was skipped. */
 void memory_destroy(struct kunit *test, struct memory *memory)
 {
+	int cpu;
+
+	for_each_present_cpu(cpu)
+		if (!cpu_online(cpu))
+			KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
 	if (!memory)
 		return;
 	if (!IS_ERR_OR_NULL(memory->dev))

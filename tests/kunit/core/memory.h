@@ -8,6 +8,7 @@
 #define MEMORY_H
 
 #include <kunit/test.h>
+#include <linux/cpu.h>
 #include <linux/threads.h>
 
 #include <pmu/core.h>
@@ -64,5 +65,16 @@ static inline struct perf_event *memory_open(int cpu, struct task_struct *task)
 
 /* An online CPU that is not the first, and that a suite may take offline; or -1. */
 int memory_second_cpu(void);
+
+/* A CPU that is offline at the end of a case is brought back by memory_destroy(). */
+static inline void take_offline(struct kunit *test, int cpu)
+{
+	KUNIT_ASSERT_EQ(test, remove_cpu(cpu), 0);
+}
+
+static inline void bring_back(struct kunit *test, int cpu)
+{
+	KUNIT_ASSERT_EQ(test, add_cpu(cpu), 0);
+}
 
 #endif /* MEMORY_H */

@@ -5,7 +5,6 @@
  * all when it sleeps.
  */
 #include <kunit/test.h>
-#include <linux/cpu.h>
 
 #include <core/core.h>
 
@@ -13,19 +12,15 @@
 #include "memory.h"
 
 static struct memory *memory;
-static int away;			/* a CPU that is offline, or -1 */
 
 static int sleep_test_init(struct kunit *test)
 {
 	memory = NULL;
-	away = -1;
 	return 0;
 }
 
 static void sleep_test_exit(struct kunit *test)
 {
-	if (away >= 0)
-		KUNIT_EXPECT_EQ(test, add_cpu(away), 0);
 	if (memory)
 		memory->asleep = false;
 	memory_destroy(test, memory);
@@ -194,10 +189,8 @@ static void cpu_away_while_asleep(struct kunit *test)
 	event = open_one(test, cpu);
 	box->raw = 5;
 	fall_asleep(test);
-	KUNIT_ASSERT_EQ(test, remove_cpu(cpu), 0);
-	away = cpu;
-	KUNIT_ASSERT_EQ(test, add_cpu(cpu), 0);
-	away = -1;
+	take_offline(test, cpu);
+	bring_back(test, cpu);
 	KUNIT_EXPECT_EQ(test, box->on, 1U);
 	wake(test);
 	KUNIT_EXPECT_EQ(test, box->on, 2U);

@@ -12,6 +12,7 @@ extern struct kunit_suite pmu_claim_suite;
 extern struct kunit_suite pmu_use_suite;
 extern struct kunit_suite pmu_task_suite;
 extern struct kunit_suite pmu_hotplug_suite;
+extern struct kunit_suite pmu_move_suite;
 extern struct kunit_suite pmu_sleep_suite;
 extern struct kunit_suite pmu_share_suite;
 
