@@ -371,14 +371,14 @@ def _failed_before_it_began(console, code, timed_out):
 
     Skiboot has once hung and reset the machine. A CPU of QEMU has once executed a breakpoint that the kernel had put into
     its own code, and had taken back meanwhile. The two CPUs of a POWER9 have once slept for ever in the middle of the
-    boot, and no interrupt woke them. And the timer of a PC's CPU was once in service from the boot on, so that its clock
-    stood: init looks for that. But where the kernel complains of something else, or QEMU does not answer, it may be the
-    models' fault.
+    boot, and no interrupt woke them. The timer of a PC's CPU was sometimes in service from the boot on, so that its clock
+    stood: init looks for that. And QEMU has asserted that a CPU's memory is where it was (iotlb_to_section), while another
+    CPU moved BARs. But where the kernel complains of something else, or QEMU does not answer, it may be the models' fault.
     """
     if console.init_began():
         return False
     log, _, seen = bytes(console.log).partition(stuck.MARK.encode())
-    if not code and not timed_out and BEGUN not in log or b"Oops: int3" in log:
+    if not code and not timed_out and BEGUN not in log or b"Oops: int3" in log or b": iotlb_to_section: " in log:
         return True
     others = [line for line in log.decode(errors="replace").splitlines()
               if COMPLAINTS.search(line) and not re.search("rcu: INFO|Call Trace:", line)]

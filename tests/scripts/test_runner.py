@@ -425,9 +425,13 @@ class Beginning(unittest.TestCase):
         self.assertTrue(self.again("Linux version 6", "Oops: int3: 0000"))
         self.assertTrue(self.again("Linux version 6", "rcu: INFO: ", "Call Trace:", timed_out=True))
         self.assertTrue(self.again("Linux version 6", timed_out=True, silent=True))
+        moved = "QEMU says:", "qemu-system-x86_64: system/physmem.c:2678: iotlb_to_section: Assertion `i < n' failed."
+        self.assertTrue(self.again("Linux version 6", *moved, code=-6))
         for said, options in ((["Linux version 6"], {}), ([], {"code": 1}), ([], {"timed_out": True}),
                               (["Linux version 6"], {"timed_out": True}), (["Linux version 6", "Oops: 0002"], {}),
                               (["Linux version 6", self.INIT], {"timed_out": True, "silent": True}),
+                              (["Linux version 6", self.INIT, *moved], {"code": -6}),
+                              (["Linux version 6", "QEMU says:", "malloc(): corrupted"], {"code": -6}),
                               (["Linux version 6", self.INIT, "rcu: INFO: "], {"timed_out": True}),
                               (["Linux version 6", self.INIT, "Oops: int3: 0000"], {})):
             with self.subTest(said=said, **options):
