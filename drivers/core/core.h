@@ -77,7 +77,7 @@ struct pmu_box {
 	bool disabled;			/* between perf's pmu_disable and pmu_enable */
 	unsigned int out;		/* number of events that are PMU_TRANSIT_OUT */
 	bool frozen;
-	bool migrating;			/* an event that perf takes out is parked, not stopped */
+	bool migrating;			/* its events may come to a CPU that it has left */
 	bool leaving;			/* its last CPU goes offline: pmu_box_retire() */
 	bool dead;			/* the device was removed: no verb is called any more */
 	bool asleep;			/* the device is suspended: no verb is called meanwhile */

@@ -214,9 +214,10 @@ static void pmu_box_migrate(struct pmu_box *box, int from, int to)
 	 */
 	pmu_box_move_events(box, from, to);
 	smp_call_function_single(to, pmu_box_finish_move, box, 1);
-	pmu_box_move_events(box, from, to);
-	/* The old CPU may have parked an event just after that, and none from here on. */
+	/* What perf did there before it could see that is seen from here on. */
 	smp_call_function_single(from, pmu_box_pass_by, NULL, 1);
+	pmu_box_move_events(box, from, to);
+	/* That may have parked events, too. */
 	smp_call_function_single(to, pmu_box_finish_move, box, 1);
 	mutex_lock(&pmu_boxes_mutex);
 	box->pd->moving = false;

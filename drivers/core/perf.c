@@ -317,12 +317,13 @@ void pmu_event_settle(struct pmu_event *ev)
 	/* Pairs with pmu_event_evict(). */
 	if (smp_load_acquire(&ev->transit) == PMU_TRANSIT_NONE)
 		return;
-	/*
-	 * No event is parked when its box no longer moves. One that moves has an owner, which keeps
-	 * it as long as the mutex is held.
-	 */
 	mutex_lock(&pmu_boxes_mutex);
-	WARN_ON_ONCE(smp_call_function_single(ev->box->cpu, pmu_event_settle_local, ev, 1));
+	/*
+	 * The move may have ended meanwhile. If not, the box has an owner, which keeps it as long
+	 * as the mutex is held.
+	 */
+	if (READ_ONCE(ev->transit) != PMU_TRANSIT_NONE)
+		WARN_ON_ONCE(smp_call_function_single(ev->box->cpu, pmu_event_settle_local, ev, 1));
 	mutex_unlock(&pmu_boxes_mutex);
 }
 
@@ -357,11 +358,13 @@ static int pmu_event_add(struct perf_event *event, int flags)
 	}
 	if (pmu_event_is_task(event))
 		pmu_event_bind(ev);
-	if (ev->failed || (ev->box && (READ_ONCE(ev->box->dead) || pmu_box_elsewhere(ev->box)))) {
+	if (ev->failed || (ev->box && READ_ONCE(ev->box->dead))) {
 		pmu_event_fail(ev);
 	} else if (pmu_event_unpark(ev, PMU_TRANSIT_NONE)) {
 		/* On the new CPU, or once more on the old one. */
 		return 0;
+	} else if (ev->box && pmu_box_elsewhere(ev->box)) {
+		pmu_event_fail(ev);
 	} else if (pmu_box_usable(ev->box)) {
 		err = pmu_event_claim_anyhow(ev);
 	} else if (pmu_event_may_wait(ev)) {
@@ -379,6 +382,13 @@ static int pmu_event_add(struct perf_event *event, int flags)
 	return 0;
 }
 
+/* Does the event count in a box that another CPU has taken over? Only that CPU may stop it. */
+static bool pmu_event_is_behind(const struct pmu_event *ev)
+{
+	return !pmu_box_is_here(ev->box) && !READ_ONCE(ev->box->dead) &&
+	       !(ev->event->hw.state & PERF_HES_STOPPED);
+}
+
 static void pmu_event_del(struct perf_event *event, int flags)
 {
 	struct pmu_event *ev = pmu_event_of(event);
@@ -386,8 +396,7 @@ static void pmu_event_del(struct perf_event *event, int flags)
 
 	if (ev->transit == PMU_TRANSIT_WAITING) {
 		ev->transit = PMU_TRANSIT_NONE;
-	} else if (box->migrating && !pmu_box_is_here(box) &&
-		   !(event->hw.state & PERF_HES_STOPPED)) {
+	} else if (pmu_event_is_behind(ev)) {
 		/* Pairs with pmu_event_unpark() on the new owner. */
 		smp_store_release(&ev->transit, PMU_TRANSIT_PARKED);
 	} else if (pmu_event_may_come_back(ev)) {

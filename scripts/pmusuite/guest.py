@@ -3,6 +3,7 @@
 
 Several commands may take turns in one guest, each with a driver of its own: run_in_turn().
 """
+import contextlib
 import dataclasses
 import math
 import os
@@ -294,6 +295,12 @@ def _run(command, preload, time_left, sinks, shell, gdb=None, monitor=None):
     sink, as does what QEMU itself has to say.
     """
     writers, pumps, seen, said = [], [], "", bytearray()
+
+    def hear(data):
+        said.extend(data)
+        with contextlib.suppress(OSError):      # the log has it
+            _write(sys.stderr, data)
+
     if monitor:
         command += stuck.qemu_args(monitor)
     for name, sink in sinks.items():
@@ -307,7 +314,7 @@ def _run(command, preload, time_left, sinks, shell, gdb=None, monitor=None):
             command += ["-device", f"pmu-guest-port,chardev={name},name={name}"]
     reader, stderr = os.pipe()
     writers.append(stderr)
-    pumps.append(_pump(reader, lambda data: (said.extend(data), _write(sys.stderr, data))))
+    pumps.append(_pump(reader, hear))
     # Preloaded into QEMU alone: nothing between here and there may inherit it.
     process = subprocess.Popen(cache.bound(["env", f"LD_PRELOAD={preload}", *command]), pass_fds=writers,
                                stdin=None if shell else subprocess.DEVNULL, stderr=stderr)

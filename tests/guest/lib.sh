@@ -109,10 +109,11 @@ as_nobody() {
 # A kernel's probes that a test has set, whether it passed or not
 remove_probes() {
 	for tracing in /sys/kernel/tracing /sys/kernel/debug/tracing; do
-		[ "$(cat $tracing/kprobe_events 2> /dev/null)" ] || continue
-		echo 0 > $tracing/events/kprobes/enable
-		echo > $tracing/kprobe_events
+		[ ! -e $tracing/kprobe_events ] || break
 	done
+	[ "$(cat $tracing/kprobe_events 2> /dev/null)" ] || return 0
+	echo 0 > $tracing/events/kprobes/enable
+	echo > $tracing/kprobe_events
 }
 
 # run_tests [PARAMETER]...: all tests of the file; with parameters all of them for each, which they get as $1

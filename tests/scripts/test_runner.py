@@ -521,12 +521,17 @@ class Stuck(unittest.TestCase):
 
     def test_what_the_emulator_says_as_it_ends(self):
         """Why it does, most likely: it is in the log, and on the screen."""
-        log = bytearray()
-        with contextlib.redirect_stderr(io.TextIOWrapper(io.BytesIO())) as screen:
-            status, _ = guest._run(["sh", "-c", "echo bad luck >&2; kill -ABRT $$"], "", lambda: 1000, {"console": log.extend},
-                                   False)
-        self.assertEqual((status, log.decode().splitlines()[-2:]), (-signal.SIGABRT, ["QEMU says:", "bad luck"]))
-        self.assertEqual(screen.buffer.getvalue(), b"bad luck\n")
+        def said(screen):
+            log, script = bytearray(), "echo bad >&2; sleep 0.5; echo luck >&2; kill -ABRT $$"
+            with contextlib.redirect_stderr(screen):
+                status, _ = guest._run(["sh", "-c", script], "", lambda: 1000, {"console": log.extend}, False)
+            self.assertEqual((status, log.decode().splitlines()[-3:]), (-signal.SIGABRT, ["QEMU says:", "bad", "luck"]))
+
+        screen = unittest.mock.Mock()
+        said(screen)
+        self.assertEqual(b"".join(call.args[0] for call in screen.buffer.write.mock_calls), b"bad\nluck\n")
+        screen.buffer.write.side_effect = BrokenPipeError       # nobody looks at it any more
+        said(screen)
 
     def test_a_monitor_that_is_not_there(self):
         self.assertIn("does not answer", stuck.look("/nowhere", None))

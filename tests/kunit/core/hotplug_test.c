@@ -298,10 +298,10 @@ static void software_event_of_a_cpu_that_left(struct kunit *test)
 
 	take_offline(test, cpu);
 	event = pmu_software_event(PERF_COUNT_SW_CPU_CLOCK, cpu);
+	bring_back(test, cpu);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
 	KUNIT_EXPECT_NE(test, event->cpu, cpu);
 	perf_event_release_kernel(event);
-	bring_back(test, cpu);
 }
 
 static struct kunit_case hotplug_cases[] = {

@@ -134,6 +134,7 @@ struct memory *memory_create(struct kunit *test, enum pmu_scope scope)
 		memory->boxes[i].memory = memory;
 		memory->boxes[i].cpu = -1;
 	}
+	cpumask_copy(&memory->online, cpu_online_mask);
 	return memory;
 }
 
@@ -180,11 +181,11 @@ void memory_destroy(struct kunit *test, struct memory *memory)
 {
 	int cpu;
 
-	for_each_present_cpu(cpu)
-		if (!cpu_online(cpu))
-			KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
 	if (!memory)
 		return;
+	for_each_cpu(cpu, &memory->online)
+		if (!cpu_online(cpu))
+			KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
 	if (!IS_ERR_OR_NULL(memory->dev))
 		memory_unplug(memory);
 	pmu_unregister_all(THIS_MODULE);

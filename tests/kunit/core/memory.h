@@ -9,6 +9,7 @@
 
 #include <kunit/test.h>
 #include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/threads.h>
 
 #include <pmu/core.h>
@@ -46,6 +47,7 @@ struct memory {
 	unsigned int free_ms;		/* how long event_free takes */
 	u64 max_rate;
 	unsigned int engaged_at_init;	/* boxes that were on when an event came */
+	struct cpumask online;		/* CPUs that were, and are again after memory_destroy() */
 	bool gone;
 	bool asleep;
 	unsigned int misuse;		/* verbs called when they must not be */
@@ -66,7 +68,6 @@ static inline struct perf_event *memory_open(int cpu, struct task_struct *task)
 /* An online CPU that is not the first, and that a suite may take offline; or -1. */
 int memory_second_cpu(void);
 
-/* A CPU that is offline at the end of a case is brought back by memory_destroy(). */
 static inline void take_offline(struct kunit *test, int cpu)
 {
 	KUNIT_ASSERT_EQ(test, remove_cpu(cpu), 0);

@@ -599,6 +599,29 @@ static void event_is_parked_at_the_end_of_the_move(struct kunit *test)
 	perf_event_release_kernel(pair.event);
 }
 
+/* An event that perf did not move in time is taken out on the old CPU, which must not stop it. */
+static void event_is_taken_out_behind_the_move(struct kunit *test)
+{
+	struct pair pair = open_on_a_pair(test);
+	struct perf_event *event = open_to_park(test, &pair);
+
+	stops = 0;
+	memory->ops.stop = count_stop;
+	take_offline(test, pair.owner);
+	bring_back(test, pair.owner);
+	KUNIT_EXPECT_EQ(test, pair.event->cpu, pair.heir);
+	smp_call_function_single(pair.owner, park, event, 1);
+	KUNIT_EXPECT_EQ(test, stops, 0U);
+	smp_call_function_single(pair.owner, add_here, event, 1);
+	KUNIT_EXPECT_FALSE(test, event->hw.state & PERF_HES_STOPPED);
+	smp_call_function_single(pair.owner, park, event, 1);
+	pair.box->raw += 5;
+	event->destroy(event);
+	KUNIT_EXPECT_EQ(test, stops, 1U);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 5LL);
+	perf_event_release_kernel(pair.event);
+}
+
 static struct kunit_case move_cases[] = {
 	KUNIT_CASE_SLOW(heir_counts_on),
 	KUNIT_CASE_SLOW(heir_polls),
@@ -613,6 +636,7 @@ static struct kunit_case move_cases[] = {
 	KUNIT_CASE_SLOW(sibling_does_not_wait_for_a_move),
 	KUNIT_CASE_SLOW(parked_event_is_freed_during_the_move),
 	KUNIT_CASE_SLOW(event_is_parked_at_the_end_of_the_move),
+	KUNIT_CASE_SLOW(event_is_taken_out_behind_the_move),
 	{ }
 };
 
