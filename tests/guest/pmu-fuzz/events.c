@@ -65,11 +65,15 @@ static unsigned long pick_flags(const struct call *call)
 	return call->event >> 24 & 0xf;
 }
 
-/* An event of the kernel's own stands beside ours now and then, as leader or in the group. */
+/*
+ * An event of the kernel's own stands beside ours now and then, as leader or in the group. Not in the group where CPUs go:
+ * perf lets it join a leader that it has taken out, and then uses memory that is freed (Documentation/findings.md).
+ */
 int open_event(const struct call *call)
 {
 	unsigned int at = nr_now ? call->pmu % nr_now : 0;
 	union attr event = call->attr;
+	int group = pick_group(call);
 
 	event.attr.type = nr_now ? (unsigned int)now[at].type : 0;
 	if (call->event % 16 == 0) {
@@ -77,9 +81,11 @@ int open_event(const struct call *call)
 		event.attr.size = sizeof(event.attr);
 		event.attr.type = PERF_TYPE_SOFTWARE;
 		event.attr.config = PERF_COUNT_SW_DUMMY;
+		if (cpus.n)
+			group = -1;
 	}
-	return syscall(SYS_perf_event_open, &event, pick_pid(call), pick_cpu(call, nr_now ? now[at].cpu : 0),
-		       pick_group(call), pick_flags(call));
+	return syscall(SYS_perf_event_open, &event, pick_pid(call), pick_cpu(call, nr_now ? now[at].cpu : 0), group,
+		       pick_flags(call));
 }
 
 /* What one process of root has opened, and not its children, to be counted when all are gone. */
