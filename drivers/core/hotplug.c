@@ -188,11 +188,7 @@ static void pmu_box_finish_move(void *data)
 	struct pmu_box *box = data;
 
 	WRITE_ONCE(box->migrating, false);
-	/* Events that perf did not schedule again, because of multiplexing, have to stop. */
-	box->disabled = true;
-	pmu_box_evict_parked(box, NULL);
-	box->disabled = false;
-	pmu_box_thaw(box);
+	pmu_box_stop_parked(box);
 }
 
 /*
@@ -210,11 +206,11 @@ static void pmu_box_migrate(struct pmu_box *box, int from, int to)
 	pmu_box_move_events(box, from, to);
 	/*
 	 * Events may come to the old CPU after the others have left it. Those that still count
-	 * move while the box migrates, or they would stop there. Those that wait may come later.
+	 * move while the box migrates, or its end would stop them. Those that wait may come later.
 	 */
 	pmu_box_move_events(box, from, to);
 	smp_call_function_single(to, pmu_box_finish_move, box, 1);
-	/* What perf did there before it could see that is seen from here on. */
+	/* Whatever perf did there before it could see that the move has ended is done. */
 	smp_call_function_single(from, pmu_box_pass_by, NULL, 1);
 	pmu_box_move_events(box, from, to);
 	/* That may have parked events, too. */
@@ -255,6 +251,7 @@ static void pmu_box_retire(void *data)
 	struct pmu_box *box = data;
 
 	box->leaving = true;
+	pmu_box_stop_parked(box);
 	pmu_box_left(&box->left);
 }
 
@@ -288,7 +285,7 @@ static void pmu_box_admit(void *data)
 			continue;
 		}
 		ev->transit = PMU_TRANSIT_NONE;
-		/* As in pmu_box_evict_parked(). */
+		/* As in pmu_event_evict(). */
 		pmu_box_freeze(box);
 		pmu_event_start(ev->event, 0);
 	}
@@ -313,6 +310,7 @@ static void pmu_box_kill_local(void *data)
 	/* Fold what can still be read. A read of a device that is already gone fails. */
 	if (!pmu_box_is_idle(box) && !box->asleep)
 		pmu_box_fold(box);
+	pmu_box_stop_parked(box);
 	pmu_box_disengage(box);
 	WRITE_ONCE(box->engaged, false);
 	WRITE_ONCE(box->dead, true);

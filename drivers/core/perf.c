@@ -288,13 +288,26 @@ static void pmu_event_evict(struct pmu_event *ev)
 }
 
 /* On the new owner: stop the events that are parked, but not those that are @spared. */
-void pmu_box_evict_parked(struct pmu_box *box, bool (*spared)(const struct pmu_event *ev))
+static void pmu_box_evict_parked(struct pmu_box *box,
+				 bool (*spared)(const struct pmu_event *ev))
 {
 	struct pmu_event *ev, *next;
 
 	list_for_each_entry_safe(ev, next, &box->active, active)
 		if (!spared || !spared(ev))
 			pmu_event_evict(ev);
+}
+
+/*
+ * On the owner, at the end of a move and before the box loses its owner: stop all that are parked.
+ * perf may not have scheduled them again, because of multiplexing.
+ */
+void pmu_box_stop_parked(struct pmu_box *box)
+{
+	box->disabled = true;
+	pmu_box_evict_parked(box, NULL);
+	box->disabled = false;
+	pmu_box_thaw(box);
 }
 
 static void pmu_event_settle_local(void *data)
@@ -319,10 +332,10 @@ void pmu_event_settle(struct pmu_event *ev)
 		return;
 	mutex_lock(&pmu_boxes_mutex);
 	/*
-	 * The move may have ended meanwhile. If not, the box has an owner, which keeps it as long
-	 * as the mutex is held.
+	 * The owner may have stopped it meanwhile: pmu_box_stop_parked(). If not, the box has one,
+	 * and keeps it as long as the mutex is held.
 	 */
-	if (READ_ONCE(ev->transit) != PMU_TRANSIT_NONE)
+	if (smp_load_acquire(&ev->transit) != PMU_TRANSIT_NONE)
 		WARN_ON_ONCE(smp_call_function_single(ev->box->cpu, pmu_event_settle_local, ev, 1));
 	mutex_unlock(&pmu_boxes_mutex);
 }

@@ -100,7 +100,7 @@ enum pmu_tasks { PMU_TASKS_NEVER, PMU_TASKS_TOO, PMU_TASKS_ONLY };
 enum pmu_transit {
 	PMU_TRANSIT_NONE,
 	PMU_TRANSIT_OUT,	/* perf took it out, and may put it back soon: it keeps counting */
-	PMU_TRANSIT_PARKED,	/* its context moves to another CPU: it keeps counting */
+	PMU_TRANSIT_PARKED,	/* perf took it out where its box is no more: it keeps counting */
 	PMU_TRANSIT_EVICTED,	/* it was parked, and just loses its counter */
 	PMU_TRANSIT_WAITING,	/* perf put it on a CPU that the box is leaving: it counts later */
 };

@@ -599,26 +599,65 @@ static void event_is_parked_at_the_end_of_the_move(struct kunit *test)
 	perf_event_release_kernel(pair.event);
 }
 
-/* An event that perf did not move in time is taken out on the old CPU, which must not stop it. */
-static void event_is_taken_out_behind_the_move(struct kunit *test)
+/* An event that perf did not move in time, and takes out on the old CPU when the move is over. */
+static struct perf_event *park_behind_the_move(struct kunit *test, const struct pair *pair)
 {
-	struct pair pair = open_on_a_pair(test);
-	struct perf_event *event = open_to_park(test, &pair);
+	struct perf_event *event = open_to_park(test, pair);
 
 	stops = 0;
 	memory->ops.stop = count_stop;
-	take_offline(test, pair.owner);
-	bring_back(test, pair.owner);
-	KUNIT_EXPECT_EQ(test, pair.event->cpu, pair.heir);
-	smp_call_function_single(pair.owner, park, event, 1);
+	take_offline(test, pair->owner);
+	bring_back(test, pair->owner);
+	KUNIT_EXPECT_EQ(test, pair->event->cpu, pair->heir);
+	smp_call_function_single(pair->owner, park, event, 1);
 	KUNIT_EXPECT_EQ(test, stops, 0U);
+	pair->box->raw += 5;
+	return event;
+}
+
+/* The old CPU must not stop it, and may have it back. */
+static void event_is_taken_out_behind_the_move(struct kunit *test)
+{
+	struct pair pair = open_on_a_pair(test);
+	struct perf_event *event = park_behind_the_move(test, &pair);
+
 	smp_call_function_single(pair.owner, add_here, event, 1);
-	KUNIT_EXPECT_FALSE(test, event->hw.state & PERF_HES_STOPPED);
+	KUNIT_EXPECT_EQ(test, (int)pmu_event_of(event)->transit, (int)PMU_TRANSIT_NONE);
 	smp_call_function_single(pair.owner, park, event, 1);
-	pair.box->raw += 5;
 	event->destroy(event);
 	KUNIT_EXPECT_EQ(test, stops, 1U);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 5LL);
+	perf_event_release_kernel(pair.event);
+}
+
+/* Without an owner the box has nobody who could stop it. */
+static void parked_event_stops_before_the_device_goes(struct kunit *test)
+{
+	struct pair pair = open_on_a_pair(test);
+	struct perf_event *event = park_behind_the_move(test, &pair);
+
+	memory_unplug(memory);
+	KUNIT_EXPECT_EQ(test, stops, 1U);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 5LL);
+	event->destroy(event);
+	perf_event_release_kernel(pair.event);
+}
+
+static void parked_event_stops_before_the_last_cpu_goes(struct kunit *test)
+{
+	struct pair pair = open_on_a_pair(test);
+	struct perf_event *event = park_behind_the_move(test, &pair);
+	int cpu;
+
+	for_each_cpu(cpu, topology_core_cpumask(pair.heir))
+		if (cpu != pair.heir)
+			take_offline(test, cpu);
+	take_offline(test, pair.heir);
+	/* Both: this one, and that which perf takes down with the CPU. */
+	KUNIT_EXPECT_EQ(test, stops, 2U);
+	KUNIT_EXPECT_FALSE(test, pair.box->engaged);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 5LL);
+	event->destroy(event);
 	perf_event_release_kernel(pair.event);
 }
 
@@ -637,6 +676,8 @@ static struct kunit_case move_cases[] = {
 	KUNIT_CASE_SLOW(parked_event_is_freed_during_the_move),
 	KUNIT_CASE_SLOW(event_is_parked_at_the_end_of_the_move),
 	KUNIT_CASE_SLOW(event_is_taken_out_behind_the_move),
+	KUNIT_CASE_SLOW(parked_event_stops_before_the_device_goes),
+	KUNIT_CASE_SLOW(parked_event_stops_before_the_last_cpu_goes),
 	{ }
 };
 
