@@ -161,6 +161,7 @@ bool pmu_box_usable(const struct pmu_box *box);
 void pmu_event_note_leader(struct pmu_event *ev);
 void pmu_event_start(struct perf_event *event, int flags);
 void pmu_event_remove(struct pmu_event *ev);
+void pmu_box_evict_parked(struct pmu_box *box, bool (*spared)(const struct pmu_event *ev));
 void pmu_box_stop_parked(struct pmu_box *box);
 void pmu_event_settle(struct pmu_event *ev);
 

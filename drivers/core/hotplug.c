@@ -310,7 +310,8 @@ static void pmu_box_kill_local(void *data)
 	/* Fold what can still be read. A read of a device that is already gone fails. */
 	if (!pmu_box_is_idle(box) && !box->asleep)
 		pmu_box_fold(box);
-	pmu_box_stop_parked(box);
+	/* What this freezes stays so: a box that could not be engaged must not be thawed. */
+	pmu_box_evict_parked(box, NULL);
 	pmu_box_disengage(box);
 	WRITE_ONCE(box->engaged, false);
 	WRITE_ONCE(box->dead, true);

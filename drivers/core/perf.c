@@ -287,9 +287,8 @@ static void pmu_event_evict(struct pmu_event *ev)
 	smp_store_release(&ev->transit, PMU_TRANSIT_NONE);
 }
 
-/* On the new owner: stop the events that are parked, but not those that are @spared. */
-static void pmu_box_evict_parked(struct pmu_box *box,
-				 bool (*spared)(const struct pmu_event *ev))
+/* On the owner: stop the events that are parked, but not those that are @spared. */
+void pmu_box_evict_parked(struct pmu_box *box, bool (*spared)(const struct pmu_event *ev))
 {
 	struct pmu_event *ev, *next;
 
@@ -332,7 +331,7 @@ void pmu_event_settle(struct pmu_event *ev)
 		return;
 	mutex_lock(&pmu_boxes_mutex);
 	/*
-	 * The owner may have stopped it meanwhile: pmu_box_stop_parked(). If not, the box has one,
+	 * The owner may have stopped it meanwhile: pmu_box_evict_parked(). If not, the box has one,
 	 * and keeps it as long as the mutex is held.
 	 */
 	if (smp_load_acquire(&ev->transit) != PMU_TRANSIT_NONE)
