@@ -87,6 +87,13 @@ compile HAVE_CPU_PMU_CONTEXT "pmu.cpu_pmu_context, 6.2" "$@" <<-EOT
 	{ return per_cpu_ptr(pmu->cpu_pmu_context, cpu)->epc.nr_events; }
 EOT
 
+compile HAVE_TASK_CONTEXTS "task_struct.perf_event_ctxp[], before 6.2" "$@" <<-EOT
+	#include <linux/perf_event.h>
+	struct pmu *conftest(struct task_struct *task);
+	struct pmu *conftest(struct task_struct *task)
+	{ return task->perf_event_ctxp[perf_sw_context]->pmu; }
+EOT
+
 compile HAVE_TOPOLOGY_MAX_DIES "topology_max_dies_per_package(), 6.9" "$@" <<-EOT
 	#include <linux/topology.h>
 	int conftest(void); int conftest(void) { return topology_max_dies_per_package(); }

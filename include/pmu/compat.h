@@ -293,6 +293,14 @@ static inline u64 pmu_attr_further_config(const struct perf_event_attr *attr)
 #endif
 
 /*
+ * Before 6.2 a task has a context for the events of all PMUs of a kind. It refers to one of these.
+ */
+#ifdef HAVE_TASK_CONTEXTS
+#define pmu_task_context(pmu, task)	READ_ONCE((task)->perf_event_ctxp[(pmu)->task_ctx_nr])
+#define pmu_context_pmu(ctx)		((ctx)->pmu)
+#endif
+
+/*
  * Functions that only KUnit suites call from outside: static, unless the suites are built. The
  * kernel's header goes by the kernel's CONFIG_KUNIT, which distributions may set: use it only for a
  * build with suites.

@@ -14,7 +14,9 @@
 #include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/perf_event.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/smp.h>
 
 #include <pmu/compat.h>
@@ -351,6 +353,55 @@ static inline void pmu_event_lost(struct perf_event *event, u64 samples)
 }
 
 /**
+ * pmu_leave_context() - have a task's context refer to perf's own PMU instead of one that may go.
+ * @pmu: the PMU
+ * @ctx: the context; NULL if an event has none
+ *
+ * Before 6.2, a task has one context for the events of all PMUs like this one. It refers to the PMU
+ * whose event it was made for, until perf next schedules it. The context stays when that event is
+ * closed, and perf looks at that PMU when it schedules the task or ends it. So have it refer to the
+ * PMU that perf sets when it schedules a context, which stays.
+ *
+ * Context: interrupts on, no lock of the context held.
+ */
+static inline void pmu_leave_context(struct pmu *pmu, struct perf_event_context *ctx)
+{
+#ifdef HAVE_TASK_CONTEXTS
+	struct pmu *own;
+
+	if (!ctx || !pmu_contexts_are_shared(pmu))
+		return;
+	own = pmu_context_pmu(pmu_context_of(pmu, cpumask_first(cpu_possible_mask)));
+	raw_spin_lock_irq(&ctx->lock);
+	if (pmu_context_pmu(ctx) == pmu)
+		pmu_context_pmu(ctx) = own;
+	raw_spin_unlock_irq(&ctx->lock);
+#endif
+}
+
+/**
+ * pmu_leave_tasks() - pmu_leave_context() for the contexts of all tasks.
+ * @pmu: the PMU, whose events are all closed, and which is still registered
+ *
+ * An open that fails makes a context as well, but no event is ever in that.
+ *
+ * Context: process context.
+ */
+static inline void pmu_leave_tasks(struct pmu *pmu)
+{
+#ifdef HAVE_TASK_CONTEXTS
+	struct task_struct *process, *task;
+
+	if (!pmu_contexts_are_shared(pmu))
+		return;
+	rcu_read_lock();
+	for_each_process_thread(process, task)
+		pmu_leave_context(pmu, pmu_task_context(pmu, task));
+	rcu_read_unlock();
+#endif
+}
+
+/**
  * pmu_unregister() - unregister a PMU whose events are all closed.
  * @pmu: the PMU
  *
@@ -368,6 +419,7 @@ static inline void pmu_unregister(struct pmu *pmu)
 	bool again;
 	int cpu;
 
+	pmu_leave_tasks(pmu);
 	for_each_possible_cpu(cpu) {
 		typeof(pmu_cpu_context_of(pmu, cpu)) context = pmu_cpu_context_of(pmu, cpu);
 

@@ -62,6 +62,10 @@ def sched_exit(*types):
                                f"TP_ARGS({', '.join(names)}));"))
 
 
+def both(*edits):
+    return lambda copy: [edit(copy) for edit in edits]
+
+
 @dataclass(frozen=True)
 class Difference:
     name: str
@@ -122,6 +126,10 @@ DIFFERENCES = (
         (r"(struct perf_cpu_context \{)",
          r"\1\n\traw_spinlock_t hrtimer_lock;\n\tstruct hrtimer hrtimer;\n\tunsigned int hrtimer_active;")), ("pmu_context_events",),
         {"HAVE_CPU_PMU_CONTEXT": False, "HAVE_CPU_PMU_CONTEXT_POINTER": False}),
+    flip("HAVE_TASK_CONTEXTS", True, "ppc64le", both(
+        substituted("include/linux/sched.h", (r"(struct perf_event_context\s+\*perf_event_ctxp);", r"\1[perf_nr_task_contexts];")),
+        substituted(PERF, (r"(struct perf_event_context \{)", r"\1\n\tstruct pmu *pmu;"))),
+        "pmu_leave_context", "pmu_unregister\\("),
     flip("HAVE_TOPOLOGY_MAX_DIES", False, "x86_64", substituted(
         "arch/x86/include/asm/topology.h", (r"\btopology_max_dies_per_package\b", "topology_max_die_per_package")),
         "topology_max_dies"),

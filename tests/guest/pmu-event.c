@@ -4,7 +4,7 @@
  * explains errors in prose and reads when it likes; tests want the errno and each value.
  *
  *   pmu-event [--cpu N] [--pid N] [--period N] [--group] [--groups-of N] [--pinned]
- *             [--disabled] [--manual] [--inherit] [--sigtrap] [--exclude-kernel]
+ *             [--disabled] [--manual] [--inherit] [--sigtrap] [--exclude-kernel] [--astray]
  *             [--user UID [--perfmon]] [--fifo] [--readers N] [--toggle] EVENT... [-x COMMAND]...
  *   pmu-event [OPTION]... --lines
  *
@@ -12,7 +12,8 @@
  *
  * --inherit: commands are counted as well, where --pid is 0; --sigtrap: with a signal for each
  * sample; --user: as this user, without privileges, or with CAP_PERFMON alone; --fifo: as a
- * real-time task, with its commands; --group: all events are one group; --groups-of: N each are.
+ * real-time task, with its commands; --group: all events are one group; --groups-of: N each are;
+ * --astray: groups are led by an event of the task with pid 1, so perf refuses the others.
  *
  * --readers: while commands run so many processes read the events, again and again. A count
  * that goes down, or that cannot be read, is an error. --toggle: one more disables the last event
@@ -64,7 +65,7 @@
 
 /* How events are opened. */
 struct options {
-	int cpu, pid, pinned, disabled, inherit, exclude_kernel, sigtrap;
+	int cpu, pid, pinned, disabled, inherit, exclude_kernel, sigtrap, astray;
 	unsigned long long period;
 };
 
@@ -303,7 +304,8 @@ static int open_event(struct events *events, char *text, const struct options *o
 	event.attr.sigtrap = options->sigtrap;
 	event.attr.remove_on_exec = options->sigtrap;
 	event.attr.read_format = events->group ? PERF_FORMAT_GROUP : 0;
-	fd = syscall(SYS_perf_event_open, &event, options->pid, options->cpu,
+	fd = syscall(SYS_perf_event_open, &event,
+		     options->astray && !sibling ? 1 : options->pid, options->cpu,
 		     sibling ? events->fd[events->n - events->n % events->group] : -1, 0);
 	if (fd < 0) {
 		puts(strerrorname_np(errno));
@@ -383,6 +385,7 @@ static int run_lines(struct events *events, const struct options *options)
 {
 	static char line[8 * ATTR_TEXT];
 
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	while (fgets(line, sizeof(line), stdin)) {
 		if (!strchr(line, '\n'))
 			die("a line is too long, or has no end:", line);
@@ -422,6 +425,7 @@ static int take_option(struct request *request, int option)
 	case 'd': request->how.disabled = 1; break;
 	case 'm': request->events.manual = 1; break;
 	case 'h': request->how.inherit = 1; break;
+	case 'y': request->how.astray = 1; break;
 	case 't': request->how.sigtrap = 1; break;
 	case 'u': request->user = atoi(optarg); break;
 	case 'f': request->perfmon = 1; break;
@@ -441,6 +445,7 @@ static int take_options(struct request *request, int argc, char **argv)
 		{ "period", required_argument, NULL, 's' }, { "group", no_argument, NULL, 'g' },
 		{ "pinned", no_argument, NULL, 'i' }, { "disabled", no_argument, NULL, 'd' },
 		{ "manual", no_argument, NULL, 'm' }, { "inherit", no_argument, NULL, 'h' },
+		{ "astray", no_argument, NULL, 'y' },
 		{ "sigtrap", no_argument, NULL, 't' },
 		{ "user", required_argument, NULL, 'u' }, { "perfmon", no_argument, NULL, 'f' },
 		{ "exclude-kernel", no_argument, NULL, 'k' }, { "lines", no_argument, NULL, 'l' },
