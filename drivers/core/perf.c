@@ -326,16 +326,25 @@ static void pmu_event_settle_local(void *data)
  */
 void pmu_event_settle(struct pmu_event *ev)
 {
+	bool parked;
+
 	/* Pairs with pmu_event_evict(). */
 	if (smp_load_acquire(&ev->transit) == PMU_TRANSIT_NONE)
 		return;
 	mutex_lock(&pmu_boxes_mutex);
 	/*
 	 * The owner may have stopped it meanwhile: pmu_box_evict_parked(). If not, the box has one,
-	 * and keeps it as long as the mutex is held.
+	 * and keeps it as long as the mutex is held. If the event was parked as the device went,
+	 * there is no owner, and no verb is called. This pairs as above.
 	 */
-	if (smp_load_acquire(&ev->transit) != PMU_TRANSIT_NONE)
+	parked = smp_load_acquire(&ev->transit) != PMU_TRANSIT_NONE;
+	if (parked && ev->box->dead) {
+		local_irq_disable();
+		pmu_event_settle_local(ev);
+		local_irq_enable();
+	} else if (parked) {
 		WARN_ON_ONCE(smp_call_function_single(ev->box->cpu, pmu_event_settle_local, ev, 1));
+	}
 	mutex_unlock(&pmu_boxes_mutex);
 }
 

@@ -567,11 +567,16 @@ static void parked_event_is_freed_during_the_move(struct kunit *test)
 	perf_event_release_kernel(pair.event);
 }
 
+static void park_the_first(void)
+{
+	WRITE_ONCE(pmu_event_of(parked.event)->transit, PMU_TRANSIT_PARKED);
+}
+
 /* The other CPU parks the first event, as the new owner stops the second, which comes after it. */
 static void park_the_other(struct pmu_box *box, struct pmu_event *ev, int idx)
 {
 	if (!stops++)
-		WRITE_ONCE(pmu_event_of(parked.event)->transit, PMU_TRANSIT_PARKED);
+		park_the_first();
 }
 
 /* The old owner saw that the box was moving, but by now it is no more. */
@@ -643,6 +648,28 @@ static void parked_event_stops_before_the_device_goes(struct kunit *test)
 	perf_event_release_kernel(pair.event);
 }
 
+/*
+ * The old CPU parks an event when the device goes, after the parked have been stopped. It takes
+ * another one out when that has been freed.
+ */
+static void event_is_parked_as_the_device_goes(struct kunit *test)
+{
+	struct pair pair = open_on_a_pair(test);
+	struct perf_event *second;
+
+	parked.event = open_to_park(test, &pair);
+	second = park_behind_the_move(test, &pair);
+	smp_call_function_single(pair.owner, add_here, second, 1);
+	pair.box->disengaging = park_the_first;
+	memory_unplug(memory);
+	KUNIT_EXPECT_EQ(test, (int)pmu_event_of(parked.event)->transit, (int)PMU_TRANSIT_PARKED);
+	parked.event->destroy(parked.event);
+	smp_call_function_single(pair.owner, park, second, 1);
+	second->destroy(second);
+	KUNIT_EXPECT_EQ(test, stops, 0U);
+	perf_event_release_kernel(pair.event);
+}
+
 static void parked_event_stops_before_the_last_cpu_goes(struct kunit *test)
 {
 	struct pair pair = open_on_a_pair(test);
@@ -682,6 +709,7 @@ static struct kunit_case move_cases[] = {
 	KUNIT_CASE_SLOW(event_is_parked_at_the_end_of_the_move),
 	KUNIT_CASE_SLOW(event_is_taken_out_behind_the_move),
 	KUNIT_CASE_SLOW(parked_event_stops_before_the_device_goes),
+	KUNIT_CASE_SLOW(event_is_parked_as_the_device_goes),
 	KUNIT_CASE_SLOW(parked_event_stops_before_the_last_cpu_goes),
 	{ }
 };
