@@ -335,7 +335,7 @@ void pmu_event_settle(struct pmu_event *ev)
 	/*
 	 * The owner may have stopped it meanwhile: pmu_box_evict_parked(). If not, the box has one,
 	 * and keeps it as long as the mutex is held. If the event was parked as the device went,
-	 * there is no owner, and no verb is called. This pairs as above.
+	 * there is no owner, and the device is not touched. This pairs as above.
 	 */
 	parked = smp_load_acquire(&ev->transit) != PMU_TRANSIT_NONE;
 	if (parked && ev->box->dead) {

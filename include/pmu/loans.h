@@ -383,7 +383,9 @@ static inline void pmu_leave_context(struct pmu *pmu, struct perf_event_context 
  * pmu_leave_tasks() - pmu_leave_context() for the contexts of all tasks.
  * @pmu: the PMU, whose events are all closed, and which is still registered
  *
- * An open that fails makes a context as well, but no event is ever in that.
+ * An open that fails makes a context as well, but no event is ever in that. A task that is forked
+ * meanwhile is missed: it has such a context if its parent has, with an event of perf's own in it,
+ * and was not scheduled since.
  *
  * Context: process context.
  */
