@@ -119,45 +119,41 @@ int pmu_box_pick_cpu(const struct pmu_box *box, int leaving)
 	return found;
 }
 
-static bool pmu_event_has_failed(const struct perf_event *event)
+static bool pmu_event_is_ours(const struct perf_event *event)
 {
 	/* Events of other PMUs in a group with ours move too. */
-	return event->pmu->event_init == pmu_event_init && pmu_event_of(event)->failed;
+	return event->pmu->event_init == pmu_event_init;
 }
 
-/*
- * When perf moves an event it switches it on (__perf_pmu_install_event()), unless the event is in
- * error state. So an event that is off is put into error state while it moves. If the user enables
- * it meanwhile, perf ends that state first, and nothing is put back. An event that has failed stays
- * in error state. @off has the events that were off.
- *
- * pmu_context_call() holds the context's mutex, as perf does from where it sees that an event is
- * off until it has enabled it. In between, the event must not go to error state: perf would not
- * enable it then.
- */
-static void pmu_event_off_to_error(struct perf_event *event, void *off)
+/* @others has the events of other PMUs that were off. */
+static void pmu_event_off_to_error(struct perf_event *event, void *others)
 {
-	if (!pmu_event_has_failed(event) &&
-	    pmu_swap_state(event, PERF_EVENT_STATE_OFF, PERF_EVENT_STATE_ERROR) &&
-	    xa_is_err(xa_store(off, (unsigned long)event, event, GFP_KERNEL)))
+	if (pmu_event_is_ours(event))
+		pmu_event_look(event, pmu_event_spare);
+	else if (pmu_swap_state(event, PERF_EVENT_STATE_OFF, PERF_EVENT_STATE_ERROR) &&
+		 xa_is_err(xa_store(others, (unsigned long)event, event, GFP_KERNEL)))
 		pmu_swap_state(event, PERF_EVENT_STATE_ERROR, PERF_EVENT_STATE_OFF);
 }
 
-static void pmu_event_error_to_off(struct perf_event *event, void *off)
+static void pmu_event_error_to_off(struct perf_event *event, void *others)
 {
-	if (xa_erase(off, (unsigned long)event) && !pmu_event_has_failed(event))
+	if (pmu_event_is_ours(event))
+		pmu_event_look(event, pmu_event_unspare);
+	else if (xa_erase(others, (unsigned long)event))
 		pmu_swap_state(event, PERF_EVENT_STATE_ERROR, PERF_EVENT_STATE_OFF);
 }
 
 static void pmu_box_move_events(struct pmu_box *box, int from, int to)
 {
-	struct pmu *pmu = &box->pd->pmu;
+	struct pmu_dev *pd = box->pd;
+	struct pmu *pmu = &pd->pmu;
 	int most = pmu_context_events(pmu, from);
-	struct xarray off;
+	struct xarray others;
 
 	if (!most)
 		return;
-	xa_init(&off);
+	xa_init(&others);
+	pmu_dev_begin_looks(pd, from);
 	/*
 	 * From 6.2 ("perf: Rewrite core context handling") until it was fixed, a call moves only
 	 * one group: it looks for the next one from the one that it has just taken out of the tree.
@@ -166,20 +162,16 @@ static void pmu_box_move_events(struct pmu_box *box, int from, int to)
 	 * opened meanwhile.
 	 */
 	for (most *= 2; most > 0; most--) {
-		pmu_context_call(pmu, from, pmu_event_off_to_error, &off);
+		pmu_context_call(pmu, from, pmu_event_off_to_error, &others);
 		perf_pmu_migrate_context(pmu, from, to);
+		pmu_context_call(pmu, to, pmu_event_error_to_off, &others);
 		if (!pmu_context_events(pmu, from))
 			break;
 	}
-	pmu_context_call(pmu, to, pmu_event_error_to_off, &off);
+	pmu_dev_end_looks(pd);
 	/* Some events may not have moved, if others were opened meanwhile. */
-	pmu_context_call(pmu, from, pmu_event_error_to_off, &off);
-	xa_destroy(&off);
-}
-
-/* Runs on the old owner, so not within one of perf's callbacks there. */
-static void pmu_box_pass_by(void *data)
-{
+	pmu_context_call(pmu, from, pmu_event_error_to_off, &others);
+	xa_destroy(&others);
 }
 
 /* Runs on the new owner at the end of a migration. */
@@ -211,7 +203,7 @@ static void pmu_box_migrate(struct pmu_box *box, int from, int to)
 	pmu_box_move_events(box, from, to);
 	smp_call_function_single(to, pmu_box_finish_move, box, 1);
 	/* Whatever perf did there before it could see that the move has ended is done. */
-	smp_call_function_single(from, pmu_box_pass_by, NULL, 1);
+	pmu_wait_for_callbacks(from);
 	pmu_box_move_events(box, from, to);
 	/* That may have parked events, too. */
 	smp_call_function_single(to, pmu_box_finish_move, box, 1);

@@ -371,6 +371,7 @@ static int pmu_event_add(struct perf_event *event, int flags)
 	struct pmu_event *ev = pmu_event_of(event);
 	int err = -ENODEV;
 
+	ev->off = false;
 	pmu_event_note_leader(ev);
 	if (ev->transit == PMU_TRANSIT_OUT) {
 		ev->transit = PMU_TRANSIT_NONE;
@@ -415,6 +416,7 @@ static void pmu_event_del(struct perf_event *event, int flags)
 	struct pmu_event *ev = pmu_event_of(event);
 	struct pmu_box *box = ev->box;
 
+	pmu_event_taken_out(ev);
 	if (ev->transit == PMU_TRANSIT_WAITING) {
 		ev->transit = PMU_TRANSIT_NONE;
 	} else if (pmu_event_is_behind(ev)) {
@@ -497,10 +499,13 @@ static void pmu_disable(struct pmu *pmu)
 
 static void pmu_enable(struct pmu *pmu)
 {
-	struct pmu_box *box = *this_cpu_ptr(to_pmu_dev(pmu)->owned);
+	struct pmu_dev *pd = to_pmu_dev(pmu);
+	struct pmu_box *box = *this_cpu_ptr(pd->owned);
 
-	if (!box)
+	if (!box) {
+		pmu_dev_enabled(pd);
 		return;
+	}
 	pmu_box_remove_out(box);
 	box->disabled = false;
 	pmu_box_thaw(box);

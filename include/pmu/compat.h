@@ -274,6 +274,7 @@ static inline u64 pmu_attr_further_config(const struct perf_event_attr *attr)
 #define pmu_context_has(context, event)	((event)->pmu_ctx == (context))
 #define pmu_event_context(event)	((event)->pmu_ctx)
 #define pmu_contexts_are_shared(pmu)	false
+#define pmu_enable_follows_off		true
 /* Since 6.15, a context that was ever used keeps one reference for its PMU. */
 #ifdef HAVE_CPU_PMU_CONTEXT_POINTER
 #define pmu_context_own_refs		1
@@ -290,6 +291,7 @@ static inline u64 pmu_attr_further_config(const struct perf_event_attr *attr)
 /* One reference is the context's own. */
 #define pmu_context_ref_count(context)	((int)refcount_read(&(context)->refcount) - 1)
 #define pmu_contexts_are_shared(pmu)	((pmu)->task_ctx_nr != perf_invalid_context)
+#define pmu_enable_follows_off		false
 #endif
 
 /*
