@@ -110,6 +110,7 @@ class Outcome:
     out: str = ""           # what the command wrote, where nobody was given it as it came
     err: str = ""
     seconds: float = 0
+    watch: object = None    # a ktap.Stopwatch of its tests, if it had turns
 
 
 def _parameters(guest, module):
@@ -497,7 +498,7 @@ def run_in_turn(guests):
         ended[-1].status = end or DIED
     for guest, turn in zip(guests, ended):
         outcome = _judge(guest, turn.log, DIED if turn.status is None else turn.status)
-        outcome.out, outcome.err, outcome.seconds = turn.out, turn.err, turn.seconds
+        outcome.out, outcome.err, outcome.seconds, outcome.watch = turn.out, turn.err, turn.seconds, turn.watch
         outcomes.append(outcome)
         if outcome.status in LOST:
             break

@@ -418,9 +418,11 @@ def excerpt(log):
     return lines[first:first + LOG_LINES]
 
 
-def judge(job, status, output, errors, log=""):
-    """The results of a job that ended with @status."""
+def judge(job, status, output, errors, log="", watch=None):
+    """The results of a job that ended with @status; @watch: a ktap.Stopwatch that heard its output as it came."""
     results = ktap.results(output)
+    if watch:
+        watch.tell(results)
     lost = job.guest and status in guest.LOST
     # If only some cases were selected, a suite without any of them has no results.
     if job.select and not status and "KTAP version" not in output:

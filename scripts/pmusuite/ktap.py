@@ -5,6 +5,7 @@ import re
 import sys
 import textwrap
 import threading
+import time
 import types
 from dataclasses import dataclass, field
 
@@ -12,6 +13,7 @@ from . import linux_tools
 
 OK, FAILED, SKIPPED = "ok", "FAIL", "skip"
 SHOWN = "| "    # a note that begins with it is for people even if nothing failed
+RESULT = re.compile(r"(?:not )?ok \d+ (?:- )?([^#]*)")
 
 
 @dataclass
@@ -19,6 +21,29 @@ class Result:
     status: str
     name: str
     notes: list = field(default_factory=list)   # lines: diagnostics, or why it was skipped
+    seconds: float = 0      # that the test took, where its line came when it had ended
+
+
+class Stopwatch:
+    """How long each test takes, given the lines of a KTAP document as they come: from the result before to its own."""
+    def __init__(self, clock=time.monotonic):
+        self.took, self._clock, self._last = [], clock, clock()
+
+    def hear(self, line):
+        now = self._clock()
+        if match := RESULT.match(line):
+            self.took.append((match[1].strip(), now - self._last))
+        elif not line.startswith("KTAP version"):
+            return
+        self._last = now
+
+    def tell(self, results):
+        """Put the times into @results, which are in the order of their lines."""
+        left = self.took
+        for result in results:
+            if found := next((number for number, (name, _) in enumerate(left, 1) if name == result.name), None):
+                result.seconds = left[found - 1][1]
+                left = left[found:]
 
 
 class _Printer:

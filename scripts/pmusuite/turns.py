@@ -9,6 +9,8 @@ import secrets
 import time
 from dataclasses import dataclass
 
+from . import ktap
+
 
 @dataclass
 class Turn:
@@ -17,6 +19,7 @@ class Turn:
     log: str            # the kernel's; what it said when it booted is the first one's
     status: int         # None: it did not end
     seconds: float
+    watch: ktap.Stopwatch
 
 
 def _text(data):
@@ -30,11 +33,17 @@ class Turns:
         self.timeouts = timeouts
         self.output, self.err, self.status = bytearray(), bytearray(), bytearray()
         self.begun = [time.monotonic()]
+        self.watches, self._line = [ktap.Stopwatch()], b""
 
     def out(self, data):
         self.output.extend(data)
-        while len(self.begun) < len(self._parts(self.output)):
-            self.begun.append(time.monotonic())
+        *lines, self._line = (self._line + data).split(b"\n")
+        for line in lines:
+            self.watches[-1].hear(_text(line))
+            # The first mark is that of the first turn.
+            if line.startswith(self.token.encode()) and not line.endswith(b" 1"):
+                self.begun.append(time.monotonic())
+                self.watches.append(ktap.Stopwatch())
 
     def sinks(self):
         """What takes the guest's output, by port."""
@@ -57,5 +66,6 @@ class Turns:
         statuses = [int(line) for line in self.status.split()]
         ends = [*self.begun[1:], time.monotonic()]
         count = len(self.begun)
-        return [Turn(_text(out), _text(err), _text(part), status, end - begin) for out, err, part, status, begin, end
-                in zip(outs, errs + [b""] * count, logs + [b""] * count, statuses + [None] * count, self.begun, ends)]
+        return [Turn(_text(out), _text(err), _text(part), status, end - begin, watch)
+                for out, err, part, status, begin, end, watch in zip(
+                    outs, errs + [b""] * count, logs + [b""] * count, statuses + [None] * count, self.begun, ends, self.watches)]

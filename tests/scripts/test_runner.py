@@ -286,6 +286,14 @@ class Turns(unittest.TestCase):
         self.assertGreater(self.turns.time_left(started), 100)
         self.assertLessEqual(self.turns.time_left(started), 200)
 
+    def test_times_of_tests_are_those_of_their_turn(self):
+        self.mark(1)
+        self.turns.out(b"KTAP version 1\n1..2\nok 1 a\nok 2")
+        self.turns.out(b" b\n")
+        self.mark(2)
+        self.turns.out(b"KTAP version 1\n1..1\nok 1 a\n")
+        self.assertEqual([[name for name, _ in turn.watch.took] for turn in self.turns.ended(b"")], [["a", "b"], ["a"]])
+
     def test_building_a_kernel_takes_no_time_of_the_first(self):
         self.turns.begun[0] -= 1000
         self.assertGreater(self.turns.time_left(time.monotonic()), 90)
@@ -344,6 +352,20 @@ class Results(unittest.TestCase):
     def test_promised_results_that_did_not_come(self):
         self.assertEqual(outcome(ktap.results("KTAP version 1\n1..3\nok 1 a\n")),
                          [("ok", "a"), ("FAIL", "result 2 of 3 did not come"), ("FAIL", "result 3 of 3 did not come")])
+
+    def test_how_long_each_took(self):
+        now = 100
+        watch = ktap.Stopwatch(lambda: now)
+        lines = ["boot", "KTAP version 1", "1..4", "ok 1 a", "# noise", "ok 2 b # SKIP no such device", "not ok 3 - c d", "ok 4 e"]
+        for line, seconds in zip(lines, (7, 1, 0, 2, 1, 1, 3.5, 4)):
+            now += seconds
+            watch.hear(line)
+        text = "".join(f"{line}\n" for line in lines if line != "ok 4 e")      # lost: the others have theirs
+        self.assertEqual([(result.name, result.seconds) for result in ktap.results(text)], [
+            ("a", 0), ("b", 0), ("c d", 0), ("result 4 of 4 did not come", 0)])
+        results = ktap.results(text)
+        watch.tell(results)
+        self.assertEqual([result.seconds for result in results], [2, 2, 3.5, 0])
 
     def test_no_plan_no_results_too_many(self):
         for text in ("", "hello\n", "KTAP version 1\n", "KTAP version 1\n1..0\n", "KTAP version 1\nok 1 a\n",
