@@ -4,7 +4,7 @@
 # The ledger of two channels, while random calls are made on two others, which come and go as CPUs do, and S3.
 #
 # hostile: it goes by chance, and takes long
-# vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
+# vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --append no_console_suspend --timeout 1200
 . ./intel_imc/lib.sh
 . ./ledger.sh
 . ./at_once.sh
