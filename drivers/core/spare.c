@@ -5,13 +5,13 @@
  * that state while it moves. If the user enables it meanwhile, perf ends that state first, and
  * nothing is put back. An event that has failed stays in error state.
  *
- * perf holds the context's mutex from where it sees that an event is off until it has enabled it. In
- * between, the event must not go to error state: perf would not enable it then. The mutex cannot be
- * held until perf takes the events, which locks it itself. So a user who waited for it may switch an
- * event off in between. perf tells the core of that in pmu_enable(), before anybody can enable the
- * event again, or, if pmu_tells_of_off() says no, in del(). Then the event is not off yet, so it is
- * looked at as soon as perf is done with it. To switch it off and on again takes two system calls,
- * the second of which would have to be half done by then.
+ * perf holds the context's mutex from where it sees that an event is off until it has enabled it.
+ * In between, the event must not go to error state: perf would not enable it then. The mutex
+ * cannot be held until perf takes the events, which locks it itself. So a user who waited for it
+ * may switch an event off in between. perf tells the core of that in pmu_enable(), before anybody
+ * can enable the event again, or, if pmu_tells_of_off() says no, in del(). Then the event is not
+ * off yet, so it is looked at as soon as perf is done with it. To switch it off and on again takes
+ * two system calls, the second of which would have to be half done by then.
  *
  * All of this is called with ctx->lock, which protects @on and @off of an event.
  */

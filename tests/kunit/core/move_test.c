@@ -301,7 +301,8 @@ static void move_as_it_is_switched(struct kunit *test, const struct pair *pair,
 	between.what = what;
 	between.off = perf_open_attr(MEMORY_PMU, off, pair->owner, NULL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, between.off);
-	between.mover = between.user = NULL;
+	between.mover = NULL;
+	between.user = NULL;
 	init_completion(&between.locked);
 	pair->box->moving = have_both_wait;
 	take_offline(test, pair->owner);
