@@ -631,18 +631,26 @@ static raw_spinlock_t *lock_of_context(struct pmu *pmu)
 	return ctx ? &ctx->lock : NULL;
 }
 
-static void do_here(struct perf_event *event, void (*what)(struct perf_event *event, int flags))
+static void do_locked(struct perf_event *event, void (*what)(struct perf_event *event, int flags))
 {
 	struct pmu *pmu = event->pmu;
-	raw_spinlock_t *lock = lock_of_context(pmu);
 
-	if (lock)
-		raw_spin_lock(lock);
 	pmu->pmu_disable(pmu);
 	what(event, PERF_EF_START);
 	pmu->pmu_enable(pmu);
-	if (lock)
-		raw_spin_unlock(lock);
+}
+
+static void do_here(struct perf_event *event, void (*what)(struct perf_event *event, int flags))
+{
+	raw_spinlock_t *lock = lock_of_context(event->pmu);
+
+	if (!lock) {
+		do_locked(event, what);
+		return;
+	}
+	raw_spin_lock(lock);
+	do_locked(event, what);
+	raw_spin_unlock(lock);
 }
 
 static void add(struct perf_event *event, int flags)
