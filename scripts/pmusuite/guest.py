@@ -92,10 +92,13 @@ class Guest:
 
     def machine(self):
         """What cannot change while the guest runs: guests of the same machine can share it."""
-        built_in = self.arch.twin_initcall and self.driver == "in-tree"
         return (self.arch.name, self.kernel, self.models or (self.arch.default_model,), self.cpus, self.nodes, self.append,
-                self.allow_warn, built_in, self.has_suites(), self.tools, self.udev, self.ours, self.races, self.secure_boot,
-                self.enrolled, self.installed, self.icount)
+                self.allow_warn, self.wants_built_in(), self.has_suites(), self.tools, self.udev, self.ours, self.races,
+                self.secure_boot, self.enrolled, self.installed, self.icount)
+
+    def wants_built_in(self):
+        """Is the driver a part of the kernel, which begins before init does?"""
+        return bool(self.arch.twin_initcall) and self.driver == "in-tree"
 
     def has_suites(self):
         """A KUnit suite needs all of our modules built for it."""
@@ -193,7 +196,7 @@ def _kernel_arguments(guest, kernel, models):
         arguments.append("nokaslr")
     elif kernel.series in QUICK_SERIES and not guest.installed and not guest.secure_boot:
         arguments += [QUICK, *guest.arch.quick.split()]
-    if guest.arch.twin_initcall and guest.driver != "in-tree":
+    if guest.arch.twin_initcall and not guest.wants_built_in():
         arguments.append(f"initcall_blacklist={guest.arch.twin_initcall}")
     if guest.installed:
         command = " ".join(guest.command)
@@ -347,11 +350,18 @@ def _stands(guests, log):
     return STALL in log and not any(one.shell or one.gdb or one.allow_warn for one in guests)
 
 
-class _Console:
-    """A sink for the console, which knows whether the kernel fell silent on its way to init."""
+def _begins(guest):
+    """What the console shows before anything of @guest that is tested here may run."""
+    if guest.wants_built_in():
+        return BEGUN
+    return INSTALLED_INIT if guest.installed else INIT
 
-    def __init__(self, init=INIT, clock=time.monotonic):
-        self.log, self._init, self._clock, self._last = bytearray(), init, clock, clock()
+
+class _Console:
+    """A sink for the console, which knows whether what is tested began, and whether the kernel fell silent before."""
+
+    def __init__(self, begins=INIT, clock=time.monotonic):
+        self.log, self._begins, self._clock, self._last = bytearray(), begins, clock, clock()
         self._silent = self._heard = False
 
     def __call__(self, data):
@@ -359,31 +369,31 @@ class _Console:
         self.log += data
 
     def noting(self, sink):
-        """@sink, from whose first data on init has begun, whatever the console shows."""
+        """@sink, whose first data comes from what is tested, whatever the console shows."""
         def pass_on(data):
             self._heard = True
             sink(data)
         return pass_on
 
-    def init_began(self):
-        return self._heard or self._init in self.log
+    def began(self):
+        return self._heard or self._begins in self.log
 
     def silent(self):
         """Once it is, it remains so, whatever comes when its CPUs are looked at."""
-        self._silent |= BEGUN in self.log and not self.init_began() and self._clock() - self._last > SILENCE
+        self._silent |= BEGUN in self.log and not self.began() and self._clock() - self._last > SILENCE
         return self._silent
 
 
 def _failed_before_it_began(console, code, timed_out):
     """Did the emulator or firmware fail, where nothing that is tested here had begun?
 
-    Skiboot has once hung and reset the machine. A CPU of QEMU has once executed a breakpoint that the kernel had put into
+    Skiboot has twice hung and reset the machine. A CPU of QEMU has once executed a breakpoint that the kernel had put into
     its own code, and had taken back meanwhile. The two CPUs of a POWER9 have once slept for ever in the middle of the
     boot, and no interrupt woke them. The timer of a PC's CPU was sometimes in service from the boot on, so that its clock
     stood: init looks for that. And QEMU has asserted that a CPU's memory is where it was (iotlb_to_section), while another
     CPU moved BARs. But where the kernel complains of something else, or QEMU does not answer, it may be the models' fault.
     """
-    if console.init_began():
+    if console.began():
         return False
     log, _, seen = bytes(console.log).partition(stuck.MARK.encode())
     if not code and not timed_out and BEGUN not in log or b"Oops: int3" in log or b": iotlb_to_section: " in log:
@@ -407,11 +417,11 @@ def begun_again(since):
     return [path for path in sorted(FIRST_LOGS.glob("*.log")) if path.stat().st_mtime >= since]
 
 
-def _try_twice(attempt, once, init=INIT):
+def _try_twice(attempt, once, begins=INIT):
     """What @attempt of a _Console, and of whether it is the last, returns: (status of QEMU, is its time over); and the log.
-    If @once is not set, a guest that failed before it said @init is tried once more."""
+    If @once is not set, a guest that failed before it said @begins is tried once more."""
     for last in (once, True):
-        console = _Console(init)
+        console = _Console(begins)
         code, timed_out = attempt(console, last)
         if last or not _failed_before_it_began(console, code, timed_out):
             return code, timed_out, console.log
@@ -436,8 +446,7 @@ def _start(guests, sinks, time_left, token=None):
     if any(one.driver == "in-tree" for one in guests) and not kernel.modules:
         raise Error("the debug kernel has no in-tree drivers; use --kernel 6.1 or 6.12")
     preload = build.models(guest.arch)
-    # Somebody is at work there; or it would do the same again; or what is tested begins before init.
-    once = any(one.shell or one.gdb or one.icount or one.driver == "in-tree" and one.arch.twin_initcall for one in guests)
+    once = any(one.shell or one.gdb or one.icount for one in guests)    # somebody is at work, or the same would come again
     with tempfile.TemporaryDirectory(prefix="pmu-vm.") as scratch:
         if guest.installed:
             initramfs = guest.installed[1]
@@ -460,7 +469,7 @@ def _start(guests, sinks, time_left, token=None):
             return _run(_qemu(guest, kernel, initramfs), preload, left, {"console": console, **heard}, guest.shell, guest.gdb,
                         None if guest.shell or guest.gdb else Path(scratch) / "monitor")
 
-        code, timed_out, log = _try_twice(attempt, once, INSTALLED_INIT if guest.installed else INIT)
+        code, timed_out, log = _try_twice(attempt, once, _begins(guest))
     if code:
         log += b"\nQEMU exited with status %d\n" % code
     end = TIMEOUT if timed_out else DIED if code else None

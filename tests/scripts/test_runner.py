@@ -431,8 +431,8 @@ class Beginning(unittest.TestCase):
 
     INIT = guest.INIT.decode()
 
-    def console(self, *said, silent=False, init=guest.INIT):
-        console = guest._Console(init, lambda: self.now)
+    def console(self, *said, silent=False, begins=guest.INIT):
+        console = guest._Console(begins, lambda: self.now)
         for line in said:
             console(line.encode() + b"\n")
         self.now += (guest.SILENCE + 1) * silent
@@ -463,8 +463,18 @@ class Beginning(unittest.TestCase):
         """Nothing of ours has run then; but an installed Debian loads modules on its own."""
         said = "Linux version 6", "Run /init", "rcu: INFO: "
         self.assertTrue(self.again(*said, timed_out=True))
-        self.assertFalse(self.again(*said, timed_out=True, init=guest.INSTALLED_INIT))
+        self.assertFalse(self.again(*said, timed_out=True, begins=guest.INSTALLED_INIT))
         self.assertIn(self.INIT, (cache.TREE / "tests/guest/init").read_text())
+
+    def test_what_is_built_into_the_kernel_begins_with_it(self):
+        machine = guest.Guest(arch=arch.get("ppc64le"))
+        self.assertEqual(guest._begins(machine), guest.INIT)
+        self.assertEqual(guest._begins(dataclasses.replace(machine, installed=("image", "initramfs"))), guest.INSTALLED_INIT)
+        begins = guest._begins(dataclasses.replace(machine, driver="in-tree"))
+        self.assertTrue(self.again("NVRAM: Failed to load", begins=begins))
+        self.assertFalse(self.again("Linux version 6", timed_out=True, silent=True, begins=begins))
+        modules = guest.Guest(arch=arch.get("x86_64"), driver="in-tree")
+        self.assertEqual(guest._begins(modules), guest.INIT)
 
     def test_what_may_be_ours_is_not_tried_again(self):
         """A complaint of the kernel's before it fell silent, and an emulator that does not answer."""
