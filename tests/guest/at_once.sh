@@ -48,7 +48,7 @@ at_once() {
 	[ -z "$command" ] || sleeps "$command" &
 	while [ ! -e /tmp/ended ]; do
 		[ "$(uptime_s)" -lt "$end" ] || touch /tmp/enough
-		out=$(pmu-ledger --seed $((SEED + programs)) --operations "$OPERATIONS" "$@") ||
+		out=$(pmu-ledger --seed $((SEED + programs)) --operations "$OPERATIONS" --moved "$@") ||
 			{ echo "seed $((SEED + programs)): $out"; touch /tmp/enough; wait; exit 1; }
 		programs=$((programs + 1))
 	done

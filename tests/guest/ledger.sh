@@ -18,3 +18,25 @@ ledger() {
 		show "$out"
 	done
 }
+
+# CPUs go offline and come back, one at a time, until there is a file /tmp/enough: move_cpus CPU...
+move_cpus() {
+	until [ -e /tmp/enough ]; do
+		for cpu; do
+			echo 0 > "/sys/devices/system/cpu/cpu$cpu/online"
+			until echo 1 > "/sys/devices/system/cpu/cpu$cpu/online"; do sleep 1; done
+		done
+	done
+}
+
+# As ledger, while that is done all the time: ledger_and_moves "CPU..." ...
+ledger_and_moves() {
+	cpus=$1
+	shift
+	rm -f /tmp/enough
+	# shellcheck disable=SC2086 # a list
+	(set +e; move_cpus $cpus) &
+	trap 'touch /tmp/enough; wait; cat /tmp/balance' EXIT
+	ledger --moved "$@" > /tmp/balance
+	within "times that an event was on another CPU" $(($(sed -n 's/.* \([0-9]*\) moves, .*/\1/p' /tmp/balance | paste -sd+))) 3 100000
+}

@@ -23,11 +23,10 @@ specs() {
 	done
 }
 
+# While a group is read, the mesh stands and counts nothing.
 setup() {
 	# shellcheck disable=SC2046 # a list
-	set -- "$@" $(specs cmn0) $(specs cmn1)
-	# While a group is read, the mesh stands and counts nothing.
-	ledger --stands "$@"
+	ledger --stands "$@" $(specs cmn0) $(specs cmn1)
 }
 
 test_twelve_events() {
@@ -36,6 +35,12 @@ test_twelve_events() {
 
 test_owners_that_go() {
 	setup --open 12 --moves
+}
+
+# While an event moves, its mesh counts on.
+test_owners_that_others_take() {
+	# shellcheck disable=SC2046 # a list
+	ledger_and_moves "0 1 2 3" --stands --open 12 $(specs cmn0) $(specs cmn1)
 }
 
 # The modules again, as they are loaded or with parameters: reload [SHARE [CARRY_NS [CLOCK_MHZ]]]. With a slow clock the

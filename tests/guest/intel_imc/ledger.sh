@@ -11,18 +11,24 @@
 . ./intel_imc/lib.sh
 . ./ledger.sh
 
+# Events of both: two_channels LEDGER [OPTION]...
 two_channels() {
-	ledger "$@" uncore_imc_0/cas_count_read/=imc0:cas_rd uncore_imc_0/cas_count_write/=imc0:cas_wr \
+	"$@" uncore_imc_0/cas_count_read/=imc0:cas_rd uncore_imc_0/cas_count_write/=imc0:cas_wr \
 		uncore_imc_0/event=0x4,umask=0xf/=imc0:cas_rd+imc0:cas_wr uncore_imc_1/cas_count_read/@1=imc1@1:cas_rd \
 		uncore_imc_1/cas_count_write/@1=imc1@1:cas_wr uncore_imc_1/event=0x4,umask=0xf/@1=imc1@1:cas_rd+imc1@1:cas_wr
 }
 
 test_twelve_events() {
-	two_channels --open 12 --no-turns
+	two_channels ledger --open 12 --no-turns
 }
 
 test_owners_that_go() {
-	two_channels --open 12 --moves
+	two_channels ledger --open 12 --moves
+}
+
+# CPU 0 stays, so one channel has its owner.
+test_owners_that_others_take() {
+	two_channels ledger_and_moves "1 2 3" --open 12
 }
 
 test_without_sharing() {
@@ -30,15 +36,15 @@ test_without_sharing() {
 	unload
 	insmod $MODULES/pmu_core.ko share=0
 	insmod $MODULES/intel_imc_pmu.ko
-	two_channels --moves --most 4
-	two_channels --moves --turns --most 4 --open 12
+	two_channels ledger --moves --most 4
+	two_channels ledger --moves --turns --most 4 --open 12
 }
 
 # Counts that are so large that halves of counters carry, of which the driver mostly reads one.
 test_halves_that_carry() {
 	trap 'echo Y > /sys/module/pmu_core/parameters/bound' EXIT
 	echo N > /sys/module/pmu_core/parameters/bound
-	two_channels --open 12 --no-turns --large 28
+	two_channels ledger --open 12 --no-turns --large 28
 }
 
 # S3 takes the second socket's CPUs offline, and perf keeps no event of them. Of 1000 operations one is a sleep.

@@ -26,6 +26,7 @@ extern const char *faults[MAX_FAULTS], *sleep_by;
 extern int nr_faults;
 extern bool late, no_turns, turns;
 extern bool stands;	/* a device counts nothing while a group of its events is read */
+extern bool moved;	/* others take CPUs offline at any time */
 extern int large, most;
 
 /* specs.c */
@@ -73,6 +74,8 @@ struct event {
 	int spec, leader;
 	bool enabled, turns;	/* turns: it was not always on while it should have been */
 	bool whole;		/* a read is that of its group */
+	bool may_fail;		/* it is pinned, or was opened while it moved */
+	int owner;		/* its CPU, when it was opened or last checked */
 	uint64_t id;
 	uint64_t least, made, last;	/* by the ledger: at least, at most; as it was last read */
 };
@@ -83,16 +86,26 @@ struct reading {
 	uint64_t count, enabled, running;
 };
 
+/* Where an event was, and whether any CPU was on its way, if others make moves. */
+struct moment {
+	bool moves;
+	int owner;
+};
+
 /* What was done, in the last run. */
 struct tally {
-	unsigned int operations, opened, refused, reads, groups, exact, turns, on, off, moves, sleeps, failed;
+	unsigned int operations, opened, refused, reads, groups, exact, turns, on, off, moves, sleeps, failed, waits, excused;
 };
 
 extern struct tally tally;
 extern char verdict[512];
+extern bool by_move;
 
 bool __attribute__((format(printf, 1, 2))) wrong(const char *format, ...);
 bool is_on(const struct event *e);
+bool wait_for_moves(void);
+struct moment now_of(const struct event *e);
+bool may_have_moved(const struct event *e, const struct moment *since);
 bool toggle(int n, bool on);
 int siblings_of(int n);
 bool read_one(const struct event *e, struct reading *reading);
@@ -100,7 +113,7 @@ bool check_count(int n, uint64_t count, uint64_t more);
 bool check_group(int n, uint64_t (*more)(int n));
 bool check(int n);
 void forget(int n);
-bool has_failed(int n);
+bool has_failed(int n, bool *good);
 
 /* operations.c */
 

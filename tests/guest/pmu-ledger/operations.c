@@ -64,6 +64,7 @@ static bool do_open(const struct operation *op)
 	struct spec *spec = &specs[op->spec];
 	union attr event = spec->event;
 	int leader = op->leader < 0 ? -1 : events[op->leader].fd;
+	struct moment before;
 	int group = op->leader < 0 ? 1 : siblings_of(op->leader) + 2;
 
 	if (e->fd >= 0 || (op->leader >= 0 && !may_lead(&events[op->leader], spec)))
@@ -73,6 +74,8 @@ static bool do_open(const struct operation *op)
 	event.attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	if (op->whole)
 		event.attr.read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	e->spec = op->spec;
+	before = now_of(e);
 	e->fd = syscall(SYS_perf_event_open, &event, spec->task ? 0 : -1, spec->task ? -1 : owner(spec), leader, 0);
 	if (e->fd < 0) {
 		tally.refused++;
@@ -81,12 +84,15 @@ static bool do_open(const struct operation *op)
 	if (ioctl(e->fd, PERF_EVENT_IOC_ID, &e->id))
 		die("no id of", spec->name);
 	tally.opened++;
-	e->spec = op->spec;
 	e->leader = op->leader;
 	e->enabled = !op->disabled;
 	e->turns = false;
 	e->whole = op->whole;
 	e->least = e->made = e->last = 0;
+	e->may_fail = event.attr.pinned || may_have_moved(e, &before);
+	if (!wait_for_moves())
+		return false;
+	e->owner = now_of(e).owner;
 	return !most || group <= most || wrong("a group of %d events is accepted, which does not fit", group);
 }
 
@@ -144,27 +150,37 @@ static int makes_on(int source)
 	return cpu_of(source);
 }
 
+struct state {
+	bool is_known;
+	struct reading reading;
+	struct moment moment;
+};
+
 /* Those that took turns and count a source: their times before it makes something. */
-static void read_turning(int source, struct reading *before)
+static void read_turning(int source, struct state *before)
 {
-	for (int i = 0; i < MAX_OPEN && !late; i++)
-		if (counts(&events[i], source) && events[i].turns && !read_one(&events[i], &before[i]))
-			before[i].enabled = UINT64_MAX;
+	for (int i = 0; i < MAX_OPEN && !late; i++) {
+		if (!counts(&events[i], source) || !events[i].turns)
+			continue;
+		before[i].moment = now_of(&events[i]);
+		before[i].is_known = read_one(&events[i], &before[i].reading);
+	}
 }
 
 /* By its times an event was on, or off, all the time while something was made; or nobody knows. */
-static void account(int n, uint64_t count, const struct reading *before)
+static void account(int n, uint64_t count, const struct state *before)
 {
 	struct event *e = &events[n];
 	uint64_t on, all;
 	struct reading now;
 
-	if (!e->turns || late || before->enabled == UINT64_MAX || !read_one(e, &now)) {
+	/* While an event moves it is off by its times, and counts. */
+	if (!e->turns || late || !before->is_known || !read_one(e, &now) || may_have_moved(e, &before->moment)) {
 		e->made += count;
 		return;
 	}
-	on = now.running - before->running;
-	all = now.enabled - before->enabled;
+	on = now.running - before->reading.running;
+	all = now.enabled - before->reading.enabled;
 	if (!on && all) {
 		tally.off++;
 		return;
@@ -178,7 +194,7 @@ static void account(int n, uint64_t count, const struct reading *before)
 
 static bool do_add(const struct operation *op)
 {
-	struct reading before[MAX_OPEN];
+	struct state before[MAX_OPEN];
 	int cpu = makes_on(op->event);
 
 	if (around && !anybody_counts(op->event))
@@ -217,14 +233,19 @@ static bool read_all_meanwhile(void)
 {
 	for (int i = 0; i < MAX_OPEN; i++) {
 		struct reading now, leaders;
+		struct moment before;
 
-		/* What has failed is found later. */
-		if (events[i].fd < 0 || stops_others(&events[i]) || !read_one(&events[i], &now) ||
+		if (events[i].fd < 0 || stops_others(&events[i]))
+			continue;
+		before = now_of(&events[i]);
+		/* What has failed is found later, as is what has moved. */
+		if (!read_one(&events[i], &now) ||
 		    (events[i].leader >= 0 && !read_one(&events[events[i].leader], &leaders)))
 			continue;
 		events[i].turns |= now.running != now.enabled;
-		if (!check_count(i, now.count, more_meanwhile(i)) ||
-		    (events[i].whole && !check_group(i, more_meanwhile)))
+		if ((!check_count(i, now.count, more_meanwhile(i)) ||
+		     (events[i].whole && !check_group(i, more_meanwhile))) &&
+		    (!by_move || !may_have_moved(&events[i], &before)))
 			return false;
 	}
 	return true;
@@ -314,6 +335,8 @@ static bool do_fault(int n)
 
 static bool do_one(const struct operation *op)
 {
+	bool good = true;
+
 	tally.operations++;
 	switch (op->what) {
 	case OPEN: return do_open(op);
@@ -327,10 +350,10 @@ static bool do_one(const struct operation *op)
 	}
 	if (events[op->event].fd < 0)
 		return true;
-	if (events[op->event].leader >= 0 && has_failed(events[op->event].leader))
-		return true;
-	if (has_failed(op->event))
-		return true;
+	if ((events[op->event].leader >= 0 && has_failed(events[op->event].leader, &good)) || !good)
+		return good;
+	if (has_failed(op->event, &good) || !good)
+		return good;
 	switch (op->what) {
 	case CLOSE:
 		/* Siblings of a leader that goes would be events of their own. */
@@ -360,7 +383,7 @@ bool run(const struct operation *op, unsigned int n)
 	for (unsigned int i = 0; i < n && good; i++)
 		good = do_one(&op[i]);
 	for (int i = 0; i < MAX_OPEN; i++)
-		if (good && events[i].fd >= 0 && events[i].leader < 0 && !has_failed(i))
+		if (good && events[i].fd >= 0 && events[i].leader < 0 && !has_failed(i, &good) && good)
 			good = settle(i) && check(i);
 	/* Siblings first. */
 	for (int siblings = 1; siblings >= 0; siblings--)

@@ -14,9 +14,18 @@
 USER_CYC=0x1018
 TASK_CYC=0x7a0
 
-test_the_nest() {
-	ledger --moves --open 12 --around 'set nest@0 flush 1' "nest_mcs01_imc:$READS=nest@0:$READS" \
+# The nest's events: the_nest LEDGER [OPTION]...
+the_nest() {
+	"$@" --open 12 --around 'set nest@0 flush 1' "nest_mcs01_imc:$READS=nest@0:$READS" \
 		"nest_mcs01_imc:$WRITES=nest@0:$WRITES" nest_phb0_imc:0x340=nest@0:0x340
+}
+
+test_the_nest() {
+	the_nest ledger --moves
+}
+
+test_owners_that_others_take() {
+	the_nest ledger_and_moves "0 1"
 }
 
 test_a_core() {
