@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The debug kernel: Debian's kernel source with KUnit and the run-time checkers, built once."""
+"""The debug kernel: Debian's kernel source with KUnit and the run-time checkers, and without the fair server; built once."""
 import collections
 import os
 import re
@@ -14,6 +14,8 @@ from .cache import TREE, Error, run
 SERIES = "6.12"
 CONFIGS = TREE / "tests" / "kunit" / "configs"
 LINKED_INTO_MODULES = ("arch/powerpc/lib/crtsavres.o",)
+# The server's time of a second, and none: it takes itself for a task that a dying CPU still has (Documentation/hostile.md).
+FAIR_SERVER = "kernel/sched/deadline.c", r"(u64 runtime =\s+)50 \* NSEC_PER_MSEC;", r"\g<1>0;"
 
 
 def version(arch):
@@ -30,6 +32,15 @@ def unpack(arch, directory, *members):
     run(["tar", "-xf", outer / "usr/src" / f"{top}.tar.xz", "-C", directory, "--strip-components=1",
          *(f"{top}/{member}" for member in members)], f"unpacking {top}")
     shutil.rmtree(outer)
+
+
+def _without_fair_server(tree):
+    name, its_time, none = FAIR_SERVER
+    text, found = re.subn(its_time, none, (tree / name).read_text())
+    if found != 1:
+        raise Error(f"Debian's {name} gives the fair server its time in {found} places, not in one; see what it does now, and mend "
+                    f"{Path(__file__).relative_to(TREE)}")
+    (tree / name).write_text(text)
 
 
 def _requested(fragments):
@@ -94,6 +105,7 @@ def get(arch):
         tree = directory / "source"
         cache.say(f"building the debug kernel for {arch.name} from Debian's {version(arch)}: minutes, but only once")
         unpack(arch, tree)
+        _without_fair_server(tree)
         _configure(tree, environment, fragments)
         _compile(tree, environment)
         _keep(arch, tree, directory / "kdir")

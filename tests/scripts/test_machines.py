@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from pmusuite import arch, build, cache, guest, initrd, kernel, kernels, specs, tsc
+from pmusuite import arch, build, cache, debug_kernel, guest, initrd, kernel, kernels, specs, tsc
 
 STOCK = kernel.Kernel("6.1", "6.1.0", Path("vmlinuz"), Path("modules"), Path("kdir"), "")
 DEBUG = kernel.Kernel("kunit", "6.12", Path("vmlinuz"), None, Path("kdir"), "")
@@ -194,3 +194,22 @@ class Python(unittest.TestCase):
                                        check=True).stdout.splitlines())
         self.assertIn("usr/lib/python3/dist-packages/rich/__init__.py", names)
         self.assertEqual(self.lacking(names), [])
+
+
+class DebugKernel(unittest.TestCase):
+    def without_fair_server(self, source):
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory, debug_kernel.FAIR_SERVER[0])
+            path.parent.mkdir(parents=True)
+            path.write_text(source)
+            debug_kernel._without_fair_server(Path(directory))
+            return path.read_text()
+
+    def test_the_fair_server_has_no_time(self):
+        self.assertEqual(self.without_fair_server("\tu64 runtime =  50 * NSEC_PER_MSEC;\n\tu64 period;\n"),
+                         "\tu64 runtime =  0;\n\tu64 period;\n")
+
+    def test_a_source_that_has_it_elsewhere_is_refused(self):
+        for source in "", "u64 runtime = 25 * NSEC_PER_MSEC;", 2 * "u64 runtime = 50 * NSEC_PER_MSEC;":
+            with self.subTest(source), self.assertRaisesRegex(cache.Error, "see what it does now"):
+                self.without_fair_server(source)
