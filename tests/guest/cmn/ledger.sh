@@ -23,10 +23,14 @@ specs() {
 	done
 }
 
-# While a group is read, the mesh stands and counts nothing.
-setup() {
+# Events of both. While a group is read, the mesh stands and counts nothing: two_meshes LEDGER [OPTION]...
+two_meshes() {
 	# shellcheck disable=SC2046 # a list
-	ledger --stands "$@" $(specs cmn0) $(specs cmn1)
+	"$@" --stands $(specs cmn0) $(specs cmn1)
+}
+
+setup() {
+	two_meshes ledger "$@"
 }
 
 test_twelve_events() {
@@ -39,8 +43,7 @@ test_owners_that_go() {
 
 # While an event moves, its mesh counts on.
 test_owners_that_others_take() {
-	# shellcheck disable=SC2046 # a list
-	ledger_and_moves "0 1 2 3" --stands --open 12 $(specs cmn0) $(specs cmn1)
+	two_meshes ledger_and_moves "0 1 2 3" --open 12
 }
 
 # The modules again, as they are loaded or with parameters: reload [SHARE [CARRY_NS [CLOCK_MHZ]]]. With a slow clock the

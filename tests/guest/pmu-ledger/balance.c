@@ -50,7 +50,7 @@ static int step_of(int cpu)
 	return step;
 }
 
-/* The last step. */
+/* That of a CPU which is online: the last one that the file has. */
 static int step_online(void)
 {
 	static int last;
@@ -63,7 +63,7 @@ static int step_online(void)
 	if (!file)
 		die("there is no", "CPU hotplug");
 	while (fgets(line, sizeof(line), file))
-		sscanf(line, "%d: online", &last);
+		sscanf(line, "%d:", &last);
 	fclose(file);
 	return last;
 }
