@@ -12,7 +12,8 @@
  * later.
  *
  * The writer goes back to slot 0 when LDBAR is written, which the kernel does after a deep sleep
- * of POWER9: then slot 0 is new while the next one is not.
+ * of POWER9: then slot 0 is new while the next one is not. If it has come past the reader since,
+ * that is no lap: the last slots are not new.
  *
  * Slot 0 is new, too, if more bad records in a row than are passed over hid the good ones after
  * them, up to the end of the ring. By then other tasks may have run, so these are no samples, but
@@ -187,6 +188,16 @@ static bool power_imc_ring_begins_again(const struct power_imc_ring *ring)
 	       be64_to_cpu(record.tb) > ring->newest;
 }
 
+/* Did the writer come past the reader from slot 0, to which it went back, not by the ring's end? */
+static bool power_imc_ring_went_back(const struct power_imc_ring *ring)
+{
+	dma_rmb();	/* in a lap, the last slots were overwritten before the one before the next */
+	for (u32 slot = ring->slots - POWER_IMC_RING_LOOKAHEAD; slot < ring->slots; slot++)
+		if (power_imc_ring_tb(ring, slot) > ring->newest)
+			return false;
+	return power_imc_ring_begins_again(ring);
+}
+
 /*
  * The writer has gone back to slot 0: so does the reader. If the writer came there by the ring's
  * end, good records of before slot 0's are on the way. Returns how many are lost.
@@ -283,7 +294,7 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_pass);
 enum power_imc_slot {
 	POWER_IMC_SLOT_EMPTY, POWER_IMC_SLOT_RECORD, POWER_IMC_SLOT_AHEAD,
 	POWER_IMC_SLOT_CORRUPT, POWER_IMC_SLOT_STALE, POWER_IMC_SLOT_MOVED,
-	POWER_IMC_SLOT_BACK,		/* not new, while slot 0 is */
+	POWER_IMC_SLOT_BACK,		/* the writer has gone back to slot 0 */
 };
 
 /* Judge a whole record that was not taken yet. */
@@ -300,6 +311,8 @@ static enum power_imc_slot power_imc_ring_look(struct power_imc_ring *ring,
 	bool on, again;
 
 	if (power_imc_ring_lapped(ring) || (ring->behind && whole && tb > ring->horizon)) {
+		if (!ring->behind && power_imc_ring_went_back(ring))
+			return POWER_IMC_SLOT_BACK;
 		power_imc_ring_recover(ring);
 		return POWER_IMC_SLOT_MOVED;
 	}

@@ -14,6 +14,9 @@
 #include "suites.h"
 
 #define SLOTS	16
+/* Where the writer goes back, and which slots tell a lap from that. */
+#define GO_BACK_SLOTS	32
+#define GO_BACK_LAST	8
 
 static void write_one(struct writer *w)
 {
@@ -374,15 +377,15 @@ static void the_real_ring_wraps(struct kunit *test)
 }
 
 /*
- * LDBAR is written while it traces: the writer goes back to slot 0, and nothing is lost. Where it
- * comes up to the reader again that is a lap, as far as can be seen, of which one may seem lost.
+ * LDBAR is written while it traces: the writer goes back to slot 0, and nothing is lost. Nor is it a
+ * lap if it comes past the reader again, unless it comes as far as the last slots.
  */
 static void the_writer_may_go_back(struct kunit *test)
 {
-	struct writer *w = test->priv;
+	struct writer *w = writer_of(test, GO_BACK_SLOTS);
 
-	for (unsigned int before = 1; before < SLOTS; before++) {
-		for (unsigned int after = 1; after < SLOTS; after++) {
+	for (unsigned int before = 1; before < GO_BACK_SLOTS; before++) {
+		for (unsigned int after = 1; after <= GO_BACK_SLOTS - GO_BACK_LAST; after++) {
 			power_imc_ring_restart(&w->ring, w->tb);
 			w->head = 0;
 			write_some(w, before);
@@ -390,13 +393,39 @@ static void the_writer_may_go_back(struct kunit *test)
 			w->head = 0;
 			write_some(w, after);
 			KUNIT_EXPECT_EQ_MSG(test, drain(test, w), after, "%u, %u", before, after);
-			KUNIT_EXPECT_LE_MSG(test, w->lost, after < before ? 0ULL : 1ULL, "%u, %u",
+			write_some(w, GO_BACK_SLOTS / 2);
+			KUNIT_EXPECT_EQ_MSG(test, drain(test, w), GO_BACK_SLOTS / 2U, "%u, %u",
 					    before, after);
-			write_some(w, SLOTS / 2);
-			KUNIT_EXPECT_EQ_MSG(test, drain(test, w), SLOTS / 2U, "%u, %u", before, after);
 		}
 	}
+	KUNIT_EXPECT_EQ(test, w->ring.lost, 0ULL);
+	KUNIT_EXPECT_EQ(test, w->ring.laps, 0ULL);
 	KUNIT_EXPECT_EQ(test, w->ring.corrupt, 0ULL);
+}
+
+/* The reader has come by the ring's end, too, so that the last slots have records. */
+static void the_writer_may_go_back_after_a_wrap(struct kunit *test)
+{
+	struct writer *w = writer_of(test, GO_BACK_SLOTS);
+
+	write_some(w, 1);
+	KUNIT_EXPECT_EQ(test, drain(test, w), 1U);
+	for (unsigned int after = 1; after <= GO_BACK_SLOTS - GO_BACK_LAST; after++) {
+		write_some(w, GO_BACK_SLOTS - w->head % GO_BACK_SLOTS);
+		drain(test, w);
+		write_some(w, 3);
+		KUNIT_EXPECT_EQ(test, drain(test, w), 3U);
+		w->head = 0;
+		write_some(w, after);
+		KUNIT_EXPECT_EQ_MSG(test, drain(test, w), after, "%u", after);
+		KUNIT_EXPECT_EQ_MSG(test, w->lost, 0ULL, "%u", after);
+	}
+	KUNIT_EXPECT_EQ(test, w->ring.laps, 0ULL);
+	/* A lap is still one: all slots are new. */
+	write_some(w, GO_BACK_SLOTS + 2);
+	KUNIT_EXPECT_EQ(test, drain(test, w), (unsigned int)GO_BACK_SLOTS);
+	KUNIT_EXPECT_EQ(test, w->lost, 2ULL);
+	KUNIT_EXPECT_EQ(test, w->ring.laps, 1ULL);
 }
 
 /* A ring of which some records are taken. Behind them are bad ones, of long ago, as a guest's may be. */
@@ -586,6 +615,7 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(old_records_stay_old),
 	KUNIT_CASE(the_writer_may_go_on),
 	KUNIT_CASE(the_writer_may_go_back),
+	KUNIT_CASE(the_writer_may_go_back_after_a_wrap),
 	KUNIT_CASE(others_records_are_passed),
 	KUNIT_CASE(others_records_come_first),
 	KUNIT_CASE(others_bad_records_are_passed),
