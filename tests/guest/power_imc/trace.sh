@@ -12,7 +12,7 @@ trap 'trace_every 0; pmu-model set "thread*" trace-div 64' EXIT
 
 # perf is on CPU 1, what is traced on CPU 0, if it is a program.
 on_cpu0() { # OPTION... -- COMMAND...
-	taskset 2 perf record -q -o $DATA -e $EVENT -c 1 --sample-cpu "$@" > /tmp/said 2>&1 || { cat /tmp/said; return 1; }
+	taskset 2 perf record -q --no-bpf-event -o $DATA -e $EVENT -c 1 --sample-cpu "$@" > /tmp/said 2>&1 || { cat /tmp/said; return 1; }
 }
 
 # A function that has three quarters of a program's instructions has them in the profile, and perf report says so.
