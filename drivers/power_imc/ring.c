@@ -191,7 +191,7 @@ static bool power_imc_ring_begins_again(const struct power_imc_ring *ring)
 /* Did the writer come past the reader from slot 0, to which it went back, not by the ring's end? */
 static bool power_imc_ring_went_back(const struct power_imc_ring *ring)
 {
-	dma_rmb();	/* in a lap, the last slots were overwritten before the one before the next */
+	dma_rmb();	/* in a lap, the last slots are overwritten before the mark */
 	for (u32 slot = ring->slots - POWER_IMC_RING_LOOKAHEAD; slot < ring->slots; slot++)
 		if (power_imc_ring_tb(ring, slot) > ring->newest)
 			return false;
@@ -199,14 +199,23 @@ static bool power_imc_ring_went_back(const struct power_imc_ring *ring)
 }
 
 /*
- * The writer has gone back to slot 0: so does the reader. If the writer came there by the ring's
- * end, good records of before slot 0's are on the way. Returns how many are lost.
+ * The writer has gone back to slot 0: so does the reader. What it has not taken up to the ring's
+ * end is lost: if the writer came to slot 0 by that end, the good records on the way; otherwise the
+ * last ones of before it went back, also those that it has overwritten since. Returns how many.
+ *
+ * From the end down, since the writer comes up: what it has written since slot 0 is no loss.
  */
 static u64 power_imc_ring_go_back(struct power_imc_ring *ring)
 {
 	u64 first = power_imc_ring_tb(ring, 0), lost = 0;
+	bool missed = false;
+	u32 slot = ring->slots;
 
-	for (u32 slot = ring->next; slot < ring->slots; slot++) {
+	/* If the writer is at the end already, that is told as a lap: the mark differs. */
+	ring->mark = READ_ONCE(power_imc_ring_slot(ring, slot - 1)->tb);
+	if (be64_to_cpu(ring->mark) >= first)
+		ring->mark = 0;
+	while (slot-- > ring->next) {
 		u64 tb = power_imc_ring_tb(ring, slot);
 
 		if (tb > ring->limit) {
@@ -214,11 +223,16 @@ static u64 power_imc_ring_go_back(struct power_imc_ring *ring)
 			power_imc_ring_slot(ring, slot)->tb = 0;
 			ring->corrupt++;
 			lost++;
-		} else if (tb > ring->newest && tb < first) {
-			lost++;
+			continue;
 		}
+		if (tb >= first) {
+			if (missed)
+				lost += slot + 1 - ring->next;
+			break;
+		}
+		missed = tb > ring->newest;
+		lost += missed;
 	}
-	ring->mark = READ_ONCE(power_imc_ring_slot(ring, ring->slots - 1)->tb);
 	ring->next = 0;
 	/* In a gap it is told by the timebase. */
 	return ring->gap ? 0 : lost;

@@ -428,6 +428,43 @@ static void the_writer_may_go_back_after_a_wrap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->ring.laps, 1ULL);
 }
 
+/* Records that were made before the writer went back, and not taken by then, are told, if one is left. */
+static void what_was_not_taken_before_it_went_back_is_lost(struct kunit *test)
+{
+	for (unsigned int after = 1; after < 15; after++) {
+		struct writer *w = writer_of(test, GO_BACK_SLOTS);
+
+		write_some(w, 10);
+		KUNIT_EXPECT_EQ(test, drain(test, w), 10U);
+		write_some(w, 5);
+		w->head = 0;
+		write_some(w, after);
+		/* Unless the writer has come up to the reader, they are taken first. */
+		KUNIT_EXPECT_EQ_MSG(test, drain(test, w), after < 10 ? 5 + after : after, "%u", after);
+		KUNIT_EXPECT_EQ_MSG(test, w->ring.lost, after < 10 ? 0ULL : 5ULL, "%u", after);
+		KUNIT_EXPECT_EQ_MSG(test, w->ring.laps, 0ULL, "%u", after);
+	}
+}
+
+/* Records ahead of the clock that were written after the writer went back have their turn. */
+static void records_ahead_are_told_once_after_it_went_back(struct kunit *test)
+{
+	struct writer *w = writer_of(test, REAL_SLOTS);
+
+	write_some(w, 10);
+	KUNIT_EXPECT_EQ(test, drain(test, w), 10U);
+	w->head = 0;
+	write_some(w, 20);
+	for (unsigned int i = 0; i < 9; i++)
+		w->slots[w->head++] = record_of(w->tb + (1ULL << 40) + i, 0, 0);
+	write_some(w, 100);
+	w->ring.limit = w->tb;
+	KUNIT_EXPECT_EQ(test, drain(test, w), 120U);
+	KUNIT_EXPECT_EQ(test, w->ring.corrupt, 9ULL);
+	KUNIT_EXPECT_EQ(test, w->ring.lost, 9ULL);
+	KUNIT_EXPECT_EQ(test, w->ring.laps, 0ULL);
+}
+
 /* A ring of which some records are taken. Behind them are bad ones, of long ago, as a guest's may be. */
 static struct writer *writer_behind_bad_ones(struct kunit *test, unsigned int bad)
 {
@@ -616,6 +653,8 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(the_writer_may_go_on),
 	KUNIT_CASE(the_writer_may_go_back),
 	KUNIT_CASE(the_writer_may_go_back_after_a_wrap),
+	KUNIT_CASE(what_was_not_taken_before_it_went_back_is_lost),
+	KUNIT_CASE(records_ahead_are_told_once_after_it_went_back),
 	KUNIT_CASE(others_records_are_passed),
 	KUNIT_CASE(others_records_come_first),
 	KUNIT_CASE(others_bad_records_are_passed),
