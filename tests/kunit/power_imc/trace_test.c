@@ -446,6 +446,21 @@ static void what_was_not_taken_before_it_went_back_is_lost(struct kunit *test)
 	}
 }
 
+/* The writer is at the end of the ring by the time the reader goes back: that is a lap, and all is taken. */
+static void it_may_be_at_the_end_again(struct kunit *test)
+{
+	struct writer *w = writer_of(test, GO_BACK_SLOTS);
+
+	write_some(w, 10);
+	KUNIT_EXPECT_EQ(test, drain(test, w), 10U);
+	w->head = 0;
+	write_some(w, 5);
+	w->head = GO_BACK_SLOTS - GO_BACK_LAST;
+	write_some(w, GO_BACK_LAST);
+	KUNIT_EXPECT_EQ(test, drain(test, w), 5U + GO_BACK_LAST);
+	KUNIT_EXPECT_GT(test, w->ring.laps, 0ULL);
+}
+
 /* Records ahead of the clock that were written after the writer went back have their turn. */
 static void records_ahead_are_told_once_after_it_went_back(struct kunit *test)
 {
@@ -654,6 +669,7 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(the_writer_may_go_back),
 	KUNIT_CASE(the_writer_may_go_back_after_a_wrap),
 	KUNIT_CASE(what_was_not_taken_before_it_went_back_is_lost),
+	KUNIT_CASE(it_may_be_at_the_end_again),
 	KUNIT_CASE(records_ahead_are_told_once_after_it_went_back),
 	KUNIT_CASE(others_records_are_passed),
 	KUNIT_CASE(others_records_come_first),
