@@ -219,13 +219,13 @@ def _smp(guest, models):
         f"cores={cpus // sockets // dies // threads},threads={threads}"
 
 
-def _numa(guest, models, memory):
+def _numa(guest, models):
     """Nodes, each with its share of the CPUs and of the memory, of which the last has the rest; a socket each if the
     models do not say."""
     if not guest.nodes:
         return []
     cpus = int(_smp(guest, models).split(",")[0]) // guest.nodes
-    total = int(memory.removesuffix("G")) * 1024
+    total = int(guest.arch.memory.removesuffix("G")) * 1024
     size = total // guest.nodes
     sizes = [size] * (guest.nodes - 1) + [total - size * (guest.nodes - 1)]
     return [word for node in range(guest.nodes)
@@ -239,13 +239,12 @@ def _qemu(guest, kernel, initramfs):
         if want.arch != guest.arch.name:
             raise Error(f"model {spec} is for {want.arch}, not {guest.arch.name}")
     first = models[0]
-    memory = guest.arch.memory if kernel.modules else "2G"
     arguments = _kernel_arguments(guest, kernel, models)
     boot = secure_boot.qemu_args(guest, kernel, initramfs, arguments) if guest.secure_boot else \
         ["-kernel", kernel.image, "-initrd", initramfs, "-append", arguments]
     command = [f"qemu-system-{guest.arch.qemu}", *guest.arch.machine, "-no-user-config", "-no-reboot",
-               "-M", first.machine, "-m", memory,
-               "-smp", _smp(guest, models), *_numa(guest, models, memory),
+               "-M", first.machine, "-m", guest.arch.memory,
+               "-smp", _smp(guest, models), *_numa(guest, models),
                "-accel", f"tcg,thread={'single' if guest.icount else 'multi'}", *boot,
                "-nographic" if guest.shell else "-display", *([] if guest.shell else ["none"]),
                "-device", f"virtio-serial-pci,bus={guest.arch.serial_bus}"]
