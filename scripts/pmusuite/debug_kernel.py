@@ -14,7 +14,8 @@ from .cache import TREE, Error, run
 SERIES = "6.12"
 CONFIGS = TREE / "tests" / "kunit" / "configs"
 LINKED_INTO_MODULES = ("arch/powerpc/lib/crtsavres.o",)
-# The server's time of a second, and none: it takes itself for a task that a dying CPU still has (Documentation/hostile.md).
+# Where the scheduler's fair server gets its share of each second, and what gives it none. 6.12 counts it as a task that a
+# CPU still has while it goes offline, and warns (Documentation/hostile.md).
 FAIR_SERVER = "kernel/sched/deadline.c", r"(u64 runtime =\s+)50 \* NSEC_PER_MSEC;", r"\g<1>0;"
 
 
@@ -35,11 +36,11 @@ def unpack(arch, directory, *members):
 
 
 def _without_fair_server(tree):
-    name, its_time, none = FAIR_SERVER
-    text, found = re.subn(its_time, none, (tree / name).read_text())
+    name, share, none = FAIR_SERVER
+    text, found = re.subn(share, none, (tree / name).read_text())
     if found != 1:
-        raise Error(f"Debian's {name} gives the fair server its time in {found} places, not in one; see what it does now, and mend "
-                    f"{Path(__file__).relative_to(TREE)}")
+        raise Error(f"Debian's {name} gives the fair server its share in {found} places, not in one; see what it does now, and "
+                    f"mend {Path(__file__).relative_to(TREE)}")
     (tree / name).write_text(text)
 
 
