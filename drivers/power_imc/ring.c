@@ -130,11 +130,17 @@ static void power_imc_ring_recover(struct power_imc_ring *ring)
 {
 	u32 oldest = power_imc_ring_oldest(ring);
 	u64 from = power_imc_ring_tb(ring, oldest);
+	u64 end = power_imc_ring_tb(ring, oldest - 1), horizon = end;
 
-	ring->next = oldest;
+	/* By now the writer may be past it: what it has overwritten is newer than the end. */
+	for (u32 i = 0; i < ring->slots && from > end; i++) {
+		horizon = from;
+		from = power_imc_ring_tb(ring, ++oldest);
+	}
+	ring->next = oldest & (ring->slots - 1);
 	ring->behind = ring->slots;
-	ring->horizon = power_imc_ring_tb(ring, oldest - 1);
-	ring->interval = max((ring->horizon - from) / (ring->slots - 1), 1ULL);
+	ring->horizon = horizon;
+	ring->interval = max((horizon - from) / (ring->slots - 1), 1ULL);
 	ring->gap = true;
 	ring->laps++;
 }
@@ -341,6 +347,9 @@ static enum power_imc_slot power_imc_ring_look(struct power_imc_ring *ring,
 		dma_rmb();
 		whole = power_imc_ring_copy(ring, ring->next, record);
 		tb = be64_to_cpu(record->tb);
+		/* If the writer has come past meanwhile, those before it were not taken. */
+		if (power_imc_ring_lapped(ring))
+			return POWER_IMC_SLOT_MOVED;
 		if (whole && tb > ring->newest)
 			return power_imc_ring_judge(ring, tb);
 	}
