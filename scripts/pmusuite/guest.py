@@ -427,6 +427,16 @@ def _try_twice(attempt, once, begins=INIT):
         cache.say(f"the guest failed before anything of the suite ran: once more; {_keep_first_log(console.log)}")
 
 
+def lost_timer(outcome):
+    """Did a command fail since the emulator lost an interrupt of a CPU's timer? Not if the kernel complains of more than a
+    wait. If so its log is kept: whoever asks starts the guest again."""
+    others = [line for line in outcome.complaints if not re.search("rcu: INFO|INFO: task .* blocked for|Call Trace:", line)]
+    if outcome.status not in LOST or others or not stuck.lost_timer(outcome.log):
+        return False
+    cache.say(f"the emulator lost an interrupt of a CPU's timer: once more; {_keep_first_log(outcome.log.encode())}")
+    return True
+
+
 def _judge(guest, log, status):
     """The Outcome of a command; @status is what init said of it, or how the guest ended."""
     complaints = [line for line in log.partition(stuck.MARK)[0].splitlines() if COMPLAINTS.search(line)]

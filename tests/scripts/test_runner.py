@@ -530,6 +530,55 @@ class Beginning(unittest.TestCase):
         self.assertEqual(self.tries(b"STB", once=True), ([True], b"STB"))
         self.assertEqual(guest.begun_again(time.time() + 60), [])
 
+    # What the emulator said of a CPU of a machine that had woken up, and hung.
+    LOST = """CPU#2
+RIP=ffffffffb40e5fff RFL=00000206 [-----P-] CPL=0 II=0 A20=1 SMM=0 HLT=1
+interrupts of CPU 2:
+LVTT 0x000000ec active-hi edge one-shot Fixed (vec 236)
+Timer DCR=0x3 (divide by 16) initial_count = 97256 current_count = 0
+ISR (none)
+IRR (none)
+"""
+    LOST_TWICE = f"{LOST}a second later:\n{LOST}"
+
+    def lost(self, told, status=guest.TIMEOUT, complaint="INFO: task rmmod:3704 blocked for more than 125 seconds."):
+        log = f"{complaint}{stuck.MARK}{told}"
+        with contextlib.redirect_stderr(io.StringIO()):
+            return guest.lost_timer(guest._judge(guest.Guest(arch=arch.get("x86_64")), log, status))
+
+    def test_an_interrupt_that_the_emulator_lost(self):
+        begin = time.time() - 1
+        self.assertTrue(self.lost(self.LOST_TWICE))
+        self.assertIn(self.LOST_TWICE, guest.begun_again(begin)[-1].read_text())
+        self.assertTrue(self.lost(self.LOST_TWICE, complaint="fine"))
+        self.assertFalse(self.lost(self.LOST_TWICE, complaint="BUG: KASAN: in imc"))
+        self.assertFalse(self.lost(self.LOST_TWICE, 0, "fine"))
+        self.assertFalse(self.lost(self.LOST))
+
+    def test_what_a_kernel_may_be_at_is_no_lost_interrupt(self):
+        """As a handler that never returns: the kernel ends the interrupt first, and starts the timer last."""
+        for was, now in (("0x000000ec", "0x000100ec"), ("97256", "0"), ("current_count = 0", "current_count = 7"),
+                         ("ISR (none)", "ISR 236"), ("IRR (none)", "IRR 236"), ("one-shot", "periodic"),
+                         ("HLT=1", "HLT=0"), ("RFL=00000206", "RFL=00000006"), ("of CPU 2", "of CPU 12")):
+            other = self.LOST.replace(was, now)
+            self.assertNotEqual(other, self.LOST)
+            for told in (f"{other}a second later:\n{self.LOST}", f"{self.LOST}a second later:\n{other}"):
+                self.assertFalse(self.lost(told), now)
+
+    def test_whoever_lost_one_gets_another_guest_once(self):
+        """The others need none; and their results are those of the guest that they were in."""
+        lost = guest.Outcome(guest.TIMEOUT, f"{stuck.MARK}{self.LOST_TWICE}")
+        fine = guest.Outcome(0, "", out="KTAP version 1\n1..1\nok 1 counts\n")
+        for outcomes, failed in ([[fine, lost], [fine, fine]], [False, False, False]), \
+                ([[fine, lost], [lost], [fine]], [False, True, False]):
+            group = [jobs.Job(f"job {number}", (), guest.Guest(arch=arch.get("x86_64"))) for number in range(3)]
+            with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stderr(io.StringIO()), \
+                    unittest.mock.patch.object(guest, "run_in_turn", side_effect=outcomes) as starts:
+                done = script("test").run_guests(group, Path(directory), unittest.mock.Mock())
+            self.assertEqual([len(call.args[0]) for call in starts.mock_calls], [3, 2, 1][:len(outcomes)])
+            self.assertEqual([one.job.name for one in done], [job.name for job in group])
+            self.assertEqual([bool(one.counts()[ktap.FAILED]) for one in done], failed)
+
 
 class Stuck(unittest.TestCase):
     """What a guest is at whose time is over."""
@@ -548,8 +597,8 @@ class Stuck(unittest.TestCase):
                 process.kill()
                 process.wait()
         cpus = [word for number in range(6) for word in (f"CPU#{number}", "EIP=0000fff0")]
-        interrupts = ["interrupts", "LVTT", "Timer", "ISR", "IRR"]
-        self.assertEqual([line.split()[0] for line in said.splitlines()], [*cpus, "a", *cpus, *6 * interrupts])
+        once = cpus + 6 * ["interrupts", "LVTT", "Timer", "ISR", "IRR"]
+        self.assertEqual([line.split()[0] for line in said.splitlines()], [*once, "a", *once])
 
     def test_what_the_emulator_says_as_it_ends(self):
         """Why it does, most likely: it is in the log, and on the screen."""
