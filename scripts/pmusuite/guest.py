@@ -428,8 +428,8 @@ def _try_twice(attempt, once, begins=INIT):
 
 
 def lost_timer(outcome):
-    """Did a command fail since the emulator lost an interrupt of a CPU's timer? Not if the kernel complains of more than a
-    wait. If so its log is kept: whoever asks starts the guest again."""
+    """Did a command fail because the emulator lost an interrupt of a CPU's timer? The kernel may complain of nothing but tasks
+    that wait. If so, this keeps the log and says so: whoever asks is to start the guest again."""
     others = [line for line in outcome.complaints if not re.search("rcu: INFO|INFO: task .* blocked for|Call Trace:", line)]
     if outcome.status not in LOST or others or not stuck.lost_timer(outcome.log):
         return False
