@@ -81,6 +81,8 @@ def pin(arch, series):
         found = {"suite": name, "release": release, "version": version, "image": image, "parts": parts,
                  "headers": [f"linux-headers-{release}", re.search(r"linux-headers-[^\s,]+-common[^\s,]*", headers).group()],
                  "kbuild": re.search(r"linux-kbuild-[^\s,]+", headers).group()}
+        # Of any later version, as the headers say: the security archive may have it before the signed image.
+        found["kbuild-version"] = debian.newest(_in_suite(debian.host_arch(), name), "", found["kbuild"])["Version"]
         if name:
             found["tools"] = _tools(arch, name, re.search(r"gcc-\d+", headers).group(), found["kbuild"])
         return found
@@ -88,7 +90,7 @@ def pin(arch, series):
     def packages(found):
         suite, host = (_in_suite(name, found["suite"]) for name in (arch.debian, debian.host_arch()))
         wanted = {suite: [f"{name}={found['version']}" for name in (*_image(found), *found["headers"])]}
-        wanted.setdefault(host, []).extend(found.get("tools") or [f"{found['kbuild']}={found['version']}"])
+        wanted.setdefault(host, []).extend(found.get("tools") or [_kbuild(found)])
         return wanted
 
     return pins.Pin(f"kernel-{arch.name}-{series}", find, packages)
@@ -96,6 +98,10 @@ def pin(arch, series):
 
 def _image(found):
     return found["parts"] or [found["image"]]
+
+
+def _kbuild(found):
+    return f"{found['kbuild']}={found.get('kbuild-version', found['version'])}"
 
 
 def packages(arch, series):
@@ -120,7 +126,7 @@ def _unpack_headers(arch, found, directory):
 def _unpack_for_host(arch, found, directory):
     """The headers, to be used by the host where they lie: Debian's Makefile includes an absolute path."""
     _unpack_headers(arch, found, directory)
-    debian.unpack(debian.download(debian.host_arch(), [f"{found['kbuild']}={found['version']}"]), directory)
+    debian.unpack(debian.download(debian.host_arch(), [_kbuild(found)]), directory)
     kdir = directory / "usr/src" / f"linux-headers-{found['release']}"
     common = next(n for n in found["headers"] if "-common" in n)
     (kdir / "Makefile").write_text(f"include $(dir $(lastword $(MAKEFILE_LIST)))../{common}/Makefile\n")
