@@ -5,7 +5,9 @@ An entry is built once, in a temporary directory, and appears under its name onl
 when it is complete; an interrupted build leaves nothing that a later run would trust.
 Each use of an entry leaves a stamp: prune.py removes what nobody has used for weeks.
 """
+import collections
 import contextlib
+import ctypes
 import errno
 import fcntl
 import hashlib
@@ -14,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import traceback
 from pathlib import Path
@@ -21,6 +24,9 @@ from pathlib import Path
 TREE = Path(__file__).resolve().parents[2]
 ROOT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pmu-suite"
 PARTIAL = ".partial"    # ends the name of an entry that is being built or removed
+
+GRACE, LAST = 0.8, 1.6  # seconds after a signal: what was started is killed; this process ends whatever it waits for
+PR_SET_CHILD_SUBREAPER = 36
 
 LEAST = 20 << 20    # bytes: with less free space on the cache's disk, any failure is blamed on that
 FULL = f"no space left: free some, or set XDG_CACHE_HOME to a larger disk (the cache is {ROOT})"
@@ -173,16 +179,60 @@ def _keep_traceback():
     return f" (details: {directory}/traceback)"
 
 
+def descendants(pid):
+    """The processes that @pid has started, those that these have, and so on, as far as they live."""
+    children, found = collections.defaultdict(list), [pid]
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):      # it has ended meanwhile
+            state, parent = path.read_text().rpartition(")")[2].split()[:2]
+            if state not in "ZX":
+                children[int(parent)].append(int(path.parent.name))
+    for one in found:       # which grows
+        found += children[one]
+    return found[1:]
+
+
+_ending, _cleared_up = [], threading.Event()
+
+
+def _end_descendants(status):
+    """End all that was started, and what is started meanwhile, until this process has cleared up."""
+    begin, told = time.monotonic(), set()
+    while (left := descendants(os.getpid())) or not _cleared_up.is_set():
+        took = time.monotonic() - begin
+        for pid in left if took > GRACE else set(left) - told:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL if took > GRACE else signal.SIGTERM)
+        told |= {*left}
+        if took > LAST:
+            os._exit(status)
+        time.sleep(0.05)
+
+
 def _end(number, _frame):
-    sys.exit(128 + number)
+    """End this process as Ctrl-C does, so that what is under way is cleared up, and all that a thread may wait for."""
+    if not _ending:     # several may tell of the same
+        _ending.append(threading.Thread(target=_end_descendants, args=(128 + number,), daemon=True))
+        _ending[0].start()
+        raise KeyboardInterrupt(number)
 
 
 def main(function):
     """Run a script's main function; whatever goes wrong becomes one message and exit status 125."""
-    # As Ctrl-C does: what is under way is cleared up.
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    # Orphans become this process's children, so that it finds them.
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:      # as nohup wants it
             signal.signal(number, _end)
+    try:
+        _run(function)
+    finally:
+        _cleared_up.set()
+        for thread in _ending:
+            thread.join()
+
+
+def _run(function):
     try:
         status = function()
         sys.stdout.flush()
@@ -191,8 +241,8 @@ def main(function):
         message = str(error)
         if is_full() and FULL not in message:
             message += f"\n{FULL}"
-    except KeyboardInterrupt:
-        sys.exit(128 + signal.SIGINT)
+    except KeyboardInterrupt as signalled:
+        sys.exit(128 + signalled.args[0])
     except BrokenPipeError:
         # The reader has closed the pipe. Keep the interpreter from reporting that when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -639,6 +639,9 @@ class Stopped(unittest.TestCase):
     GUEST = "guest._run(['sh', '-c', script], '', lambda: 1000, {'console': print}, False)"
     JOB = "test_runner.script('test').run_all([[jobs.Job('job', ('sh', '-c', script))]], Path(directory), 1, {}, False)"
     UNIT_TEST = "subprocess.run(cache.bound(['sh', '-c', script]))"
+    # As make and its compilers in a thread of their own, one of which heeds no signal, and one that is nobody's child any more.
+    BUILD = ("concurrent.futures.ThreadPoolExecutor().submit(cache.run, ['sh', '-c', f'(trap \"\" TERM; sleep 1000; sleep 1000) & "
+             "(setsid sleep 1000 &); sh -c \"{script}\"; sleep 1000'], 'building').result()")
     # A script heeds none of these that whoever runs the tests ignores, as nohup and shells in the background do.
     SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
@@ -660,15 +663,17 @@ class Stopped(unittest.TestCase):
             said = Path(directory) / "pid"
             script = f"echo $$ > {said}.new; mv {said}.new {said}; exec sleep 1000"
             process = subprocess.Popen(
-                [sys.executable, "-c", "import subprocess\nfrom pathlib import Path\nimport test_runner\n"
+                [sys.executable, "-c", "import concurrent.futures, subprocess\nfrom pathlib import Path\nimport test_runner\n"
                  "from pmusuite import cache, guest, jobs\n"
                  f"script, directory = {script!r}, {directory!r}\ncache.main(lambda: {body})"],
                 env={**os.environ, "PYTHONPATH": f"{cache.TREE}/scripts:{Path(__file__).parent}"},
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            started = int(self.wait(lambda: said.exists() and said.read_text()))
+            self.wait(lambda: said.exists() and said.read_text())
+            started, began = cache.descendants(process.pid), time.monotonic()
             process.send_signal(number)
             status = process.wait(self.LIMIT)
-            self.wait(lambda: not runs(started))
+            self.wait(lambda: not any(map(runs, started)))
+            self.took = time.monotonic() - began
             return status
 
     def test_a_guest(self):
@@ -682,6 +687,11 @@ class Stopped(unittest.TestCase):
 
     def test_what_a_test_has_started(self):
         self.assertEqual(self.end(self.UNIT_TEST, signal.SIGKILL), -signal.SIGKILL)
+
+    def test_a_build(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self.assertEqual(self.end(self.BUILD, number), 128 + number)
+            self.assertLess(self.took, 2)
 
     def test_guests_in_other_threads(self):
         guest.STOP.set()
