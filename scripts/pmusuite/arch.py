@@ -26,16 +26,11 @@ class Arch:
     default_model: str
     pmu: str                # of ours that it has: the name of its folders, and of its driver before _pmu
     twins: tuple            # the in-tree drivers that are modules
-    first_argument: str     # the register of a function's first argument
-    caller: tuple           # how gdb finds the caller of a function of the kernel, for the assembler
     secure_boot: tuple = () # packages of firmware, shim and GRUB
     twin_initcall: str = "" # of an in-tree driver that is built in
     emulated: str = ""      # kernel parameters for a guest whose clock runs with that of a busy host
     tsc: bool = False       # does it count time by the host's time stamp counter?
     quick: str = ""         # kernel parameters in addition to guest.QUICK
-    debug_flags: str = ""   # of the compiler, for modules that gdb debugs
-    entries: tuple = (0,)   # where a function may be entered, in bytes from its symbol
-    orc: tuple = ()         # @caller of a kernel that has ORC's tables, which gdb cannot read, and no frame pointers: unknown
 
     @property
     def driver(self):
@@ -50,30 +45,19 @@ ARCHES = {a.name: a for a in (
          default_model="snbep", pmu="intel_imc", twins=("intel-uncore",),
          # Without this, it panics if ten ticks do not come in time. Under KVM it skips that check on its own.
          emulated="no_timer_check", tsc=True,
-         first_argument="rdi",
-         caller=(".cfi_def_cfa rbp, 16", ".cfi_offset rbp, -16", ".cfi_offset rip, -8"),
-         orc=(".cfi_def_cfa rbp, 16", ".cfi_undefined rip"),
          secure_boot=("ovmf", "shim-signed", "grub-efi-amd64-signed")),
     Arch(name="arm64", debian="arm64", kernel="arm64", flavour="arm64", cross="aarch64-linux-gnu-",
          qemu="aarch64", qemu_package="qemu-system-arm", machine=("-nodefaults",), serial_bus="pcie.0", threads=1,
          memory="1G", image="arch/arm64/boot/Image", console="ttyAMA0",
          default_model="cmn600", pmu="cmn", twins=("arm-cmn",),
-         first_argument="x0",
-         # x29 points to the caller's x29, where the caller's frame begins, and to the return address: expressions say so.
-         caller=(".cfi_escape 0x0f, 3, 0x8d, 0, 6", ".cfi_escape 0x10, 29, 2, 0x8d, 0", ".cfi_escape 0x10, 30, 2, 0x8d, 8"),
          # With KASLR, mitigations=off does not turn off KPTI.
-         quick="kpti=off",
-         # If a function begins with space for ftrace, GCC's debug information begins after it, and gdb stops twice.
-         debug_flags="-fpatchable-function-entry=0"),
+         quick="kpti=off"),
     # With -nodefaults there would be no root ports, and nothing that powers the machine off. A
     # port has one slot: pcie.0 is the first one's.
     Arch(name="ppc64le", debian="ppc64el", kernel="powerpc", flavour="powerpc64le", cross="powerpc64le-linux-gnu-",
          qemu="ppc64", qemu_package="qemu-system-ppc", machine=("-vga", "none", "-net", "none", "-monitor", "none"),
          serial_bus="pcie.1", threads=2, memory="2G", image="vmlinux", console="hvc0",
-         default_model="power9", pmu="power_imc", twins=(), twin_initcall="opal_imc_driver_init",
-         first_argument="r3", entries=(0, 8),
-         # r1 points to the caller's, and 16 bytes above that is the return address, whose register is number 65.
-         caller=(".cfi_escape 0x0f, 3, 0x71, 0, 6", ".cfi_offset 65, 16")),
+         default_model="power9", pmu="power_imc", twins=(), twin_initcall="opal_imc_driver_init"),
 )}
 
 

@@ -102,21 +102,19 @@ def is_sparse_asked(kernel, suites):
     return suites if kernel.series == "kunit" else kernel.series == stock.STOCK[-1]
 
 
-def modules(arch, kernel, suites=False, debug=False, ask_sparse=False, find_races=False):
-    """The directory of our .ko files for @kernel: as users build them, or with the KUnit @suites, or for gdb to @debug,
-    or to @find_races.
+def modules(arch, kernel, suites=False, ask_sparse=False, find_races=False):
+    """The directory of our .ko files for @kernel: as users build them, or with the KUnit @suites, or to @find_races.
 
     BUILD_LOG beside them is what the build said, with all that the compiler can warn of, and sparse, where it is
     installed and asked: scripts/check reads it, so nothing is compiled for that alone.
     """
-    flags = ["-g", arch.debug_flags] if debug else []
-    measured = coverage.DIRECTORY and not debug and not find_races
+    measured = coverage.DIRECTORY and not find_races
     ask_sparse = ask_sparse or is_sparse_asked(kernel, suites)
-    sparse = None if debug or kernel.root or not ask_sparse else shutil.which("sparse")
+    sparse = None if kernel.root or not ask_sparse else shutil.which("sparse")
     key = cache.key_of(RECIPE, sources_key(arch, suites), kernel.release, kernel.version, str(suites),
                        str(kernel.kdir), str(kernel.root),
                        compiler_version(compiler(arch) + "gcc"), SPARSE, compiler_version(sparse) if sparse else "",
-                       *flags, *(coverage.SOURCES if measured else ()), *(races.SOURCES if find_races else ()))
+                       *(coverage.SOURCES if measured else ()), *(races.SOURCES if find_races else ()))
 
     def build(directory):
         cache.say(f"building the modules for {kernel.release}")
@@ -127,8 +125,6 @@ def modules(arch, kernel, suites=False, debug=False, ask_sparse=False, find_race
         if find_races:
             races.prepare(work)
         extra = ["C=1", f"CHECK={SPARSE}", "CF=-D__CHECK_ENDIAN__"] if sparse else []
-        # gdb is to find the sources in the tree.
-        extra += [f"KCFLAGS={' '.join(flags)} -fdebug-prefix-map={work}/="] if debug else []
         said = run(_make_modules(arch, kernel, work, [f"KUNIT={int(suites)}", "W=1", *extra]),
                    f"building the modules for {kernel.release}")
         (directory / BUILD_LOG).write_text(said.replace(f"{work}/", ""))
@@ -136,10 +132,7 @@ def modules(arch, kernel, suites=False, debug=False, ask_sparse=False, find_race
             coverage.keep(work, directory)
         for module in work.rglob("*.ko"):
             # As DKMS installs it. QEMU's powernv takes no more than 128 MiB of initramfs.
-            if debug:
-                shutil.copy(module, directory)
-            else:
-                run([f"{compiler(arch)}strip", "--strip-debug", "-o", directory / module.name, module], "stripping")
+            run([f"{compiler(arch)}strip", "--strip-debug", "-o", directory / module.name, module], "stripping")
         shutil.rmtree(work)
 
     return cache.entry("modules", f"{arch.name}-{kernel.series}-{key}", build)

@@ -88,7 +88,6 @@ class Guest:
     parameters: tuple = ()              # of our modules, "MODULE.NAME=VALUE"
     command: tuple = ()
     icount: object = None               # a file for all accesses: time is counted in instructions, and a run is as the last
-    gdb: object = None                  # a debugger.Session: the guest stops for it before anything runs
 
     def machine(self):
         """What cannot change while the guest runs: guests of the same machine can share it."""
@@ -255,8 +254,6 @@ def _qemu(guest, kernel, initramfs):
         command += ["-cpu", first.cpu]
     for spec in guest.models:
         command += specs.qemu_args(spec)
-    if guest.gdb:
-        command += guest.gdb.qemu_args()
     if guest.icount:
         command += [*ICOUNT, *(word for event in TRACED for word in ("-trace", event)), "-D", guest.icount]
     return [str(c) for c in command + specs.control_args()]
@@ -291,7 +288,7 @@ def wait(process, time_left):
     return False
 
 
-def _run(command, preload, time_left, sinks, shell, gdb=None, monitor=None):
+def _run(command, preload, time_left, sinks, shell, monitor=None):
     """Run QEMU with a port per sink; the console too, unless it is the user's terminal.
 
     If the time is over, QEMU is asked by the socket @monitor what the CPUs are doing. The answer goes to the console's
@@ -324,8 +321,6 @@ def _run(command, preload, time_left, sinks, shell, gdb=None, monitor=None):
     for writer in writers:
         os.close(writer)
     try:
-        if gdb:
-            gdb.invite(process)
         timed_out = not wait(process, time_left)
         if timed_out and monitor and not STOP.is_set():
             sinks["console"](stuck.MARK.encode())
@@ -346,7 +341,7 @@ def _run(command, preload, time_left, sinks, shell, gdb=None, monitor=None):
 def _stands(guests, log):
     """Has a guest for @guests a CPU that stands? It has failed then, and its time is over. It was seen where the emulator lost
     a timer's interrupt."""
-    return STALL in log and not any(one.shell or one.gdb or one.allow_warn for one in guests)
+    return STALL in log and not any(one.shell or one.allow_warn for one in guests)
 
 
 def _begins(guest):
@@ -455,14 +450,14 @@ def _start(guests, sinks, time_left, token=None):
     if any(one.driver == "in-tree" for one in guests) and not kernel.modules:
         raise Error("the debug kernel has no in-tree drivers; use --kernel 6.1 or 6.12")
     preload = build.models(guest.arch)
-    once = any(one.shell or one.gdb or one.icount for one in guests)    # somebody is at work, or the same would come again
+    once = any(one.shell or one.icount for one in guests)    # somebody is at work, or the same would come again
     with tempfile.TemporaryDirectory(prefix="pmu-vm.") as scratch:
         if guest.installed:
             initramfs = guest.installed[1]
         else:
             initramfs = Path(scratch) / "initramfs.cpio"
-            ours = guest.ours or build.modules(guest.arch, kernel, suites=guest.has_suites(), debug=bool(guest.gdb),
-                                                 find_races=guest.races)
+            ours = guest.ours or build.modules(guest.arch, kernel, suites=guest.has_suites(),
+                                               find_races=guest.races)
             sinks = {**sinks, **coverage.sinks(ours)}
             parts = [initrd.base(guest.arch, kernel), *([initrd.python(guest.arch)] if guest.tools else [])]
             initrd.with_overlay(parts, _overlay(guests, ours, kernel, token), initramfs)
@@ -475,8 +470,8 @@ def _start(guests, sinks, time_left, token=None):
                 return 0 if over else time_left(begin)
 
             heard = {name: console.noting(sink) for name, sink in sinks.items()}
-            return _run(_qemu(guest, kernel, initramfs), preload, left, {"console": console, **heard}, guest.shell, guest.gdb,
-                        None if guest.shell or guest.gdb else Path(scratch) / "monitor")
+            return _run(_qemu(guest, kernel, initramfs), preload, left, {"console": console, **heard}, guest.shell,
+                        None if guest.shell else Path(scratch) / "monitor")
 
         code, timed_out, log = _try_twice(attempt, once, _begins(guest))
     if code:
@@ -494,8 +489,7 @@ def run(guest, out=None, err=None):
     guest, status = _with_model(guest), bytearray()
     sinks = {"status": status.extend, "out": out or (lambda data: _write(sys.stdout, data)),
              "err": err or (lambda data: _write(sys.stderr, data))}
-    patient = guest.shell or guest.gdb      # a person is at work there
-    log, end = _start([guest], sinks, lambda begin: 1 if patient else begin + guest.timeout - time.monotonic())
+    log, end = _start([guest], sinks, lambda begin: 1 if guest.shell else begin + guest.timeout - time.monotonic())
     status = int(status) if status.strip().isdigit() else DIED
     # If the machine dies after the command, the command has failed.
     return _judge(guest, log.decode(errors="replace"), end or status)

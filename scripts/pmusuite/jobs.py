@@ -315,8 +315,6 @@ def guests(group="guest"):
 def soak():
     yield from guests("soak")
     yield from kunit("soak")
-    # No other job needs gdb, and what this one needs is built only for it.
-    yield python("soak/gdb", "tests/gdb", sources=EVERYTHING)
 
 
 def hostile():

@@ -52,7 +52,6 @@ def parser():
     found.add_argument("--allow-warn", action="store_true", help="a kernel warning does not make the run fail")
     found.add_argument("--icount", type=Path, metavar="FILE",
                        help="the guest's time is counted in instructions, on one CPU; FILE gets all accesses to devices")
-    found.add_argument("--gdb", action="store_true", help="wait for gdb, and say how to start it; no timeout")
     found.add_argument("--shell", action="store_true", help="a shell on the terminal instead of CMD")
     return found
 
