@@ -82,7 +82,7 @@ class Campaign(unittest.TestCase):
         with tempfile.TemporaryDirectory() as logs, contextlib.ExitStack() as patches:
             for where, name, value in ((guest, "run_in_turn", lambda guests: [outcome for _ in guests]),
                                        (jobs, "judge", lambda *told: [result]), (runner.kept, "put", lambda *told: None),
-                                       (runner.matrix, "record", lambda *told: None), (runner, "report", lambda *told: None),
+                                       (runner, "report", lambda *told: None),
                                        (runner.Progress, "say", lambda *told: None)):
                 patches.enter_context(unittest.mock.patch.object(where, name, value))
             for seed in 7, 8:
