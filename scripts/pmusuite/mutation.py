@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Breakages that tests must notice: patches, each behind a line "Tests: PATTERN... [-k NAME]"."""
+"""Mutations of the tree that tests must notice: patches, each behind a line "Tests: PATTERN... [-k NAME]"."""
 import argparse
 import os
 import re
@@ -59,7 +59,7 @@ def select(patterns):
     every = [read(path) for path in sorted(DIRECTORY.glob("*.patch"))]
     for pattern in patterns:
         if not any(pattern in one.name for one in every):
-            raise Error(f"no breakage matches '{pattern}'; scripts/mutate --list lists them")
+            raise Error(f"no mutation matches '{pattern}'; scripts/mutate --list lists them")
     return [one for one in every if not patterns or any(pattern in one.name for pattern in patterns)]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""scripts/mutate: what a breakage is, and what counts as a test that noticed it."""
+"""scripts/mutate: what a mutation is, and what counts as a test that noticed it."""
 import io
 import tempfile
 import unittest
