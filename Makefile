@@ -209,7 +209,7 @@ man:
 
 help:
 	@echo 'make                 build the modules for the running kernel (KDIR=, ARCH=, CROSS_COMPILE=)'
-	@echo 'make KUNIT=1         with the KUnit suites, for a kernel that has KUnit'
+	@echo 'make KUNIT=1         with the KUnit suites (Documentation/testing.md)'
 	@echo 'make sign            sign them (KEY=, CERT=)'
 	@echo 'make install         install them for that kernel, and pmu-driver (DESTDIR=, PREFIX=, INSTALL_MOD_PATH=)'
 	@echo 'make dkms-install    have DKMS build and install them for every kernel'

@@ -303,15 +303,20 @@ static inline u64 pmu_attr_further_config(const struct perf_event_attr *attr)
 #endif
 
 /*
- * Functions that only KUnit suites call from outside: static, unless the suites are built. The
- * kernel's header goes by the kernel's CONFIG_KUNIT, which distributions may set: use it only for a
- * build with suites.
+ * Functions that only KUnit suites call from outside: static, unless the suites are built. As in
+ * <kunit/visibility.h>, which goes by the kernel's CONFIG_KUNIT: distributions may set it where no
+ * suites are built, and the suites are also built for kernels without it.
  */
-#if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
-#include <kunit/visibility.h>
-#else
+#if !IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
 #define VISIBLE_IF_KUNIT	static
 #define EXPORT_SYMBOL_IF_KUNIT(symbol)
+#else
+#define VISIBLE_IF_KUNIT
+#ifdef HAVE_BARE_NAMESPACES
+#define EXPORT_SYMBOL_IF_KUNIT(symbol)	EXPORT_SYMBOL_NS(symbol, EXPORTED_FOR_KUNIT_TESTING)
+#else
+#define EXPORT_SYMBOL_IF_KUNIT(symbol)	EXPORT_SYMBOL_NS(symbol, "EXPORTED_FOR_KUNIT_TESTING")
+#endif
 #endif
 
 #endif /* PMU_COMPAT_H */

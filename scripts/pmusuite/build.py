@@ -96,22 +96,23 @@ def sources_key(arch, suites):
     return cache.key_of_tree(*sources(arch, suites))
 
 
-def is_sparse_asked(kernel, suites):
-    """Does sparse look at this build every day? It takes as long as the compiler, and finds the same in all builds of a
-    file. So it looks at one build that users have, and at the one with the suites."""
-    return suites if kernel.series == "kunit" else kernel.series == stock.STOCK[-1]
+def strip(arch, module, directory):
+    """Put @module into @directory as DKMS installs it. QEMU's powernv takes no more than 128 MiB of initramfs."""
+    run([f"{compiler(arch)}strip", "--strip-debug", "-o", directory / module.name, module], "stripping")
 
 
-def modules(arch, kernel, suites=False, ask_sparse=False, find_races=False):
-    """The directory of our .ko files for @kernel: as users build them, or with the KUnit @suites, or to @find_races.
+def modules(arch, kernel, kunit=False, ask_sparse=False, find_races=False):
+    """The directory of our .ko files for @kernel: as users build them, or with suites for that of @kunit (kunit.get()),
+    or to @find_races.
 
     BUILD_LOG beside them is what the build said, with all that the compiler can warn of, and sparse, where it is
     installed and asked: scripts/check reads it, so nothing is compiled for that alone.
     """
     measured = coverage.DIRECTORY and not find_races
-    ask_sparse = ask_sparse or is_sparse_asked(kernel, suites)
+    # It takes as long as the compiler, and finds the same in all builds of a file. So it looks at one kernel every day.
+    ask_sparse = ask_sparse or kernel.series == stock.STOCK[-1]
     sparse = None if kernel.root or not ask_sparse else shutil.which("sparse")
-    key = cache.key_of(RECIPE, sources_key(arch, suites), kernel.release, kernel.version, str(suites),
+    key = cache.key_of(RECIPE, sources_key(arch, kunit), kernel.release, kernel.version, str(kunit),
                        str(kernel.kdir), str(kernel.root),
                        compiler_version(compiler(arch) + "gcc"), SPARSE, compiler_version(sparse) if sparse else "",
                        *(coverage.SOURCES if measured else ()), *(races.SOURCES if find_races else ()))
@@ -119,20 +120,23 @@ def modules(arch, kernel, suites=False, ask_sparse=False, find_races=False):
     def build(directory):
         cache.say(f"building the modules for {kernel.release}")
         work = directory / "build"
-        copy_sources(arch, work, suites)
+        copy_sources(arch, work, kunit)
         if measured:
             coverage.prepare(work)
         if find_races:
             races.prepare(work)
         extra = ["C=1", f"CHECK={SPARSE}", "CF=-D__CHECK_ENDIAN__"] if sparse else []
-        said = run(_make_modules(arch, kernel, work, [f"KUNIT={int(suites)}", "W=1", *extra]),
+        if kunit:
+            extra += ["KUNIT=1", *([f"KBUILD_EXTRA_SYMBOLS={kunit}/Module.symvers"] if kunit != kernel.kdir else [])]
+        said = run(_make_modules(arch, kernel, work, ["W=1", *extra]),
                    f"building the modules for {kernel.release}")
         (directory / BUILD_LOG).write_text(said.replace(f"{work}/", ""))
         if measured:
             coverage.keep(work, directory)
         for module in work.rglob("*.ko"):
-            # As DKMS installs it. QEMU's powernv takes no more than 128 MiB of initramfs.
-            run([f"{compiler(arch)}strip", "--strip-debug", "-o", directory / module.name, module], "stripping")
+            strip(arch, module, directory)
+        for module in kunit.glob("*.ko") if kunit else ():
+            shutil.copy(module, directory)
         shutil.rmtree(work)
 
     return cache.entry("modules", f"{arch.name}-{kernel.series}-{key}", build)

@@ -17,7 +17,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import build, cache, coverage, initrd, kernels, races, secure_boot, specs, stuck, tsc
+from . import build, cache, coverage, initrd, kernels, kunit, races, secure_boot, specs, stuck, tsc
 from .cache import TREE, Error, run as run_command
 from .turns import Turns
 
@@ -456,7 +456,7 @@ def _start(guests, sinks, time_left, token=None):
             initramfs = guest.installed[1]
         else:
             initramfs = Path(scratch) / "initramfs.cpio"
-            ours = guest.ours or build.modules(guest.arch, kernel, suites=guest.has_suites(),
+            ours = guest.ours or build.modules(guest.arch, kernel, guest.has_suites() and kunit.get(guest.arch, kernel),
                                                find_races=guest.races)
             sinks = {**sinks, **coverage.sinks(ours)}
             parts = [initrd.base(guest.arch, kernel), *([initrd.python(guest.arch)] if guest.tools else [])]

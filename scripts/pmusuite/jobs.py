@@ -34,7 +34,7 @@ KUNIT_MACHINES = {"x86_64": {"models": ("snbep,sockets=2",), "cpus": 4, "nodes":
 CORE_ARCH = "x86_64"    # where all cases of the core's run, and fastest
 # How long jobs take, roughly, with two CPUs and two at a time, for a machine where none has run yet.
 SECONDS = {"scripts": 90, "check/modules": 870, "check/style": 90, "check/docs": 10, "differences": 390, "tools": 300,
-           "perf_events": 210, "kexec": 330, "packages": 330, "kunit": 80, "kernels/packages": 300}
+           "perf_events": 210, "kexec": 330, "packages": 330, "kunit": 30, "kernels/kunit": 80, "kernels/packages": 300}
 SECONDS_OF_GUEST = 25
 LOG_LINES = 25
 TURNS = 16              # at most in one guest
@@ -187,22 +187,26 @@ def kunit_cases(folder):
 
 
 def kunit(group="kunit"):
-    """A turn in a guest for each suite; the core's, which is the same code everywhere, is soak's but on one architecture."""
-    for arch in ARCHES.values():
-        fragments = [f"{KUNIT_CONFIGS}/{name}.config" for name in ("common", arch.name)]
+    """A turn in a guest for each suite: on the stock kernel, and on the debug kernel, whose checkers look on. The core's, which
+    is the same code everywhere, is soak's but on one architecture."""
+    for arch, debug in itertools.product(ARCHES.values(), (False, True)):
+        checked = [f"{KUNIT_CONFIGS}/{name}.config" for name in ("common", arch.name)] if debug else []
+        shown = ["tests/guest/kunit.sh", TEST_LIBRARY, *checked]
         for module in suites(arch):
             folder = "core" if module.startswith("pmu_core_") else arch.pmu
-            name = f"kunit/{arch.name}/{module}"
+            name = f"kunit/{arch.name}/{module}" + ("/debug" if debug else "")
             if folder == "core" and arch.name != CORE_ARCH:
                 name = f"soak/{name}"
+            elif debug:
+                name = f"kernels/{name}"
             if not name.startswith(group):
                 continue
             yield Job(name, guest=Guest(
-                arch=arch, kernel="kunit", driver="none", timeout=KUNIT_TIMEOUT, append=KUNIT_ARGUMENTS,
-                modules=(module,), copies=("tests/guest/kunit.sh", TEST_LIBRARY, *fragments),
-                command=("sh", "kunit.sh"), **KUNIT_MACHINES[arch.name]),
-                sources=(*GUEST_SOURCES, f"drivers/{arch.pmu}", f"tests/models/{arch.pmu}", "tests/guest/kunit.sh",
-                         f"{KUNIT}/Kbuild", f"{KUNIT}/perf_open.h", f"{KUNIT}/{folder}", *fragments),
+                arch=arch, kernel="kunit" if debug else kernel.STOCK[-1], driver="none", timeout=KUNIT_TIMEOUT,
+                append=KUNIT_ARGUMENTS, modules=(module,), copies=tuple(shown),
+                command=("sh", "kunit.sh", *(["debug"] if debug else [])), **KUNIT_MACHINES[arch.name]),
+                sources=(*GUEST_SOURCES, f"drivers/{arch.pmu}", f"tests/models/{arch.pmu}", *shown,
+                         f"{KUNIT}/Kbuild", f"{KUNIT}/perf_open.h", f"{KUNIT}/stock", f"{KUNIT}/{folder}"),
                 tests=tuple(kunit_cases(folder)))
 
 
@@ -325,6 +329,7 @@ def kernels():
     """The guests of "make test" with our driver and its newest stock kernel, on the kernels that it does not use; those
     that it leaves out; packages; and what files and pages ask for."""
     yield Job("kernels/check", ("scripts/check", "kernels"), sources=ALL)
+    yield from kunit("kernels")
     yield from packages_on_demand()
     for job in guests():
         if job.guest.kernel == kernel.STOCK[-1] and job.guest.driver != "in-tree":
@@ -360,8 +365,11 @@ def _selected(job, test):
     if job.tests and not any(test in name for name in job.tests):
         return None
     of_guest = job.guest
-    if of_guest and of_guest.kernel == "kunit" and of_guest.modules:
-        of_guest = dataclasses.replace(of_guest, append=f"{of_guest.append} kunit.filter_glob=*.*{test}*")
+    if of_guest and of_guest.has_suites():
+        # KUnit is a part of the debug kernel, and a module for the stock one.
+        chosen = f"kunit.filter_glob=*.*{test}*"
+        of_guest = dataclasses.replace(of_guest, append=f"{of_guest.append} {chosen}") if of_guest.kernel == "kunit" else \
+            dataclasses.replace(of_guest, parameters=(chosen,))
     elif of_guest:
         of_guest = dataclasses.replace(of_guest, command=("env", f"TESTS={test}", *of_guest.command))
     command = job.command and (*job.command, "-k", test) if job.name.split("/")[0] != "check" else job.command

@@ -108,7 +108,8 @@ class Guests(unittest.TestCase):
     def test_the_core_has_its_kunit_suite_on_one_architecture_every_day(self):
         core = [[job.name for job in jobs.kunit(group) if "core" in job.name] for group in ("kunit", "soak")]
         self.assertEqual(core, [["kunit/x86_64/pmu_core_test"],
-                                ["soak/kunit/arm64/pmu_core_test", "soak/kunit/ppc64le/pmu_core_test"]])
+                                [f"soak/kunit/{arch}/pmu_core_test{debug}" for arch in ("arm64", "ppc64le")
+                                 for debug in ("", "/debug")]])
         self.assertEqual([job for job in jobs.kunit("soak") if "core" not in job.name], [])
 
     def test_what_shares_a_machine_shares_a_guest(self):
@@ -197,6 +198,12 @@ class Selection(unittest.TestCase):
     def test_soak_is_run_on_demand_alone(self):
         self.assertFalse([job for job in jobs.select([]) if job.name.startswith("soak")])
 
+    def test_no_debug_kernel_is_needed_for_kunit_every_day(self):
+        for group, kernels in (("kunit", {"6.12"}), ("kernels", {"kunit"}), ("soak", {"6.12", "kunit"})):
+            self.assertEqual({job.guest.kernel for job in jobs.kunit(group)}, kernels)
+        names = [[job.name for job in jobs.kunit(group)] for group in ("kunit", "kernels")]
+        self.assertEqual([f"kernels/{name}/debug" for name in names[0]], names[1])
+
     def test_nothing_is_built_to_list_jobs(self):
         names = [job.name for job in jobs.select(["kunit"])]
         for name in ("kunit/x86_64/pmu_core_test", "kunit/x86_64/intel_imc_test", "kunit/arm64/cmn_test",
@@ -215,6 +222,9 @@ class Selection(unittest.TestCase):
     def test_one_test_of_a_job(self):
         job, = jobs.select(["kunit"], "reads_at_2")
         self.assertEqual(job.name, "kunit/x86_64/intel_imc_test")
+        self.assertEqual(job.guest.parameters, ("kunit.filter_glob=*.*reads_at_2*",))
+        job, = jobs.select(["kernels/kunit"], "reads_at_2")
+        self.assertEqual(job.name, "kernels/kunit/x86_64/intel_imc_test/debug")
         self.assertIn("kunit.filter_glob=*.*reads_at_2*", job.guest.append)
         found = jobs.select(["guest/cmn/counts"], "watchpoint")
         self.assertEqual({job.guest.command for job in found}, {("env", "TESTS=watchpoint", "sh", "cmn/counts.sh")})
