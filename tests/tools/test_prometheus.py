@@ -269,6 +269,18 @@ class TestAlerts(unittest.TestCase):
         server.alerts("PmuTopMissing", {"instance": "node1"})
         server.judge()
 
+    def test_two_that_write_one_file(self):
+        """A scrape meets the counters of the one or the other."""
+        players, server = [Player("intel_imc") for _ in range(2)], Server(self)
+        for _ in range(10):         # the first one has counted for longer
+            players[0].interval()
+        for scrape in range(20 * 60 // SCRAPE):
+            for player in players:
+                player.interval()
+            server.scrape(players[scrape // 2 % 2].text())
+        server.alerts("PmuTopStartsOver", {"instance": "node1"})
+        server.judge()
+
     def test_promtool_takes_the_rules(self):
         done = subprocess.run([promtool(), "check", "rules", RULES], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)

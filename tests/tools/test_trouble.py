@@ -108,6 +108,64 @@ class TestOutput(Case):
         files.replace(link, "text")
         self.assertEqual((target.read_text(), link.is_symlink()), ("text", True))
 
+    def test_no_link_of_others_is_followed(self):
+        """The directory may be another user's, as that of node_exporter is; root writes there."""
+        victim, target = self.directory / "victim", self.directory / "a.prom"
+        victim.write_text("old")
+        (self.directory / f".a.prom.{os.getpid()}").symlink_to(victim)
+        files.replace(target, "new")
+        self.assertEqual((victim.read_text(), target.read_text(), target.is_symlink()), ("old", "new", False))
+        if os.geteuid():
+            self.skipTest("root alone gives a link to another user")
+        target.unlink()
+        target.symlink_to(victim)
+        files.replace(target, "own")
+        self.assertEqual(victim.read_text(), "own")
+        os.lchown(target, 65534, 65534)
+        with self.assertRaisesRegex(OSError, "link of another user"):
+            files.replace(target, "new")
+        self.assertEqual(victim.read_text(), "own")
+
+    def other(self, code):
+        """Another process that does so with a.prom, and waits."""
+        process = subprocess.Popen([sys.executable, "-c", f"import fcntl, sys; from pmutools import files; from pmutools.top import frames; {code}; "
+                                    "print(flush=True); sys.stdin.read()"], cwd=TOOLS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.communicate)
+        process.stdout.readline()
+        return process
+
+    def test_one_alone_writes_a_file(self):
+        """Of two, Prometheus would read the counters of the one and the other in turn: back and forth."""
+        target = self.directory / "a.prom"
+        first = self.other(f"page = files.Page('{target}'); page.write('first'); page.write('first')")
+        for option in "--prometheus", "--openmetrics":
+            self.says(self.program("pmu-top", "--replay", POWER, "--once", option, target), 1,
+                      rf"pmu-top: {target} is being written by process {first.pid} \(python3?[^)]*\)\.\n.*choose another file")
+        self.assertEqual(target.read_text(), "first")
+        first.kill()
+        first.wait()
+        page = files.Page(target)
+        page.write("second")
+        page.write("second")
+        # Two that began at once see each other in the next interval.
+        other = self.other(f"files.free_for = lambda path: None; page = files.Page('{target}'); page.write('third')")
+        self.assertRaisesRegex(ToolError, f"process {other.pid} ", page.write, "second")
+        page.close()
+
+    def test_a_reader_keeps_nobody_from_writing(self):
+        target = self.directory / "a.prom"
+        target.write_text("old")
+        self.other(f"file = open('{target}'); fcntl.lockf(file, fcntl.LOCK_SH)")
+        page = files.Page(target)
+        page.write("new")
+        page.close()
+        self.assertEqual(target.read_text(), "new")
+
+    def test_one_alone_writes_a_record(self):
+        target = self.directory / "record"
+        first = self.other(f"one = frames.Recorder('{target}', {{}})")
+        self.assertRaisesRegex(ToolError, f"process {first.pid} ", frames.Recorder, target, {})
+
 
 class TestSignals(Case):
     """A tracer that is left behind fills the disk, a command the machine."""

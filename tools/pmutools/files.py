@@ -1,27 +1,89 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Files that are written, and text from files that others wrote."""
+import contextlib
+import errno
+import fcntl
 import os
 import re
+import struct
 from pathlib import Path
+
+from .errors import ToolError
+
+_FLOCK = "hhqqi4x"      # struct flock of fcntl(2)
 
 
 def replace(path, text):
     """Write @path in one go: who reads it has the old text or the new one."""
-    path = Path(path)
+    Page(path).put(text).close()
+
+
+def claim(file):
+    """Lock @file until it is closed or this process ends: free_for() tells others. Who may only read it cannot pretend to."""
+    with contextlib.suppress(OSError):      # a device, or a file system without locks
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def free_for(path):
+    """Raise a ToolError if another process has claimed @path. Not for a file that this one has claimed: that would end it."""
+    if not os.path.isfile(path):
+        return
+    with open(path, "rb") as file:
+        # What a lock for reading would wait for: a lock for writing, which needs the right to write.
+        kind, *_, pid = struct.unpack(_FLOCK, fcntl.fcntl(file, fcntl.F_GETLK, struct.pack(_FLOCK, fcntl.F_RDLCK, 0, 0, 0, 0)))
+    if kind == fcntl.F_UNLCK:
+        return
     try:
-        if path.exists() and not path.is_file():        # /dev/null, a pipe: no file may take its place
-            path.write_text(text, encoding="utf-8")
-            return
-        target = Path(os.path.realpath(path))           # a link stays one
-        partial = target.with_name(f".{target.name}.{os.getpid()}")     # node_exporter takes *.prom alone
+        name = printable(Path(f"/proc/{pid}/comm").read_text(errors="replace").strip())
+    except OSError:
+        name = "of another PID namespace, or hidden"
+    raise ToolError(f"{path} is being written by process {pid or '?'} ({name}).",
+                    "Its numbers would go back and forth: choose another file, or end that process first.")
+
+
+class Page:
+    """A file that is replaced again and again, by one process: of two, readers would see now the one's text, now the other's."""
+
+    def __init__(self, path):
+        self.path, self.file = Path(path), None
+
+    def write(self, text):
+        if not (self.file and self.path.exists() and os.path.samestat(self.path.stat(), os.fstat(self.file.fileno()))):
+            free_for(self.path)
+        self.put(text)
+
+    def put(self, text):
+        """Whoever reads the file has the old text or the new one. It is claimed until this is closed."""
+        path = self.path
         try:
-            partial.write_text(text, encoding="utf-8")
-            partial.replace(target)
-        except BaseException:
+            if path.exists() and not path.is_file():        # /dev/null, a pipe: no file may take its place
+                path.write_text(text, encoding="utf-8")
+                return self
+            if path.is_symlink() and path.lstat().st_uid not in (0, os.geteuid()):
+                raise PermissionError(errno.EPERM, "It is a link of another user")
+            target = Path(os.path.realpath(path))           # a link stays one
+            partial = target.with_name(f".{target.name}.{os.getpid()}")     # node_exporter takes *.prom alone
             partial.unlink(missing_ok=True)
-            raise
-    except OSError as error:        # of a full disk Python names no file
-        raise OSError(error.errno, error.strerror, str(path)) from error
+            file = open(partial, "x", encoding="utf-8")     # never through a link that somebody has put there since
+            try:
+                claim(file)
+                file.write(text)
+                file.flush()
+                partial.replace(target)
+            except BaseException:
+                partial.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):      # what it could not write, once more
+                    file.close()
+                raise
+        except OSError as error:        # of a full disk Python names no file
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        self.close()
+        self.file = file
+        return self
+
+    def close(self):
+        if self.file:
+            self.file.close()
 
 
 def printable(value):

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from ..count import Reading, Session, restore_file_limit
 from ..errors import NO_COMMAND, NO_START, ToolError
-from ..files import printable
+from ..files import claim, free_for, printable
 from ..sysfs import Machine, natural
 from . import resctrl, sampler
 
@@ -377,8 +377,10 @@ class Recorder:
     def __init__(self, path, info):
         self.path, head = path, json.dumps({"pmu-top": VERSION, "info": info})
         self.info, self.first = info, {name: info.get(name) for name in CHANGES}
+        free_for(path)
         there = self._there(head) if os.path.isfile(path) else False
         self.file = open(path, "a", encoding="utf-8")
+        claim(self.file)
         if not there:
             self._line(head)
 

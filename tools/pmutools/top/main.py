@@ -20,16 +20,16 @@ EPILOG = """examples:
   pmu-top --json -- ./benchmark        what the memory did while it ran
   pmu-top --interval 1 -- ./benchmark  the same by seconds, with peak and percentiles at the end
   pmu-top --record run.jsonl           to be looked at elsewhere: pmu-top --replay run.jsonl
-  pmu-top --prometheus /var/lib/prometheus/node-exporter/pmu.prom
+  pmu-top --prometheus memory.prom     counters for node_exporter; pmu-top.service has a file of its own
 
 Counting takes no root: CAP_PERFMON, or kernel.perf_event_paranoid at 0 or below. It works with the in-tree drivers
 as well; the second line of the screen says which driver serves the counters.
 
 A number with a ~ is of a part of the interval: its counters took turns with others. Such numbers are in no sum.
 
-The exit status is 0, 1 where something is in the way (a message says what, and what to do), or 2 where the options are
-wrong. With a COMMAND it is that of COMMAND, 127 where there is none of this name, 126 where it cannot be run, and 125 in
-place of 1 and 2. What COMMAND writes goes to stderr if stdout has --json or --csv."""
+The exit status is 0, 1 where something is in the way (a message says what, and what to do), 2 where the options are
+wrong, or 3 where this machine shows no such counters. With a COMMAND it is that of COMMAND, 127 where there is none of
+this name, 126 where it cannot be run, and 125 in place of 1 to 3. What COMMAND writes goes to stderr if stdout has --json or --csv."""
 
 
 def parser():
@@ -116,6 +116,9 @@ class Outputs:
         self.csv = output.Csv(options.wide)
         self.metrics = output.Metrics(view)
         self.record = frames.Recorder(options.record, view.info) if options.record else None
+        self.pages = [(files.Page(path), strict) for path, strict in ((options.prometheus, False), (options.openmetrics, True)) if path]
+        for page, _ in self.pages:      # before an interval of a minute has passed
+            files.free_for(page.path)
         self.last, self.history = None, draw.History()
 
     def picture(self, frame, rows, width, height=None, paused=False, mode=None):
@@ -138,9 +141,8 @@ class Outputs:
         if self.record:
             self.record.write(frame)
         self.metrics.add(frame, rows)
-        for path, strict in (self.options.prometheus, False), (self.options.openmetrics, True):
-            if path:
-                files.replace(path, self.metrics.text(strict))
+        for page, strict in self.pages:
+            page.write(self.metrics.text(strict))
 
     def write(self, frame, rows, summary=None):
         """The frame as text, or as what programs read; of a @summary its spread, too."""
@@ -161,7 +163,7 @@ class Outputs:
 
     def close(self):
         # Each frame was written when it came. If that failed it was told, and fails here once more.
-        for file in (self.record and self.record.file, self.options.output and self.console.file):
+        for file in (self.record and self.record.file, self.options.output and self.console.file, *(page for page, _ in self.pages)):
             with contextlib.suppress(OSError):
                 if file:
                     file.close()
