@@ -282,8 +282,8 @@ scrape_configs: [{job_name: node, static_configs: [{targets: [localhost:9100]}]}
         print(f"# {said}")
         journal = said["journal"]
         self.assertEqual(said["enabled"], "disabled")
-        self.assertEqual((said["state"], said["file"], said["linked"], said["mode"], said["driver"]),
-                         ("active", True, True, "0o100644", True), journal)
+        self.assertEqual((said["state"], said["file"], said["readers"], said["mode"], said["driver"]),
+                         ("active", True, ["prometheus"], "0o100640", True), journal)
         # One right alone: CAP_PERFMON is number 38.
         one = f"{1 << 38:016x}"
         self.assertEqual({said["status"][name] for name in ("CapEff", "CapPrm", "CapBnd")}, {one})
@@ -298,7 +298,8 @@ scrape_configs: [{job_name: node, static_configs: [{targets: [localhost:9100]}]}
         self.assertEqual((said["scrape error"], said["after a restart"]), (0, 64e6))
         self.assertLess(said["age"], 30)
         self.assertGreaterEqual(said["resets"], 1)
-        self.assertEqual((said["result"], said["left"]), ("success", [False, False]), journal)
+        self.assertEqual((said["result"], said["left"]), ("success", False), journal)
+        self.assertEqual(said["without"], ["failed", "3", "0"])
 
 
     def test_a_record_that_is_played(self):

@@ -10,6 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 import tree
+from pmutools import sysfs
 from pmutools.check import look, main, report, scrub
 from pmutools.check.checks import FAIL, NOTE, OK, SKIP, Result
 from pmutools.errors import ToolError
@@ -170,3 +171,16 @@ class TestMain(unittest.TestCase):
             main.main()
         for family in main.TABLES:
             self.assertIn(f"\n{family}:\n", said.getvalue())
+
+    def test_a_machine_without_counters(self):
+        """It works; one that has the hardware and no PMU may not."""
+        channel = "sys/bus/pci/devices/0000:ff:0a.2"
+        for files, status, said in (({"proc/cpuinfo": "vendor_id\t: AuthenticAMD\n"}, 0, r"(?m)^skip +pmus\n +AMD EPYC: not covered .*amd_umc"), ({}, 0, "(?m)^skip +pmus"),
+                                    ({f"{channel}/device": "0x2042", f"{channel}/vendor": "0x8086"}, 1, "(?m)^FAIL +pmus")):
+            with self.subTest(said), tempfile.TemporaryDirectory() as root, contextlib.redirect_stdout(io.StringIO()) as out, \
+                    mock.patch("sys.argv", ["pmu-check"]), mock.patch.object(main, "Machine", lambda: sysfs.Machine(root, "x86_64")):
+                for name, text in files.items():
+                    Path(root, name).parent.mkdir(parents=True, exist_ok=True)
+                    Path(root, name).write_text(text)
+                self.assertEqual(main.main(), status, out.getvalue())
+                self.assertRegex(out.getvalue(), said)

@@ -10,6 +10,7 @@ import unittest
 from pathlib import Path
 
 import tree
+from pmutools import errors
 from pmutools.top import main
 
 TOP = tree.HERE.parents[1]
@@ -38,6 +39,14 @@ class TestUnit(unittest.TestCase):
         stopped = subprocess.run([sys.executable, "-c", "import os, signal; from pmutools import errors; "
                                   "errors.main(lambda: os.kill(os.getpid(), signal.SIGTERM))"], cwd=TOP / "tools")
         self.assertEqual(settings("SuccessExitStatus"), [str(stopped.returncode)])
+
+    def test_a_machine_without_counters_is_left_alone(self):
+        self.assertEqual(settings("RestartPreventExitStatus"), [str(errors.NO_COUNTERS)])
+
+    def test_nobody_else_reads_what_was_counted(self):
+        """Others may not count, either. And nothing is done as root, where another user could lay a link."""
+        self.assertEqual((settings("RuntimeDirectoryMode"), settings("UMask")), (["0750"], ["0027"]))
+        self.assertEqual([line for line in UNIT.read_text().splitlines() if re.match(r"Exec\w*=[-@:]*[+!]", line)], [])
 
     def test_the_options_are_those_of_pmu_top(self):
         words = settings("ExecStart")[0].replace("$PMU_TOP_OPTIONS", "--interval 5").split()

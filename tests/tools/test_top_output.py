@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """pmu-top: what it writes, for programs and for files."""
+import contextlib
 import csv
 import importlib.metadata
+import io
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 import unittest.mock
@@ -16,7 +19,7 @@ import tree
 from promtool import promtool
 from top_cases import PROGRAM, SECOND, WHEN, busy_xeon, frame, options, xeon
 
-from pmutools import VERSION
+from pmutools import VERSION, errors, sysfs
 from pmutools.count import Reading
 from pmutools.errors import ToolError
 from pmutools.top import cmn, frames, intel_imc, main, output, power_imc, pretty, rapids
@@ -347,10 +350,24 @@ class TestOutputs(unittest.TestCase):
         if any(Path("/sys/bus/event_source/devices").glob("uncore_imc_*")):
             self.skipTest("this host has memory channels")
         done = self.run_program("--once")
-        self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"pmu-top: This machine shows no PMU of [^\n]*\nLoad a driver")
-
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stderr, r"pmu-top: (This machine shows no PMU of [^\n]*\nLoad a driver|.*: not covered by these drivers\.\n)")
         self.assertEqual(self.run_program("--", "true").returncode, 125)
+
+    def test_a_machine_without_counters(self):
+        """A status of its own, so that a service is not started again and again; with a command it is as always."""
+        for cpuinfo, wanted in (("vendor_id\t: AuthenticAMD\n", "AMD EPYC: not covered .* perf's amd_umc has "), ("platform\t: pSeries\n", "hv_24x7"),
+                                ("platform\t: PowerNV\n", "Load a driver"), ("flags\t: fpu hypervisor lahf\n", "Most hosts hide"), ("vendor_id\t: GenuineIntel\n", "Load a driver")):
+            root = Path(tempfile.mkdtemp(dir=self.directory))
+            (root / "proc").mkdir(parents=True)
+            (root / "proc/cpuinfo").write_text(f"processor\t: 0\n{cpuinfo}")
+            self.assertRegex(str(sysfs.Machine(root).nothing()), wanted)
+        for command, wanted in ([], 3), (["--", "true"], 125):
+            argv = ["pmu-top", "--once", *command]
+            with unittest.mock.patch.object(sys, "argv", argv), unittest.mock.patch.object(main, "Machine", lambda: sysfs.Machine(root)), \
+                    unittest.mock.patch.object(errors, "_prepare"), contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit) as caught:
+                main.main()
+            self.assertEqual(caught.exception.code, wanted)
 
     def test_the_man_page_is_made_of_the_help(self):
         target = self.directory / "pmu-top.1"

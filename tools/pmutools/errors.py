@@ -8,6 +8,7 @@ import sys
 
 FAILED = 1          # exit status: something is in the way, and the message says what to do
 USAGE = 2           # as argparse has it
+NO_COUNTERS = 3     # this machine has no such counters, or nobody has loaded their driver: to try again is no use
 # Where a command is run, whose status is the program's: as env(1) and timeout(1) have it.
 OURS, NO_START, NO_COMMAND = 125, 126, 127
 
@@ -15,7 +16,7 @@ OURS, NO_START, NO_COMMAND = 125, 126, 127
 class ToolError(Exception):
     """@what went wrong, and what to @do; both are whole sentences. @status: the program's, if not as always."""
 
-    def __init__(self, what, do="", status=None):
+    def __init__(self, what, do="", status=0):
         super().__init__(f"{what} {do}".strip())
         self.what, self.do, self.status = what, do, status
 
@@ -94,7 +95,7 @@ def main(function, failed=FAILED):
         print(f"{name}: {error.what}", file=sys.stderr)
         if error.do:
             print(error.do, file=sys.stderr)
-        sys.exit(error.status or failed)
+        sys.exit(max(error.status, failed))     # OURS has no finer ones
     except KeyboardInterrupt:
         sys.exit(128 + 2)
     except BrokenPipeError:

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .errors import ToolError
+from .errors import NO_COUNTERS, ToolError
 
 DEVICES = "sys/bus/event_source/devices"
 OURS, IN_TREE = "pmu-suite", "in-tree"
@@ -41,6 +41,13 @@ DMC620 = Family("dmc620", r"arm_dmc620_[0-9a-f]+", "", "arm_dmc620_pmu", "", "Ar
 # Counters of a memory controller that always count, beside those of its channels. Both drivers have them, by the same names.
 FREE = Family("free_running", r"uncore_imc_free_running_\d+", "intel_imc_pmu", "intel_uncore", "",
               "free-running counters of an Intel Xeon", "modprobe intel_imc_pmu, or the in-tree intel_uncore")
+# Of what README does not cover, what /proc/cpuinfo tells: (pattern, its name, what counts there).
+_NOT_COVERED = (
+    (r"^vendor_id\s*: (AuthenticAMD|HygonGenuine)", "AMD EPYC",
+     "perf's amd_umc has the memory channels, from Zen 4 and Linux 6.7 on; amd_df the data fabric: perf list amd_umc amd_df"),
+    (r"^platform\s*: pSeries", "A partition of PowerVM, or a guest on POWER", "perf's hv_24x7 counts under PowerVM: perf list hv_24x7"),
+    (r"^flags\s*:.*\bhypervisor\b", "A virtual machine", "Most hosts hide these counters from it: look there."),
+)
 _BY_NAME = {family.name: family for family in FAMILIES}
 
 
@@ -250,8 +257,19 @@ class Machine:
 
     def nothing(self, *names):
         """The ToolError where there are no PMUs of the families @names, or of any."""
+        if self.elsewhere:
+            return ToolError(*self.elsewhere, NO_COUNTERS)
         wanted = [_BY_NAME[name] for name in names] or FAMILIES
         what = " or of ".join(family.what for family in wanted)
         loads = "; ".join(family.load for family in wanted)
         return ToolError(f"This machine shows no PMU of {what} in {self.root / DEVICES}.",
-                         f"Load a driver ({loads}). If that fails, the kernel's log says why.")
+                         f"Load a driver ({loads}). If that fails, the kernel's log says why.", NO_COUNTERS)
+
+    @property
+    def elsewhere(self):
+        """(why nothing here is for these drivers, what counts instead); None if that is not known."""
+        text = self.read("proc/cpuinfo")
+        for pattern, name, instead in _NOT_COVERED:
+            if re.search(pattern, text, re.M):
+                return f"{name}: not covered by these drivers.", instead
+        return None
