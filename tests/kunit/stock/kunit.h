@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Included first in all files of KUnit and of the suites, for a kernel that was built without KUnit.
+ * Included first in all files of KUnit and of the suites, for a kernel without CONFIG_KUNIT.
  *
  * The structures of such a kernel lack KUnit's members. So these headers are included while
  * CONFIG_KUNIT is not set, and what takes the members' place is here.
@@ -34,11 +34,11 @@ struct kunit_module {
 /* For the kernel's notifiers of modules: called by modules with suites, with their kunit_module. */
 extern struct blocking_notifier_head kunit_module_chain;
 
-/* The one header of KUnit that looks at the task. */
-#pragma push_macro("current")
+/* The one header of KUnit that looks at the task. Sparse knows no push_macro. */
 #undef current
 #define current	(&kunit_task)
 #include <kunit/test-bug.h>
-#pragma pop_macro("current")
+#undef current
+#define current	get_current()
 
 #endif /* PMU_STOCK_KUNIT_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit's test.c, the one file that uses the kernel's members for KUnit, with what takes their place. */
+/* KUnit's test.c, which uses the members that the kernel lacks, with what takes their place. */
 #include <linux/mm.h>
 #include <linux/sched/debug.h>
 

@@ -7,7 +7,7 @@
 
 #include <kunit/test.h>
 
-/* The kernel's puts the suites in a section, which this kernel's loader of modules does not look for. */
+/* The kernel's macro puts the suites into a section that this kernel's module loader ignores. */
 #undef kunit_test_suites
 #define kunit_test_suites(suites...)							\
 static struct kunit_suite *kunit_suites_here[] = { suites };				\
