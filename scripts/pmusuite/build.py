@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from . import cache, coverage, debian, kernel as stock, races
+from . import cache, coverage, debian, kernel as stock, qemu, races
 from .arch import ARCHES
 from .cache import TREE, Error, run, tree_files
 
@@ -165,60 +165,22 @@ def guest_program(arch, name, source=None):
     return cache.entry("programs", f"{arch.name}-{name}-{key}", build) / name
 
 
-# The versions of QEMU that all tests were run with.
-TESTED_QEMU = ("10.0.2+ds", "10.0.13+ds")
-
-
-@functools.cache
-def _tell_untested(upstream):
-    if upstream not in TESTED_QEMU:
-        cache.say(f"QEMU {upstream}: the models were tested with {', '.join(TESTED_QEMU)}; "
-                  "scripts/test models tells whether they fit this one")
-
-
-def qemu_version(arch):
-    program = f"qemu-system-{arch.qemu}"
-    if not shutil.which(program):
-        raise Error(f"no {program}; scripts/setup demo installs it")
-    package = subprocess.run(["dpkg-query", "-f", "${source:Version}", "-W", arch.qemu_package],
-                             capture_output=True, text=True).stdout
-    version = package.split(":")[-1]
-    if not version or int(version.split(".")[0]) < 10:
-        raise Error(f"{program} is {version or 'not a Debian package'}; the models need QEMU >= 10: "
-                    "scripts/setup demo installs it")
-    return version
-
-
-def _upstream(version):
-    """The version of QEMU's source, of that of Debian's package."""
-    return version.rsplit("-", 1)[0]
-
-
-def _qemu_headers(arch):
-    """The headers of the installed QEMU, from the source package of its very version."""
-    upstream = _upstream(qemu_version(arch))
-    script = TREE / "tests" / "models" / "prepare-headers"
-
-    def build(directory):
-        cache.say(f"preparing the headers of QEMU {upstream}")
-        tarball = debian.source_tarball(debian.HOST, "qemu", upstream)
-        run([script, tarball, directory / "include"], "preparing QEMU's headers")
-
-    return cache.entry("qemu-headers", f"{upstream}-{cache.key_of(script)}", build) / "include"
-
-
 def models(arch):
-    """The shared object of device models to preload into the stock QEMU of @arch."""
-    _tell_untested(_upstream(qemu_version(arch)))
-    headers = _qemu_headers(arch)
-    key = cache.key_of(RECIPE, cache.key_of_tree("tests/models"), qemu_version(arch), compiler_version("gcc"))
+    """The shared object of device models for QEMU's @arch."""
+    headers = qemu.headers(arch)
+    key = cache.key_of(RECIPE, cache.key_of_tree("tests/models"), *headers, compiler_version("gcc"))
 
     def build(directory):
         cache.say("compiling the device models")
         work = directory / "build"
-        run(make("-C", TREE / "tests" / "models", f"HEADERS={headers}", f"O={work}", f"TARGET={arch.qemu}"),
-            "compiling the device models")
+        run(make("-C", TREE / "tests" / "models", *headers, f"O={work}", f"TARGET={arch.qemu}"), "compiling the device models")
         shutil.copy(work / f"pmu-models-{arch.qemu}.so", directory)
         shutil.rmtree(work)
 
     return cache.entry("models", f"{arch.qemu}-{key}", build) / f"pmu-models-{arch.qemu}.so"
+
+
+@functools.cache
+def emulator(arch):
+    """The first words of a command that runs QEMU for @arch, with the models."""
+    return qemu.command(arch, models(arch))

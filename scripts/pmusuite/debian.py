@@ -3,6 +3,8 @@
 import functools
 import re
 import subprocess
+import tempfile
+from pathlib import Path
 
 from . import cache
 from .cache import TREE, Error, run
@@ -129,31 +131,48 @@ def unpack(debs, directory):
         run(["dpkg-deb", "-x", deb, directory], f"unpacking {deb.name}")
 
 
-def closure_names(arch, packages):
-    """@packages and everything they depend on, as "name=version" for download()."""
+def closure_names(arch, packages, unused=None):
+    """@packages and everything they depend on, as "name=version" for download(); not what matches the pattern @unused, nor
+    what only that depends on."""
+    def resolve(wanted, *options):
+        uris = run([APT, arch, "get", "install", "--print-uris", "-y", "-qq", "--no-install-recommends", *options, *wanted],
+                   f"resolving the dependencies of {' '.join(packages)}")
+        return [file.replace("_", "=", 1).replace("%3a", ":") for file in re.findall(r"^'[^']+' (\S+)_\S+?\.deb", uris, re.M)]
+
     update(arch)
-    uris = run([APT, arch, "get", "install", "--print-uris", "-y", "-qq", "--no-install-recommends", *packages],
-               f"resolving the dependencies of {' '.join(packages)}")
-    files = re.findall(r"^'[^']+' (\S+)_\S+?\.deb", uris, re.M)
-    return [file.replace("_", "=", 1).replace("%3a", ":") for file in files]
+    names = resolve(packages)
+    without = [name for name in names if unused and re.match(unused, name)]
+    if not without:
+        return names
+    with tempfile.NamedTemporaryFile("w", prefix="pmu-status.") as status:
+        # To apt, these are installed, and to stay as they are.
+        status.writelines(f"Package: {name}\nStatus: hold ok installed\nArchitecture: {arch.split('/')[0]}\n"
+                          f"Version: {version}\nMaintainer: nobody\nDescription: none\n\n"
+                          for name, version in (package.split("=") for package in without))
+        status.flush()
+        return resolve([name for name in packages if name not in without], "-o", f"Dir::State::status={status.name}")
+
+
+def find_source(arch, package, upstream):
+    """(path on the mirror, SHA-256) of the orig tarball of a source package."""
+    update(arch)
+    listing = subprocess.run([APT, arch, "cache", "showsrc", package], capture_output=True, text=True).stdout
+    for stanza in listing.split("\n\n"):
+        place = re.search(r"^Directory: (\S+)$", stanza, re.M)
+        match = re.search(rf"^ ([0-9a-f]{{64}}) \d+ (\S+_{re.escape(upstream)}\.orig\.tar\.\w+)$", stanza, re.M)
+        if place and match:
+            return f"{place[1]}/{match[2]}", match[1]
+    raise Error(f"Debian's mirror no longer has the source of {package} {upstream}")
 
 
 def source_tarball(arch, package, upstream):
     """The orig tarball of a source package; the tarball alone, since mirrors drop .dsc files early."""
     def build(directory):
-        update(arch)
-        listing = subprocess.run([APT, arch, "cache", "showsrc", package], capture_output=True, text=True).stdout
-        for stanza in listing.split("\n\n"):
-            place = re.search(r"^Directory: (\S+)$", stanza, re.M)
-            match = re.search(rf"^ ([0-9a-f]{{64}}) \d+ (\S+_{re.escape(upstream)}\.orig\.tar\.\w+)$", stanza, re.M)
-            if place and match:
-                digest, name = match.groups()
-                cache.say(f"downloading {name}")
-                uri = f"{mirror(arch)}{place.group(1)}/{name}"
-                run(["/usr/lib/apt/apt-helper", "download-file", uri, directory / name, f"SHA256:{digest}"],
-                    f"downloading {name}")
-                return
-        raise Error(f"Debian's mirror no longer has the source of {package} {upstream}; upgrade {package} and try again")
+        path, digest = find_source(arch, package, upstream)
+        name = Path(path).name
+        cache.say(f"downloading {name}")
+        run(["/usr/lib/apt/apt-helper", "download-file", mirror(arch) + path, directory / name, f"SHA256:{digest}"],
+            f"downloading {name}")
 
     return next(cache.entry("sources", f"{package}-{upstream}", build).iterdir())
 

@@ -241,7 +241,7 @@ def _qemu(guest, kernel, initramfs):
     arguments = _kernel_arguments(guest, kernel, models)
     boot = secure_boot.qemu_args(guest, kernel, initramfs, arguments) if guest.secure_boot else \
         ["-kernel", kernel.image, "-initrd", initramfs, "-append", arguments]
-    command = [f"qemu-system-{guest.arch.qemu}", *guest.arch.machine, "-no-user-config", "-no-reboot",
+    command = [*build.emulator(guest.arch), *guest.arch.machine, "-no-user-config", "-no-reboot",
                "-M", first.machine, "-m", guest.arch.memory,
                "-smp", _smp(guest, models), *_numa(guest, models),
                "-accel", f"tcg,thread={'single' if guest.icount else 'multi'}", *boot,
@@ -288,7 +288,7 @@ def wait(process, time_left):
     return False
 
 
-def _run(command, preload, time_left, sinks, shell, monitor=None):
+def _run(command, time_left, sinks, shell, monitor=None):
     """Run QEMU with a port per sink; the console too, unless it is the user's terminal.
 
     If the time is over, QEMU is asked by the socket @monitor what the CPUs are doing. The answer goes to the console's
@@ -315,9 +315,8 @@ def _run(command, preload, time_left, sinks, shell, monitor=None):
     reader, stderr = os.pipe()
     writers.append(stderr)
     pumps.append(_pump(reader, hear))
-    # Preloaded into QEMU alone: nothing between here and there may inherit it.
-    process = subprocess.Popen(cache.bound(["env", f"LD_PRELOAD={preload}", *command]), pass_fds=writers,
-                               stdin=None if shell else subprocess.DEVNULL, stderr=stderr)
+    process = subprocess.Popen(cache.bound(command), pass_fds=writers, stdin=None if shell else subprocess.DEVNULL,
+                               stderr=stderr)
     for writer in writers:
         os.close(writer)
     try:
@@ -449,7 +448,6 @@ def _start(guests, sinks, time_left, token=None):
     kernel = kernels.get(guest.arch, guest.kernel)
     if any(one.driver == "in-tree" for one in guests) and not kernel.modules:
         raise Error("the debug kernel has no in-tree drivers; use --kernel 6.1 or 6.12")
-    preload = build.models(guest.arch)
     once = any(one.shell or one.icount for one in guests)    # somebody is at work, or the same would come again
     with tempfile.TemporaryDirectory(prefix="pmu-vm.") as scratch:
         if guest.installed:
@@ -470,7 +468,7 @@ def _start(guests, sinks, time_left, token=None):
                 return 0 if over else time_left(begin)
 
             heard = {name: console.noting(sink) for name, sink in sinks.items()}
-            return _run(_qemu(guest, kernel, initramfs), preload, left, {"console": console, **heard}, guest.shell,
+            return _run(_qemu(guest, kernel, initramfs), left, {"console": console, **heard}, guest.shell,
                         None if guest.shell else Path(scratch) / "monitor")
 
         code, timed_out, log = _try_twice(attempt, once, _begins(guest))

@@ -6,14 +6,12 @@ kernel's own modules that a guest may load. Python is a part of its own, for gue
 The overlay, made for each run, holds what is tried.
 """
 import functools
-import os
 import re
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
-from . import build, cache, debian, pins
+from . import build, cache, debian, elf, pins
 from .arch import ARCHES
 from .cache import TREE, Error, run
 from .kernel import STOCK
@@ -54,68 +52,6 @@ def _cpio(directory, target):
     # A whole number of blocks, so that another archive can follow.
     with open(target, "ab") as out:
         out.write(b"\0" * (-out.tell() % 512))
-
-
-def _readelf(binary, pattern):
-    text = subprocess.run(["readelf", "-ld", binary], capture_output=True, text=True).stdout
-    return re.findall(pattern, text)
-
-
-def _copy_file(source, root, path):
-    """Copy @path, which may be a link, from the unpacked packages in @source to @root."""
-    found = source / path
-    while found.is_symlink():       # absolute links mean the guest's root
-        found = source / os.path.normpath(Path("/", path).parent / os.readlink(found)).lstrip("/")
-    target = root / path
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(found, target)
-    return target
-
-
-def _symbols(binary):
-    """(size, type, is it defined here, name, version) of each dynamic symbol of a file."""
-    text = subprocess.run(["readelf", "-W", "--dyn-syms", binary], capture_output=True, text=True, check=True).stdout
-    for size, kind, section, name in re.findall(
-            r"(\w+) (FUNC|OBJECT|TLS|NOTYPE) +(?:GLOBAL|WEAK) +DEFAULT +(?:\[.*?\] +)?(\S+) (\S+)", text):
-        name, _, version = name.partition("@")
-        yield int(size, 0), kind, section != "UND", name, version.lstrip("@")
-
-
-def _stub(arch, library, program, target):
-    """Make a library at @target that has what @program wants of @library, and does nothing: functions return 0."""
-    # Not only what it has undefined: a variable of the library is its own where the linker copied it.
-    wanted = {name for *_, name, _ in _symbols(program)}
-    code, versions = [], {}
-    for size, kind, defined, name, version in _symbols(library):
-        if defined and name in wanted:
-            code.append(f"long {name}(void) {{ return 0; }}\n" if kind == "FUNC" else
-                        f"{'__thread ' * (kind == 'TLS')}char {name}[{size}];\n")
-            versions.setdefault(version, []).append(name)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="pmu-stub.") as scratch:
-        source, script = Path(scratch, "stub.c"), Path(scratch, "stub.map")
-        source.write_text("".join(code))
-        script.write_text("".join(f"{version} {{ {'; '.join(names)}; }};\n" for version, names in versions.items()))
-        run([build.compiler(arch) + "gcc", "-shared", "-nostdlib", "-fPIC", "-fno-builtin", f"-Wl,-soname,{library.name}",
-             f"-Wl,--version-script={script}", "-o", target, source], f"making a stub of {library.name}")
-
-
-def _copy_program(source, root, program, unused=None, arch=None):
-    """Copy @program with its interpreter and the libraries it needs; of those that match @unused, stubs for @arch."""
-    libraries = {found.name: str(found.relative_to(source)) for found in source.rglob("*.so*")}
-    todo, seen = [program], set()
-    for interpreter in _readelf(source / program, r"program interpreter: /(\S+)\]"):
-        _copy_file(source, root, interpreter)
-    while todo:
-        binary = _copy_file(source, root, todo.pop())
-        for name in set(_readelf(binary, r"Shared library: \[(\S+)\]")) - seen:
-            seen.add(name)
-            if name not in libraries:
-                raise Error(f"{program} needs {name}, which none of its packages has")
-            if unused and unused.match(name):
-                _stub(arch, source / libraries[name], source / program, root / libraries[name])
-            else:
-                todo.append(libraries[name])
 
 
 def _module_closure(kernel, names):
@@ -183,9 +119,9 @@ def base(arch, kernel):
         for name in ("bin", "dev", "etc", "proc", "sys", "tmp", "root", "run", "usr/bin"):
             (root / name).mkdir(parents=True, exist_ok=True)
         shutil.copy(source / "bin/busybox", root / "bin/busybox")
-        _copy_program(source, root, "usr/bin/perf", UNUSED_BY_PERF, arch)
+        elf.copy_program(source, root, "usr/bin/perf", UNUSED_BY_PERF, build.compiler(arch) + "gcc")
         for program in (program for programs in CLIENTS.values() for program in programs):
-            _copy_program(source, root, program)
+            elf.copy_program(source, root, program)
         if kernel.modules:
             _copy_modules(kernel, root, HARNESS_MODULES + arch.twins)
         _cpio(root, directory / "base.cpio")
@@ -237,12 +173,12 @@ def python(arch):
         cache.say(f"making Python for {arch.name} guests")
         source, root = directory / "packages", directory / "root"
         debian.unpack(debian.download(arch.debian, packages), source)
-        _copy_program(source, root, PYTHON)
+        elf.copy_program(source, root, PYTHON)
         unused = shutil.ignore_patterns(*PYTHON_UNUSED)
         for library in [*source.glob("usr/lib/python3.*"), source / "usr/lib/python3"]:
             shutil.copytree(library, root / library.relative_to(source), ignore=unused, symlinks=True, dirs_exist_ok=True)
         for extension in root.rglob("lib-dynload/*.so"):
-            _copy_program(source, root, str(extension.relative_to(root)))
+            elf.copy_program(source, root, str(extension.relative_to(root)))
         _compile(root, "usr/lib", "/")
         _cpio(root, directory / "python.cpio")
         shutil.rmtree(source)
@@ -261,7 +197,7 @@ def udev(arch, kernel, ours):
         source, root = directory / "packages", directory / "root"
         debian.unpack(debian.download(arch.debian, packages), source)
         for path in (path for paths in UDEV.values() for path in paths):
-            _copy_program(source, root, path)
+            elf.copy_program(source, root, path)
         shutil.rmtree(source)
 
     root = cache.entry("udev", f"{arch.name}-{cache.key_of(*packages, Path(__file__))}", make) / "root"

@@ -108,11 +108,11 @@ def _taken(name, pinned):
     return TAKEN / f"{name}-{cache.key_of(dump(pinned))}.json"
 
 
-def with_libraries(pin, arch, named=None):
+def with_libraries(pin, arch, named=None, unused=None):
     """["NAME=VERSION", ...] of @named, of which @pin has what is pinned (None: it is a list of all), and of all that
-    these depend on, which is decided once."""
+    these depend on, without what is @unused, which is decided once."""
     named = named or pin.get()
-    return Pin(f"{pin.name}-libraries-{cache.key_of(*named)}", lambda: debian.closure_names(arch, named),
+    return Pin(f"{pin.name}-libraries-{cache.key_of(*named, unused or '')}", lambda: debian.closure_names(arch, named, unused),
                lambda found: {arch: found}).get()
 
 

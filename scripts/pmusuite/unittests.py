@@ -3,8 +3,7 @@
 
     python3 -m pmusuite.unittests DIRECTORY|FILE [ARCH] [-k NAME]...
 
-Of a directory those in its files test*.py. With ARCH, those that test models of that architecture, with the models in
-the environment; with -k those whose name has each NAME.
+Of a directory those in its files test*.py. With ARCH, those that test models of that architecture; with -k those whose name has each NAME.
 """
 import argparse
 import os
@@ -13,7 +12,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from . import arch, build, cache, specs
+from . import arch, cache, specs
 
 
 LONGEST = 1200      # seconds for a test, also on a busy host: what takes longer has stopped for good
@@ -102,7 +101,6 @@ def main():
     tests = [test for test in tests if all(part in test.id() for part in given.parts)]
     if given.arch:
         machine = arch.get(given.arch)
-        os.environ.update(PMU_MODELS_SO=str(build.models(machine)), QEMU=f"qemu-system-{machine.qemu}")
         tests = [test for test in tests if not hasattr(test, "spec") or specs.want(test.spec).arch == machine.name]
     result = Ktap(len(tests))
     unittest.TestSuite(tests).run(result)

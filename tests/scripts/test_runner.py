@@ -16,7 +16,7 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from pmusuite import arch, cache, guest, jobs, kept, kernel, ktap, stuck, turns, unittests
+from pmusuite import arch, build, cache, guest, jobs, kept, kernel, ktap, stuck, turns, unittests
 
 GOOD = "KTAP version 1\n1..2\nok 1 a\nok 2 b\n"
 COMMAND = jobs.Job("job", ("true",))
@@ -597,7 +597,7 @@ class Stuck(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             monitor = Path(directory) / "monitor"
             # Numbers of CPUs and of their APICs differ.
-            process = subprocess.Popen(["qemu-system-x86_64", "-M", "q35", "-smp", "6,sockets=2,cores=3", "-display", "none", "-S",
+            process = subprocess.Popen([*build.emulator(arch.get("x86_64")), "-nodefaults", "-M", "q35", "-smp", "6,sockets=2,cores=3", "-display", "none", "-S",
                                         *stuck.qemu_args(monitor)])
             try:
                 while not monitor.exists() and process.poll() is None:
@@ -615,7 +615,7 @@ class Stuck(unittest.TestCase):
         def said(screen):
             log, script = bytearray(), "echo bad >&2; sleep 0.5; echo luck >&2; kill -ABRT $$"
             with contextlib.redirect_stderr(screen):
-                status, _ = guest._run(["sh", "-c", script], "", lambda: 1000, {"console": log.extend}, False)
+                status, _ = guest._run(["sh", "-c", script], lambda: 1000, {"console": log.extend}, False)
             self.assertEqual((status, log.decode().splitlines()[-3:]), (-signal.SIGABRT, ["QEMU says:", "bad", "luck"]))
 
         screen = unittest.mock.Mock()
@@ -646,7 +646,7 @@ class Stopped(unittest.TestCase):
     LIMIT = 60      # seconds, on a busy host
 
     # What is started writes its process' number, and waits.
-    GUEST = "guest._run(['sh', '-c', script], '', lambda: 1000, {'console': print}, False)"
+    GUEST = "guest._run(['sh', '-c', script], lambda: 1000, {'console': print}, False)"
     JOB = "test_runner.script('test').run_all([[jobs.Job('job', ('sh', '-c', script))]], Path(directory), 1, {}, False)"
     UNIT_TEST = "subprocess.run(cache.bound(['sh', '-c', script]))"
     # As make and its compilers in a thread of their own, one of which heeds no signal, and one that is nobody's child any more.

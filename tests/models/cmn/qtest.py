@@ -19,7 +19,7 @@ FIRST_SPI = 192
 class VirtMachine(QtestMachine):
     """One stock QEMU with a mesh; configuration space is memory."""
 
-    QEMU = "qemu-system-aarch64"
+    ARCH = "arm64"
     BAR = 0x10000000
     ECAM = 0x4010000000
     RAM = 0x40000000

@@ -4,10 +4,7 @@
 The test plays the firmware and the CPU: it numbers the buses, places the
 control device's BAR, makes configuration accesses, and is the only one that
 lets virtual time pass. Here is what every architecture has; each PMU's own
-qtest.py adds its machine. Environment:
-
-    PMU_MODELS_SO   the pmu-models-ARCH.so to load
-    QEMU            qemu-system-ARCH, that of the machine's unless set
+qtest.py adds its machine.
 """
 
 import os
@@ -19,7 +16,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "..", "scripts"))
 
-from pmusuite import specs  # noqa: E402 (its place is relative to this file)
+from pmusuite import arch, build, specs  # noqa: E402 (its place is relative to this file)
 
 # Offsets in the control device's BAR
 DOORBELL, STATUS, LENGTH, LEFT = 8, 9, 0xc, 0x10
@@ -35,11 +32,11 @@ class CommandError(Exception):
 class QtestMachine:
     """One stock QEMU with the models of a spec and the control device.
 
-    An architecture's subclass says which QEMU and where the control device's
+    An architecture's subclass says its name and where the control device's
     BAR goes, and has config_read() and config_write().
     """
 
-    QEMU = None
+    ARCH = None
     BAR = None
     ARGUMENTS = ()
 
@@ -49,19 +46,14 @@ class QtestMachine:
                     *specs.control_args()])
 
     def start(self, arguments, **kwargs):
-        so = os.environ.get("PMU_MODELS_SO")
-        if not so:
-            raise RuntimeError("PMU_MODELS_SO has to name the shared object of"
-                               " models to test")
         self.now = 0
         self.stderr = tempfile.TemporaryFile("w+")
-        # LD_PRELOAD for QEMU alone: nothing is run in between.
         self.qemu = subprocess.Popen(
-            [os.environ.get("QEMU", self.QEMU), *arguments, "-display", "none",
-             "-accel", "pmu-halt", "-qtest", "stdio", "-qtest-log", "none"],
+            [*build.emulator(arch.get(self.ARCH)), *arguments, "-display",
+             "none", "-accel", "pmu-halt", "-qtest", "stdio", "-qtest-log",
+             "none"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.stderr,
-            text=True, env=dict(os.environ, LD_PRELOAD=os.path.abspath(so)),
-            **kwargs)
+            text=True, **kwargs)
         self.boot()
 
     def boot(self):

@@ -14,7 +14,7 @@ PCI_CLASS_BRIDGE = 0x0604
 class Machine(QtestMachine):
     """A PC."""
 
-    QEMU = "qemu-system-x86_64"
+    ARCH = "x86_64"
     BAR = 0xe0000000
 
     def boot(self):

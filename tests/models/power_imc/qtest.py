@@ -22,7 +22,7 @@ MS = 1000000
 class PowerMachine(QtestMachine):
     """One stock QEMU with power-imc, cores of two threads each."""
 
-    QEMU = "qemu-system-ppc64"
+    ARCH = "ppc64le"
     WINDOW = 0x000603fc00000000
     CHIP_SHIFT = {"p9": 42, "p10": 44}
     HOMER = {"p9": 0x203ffd800000, "p10": 0x300ffd800000}

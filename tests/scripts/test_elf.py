@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Libraries of a guest that do nothing."""
+"""Libraries that do nothing."""
 import os
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from pmusuite import arch, build, initrd
+from pmusuite import arch, build, elf
 
 X86_64 = arch.get("x86_64")
 
@@ -54,7 +54,9 @@ class Stub(unittest.TestCase):
             for options in ["-fPIE", "-pie"], ["-fno-pic", "-no-pie"]:
                 with self.subTest(versions=versions, options=options):
                     program = self.compile(PROGRAM, self.directory / "program", *options, self.library)
-                    initrd._stub(X86_64, self.library, program, self.stub)
+                    hidden = self.library.rename(self.directory / "hidden")
+                    elf.stub(build.compiler(X86_64) + "gcc", self.library.name, program, [], self.stub)
+                    hidden.rename(self.library)
                     self.assertEqual(self.run_with(program, self.library), (15, b""))
                     self.assertEqual(self.run_with(program, self.stub), (0, b""))
-                    self.assertNotIn("unused", [name for *_, name, _ in initrd._symbols(self.stub)])
+                    self.assertNotIn("unused", [name for _, _, _, name, *_ in elf._symbols(self.stub)])
