@@ -589,6 +589,13 @@ class TestCmn(unittest.TestCase):
         names = re.findall(r"^(pmu_top_\w+\{.*\}) ", metrics.text(), re.M)
         self.assertGreater(len(names), 100)
         self.assertEqual(len(set(names)), len(names))
+        # Of links there are thousands on a large machine, so these are for who names the mode.
+        self.assertEqual((view.scraped, "totals" in view.modes), ("totals", True))
+        few = output.Metrics(view, all_of_it=False)
+        few.add(one, rows)
+        self.assertNotIn("pmu_top_link_", few.text())
+        self.assertIn('pmu_top_slc_access_total{view="cmn",pmu="arm_cmn_1"}', few.text())
+        self.assertLess(len(re.findall(r"^pmu_top_\w+\{.*pmu=", few.text(), re.M)), 2 * 12)
         self.assertIn("arm_cmn_0 4x2 (1 of 2; m: the next)", text(view, one, height=60))
         self.assertIn("0.16", text(view, one, height=60))
         view.next()

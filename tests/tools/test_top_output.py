@@ -369,6 +369,14 @@ class TestOutputs(unittest.TestCase):
                 main.main()
             self.assertEqual(caught.exception.code, wanted)
 
+    def test_what_is_scraped_of_a_mesh(self):
+        """12 meshes of 8x8 would have 8,558 series."""
+        record = tree.HERE.parents[1] / "Documentation/tools/cmn.jsonl"
+        for arguments, there in (["--once"], False), (["--once", "--mode", "links"], True):
+            self.run_program("--replay", record, *arguments, "--prometheus", self.directory / "prom")
+            said = (self.directory / "prom").read_text()
+            self.assertEqual(("pmu_top_link_bytes_total{" in said, "pmu_top_slc_access_total{" in said), (there, True))
+
     def test_the_man_page_is_made_of_the_help(self):
         target = self.directory / "pmu-top.1"
         done = subprocess.run(["make", "-C", tree.HERE.parents[1], "man", f"MANDIR={self.directory}"], capture_output=True,

@@ -15,7 +15,7 @@ WHEN = "2026-01-02T03:04:05.678Z"
 
 
 def options(**given):
-    return argparse.Namespace(**{"mesh": None, "event": None, "map": None, "replay": None, "record": None, "svg": None,
+    return argparse.Namespace(**{"mesh": None, "mode": None, "event": None, "map": None, "replay": None, "record": None, "svg": None,
                                  "prometheus": None, "openmetrics": None, "wide": False, "json": False, "csv": False,
                                  "output": None, "command": [], "series": False, **given})
 

@@ -357,6 +357,7 @@ class Mesh:
 class View:
     name, family = "cmn", "cmn"
     tolerate = (errno.EINVAL,)
+    many = ("link",)
     HELP = {"clock": "clocks of the mesh", "slc_access": "accesses to the system cache", "slc_miss_rate": "part of these that missed",
             "memory": "bytes of requests to memory, at most", "memory_retry_rate": "part of these that were sent back",
             "link": "bytes of data that left a crosspoint, by neighbour or port", "event": "an event, by node"}
@@ -369,6 +370,7 @@ class View:
         self.modes = drawn + (["totals"] if any(one.info["homes"] for one in self.meshes) else []) + \
             (["metrics"] if any(one.metrics for one in self.meshes) else [])
         self.first = info["event"] or self.modes[0]
+        self.scraped = "totals" if "totals" in self.modes else self.first   # what goes to Prometheus, unless a mode is named
         self.help = self.HELP | dmc620.HELP | {name: metric.text for one in self.meshes for name, metric in one.metrics.items()}
 
     @property

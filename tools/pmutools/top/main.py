@@ -56,7 +56,8 @@ def parser():
     found.add_argument("--output", metavar="FILE", help="write text, JSON or CSV to FILE")
     found.add_argument("--svg", metavar="FILE", help="write a picture of the last interval to FILE")
     found.add_argument("--prometheus", metavar="FILE", help="write each interval to FILE, in one go, for node_exporter's "
-                                                            "textfile collector: counters since this began")
+                                                            "textfile collector: counters since this began. Of a mesh its "
+                                                            "sums; with --mode links also each link, which are thousands of series")
     found.add_argument("--openmetrics", metavar="FILE", help="the same in the format of OpenMetrics")
     found.add_argument("--pcp-config", action="store_true", help="write what PCP's pmdaperfevent is to count on this machine, "
                                                                  "its perfevent.conf, and count nothing")
@@ -114,7 +115,7 @@ class Outputs:
     def __init__(self, view, options, console):
         self.view, self.options, self.console = view, options, console
         self.csv = output.Csv(options.wide)
-        self.metrics = output.Metrics(view)
+        self.metrics = output.Metrics(view, all_of_it=bool(options.mode))
         self.record = frames.Recorder(options.record, view.info) if options.record else None
         self.pages = [(files.Page(path), strict) for path, strict in ((options.prometheus, False), (options.openmetrics, True)) if path]
         for page, _ in self.pages:      # before an interval of a minute has passed
@@ -225,7 +226,8 @@ def run(options):
 
 
 def _show(options, source, view):
-    mode = options.mode or (view.first if not options.replay else source.mode)
+    scraped = options.prometheus or options.openmetrics
+    mode = options.mode or (source.mode if options.replay else view.first if not scraped or options.event else getattr(view, "scraped", view.first))
     if mode not in view.modes:
         why = getattr(view, "absent", {}).get(mode, "")
         raise ToolError(f"There is no mode '{mode}' here. {why}".rstrip(), f"There is: {', '.join(view.modes)}.")

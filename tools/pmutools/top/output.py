@@ -83,8 +83,9 @@ class Metrics:
     Sums are left out: PromQL makes them, and so that a part that is missing for a time costs nothing.
     """
 
-    def __init__(self, view):
-        self.view = view
+    def __init__(self, view, all_of_it=True):
+        """Unless @all_of_it: without the rows that the view has thousands of."""
+        self.view, self.left_out = view, () if all_of_it else getattr(view, "many", ())
         self.counters, self.counted, self.gauges = {}, {}, {}       # {family: {labels: value}}
         self.partly = set()                                         # (family, labels) of what did not always count
         self.observed = 0.0
@@ -97,7 +98,7 @@ class Metrics:
         self._forget(rows)
         for row in rows.all:
             labels = self._labels(row)
-            if row.total:
+            if row.total or row.name in self.left_out:
                 continue
             if row.unit in _COUNTERS:
                 self._count(frame, rows, row, labels)
