@@ -34,6 +34,12 @@ FULL = f"no space left: free some, or set XDG_CACHE_HOME to a larger disk (the c
 
 class Error(Exception):
     """A failure with a sentence for the user; no traceback is wanted."""
+    status = 125        # of a script that ends with it
+
+
+class Lost(Error):
+    """Debian's archive lacks something today: what needs it is left out, and nothing is wrong with it."""
+    status = 120
 
 
 def say(message):
@@ -218,7 +224,7 @@ def _end(number, _frame):
 
 
 def main(function):
-    """Run a script's main function; whatever goes wrong becomes one message and exit status 125."""
+    """Run a script's main function; whatever goes wrong becomes one message and exit status 125, or an Error's own."""
     # Orphans become this process's children, so that it finds them.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -233,12 +239,13 @@ def main(function):
 
 
 def _run(function):
+    failed = Error.status
     try:
         status = function()
         sys.stdout.flush()
         sys.exit(status)
     except Error as error:
-        message = str(error)
+        message, failed = str(error), error.status
         if is_full() and FULL not in message:
             message += f"\n{FULL}"
     except KeyboardInterrupt as signalled:
@@ -250,4 +257,4 @@ def _run(function):
     except Exception as error:
         message = f"{_sentence(error)}{_keep_traceback()}"
     print(f"{Path(sys.argv[0]).name}: {message}", file=sys.stderr)
-    sys.exit(125)
+    sys.exit(failed)

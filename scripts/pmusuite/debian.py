@@ -2,59 +2,91 @@
 """Debian packages of any architecture, by scripts/apt: looked up, downloaded, unpacked."""
 import functools
 import re
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
 from . import cache
-from .cache import TREE, Error, run
+from .cache import TREE, Error, Lost, run
 
 APT = TREE / "scripts" / "apt"
 HOST = "host"       # the host's own suite; a name of an architecture means guests'
 
+_updated, _renewed = {}, set()      # by this process: {architecture: why its lists cannot be had, or None}
 
+
+@functools.cache
 def host_arch():
     return subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def update(arch):
+def _update(arch, *now):
+    """Why @arch's lists cannot be had, or None."""
     if cache.is_full():     # apt would try for minutes
         raise Error(cache.FULL)
     # Several guests may be the first to ask, and apt fails where it finds its lists locked.
     with cache.lock("apt-lists"):
-        done = subprocess.run([APT, arch, "update"], stdout=subprocess.DEVNULL)
-    if done.returncode:
-        raise Error("cannot fetch Debian's package lists; see above. A network and a Debian mirror are needed "
-                    "the first time")
+        done = subprocess.run([APT, arch, "update", *now], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    said = done.stderr.replace("scripts/apt: ", "").splitlines()
+    error = " ".join(said[-1:]) if done.returncode else None
+    for line in said[:-1] if done.returncode else said:
+        cache.say(line)
+    return error
 
 
-def stanzas(arch, package):
-    """All known versions of @package, as field dictionaries, newest first as apt sorts them."""
+def update(arch, *now):
+    """Fetch the package lists for @arch: once a day, or @now."""
+    if now or arch not in _updated:
+        _updated[arch] = _update(arch, *now)
+    if _updated[arch] is None:
+        return
+    # Does the mirror have nothing for this architecture or of this suite, or can it not be reached?
+    if arch not in (HOST, host_arch()) and not _update(host_arch(), "now"):
+        raise Lost(_updated[arch])
+    raise Error(f"cannot fetch Debian's package lists: {_updated[arch]}")
+
+
+def renew():
+    """Fetch all lists again that this process has used, since a package of theirs is lost; False if that was done before."""
+    old = {arch for arch, error in _updated.items() if error is None} - _renewed
+    _renewed.update(old)
+    for arch in sorted(old):
+        update(arch, "now")
+    return bool(old)
+
+
+def _ask(arch, *arguments):
+    """What apt-cache says."""
     update(arch)
-    text = subprocess.run([APT, arch, "cache", "show", package], capture_output=True, text=True).stdout
+    return subprocess.run([APT, arch, "cache", *arguments], capture_output=True, text=True).stdout
+
+
+def stanzas(arch, *packages):
+    """All known versions of @packages, as field dictionaries, newest first."""
     found = []
-    for block in text.strip().split("\n\n"):
+    for block in _ask(arch, "show", *packages).strip().split("\n\n") if packages else ():
         fields = dict(m.groups() for m in re.finditer(r"^([\w-]+): (.*)$", block, re.M))
         if fields:
             found.append(fields)
-    return found
+    return sorted(found, key=lambda fields: order(fields["Version"]), reverse=True)
 
 
-def newest(arch, prefix, *packages):
-    """The newest version that starts with @prefix, of any of @packages."""
-    found = [fields for package in packages for fields in stanzas(arch, package)
-             if fields["Version"].startswith(prefix)]
-    if not found:
-        raise Error(f"Debian has no {' or '.join(packages)} {prefix}* for {arch}")
-    return max(found, key=functools.cmp_to_key(lambda one, other: _compare(one["Version"], other["Version"])))
+def names(arch, prefix):
+    """All names of packages that begin so."""
+    return _ask(arch, "pkgnames", prefix).split()
 
 
-def _compare(one, other):
-    """Below, at or above zero as Debian's version @one is to @other."""
-    def holds(relation):
-        return not subprocess.run(["dpkg", "--compare-versions", one, relation, other]).returncode
+def order(version):
+    """What sorts as Debian's versions do."""
+    def parts(text):
+        # A tilde comes before the end, and that before letters, and these before all else.
+        return [([-1 if char == "~" else ord(char) + 256 * (not char.isalpha()) for char in word] + [0], int(number or 0))
+                for word, number in re.findall(r"(\D*)(\d*)", text)]
 
-    return holds("gt") - holds("lt")
+    epoch, _, rest = version.rpartition(":")
+    upstream, _, revision = rest.rpartition("-") if "-" in rest else (rest, "", "")
+    return int(epoch or 0), parts(upstream), parts(revision)
 
 
 def _deb(package):
@@ -63,10 +95,9 @@ def _deb(package):
     return f"{name}_{version.replace(':', '%3a')}_"
 
 
-def names(deb):
-    """How a pin may name the package in the file @deb: by "name=version", or by its version."""
-    name, version, _ = deb.name.replace("%3a", ":").split("_", 2)
-    return f"{name}={version}", version
+def name(deb):
+    """The package in the file @deb, as "name=version"."""
+    return "=".join(deb.name.replace("%3a", ":").split("_")[:2])
 
 
 def _store(arch):
@@ -91,39 +122,53 @@ def _stored(arch, package):
     return found
 
 
-def lost(arch, packages):
-    """Those of @packages, "name=version", that have not been downloaded and that the mirror does not offer."""
+def is_stored(arch, package):
     with cache.lock(lock_name(arch)):
-        wanted = {package for package in packages if not _stored(arch, package)}
-    if not wanted:
-        return []
-    update(arch)
-    table = subprocess.run([APT, arch, "cache", "madison", *(package.split("=")[0] for package in wanted)],
-                           capture_output=True, text=True).stdout
-    rows = [[field.strip() for field in line.split("|")] for line in table.splitlines()]
-    return sorted(wanted - {f"{row[0]}={row[1]}" for row in rows if row[-1].endswith(" Packages")})
+        return _stored(arch, package) is not None
+
+
+def _listed(arch, packages):
+    """Those of @packages, "name=version", that the lists have."""
+    rows = [[field.strip() for field in line.split("|")] for line in
+            _ask(arch, "madison", *(package.split("=")[0] for package in packages)).splitlines()]
+    return [package for package in packages if any(package == f"{row[0]}={row[1]}" for row in rows)]
+
+
+def fetch(arch, packages):
+    """Download those of @packages, "name=version", that are not in the cache, if the archive has all; returns the lost ones."""
+    store = _store(arch)
+    with cache.lock(lock_name(arch)):
+        missing = [package for package in packages if not _stored(arch, package)]
+        if not missing or len(listed := _listed(arch, missing)) < len(missing):
+            return [package for package in missing if package not in listed]
+        cache.say("downloading " + (missing[0] if len(missing) == 1 else
+                                    f"{len(missing)} packages: {', '.join(p.split('=')[0] for p in missing)}"))
+        partial = store / cache.PARTIAL
+        shutil.rmtree(partial, ignore_errors=True)      # of one that was killed
+        partial.mkdir(parents=True)
+        done = subprocess.run([APT, arch, "get", "-q", "download", *missing], cwd=partial, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for deb in partial.glob("*.deb"):       # of others apt has seen that they are not what the lists say
+            deb.rename(store / deb.name)
+        lost = [package for package in missing if not _stored(arch, package)]
+        if lost and cache.is_full():
+            raise Error(cache.FULL)
+        if lost:
+            cache.say(f"not downloaded: {_reason(done.stdout)}")
+        return lost
+
+
+def _reason(said):
+    """What apt gives as its first reason to fail."""
+    return next(iter(re.findall(r"^E: (.*)|^ (\S+ : Depends: .*)", said, re.M)), ("it says nothing",))[0] or "it says nothing"
 
 
 def download(arch, packages):
     """Download "name=version" packages, those not in the cache in one go; returns their .deb paths."""
-    store = _store(arch)
-
-    with cache.lock(lock_name(arch)):
-        missing = [package for package in packages if not _stored(arch, package)]
-        if missing:
-            cache.say("downloading " + (missing[0] if len(missing) == 1 else
-                                        f"{len(missing)} packages: {', '.join(p.split('=')[0] for p in missing)}"))
-            partial = store / ".partial"
-            partial.mkdir(parents=True, exist_ok=True)
-            update(arch)
-            try:
-                run([APT, arch, "get", "download", *missing], f"downloading {', '.join(missing)}", cwd=partial)
-            except Error as error:
-                raise Error(f"{error}\nIf the mirror has dropped these versions, `scripts/pin --update` takes those that it "
-                            "has now") from error
-            for deb in partial.glob("*.deb"):
-                deb.rename(store / deb.name)
-        return [_stored(arch, package) for package in packages]
+    while lost := fetch(arch, packages):
+        if not renew():
+            raise Lost(f"the archive has no {', '.join(lost)}")
+    return [_stored(arch, package) for package in packages]
 
 
 def unpack(debs, directory):
@@ -131,52 +176,46 @@ def unpack(debs, directory):
         run(["dpkg-deb", "-x", deb, directory], f"unpacking {deb.name}")
 
 
-def closure_names(arch, packages, unused=None):
-    """@packages and everything they depend on, as "name=version" for download(); not what matches the pattern @unused, nor
-    what only that depends on."""
-    def resolve(wanted, *options):
-        uris = run([APT, arch, "get", "install", "--print-uris", "-y", "-qq", "--no-install-recommends", *options, *wanted],
-                   f"resolving the dependencies of {' '.join(packages)}")
-        return [file.replace("_", "=", 1).replace("%3a", ":") for file in re.findall(r"^'[^']+' (\S+)_\S+?\.deb", uris, re.M)]
-
+def closure(arch, packages, lost=(), unused=None):
+    """@packages, which may be "name=version", and all that they depend on, as "name=version" for download(): nothing that is
+    @lost, nor what matches the pattern @unused, nor what only that depends on."""
     update(arch)
-    names = resolve(packages)
-    without = [name for name in names if unused and re.match(unused, name)]
-    if not without:
-        return names
-    with tempfile.NamedTemporaryFile("w", prefix="pmu-status.") as status:
-        # To apt, these are installed, and to stay as they are.
-        status.writelines(f"Package: {name}\nStatus: hold ok installed\nArchitecture: {arch.split('/')[0]}\n"
-                          f"Version: {version}\nMaintainer: nobody\nDescription: none\n\n"
-                          for name, version in (package.split("=") for package in without))
-        status.flush()
-        return resolve([name for name in packages if name not in without], "-o", f"Dir::State::status={status.name}")
+    with tempfile.TemporaryDirectory(prefix="pmu-apt.") as scratch:
+        preferences, status = Path(scratch, "preferences"), Path(scratch, "status")
+        preferences.write_text("".join(f"Package: {name}\nPin: version {version}\nPin-Priority: -1\n\n"
+                                       for name, version in (package.split("=") for package in lost)))
+
+        def resolve(wanted, installed):
+            # To apt, these are installed, and to stay as they are.
+            status.write_text("".join(f"Package: {name}\nStatus: hold ok installed\nArchitecture: {arch.split('/')[0]}\n"
+                                      f"Version: {version}\nMaintainer: nobody\nDescription: none\n\n"
+                                      for name, version in (package.split("=") for package in installed)))
+            done = subprocess.run([APT, arch, "get", "install", "-o", f"Dir::Etc::Preferences={preferences}",
+                                   "-o", f"Dir::State::Status={status}", "--print-uris", "-y", "-qq", "--no-install-recommends",
+                                   *wanted], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if done.returncode:
+                raise Lost(f"the archive has not all that {' '.join(packages)} depends on: {_reason(done.stdout)}")
+            return [file.replace("_", "=", 1).replace("%3a", ":")
+                    for file in re.findall(r"^'[^']+' (\S+)_\S+?\.deb", done.stdout, re.M)]
+
+        names = resolve(packages, ())
+        without = [name for name in names if unused and re.match(unused, name)]
+        return resolve([name for name in packages if name not in without], without) if without else names
 
 
-def find_source(arch, package, upstream):
-    """(path on the mirror, SHA-256) of the orig tarball of a source package."""
+def sources(arch):
+    """The file of sources.list(5) with the suites that there are for @arch."""
     update(arch)
-    listing = subprocess.run([APT, arch, "cache", "showsrc", package], capture_output=True, text=True).stdout
-    for stanza in listing.split("\n\n"):
-        place = re.search(r"^Directory: (\S+)$", stanza, re.M)
-        match = re.search(rf"^ ([0-9a-f]{{64}}) \d+ (\S+_{re.escape(upstream)}\.orig\.tar\.\w+)$", stanza, re.M)
-        if place and match:
-            return f"{place[1]}/{match[2]}", match[1]
-    raise Error(f"Debian's mirror no longer has the source of {package} {upstream}")
+    return run([APT, arch, "sources"], "asking for the sources").strip()
 
 
 def source_tarball(arch, package, upstream):
     """The orig tarball of a source package; the tarball alone, since mirrors drop .dsc files early."""
     def build(directory):
-        path, digest = find_source(arch, package, upstream)
-        name = Path(path).name
-        cache.say(f"downloading {name}")
-        run(["/usr/lib/apt/apt-helper", "download-file", mirror(arch) + path, directory / name, f"SHA256:{digest}"],
-            f"downloading {name}")
+        update(arch)
+        uri, digest = run([APT, arch, "orig", package, upstream], f"looking for the source of {package} {upstream}").split()
+        cache.say(f"downloading {Path(uri).name}")
+        run(["/usr/lib/apt/apt-helper", "download-file", uri, directory / Path(uri).name, f"SHA256:{digest}"],
+            f"downloading {uri}")
 
     return next(cache.entry("sources", f"{package}-{upstream}", build).iterdir())
-
-
-def mirror(arch):
-    """The URI of the Debian mirror that @arch's packages come from."""
-    return run([APT, arch, "mirror"], "asking for the Debian mirror").strip()

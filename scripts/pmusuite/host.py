@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What of this host decides how a test ends: the programs that scripts/setup installs, whichever PATH finds.
 
-Guests have Debian's packages, of the versions that scripts/pins names. Everything else is the host's.
+Guests have Debian's packages, of the versions that choice.py keeps. Everything else is the host's.
 """
 import functools
 import os

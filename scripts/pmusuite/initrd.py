@@ -11,15 +11,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from . import build, cache, debian, elf, pins
+from . import build, cache, choice, debian, elf
 from .arch import ARCHES
 from .cache import TREE, Error, run
 from .kernel import STOCK
 
 # Debian's programs that guests have beside perf: PAPI, which finds events through libpfm4.
 CLIENTS = {"papi-tools": ("usr/bin/papi_command_line",)}
-# What single tests want, in guests or on the host, and of which architecture: see pin_of_program().
-PROGRAMS = (("ppc64le", "kexec-tools"), ("x86_64", "prometheus"))
 
 # Debian's Python, with the packages that our tools import, and the parts of its library that no guest needs.
 PYTHON, PYTHON_PACKAGES = "usr/bin/python3", ("python3-minimal", "python3", "python3-rich")
@@ -74,41 +72,39 @@ def _copy_modules(kernel, root, names):
     run(["/sbin/depmod", "-b", root, kernel.release], "depmod")
 
 
-def _pin(name, arch, *packages):
-    """The newest version of each of @packages, or, of a pair, of those that begin so."""
-    pairs = [(package, "") if isinstance(package, str) else package for package in packages]
-    return pins.Pin(name, lambda: [f"{package}={debian.newest(arch.debian, prefix, package)['Version']}"
-                                   for package, prefix in pairs], lambda found: {arch.debian: found})
+@functools.cache
+def _clients(arch, series):
+    """perf of a stock kernel @series, or else any; busybox and the clients."""
+    def candidates():
+        perfs = [fields["Version"] for fields in debian.stanzas(arch.debian, "linux-perf")]
+        perfs.sort(key=lambda version: not version.startswith(f"{series}."))
+        return [[f"linux-perf={version}", "busybox-static", *CLIENTS] for version in perfs]
+
+    return choice.of_programs(f"guest-{arch.name}-{series}", arch.debian, candidates, *CLIENTS)
+
+
+def program(arch, package):
+    """The .deb of a @package whose libraries the clients have brought, or that needs none, for a test of its own."""
+    def candidates():
+        return [f"{package}={fields['Version']}" for fields in debian.stanzas(arch.debian, package)]
+
+    chosen = choice.Choice(f"{package}-{arch.name}", candidates, lambda found, _: {"package": [arch.debian, [found]]})
+    return debian.download(*chosen.get()[1]["package"])
 
 
 @functools.cache
-def pin(arch, series):
-    """perf of a stock kernel @series, busybox and the clients."""
-    return _pin(f"guest-{arch.name}-{series}", arch, ("linux-perf", f"{series}."), "busybox-static", *CLIENTS)
+def _python(arch):
+    return choice.of_programs(f"python-{arch.name}", arch.debian, lambda: [PYTHON_PACKAGES], *PYTHON_PACKAGES)
 
 
 @functools.cache
-def pin_of_program(arch, package):
-    """A @package whose libraries the clients have brought, or that needs none, for a test of its own."""
-    return _pin(f"{package}-{arch.name}", arch, package)
-
-
-@functools.cache
-def pin_of_python(arch):
-    return _pin(f"python-{arch.name}", arch, *PYTHON_PACKAGES)
-
-
-def pin_of_udev(arch):
-    return _pin(f"udev-{arch.name}", arch, *UDEV)
-
-
-def _packages(arch, kernel):
-    """perf is of the kernel's own version or of the newest stock kernel's."""
-    return pins.with_libraries(pin(arch, kernel.series if kernel.series in STOCK else STOCK[-1]), arch.debian)
+def _udev(arch):
+    return choice.of_programs(f"udev-{arch.name}", arch.debian, lambda: [[*UDEV]], *UDEV)
 
 
 def base(arch, kernel):
-    packages = _packages(arch, kernel)
+    # perf is of the kernel's own version or of the newest stock kernel's.
+    packages = _clients(arch, kernel.series if kernel.series in STOCK else STOCK[-1])
     key = cache.key_of(*packages, kernel.release, kernel.version, *arch.twins, *HARNESS_MODULES, Path(__file__),
                        build.compiler_version(build.compiler(arch) + "gcc"))
 
@@ -134,7 +130,7 @@ def base(arch, kernel):
 def _interpreter():
     """(packages, the command) of Python as guests have it, for the host's processor, whatever Python the host has."""
     arch = next(arch for arch in ARCHES.values() if arch.debian == debian.host_arch())
-    packages = pins.with_libraries(pin_of_python(arch), arch.debian)
+    packages = _python(arch)
     root = cache.entry("python", f"{arch.name}-{cache.key_of(*packages)}",
                        lambda directory: debian.unpack(debian.download(arch.debian, packages), directory))
     libraries = [f"{root}/{place}/x86_64-linux-gnu" for place in ("lib", "usr/lib")]
@@ -167,7 +163,7 @@ def tools():
 
 def python(arch):
     """Python and rich, without what nobody imports: the kernel unpacks all of it before anything runs."""
-    packages = pins.with_libraries(pin_of_python(arch), arch.debian)
+    packages = _python(arch)
 
     def make(directory):
         cache.say(f"making Python for {arch.name} guests")
@@ -190,7 +186,7 @@ def python(arch):
 
 def udev(arch, kernel, ours):
     """{path in the guest: file} of a root with udev, the kernel's drivers and the modules in the directory @ours."""
-    packages = pins.with_libraries(pin_of_udev(arch), arch.debian)
+    packages = _udev(arch)
 
     def make(directory):
         cache.say(f"unpacking udev for guests of {arch.name}")

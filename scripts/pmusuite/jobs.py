@@ -131,7 +131,7 @@ def models():
 
 def tools():
     yield python("tools", "tests/tools", sources=("tools", "tests/tools", "Makefile", "include/pmu/version.h", "Documentation/tools",
-                                                  "scripts/apt", "scripts/packaging", "scripts/pins", "scripts/pmusuite"),
+                                                  "scripts/apt", "scripts/packaging", "scripts/pmusuite"),
                  interpreter=host.DEBIAN_PYTHON)
 
 

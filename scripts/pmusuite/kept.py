@@ -10,7 +10,7 @@ import json
 import subprocess
 from pathlib import PurePath
 
-from . import cache, data, host, ktap, pins
+from . import cache, choice, data, host, ktap
 
 RESULTS = cache.ROOT / "results"
 SECONDS = RESULTS / "seconds.json"
@@ -40,20 +40,22 @@ def _trees(wanted):
 
 def keys(jobs):
     """{job: a key of all that it depends on as it is now}"""
-    trees, tags, fetched = _trees({job.sources for job in jobs}), _tags(), functools.cache(pins.key)
+    trees, tags = _trees({job.sources for job in jobs}), _tags()
+    return {job: cache.key_of(repr(job), trees[job.sources], _data(), host.key(), tags if "." in job.sources else "") for job in jobs}
 
-    def key(job):
-        pinned = fetched(f"*-{job.guest.arch.name}*" if job.guest else "*")
-        return cache.key_of(repr(job), trees[job.sources], pinned, _data(), host.key(), tags if "." in job.sources else "")
 
-    return {job: key(job) for job in jobs}
+def _chosen(job):
+    """What @job may have been run with of what was fetched: a fresh machine chooses that meanwhile."""
+    return choice.made(f"*-{job.guest.arch.name}*" if job.guest else "*")
 
 
 def get(key):
-    """(seconds that it took, results) of the job with @key when it last ran, or None."""
+    """(seconds that it took, results) of the job with @key when it last ran, with what is still chosen; or None."""
     path = RESULTS / f"{key}.json"
     try:
         found = json.loads(path.read_text())
+        if not found["chosen"].items() <= choice.made("*").items():
+            return None
         path.touch()
         return found["seconds"], [ktap.Result(**result) for result in found["results"]]
     except (FileNotFoundError, ValueError, KeyError):
@@ -67,7 +69,7 @@ def put(job, key, seconds, results):
         return
     RESULTS.mkdir(parents=True, exist_ok=True)
     (RESULTS / f"{key}.json").write_text(json.dumps({
-        "job": job.name, "seconds": seconds, "results": [dataclasses.asdict(result) for result in results]}))
+        "job": job.name, "seconds": seconds, "chosen": _chosen(job), "results": [dataclasses.asdict(result) for result in results]}))
 
 
 def seconds():

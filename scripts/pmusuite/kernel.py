@@ -12,8 +12,9 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import cache, debian, pins
-from .cache import Error, run
+from . import cache, debian
+from .cache import run
+from .choice import Choice, in_turn
 
 STOCK = ("6.1", "6.12")
 RT = "6.12-rt"
@@ -25,6 +26,7 @@ NOWHERE = {("5.10", "ppc64le"): "Debian's mirrors no longer have it", (RT, "ppc6
 # What a suite's kernels are built with, beside the compiler that their headers ask for: no version decides a result.
 TOOLS = ("bash", "binutils", "coreutils", "dash", "diffutils", "findutils", "gawk", "grep", "make", "sed")
 
+KBUILD = r"linux-kbuild-[^\s,]+"
 # Most of a kernel's modules are for what no guest has.
 UNUSED = ("drivers/gpu", "drivers/infiniband", "drivers/media", "drivers/net", "drivers/scsi", "drivers/staging",
           "drivers/usb", "fs", "net", "sound")
@@ -51,82 +53,81 @@ def _in_suite(arch, suite):
     return f"{arch}/{suite}" if suite else arch
 
 
-@functools.cache
-def pin(arch, series):
-    """Which packages make up the stock kernel @series, and, of another suite, what its modules are built with."""
-    def find():
-        errors = []
-        for suite in OTHERS.get(series, [None]):
-            try:
-                return find_in(suite)
-            except Error as error:
-                errors.append(str(error))
-        raise Error("; ".join(errors))
+def _kernels(arch, series, suite):
+    """Those of @suite, as choice() has them, newest first, and with each the programs of kbuild that do for it.
 
-    def find_in(name):
-        suite = _in_suite(arch.debian, name)
-        flavour = f"rt-{arch.flavour}" if series == RT else arch.flavour
-        if series == NEWEST:
-            meta = debian.newest(suite, "", f"linux-image-{flavour}")
-        else:   # a suite may have kernels beside its own, newer than those of its backports
-            number = series.removesuffix("-rt")
-            meta = debian.newest(suite, f"{number}.", f"linux-image-{flavour}", f"linux-image-{number}-{flavour}")
-        image = re.search(r"linux-image-\S+", meta["Depends"]).group()
-        release = image.removeprefix("linux-image-")
-        version = meta["Version"]
+    The package that is always of the newest may name a kernel that is not there yet, so all that are listed are looked at.
+    """
+    here, host = (_in_suite(name, suite) for name in (arch.debian, debian.host_arch()))
+    flavour, number = (f"rt-{arch.flavour}" if series == RT else arch.flavour), series.removesuffix("-rt")
+    metas = debian.stanzas(here, f"linux-image-{flavour}", *([f"linux-image-{number}-{flavour}"] if series != NEWEST else []))
+    pattern = re.compile(rf"linux-image-({r'[0-9.]+' if series == NEWEST else re.escape(number)}\.[^-]+(?:-\d[^-]*)?-{flavour})")
+    images = {(found[1], fields["Version"]): [] for fields in metas if (found := pattern.search(fields["Depends"]))}
+    for fields in debian.stanzas(here, *filter(pattern.fullmatch, debian.names(here, "linux-image-"))):
+        release = fields["Package"].removeprefix("linux-image-")
         # From 7.x on the image's package is empty, and depends on those of the kernel and of its modules.
-        parts = re.findall(rf"linux-(?:base|binary|modules)-{re.escape(release)}",
-                           debian.newest(suite, version, image)["Depends"])
-        headers = debian.newest(suite, version, f"linux-headers-{release}")["Depends"]
-        found = {"suite": name, "release": release, "version": version, "image": image, "parts": parts,
-                 "headers": [f"linux-headers-{release}", re.search(r"linux-headers-[^\s,]+-common[^\s,]*", headers).group()],
-                 "kbuild": re.search(r"linux-kbuild-[^\s,]+", headers).group()}
-        # Of any later version, as the headers say: the security archive may have it before the signed image.
-        found["kbuild-version"] = debian.newest(_in_suite(debian.host_arch(), name), "", found["kbuild"])["Version"]
-        if name:
-            found["tools"] = _tools(arch, name, re.search(r"gcc-\d+", headers).group(), found["kbuild"])
-        return found
+        images[release, fields["Version"]] = re.findall(rf"linux-(?:base|binary|modules)-{re.escape(release)}", fields["Depends"])
+    if series == NEWEST:    # than those that are tested every day
+        images = {key: parts for key, parts in images.items() if debian.order(key[1]) > debian.order(STOCK[-1]) and
+                  not key[1].startswith(f"{STOCK[-1]}.")}
+    headers = {(fields["Package"], fields["Version"]): fields["Depends"]
+               for fields in debian.stanzas(here, *{f"linux-headers-{release}" for release, _ in images})}
+    kbuilds = debian.stanzas(host, *{name for depends in headers.values() for name in re.findall(KBUILD, depends)})
+    for release, version in sorted(images, key=lambda key: debian.order(key[1]), reverse=True):
+        found = {"suite": suite, "release": release, "version": version, "image": images[release, version] or [f"linux-image-{release}"],
+                 "headers": [f"linux-headers-{release}"], "kbuild": "", "compiler": ""}
+        if depends := headers.get((f"linux-headers-{release}", version)):
+            name, compiler = re.search(KBUILD, depends)[0], re.search(r"gcc-\d+", depends)
+            found["headers"] += re.findall(r"linux-headers-[^\s,]+-common[^\s,]*", depends)
+            found["compiler"] = compiler[0] if compiler else ""
+            least = re.search(rf"{re.escape(name)} \(>= (\S+)\)", depends)
+            fit = [fields["Version"] for fields in kbuilds if fields["Package"] == name and
+                   debian.order(fields["Version"]) >= debian.order(least[1] if least else "0")]
+            # That of the kernel's own version, or of a later one: the archive may have it before the signed image.
+            fit.sort(key=lambda one: (debian.order(one) < debian.order(version), debian.order(one)))
+            yield from (found | {"kbuild": f"{name}={one}"} for one in fit or [version])
+        else:
+            yield found
 
-    def packages(found):
-        suite, host = (_in_suite(name, found["suite"]) for name in (arch.debian, debian.host_arch()))
-        wanted = {suite: [f"{name}={found['version']}" for name in (*_image(found), *found["headers"])]}
-        wanted.setdefault(host, []).extend(found.get("tools") or [_kbuild(found)])
-        return wanted
 
-    return pins.Pin(f"kernel-{arch.name}-{series}", find, packages)
+@functools.cache
+def choice(arch, series):
+    """Which packages make up the stock kernel @series, and, of another suite, what its modules are built with."""
+    def packages(found, lost):
+        here, host = (_in_suite(name, found["suite"]) for name in (arch.debian, debian.host_arch()))
+        kbuild = [found["kbuild"]] if found["kbuild"] else []
+        if found["suite"] and kbuild:
+            compiler = found["compiler"] + (f"-{arch.cross.rstrip('-').replace('_', '-')}" if host != here else "")
+            kbuild = debian.closure(host, [compiler, *kbuild, *TOOLS], lost)
+        # What is large comes last, since it is in vain if something else is lost.
+        return {"kbuild": [host, kbuild], **{part: [here, [f"{name}={found['version']}" for name in found[part]]]
+                                             for part in ("headers", "image")}}
 
-
-def _image(found):
-    return found["parts"] or [found["image"]]
-
-
-def _kbuild(found):
-    return f"{found['kbuild']}={found.get('kbuild-version', found['version'])}"
+    return Choice(f"kernel-{arch.name}-{series}",
+                  lambda: in_turn(OTHERS.get(series, [None]), lambda suite: _kernels(arch, series, suite)), packages, asked=TOOLS)
 
 
 def packages(arch, series):
-    return pin(arch, series).get()
+    """What was chosen for the stock kernel @series: its "version", "release", and more."""
+    return choice(arch, series).get()[0]
 
 
-def _tools(arch, suite, compiler, kbuild):
-    """What builds modules for a kernel of @suite: packages for the host's processor."""
-    host = debian.host_arch()
-    if host != arch.debian:
-        compiler += f"-{arch.cross.rstrip('-').replace('_', '-')}"
-    return [f"{name}={debian.newest(_in_suite(host, suite), '', name)['Version']}" for name in (compiler, kbuild)]
+def debs(arch, series, part):
+    """The packages of a @part of the stock kernel @series: its image, its headers, or what modules are built with."""
+    return debian.download(*choice(arch, series).get()[1][part])
 
 
-def _unpack_headers(arch, found, directory):
-    debian.unpack(debian.download(_in_suite(arch.debian, found["suite"]),
-                                  [f"{name}={found['version']}" for name in found["headers"]]), directory)
+def _unpack_headers(arch, series, directory):
+    debian.unpack(debs(arch, series, "headers"), directory)
     # Type information for modules would need pahole; without vmlinux kbuild leaves it out.
-    (directory / "usr/src" / f"linux-headers-{found['release']}" / "vmlinux").unlink(missing_ok=True)
+    (directory / "usr/src" / f"linux-headers-{packages(arch, series)['release']}" / "vmlinux").unlink(missing_ok=True)
 
 
-def _unpack_for_host(arch, found, directory):
+def _unpack_for_host(arch, series, directory):
     """The headers, to be used by the host where they lie: Debian's Makefile includes an absolute path."""
-    _unpack_headers(arch, found, directory)
-    debian.unpack(debian.download(debian.host_arch(), [_kbuild(found)]), directory)
+    found = packages(arch, series)
+    _unpack_headers(arch, series, directory)
+    debian.unpack(debs(arch, series, "kbuild"), directory)
     kdir = directory / "usr/src" / f"linux-headers-{found['release']}"
     common = next(n for n in found["headers"] if "-common" in n)
     (kdir / "Makefile").write_text(f"include $(dir $(lastword $(MAKEFILE_LIST)))../{common}/Makefile\n")
@@ -139,10 +140,10 @@ def _unpack_modules(directory):
         packed.unlink()
 
 
-def _build_root(arch, series, found):
+def _build_root(arch, series):
     """A root of the kernel's own suite, for the host's processor: compiler, make, shell, headers."""
-    suite = _in_suite(debian.host_arch(), found["suite"])
-    tools = pins.with_libraries(pin(arch, series), suite, [*found["tools"], *TOOLS])
+    found, parts = choice(arch, series).get()
+    suite, tools = parts["kbuild"]
 
     def build(directory):
         cache.say(f"unpacking what builds modules for {found['release']}")
@@ -154,7 +155,7 @@ def _build_root(arch, series, found):
         for name in ("dev", "proc", "tmp", "work"):
             (directory / name).mkdir(exist_ok=True)
         (directory / "usr/bin/awk").symlink_to("gawk")
-        _unpack_headers(arch, found, directory)
+        _unpack_headers(arch, series, directory)
 
     return cache.entry("build-root", f"{arch.name}-{cache.key_of(*tools, found['version'], Path(__file__))}", build)
 
@@ -164,9 +165,7 @@ def stock(arch, series):
 
     def build(directory):
         cache.say(f"unpacking Debian's {found['release']} kernel and headers")
-        image = debian.download(_in_suite(arch.debian, found["suite"]), [
-            f"{name}={found['version']}" for name in _image(found)])
-        debian.unpack(image, directory)
+        debian.unpack(debs(arch, series, "image"), directory)
         if not (directory / "lib").exists():
             (directory / "usr/lib").rename(directory / "lib")
         for unused in UNUSED:
@@ -174,7 +173,7 @@ def stock(arch, series):
         _unpack_modules(directory / "lib/modules")
         run(["/sbin/depmod", "-b", directory, found["release"]], "depmod")
         if not found["suite"]:
-            _unpack_for_host(arch, found, directory)
+            _unpack_for_host(arch, series, directory)
 
     root = cache.entry("kernel", f"{arch.name}-{found['release']}-{found['version']}", build)
     release = found["release"]
@@ -182,7 +181,7 @@ def stock(arch, series):
     modules = root / "lib/modules" / release
     build_root = None
     if found["suite"]:
-        build_root = _build_root(arch, series, found)
+        build_root = _build_root(arch, series)
         kdir = Path(f"/usr/src/linux-headers-{release}")
     return Kernel(series, release, next(root.glob("boot/vmlinu[xz]-*"), modules / "vmlinuz"), modules, kdir,
                   found["version"], build_root)

@@ -10,7 +10,8 @@ from .guest import Guest
 ABOUT = """Run a command in a guest with modelled PMU hardware: the one way into a guest.
 
 Only the command's output is on stdout; the exit status is the command's. It is 99 if the
-guest's kernel warned or oopsed, 124 on a timeout, 125 if the guest did not get that far.
+guest's kernel warned or oopsed, 124 on a timeout, 125 if the guest did not get that far,
+120 if Debian's archive lacks what it is made of.
 """
 
 

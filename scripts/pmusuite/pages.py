@@ -21,7 +21,7 @@ import subprocess
 from dataclasses import dataclass, field
 
 from . import guest, options
-from .cache import TREE, Error
+from .cache import TREE, Error, Lost
 
 PROMPT = "$ "
 BOOTS = re.compile(r"scripts/vm (.*) --shell", re.S)
@@ -89,6 +89,8 @@ class Host:
             done = subprocess.run(("sh", "-c", command.text), cwd=TREE, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True, check=False)
             command.got, command.status = PROGRESS.sub("", done.stdout), done.returncode
+            if done.returncode == Lost.status:
+                raise Lost(command.got.strip())
 
 
 def _commands(text):

@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from . import cache, debian, kept, pins
+from . import cache, choice, debian, kept
 from .cache import PARTIAL
 
 WEEKS = 4
@@ -74,14 +74,14 @@ def _entries():
 
 
 def _packages():
-    """Packages that no pin names. Pinned ones stay: a run whose results are not kept leaves no stamp of use, and mirrors
+    """Packages that were not chosen. The others stay: a run whose results are not kept leaves no stamp of use, and mirrors
     drop old versions."""
-    wanted = pins.words()
+    wanted = choice.packages()
     for path in (cache.ROOT / "debs").glob("**/*.deb"):
         arch = str(path.parent.relative_to(cache.ROOT / "debs"))
         stamp = debian.stamp_of(arch, path)
         # What is partial is being downloaded.
-        if PARTIAL not in path.parts and wanted.isdisjoint(debian.names(path)):
+        if PARTIAL not in path.parts and debian.name(path) not in wanted:
             yield "debs", path, debian.lock_name(arch), lambda stamp=stamp: path.exists() and _old(stamp)
 
 

@@ -7,8 +7,9 @@ are compiled against the headers of its very version, and against its suite's GL
 import functools
 import shutil
 
-from . import cache, debian, elf, pins
-from .cache import TREE, Error, run
+from . import cache, debian, elf
+from .cache import TREE, run
+from .choice import Choice, in_turn
 
 SERIES = "1:10.0."
 # Where it may come from: backports of what guests are, whose lists are there anyway; or a later release.
@@ -22,35 +23,39 @@ UNUSED = r"(qemu-system-common|ipxe-qemu|adduser)="
 
 
 @functools.cache
-def pin(arch):
-    def find():
-        errors = []
-        for suffix in SUITES:
-            suite = debian.host_arch() + suffix
-            try:
-                found = [f"{name}={debian.newest(suite, SERIES, name)['Version']}" for name in (arch.qemu_package, *BESIDE)]
-                found += [f"{name}={debian.newest(suite, '', name)['Version']}" for name in (FIRMWARE, HEADERS)]
-                debian.find_source(suite, "qemu", upstream(found))
-                return {suite: found}
-            except Error as error:
-                errors.append(str(error))
-        raise Error("; ".join(errors))
+def _choice(arch):
+    """[suite, version], with the packages of the program and of GLib's headers; its source is then in the cache, too."""
+    def candidates(suffix):
+        suite = debian.host_arch() + suffix
+        return [[suite, fields["Version"]] for fields in debian.stanzas(suite, arch.qemu_package)
+                if fields["Version"].startswith(SERIES)]
 
-    return pins.Pin(f"qemu-{arch.name}", find, lambda found: found)
+    def packages(found, lost):
+        suite, version = found
+        newest = {}
+        for fields in debian.stanzas(suite, FIRMWARE, HEADERS):
+            if (package := f"{fields['Package']}={fields['Version']}") not in lost:
+                newest.setdefault(fields["Package"], package)
+        program = debian.closure(suite, [*(f"{name}={version}" for name in (arch.qemu_package, *BESIDE)), newest.get(FIRMWARE, FIRMWARE)],
+                                 lost, UNUSED)
+        debian.source_tarball(suite, "qemu", upstream(version))
+        return {"program": [suite, program], "glib": [suite, [newest.get(HEADERS, HEADERS)]]}
+
+    return Choice(f"qemu-{arch.name}", lambda: in_turn(SUITES, candidates), packages, (SERIES, *BESIDE, FIRMWARE, HEADERS, UNUSED))
 
 
-def upstream(packages):
+def upstream(version):
     """The version of QEMU's source, of that of Debian's package: 10.0.2+ds of 1:10.0.2+ds-2+deb13u1~bpo12+1."""
-    return packages[0].split(":", 1)[1].rsplit("-", 1)[0]
+    return version.split(":", 1)[1].rsplit("-", 1)[0]
 
 
 def _unpacked(arch):
     """The directory with the program, and in lib/ and share/ its libraries and data."""
-    (suite, found), = pin(arch).get().items()
-    packages = pins.with_libraries(pin(arch), suite, [package for package in found if not package.startswith(HEADERS)], UNUSED)
+    (_, version), parts = _choice(arch).get()
+    suite, packages = parts["program"]
 
     def build(directory):
-        cache.say(f"unpacking QEMU {upstream(found)} for {arch.name}")
+        cache.say(f"unpacking QEMU {upstream(version)} for {arch.name}")
         source, program = directory / "packages", f"usr/bin/qemu-system-{arch.qemu}"
         debian.unpack(debian.download(suite, packages), source)
         libraries, _ = elf.needed(source, program)
@@ -80,16 +85,16 @@ def command(arch, preload=None):
 
 def headers(arch):
     """The headers of QEMU and those of its GLib, as make takes them."""
-    (suite, found), = pin(arch).get().items()
+    (suite, version), parts = _choice(arch).get()
     script = TREE / "tests/models/prepare-headers"
-    glib = [package for package in found if package.startswith(HEADERS)]
+    _, glib = parts["glib"]
 
     def build(directory):
-        cache.say(f"preparing the headers of QEMU {upstream(found)}")
-        tarball = debian.source_tarball(suite, "qemu", upstream(found))
+        cache.say(f"preparing the headers of QEMU {upstream(version)}")
+        tarball = debian.source_tarball(suite, "qemu", upstream(version))
         run([script, tarball, directory], "preparing QEMU's headers")
         debian.unpack(debian.download(suite, glib), directory / "glib")
 
-    root = cache.entry("qemu-headers", cache.key_of(upstream(found), *glib, script), build)
+    root = cache.entry("qemu-headers", cache.key_of(upstream(version), *glib, script), build)
     config = next(root.glob("glib/usr/lib/*/glib-2.0/include"))
     return [f"HEADERS={root}", f"GLIB={root}/glib/usr/include/glib-2.0 {config}"]

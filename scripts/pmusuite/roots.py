@@ -4,13 +4,15 @@
 A root is made once, by mmdebstrap, and never changed: what a command changes lies over it, in a directory of
 its own, and tells what the command has left.
 
-The roots in which kernel.py has modules compiled are made in another way, packages of pinned versions that are merely
-unpacked, and stay so. That takes 5 to 90 seconds, and no network once the packages are in the cache; mmdebstrap took 5 to
+The roots in which kernel.py has modules compiled are made in another way, packages that are merely unpacked, and stay so. That takes 5 to 90 seconds, and no network once the packages are in the cache; mmdebstrap took 5 to
 20 minutes on the same busy host, and asks a mirror each time. And in what is merely unpacked no package can be installed.
 """
+import hashlib
 import os
 import re
+import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 from . import build, cache, debian
@@ -50,8 +52,20 @@ def proxies():
     return [f"--aptopt={line}" for line in said.splitlines() if re.match(r"Acquire::[a-z]+::Proxy\b.* \"[^\"]", line)]
 
 
-def get(suite, *packages):
-    """The root of @suite, with what builds packages and modules, and with @packages, as a kernel's headers."""
+def _archive(debs, directory):
+    """Make an archive of @debs in @directory: what was fetched once Debian's own archive may have dropped."""
+    with open(directory / "Packages", "w") as index:
+        for deb in debs:
+            shutil.copy(deb, directory)
+            index.write(f"{cache.run(['dpkg-deb', '-f', deb], f'reading {deb.name}').strip()}\nFilename: ./{deb.name}\n"
+                        f"Size: {deb.stat().st_size}\nSHA256: {hashlib.sha256(deb.read_bytes()).hexdigest()}\n\n")
+    (directory / "debs.list").write_text(f"deb [trusted=yes] copy:{directory} ./\n")
+    return directory / "debs.list"
+
+
+def get(suite, *packages, debs=()):
+    """The root of @suite, with what builds packages and modules, and with @packages, such as a kernel's headers, which may be
+    among @debs."""
     arch = debian.host_arch()
     sources = f"{arch}/{suite}" if suite != "bookworm" else arch
     common = [name for name in PACKAGES if name not in ABSENT.get(suite, ())]
@@ -59,10 +73,12 @@ def get(suite, *packages):
     def install(directory):
         cache.say(f"installing Debian's {suite} into a directory")
         debian.update(sources)
-        lists = cache.ROOT / "apt" / sources.replace("/", "-") / "sources.list"
-        # Of an initramfs, which no root boots by, packages would make two: minutes. There is no systemd to start services.
-        cache.run(["mmdebstrap", "--variant=apt", *proxies(), f"--include={','.join((*common, *packages))}", suite,
-                   directory / "root", lists], f"installing Debian's {suite}", env=os.environ | {"INITRD": "No", "SYSTEMD_OFFLINE": "1"})
+        with tempfile.TemporaryDirectory(prefix="pmu-debs.") as scratch:
+            # Of an initramfs, which no root boots by, packages would make two: minutes. There is no systemd to start services.
+            cache.run(["mmdebstrap", "--variant=apt", *proxies(), f"--include={','.join((*common, *packages))}",
+                       '--customize-hook=rm -f "$1"/etc/apt/sources.list.d/*debs.list', suite, directory / "root",
+                       debian.sources(sources), *([_archive(debs, Path(scratch))] if debs else [])],
+                      f"installing Debian's {suite}", env=os.environ | {"INITRD": "No", "SYSTEMD_OFFLINE": "1"})
 
     return cache.entry("root", f"{suite}-{packages[0]}-{cache.key_of(*common, *packages)}", install) / "root"
 

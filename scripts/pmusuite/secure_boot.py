@@ -4,12 +4,12 @@
 Firmware has Microsoft's keys, as Debian enrolled them. What a machine's owner has enrolled is in the variable MokList,
 where shim's MokManager puts it.
 """
-import functools
 import shutil
 import struct
 import uuid
 
-from . import cache, debian, pins
+from . import cache, debian
+from .choice import Choice
 from .cache import Error
 
 CODE = "usr/share/OVMF/OVMF_CODE_4M.secboot.fd"
@@ -29,13 +29,6 @@ BOOT_SERVICES_ONLY = 3                          # and not volatile
 X509 = uuid.UUID("a5c059a1-94e4-4aa7-87b5-ab155c2bf072")
 LIST = struct.Struct("<16sIII16s")              # type, size of the list, of its header, of a signature; its owner
 SHIM = uuid.UUID("605dab50-e046-4300-abb6-3dd810dd8b23")
-
-
-@functools.cache
-def pin(arch):
-    return pins.Pin(f"secure-boot-{arch.name}", lambda: [
-        package for package in debian.closure_names(arch.debian, arch.secure_boot)
-        if package.split("=")[0] in arch.secure_boot], lambda found: {arch.debian: found})
 
 
 def _signature_list(certificate):
@@ -59,7 +52,12 @@ def enrol(store, certificates):
 
 
 def _packages(arch):
-    packages = pin(arch).get()
+    def of_these(_, lost):
+        return {"firmware": [arch.debian, [package for package in debian.closure(arch.debian, arch.secure_boot, lost)
+                                           if package.split("=")[0] in arch.secure_boot]]}
+
+    chosen = Choice(f"secure-boot-{arch.name}", lambda: [arch.secure_boot], of_these, arch.secure_boot)
+    _, packages = chosen.get()[1]["firmware"]
 
     def build(directory):
         debian.unpack(debian.download(arch.debian, packages), directory)

@@ -24,10 +24,10 @@ def _too_long(_number, _frame):
 
 class Ktap(unittest.TestResult):
     """A test may fail in several ways (subtests, clean-up) and still has one result."""
-    def __init__(self, planned):
+    def __init__(self, tests):
         super().__init__()
-        self.failed, self.problems, self.directive = 0, [], ""
-        print(f"KTAP version 1\n1..{planned}", flush=True)
+        self.tests, self.failed, self.problems, self.directive = tests, 0, [], ""
+        print(f"KTAP version 1\n1..{len(tests)}", flush=True)
 
     def startTest(self, test):
         super().startTest(test)
@@ -44,6 +44,9 @@ class Ktap(unittest.TestResult):
         super().stopTest(test)
 
     def addError(self, test, err):
+        if issubclass(err[0], cache.Lost):      # there is nothing to test with
+            self.addSkip(test, str(err[1]))
+            return
         text = self._exc_info_to_string(err, test)
         self.problems.append(text)
         if not isinstance(test, unittest.TestCase):     # setUpClass: no test starts or stops
@@ -53,11 +56,19 @@ class Ktap(unittest.TestResult):
 
     def addSubTest(self, test, subtest, err):
         if err:
-            self.problems.append(f"{subtest}:")
+            if not issubclass(err[0], cache.Lost):
+                self.problems.append(f"{subtest}:")
             self.addError(test, err)
 
     def addSkip(self, test, reason):
-        self.directive = f" # SKIP {reason}"
+        self.directive = f" # SKIP {' '.join(reason.split())}"
+        if isinstance(test, unittest.TestCase):
+            return
+        for one in self.tests:      # setUpClass: none of them starts
+            if test.id() == f"setUpClass ({unittest.util.strclass(type(one))})":
+                self.startTest(one)
+                self.addSkip(one, reason)
+                self.stopTest(one)
 
     def addUnexpectedSuccess(self, test):
         self.problems.append("expected to fail, and did not")
@@ -74,9 +85,12 @@ def keep_log(test):
 
 def vm(test, *arguments):
     """scripts/vm for a @test, run to its end."""
-    return subprocess.run(cache.bound(["scripts/vm", *keep_log(test), *arguments]), cwd=cache.TREE, capture_output=True,
+    done = subprocess.run(cache.bound(["scripts/vm", *keep_log(test), *arguments]), cwd=cache.TREE, capture_output=True,
                           text=True,
                           env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"})
+    if done.returncode == cache.Lost.status:
+        raise cache.Lost(done.stderr.strip())
+    return done
 
 
 def cases(suite):
@@ -102,7 +116,7 @@ def main():
     if given.arch:
         machine = arch.get(given.arch)
         tests = [test for test in tests if not hasattr(test, "spec") or specs.want(test.spec).arch == machine.name]
-    result = Ktap(len(tests))
+    result = Ktap(tests)
     unittest.TestSuite(tests).run(result)
     return bool(result.failed)
 

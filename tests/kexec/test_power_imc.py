@@ -82,7 +82,7 @@ poweroff -f
 
 def kexec_tools(directory):
     """Debian's program for the guest; perf has brought its libraries."""
-    debian.unpack(debian.download(ARCH.debian, initrd.pin_of_program(ARCH, "kexec-tools").get()), directory)
+    debian.unpack(initrd.program(ARCH, "kexec-tools"), directory)
     return directory / "sbin/kexec"
 
 

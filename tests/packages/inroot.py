@@ -11,7 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
-from pmusuite import arch, cache, kernels, roots
+from pmusuite import arch, cache, kernel, kernels, roots
 
 ARCH = arch.get("x86_64")
 VERSION = re.search(r'"(.*)"', (cache.TREE / "include/pmu/version.h").read_text().split("PMU_SUITE_VERSION")[1])[1]
@@ -50,7 +50,9 @@ class InRoot(unittest.TestCase):
         cls.kernel = kernels.get(ARCH, cls.series)
         # The kernel itself is not there, nor a list of its modules.
         cls.dkms = f"/lib/modules/{cls.kernel.release}/updates/dkms"
-        cls.root = roots.get(cls.suite, *(name.format(cls.kernel.release) for name in cls.packages))
+        cls.root = roots.get(cls.suite, *(name.format(cls.kernel.release) for name in cls.packages),
+                             debs=[deb for part in ("headers", "image", "kbuild") for deb in kernel.debs(ARCH, cls.series, part)
+                                   if deb.name.startswith("linux-")])
         cls.work = scratch() / "work"
 
     def setUp(self):

@@ -11,7 +11,7 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from pmusuite import cache, host, jobs, kept, ktap
+from pmusuite import cache, choice, host, jobs, kept, ktap
 
 SEED = int(os.environ.get("SEED") or random.randrange(1 << 32))
 # Of each kind of files so many are changed, beside those that once were in no key.
@@ -24,7 +24,7 @@ READERS = [
     *((f"drivers/{pmu}/*", (f"guest/{pmu}/*", f"kunit/{arch}/{pmu}*", "pages/*")) for pmu, arch in (
         ("cmn", "arm64"), ("intel_imc", "x86_64"), ("power_imc", "ppc64le"))),
     ("include/*", GUESTS), ("Kbuild", GUESTS), ("Makefile", (*GUESTS, "tools")), ("Kconfig", ()),
-    ("scripts/pmusuite/*", ("*",)), ("scripts/pins/*", ("guest/*",)), ("scripts/packaging/*", ("guest/*/boot/*",)),
+    ("scripts/pmusuite/*", ("*",)), ("scripts/packaging/*", ("guest/*/boot/*",)),
     ("scripts/*", ("*",)),
     ("tests/models/common/*", (*GUESTS, "models/*")), ("tests/models/*/specs.py", ("*",)),
     *((f"tests/models/{pmu}/*", (f"models/{arch}", f"guest/{pmu}/*", f"kunit/{arch}/*")) for pmu, arch in (
@@ -57,7 +57,7 @@ class Kept(unittest.TestCase):
         self.addCleanup(directory.cleanup)
         self.root, self.host = Path(directory.name), "programs"
         for target, name, value in ((kept, "RESULTS", self.root / "results"), (cache, "TREE", self.root),
-                                    (host, "key", lambda: self.host)):
+                                    (choice, "CHOSEN", self.root / "chosen"), (host, "key", lambda: self.host)):
             patch = unittest.mock.patch.object(target, name, value)
             patch.start()
             self.addCleanup(patch.stop)
@@ -85,6 +85,17 @@ class Kept(unittest.TestCase):
         kept.put(self.job, self.key(self.job), 1.5, [ktap.Result(ktap.OK, "a")])
         self.assertTrue(self.get(self.job))
         self.host = "others"
+        self.assertIsNone(self.get(self.job))
+
+    def test_until_something_else_is_chosen(self):
+        """A fresh machine chooses while the job runs, and more while others run; that is no change."""
+        choice.CHOSEN.mkdir()
+        key = self.key(self.job)
+        (choice.CHOSEN / "kernel-x86_64-6.1-0.json").write_text("1")
+        kept.put(self.job, key, 1.5, [ktap.Result(ktap.OK, "a")])
+        (choice.CHOSEN / "kernel-x86_64-6.12-0.json").write_text("1")
+        self.assertTrue(self.get(self.job))
+        (choice.CHOSEN / "kernel-x86_64-6.1-0.json").write_text("2")
         self.assertIsNone(self.get(self.job))
 
     def test_what_did_not_pass_is_not_kept(self):

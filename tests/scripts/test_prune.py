@@ -2,6 +2,7 @@
 """What is removed from the cache, and what is not: what somebody uses."""
 import contextlib
 import io
+import json
 import multiprocessing
 import os
 import tempfile
@@ -10,7 +11,7 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from pmusuite import cache, debian, kept, pins, prune
+from pmusuite import cache, choice, debian, kept, prune
 
 
 def build(directory):
@@ -23,7 +24,7 @@ class Prune(unittest.TestCase):
         self.addCleanup(directory.cleanup)
         self.root = Path(directory.name)
         for target, name, value in ((cache, "ROOT", self.root), (kept, "RESULTS", self.root / "results"),
-                                    (pins, "DIRECTORY", self.root / "pins"), (pins, "TAKEN", self.root / "taken")):
+                                    (choice, "CHOSEN", self.root / "chosen")):
             patch = unittest.mock.patch.object(target, name, value)
             patch.start()
             self.addCleanup(patch.stop)
@@ -119,22 +120,21 @@ class Prune(unittest.TestCase):
         store.mkdir(parents=True)
         for name in ("old_1_amd64.deb", "new_1%3a2_amd64.deb"):
             (store / name).touch()
-        self.assertEqual(debian.lost("amd64/trixie", ["old=1", "new=1:2"]), [])
+        self.assertEqual(debian.fetch("amd64/trixie", ["old=1", "new=1:2"]), [])
         for path in (self.root / "used").glob("debs*"):
             self.age(path)
-        self.assertEqual(debian.lost("amd64/trixie", ["new=1:2"]), [])
+        self.assertEqual(debian.fetch("amd64/trixie", ["new=1:2"]), [])
         self.age(store / "new_1%3a2_amd64.deb")     # apt gives it the mirror's time
         self.assertIn("debs (1)", self.run_it())
         self.assertEqual([path.name for path in store.iterdir()], ["new_1%3a2_amd64.deb"])
 
-    def test_packages_that_a_pin_names_stay(self):
+    def test_packages_that_were_chosen_stay(self):
         """The mirror may have dropped them."""
         store = self.root / "debs/amd64"
-        for directory in store, pins.DIRECTORY, pins.TAKEN:
+        for directory in store, choice.CHOSEN:
             directory.mkdir(parents=True)
-        (pins.DIRECTORY / "udev.json").write_text(pins.dump(["pinned=1:1", {"version": "3"}]))
-        (pins.TAKEN / "udev-0.json").write_text(pins.dump({"file": ["instead=2"]}))
-        names = ["instead_2_all.deb", "other_2_amd64.deb", "pinned_1%3a1_amd64.deb", "linux-image_3_amd64.deb"]
+        (choice.CHOSEN / "udev-0.json").write_text(json.dumps(["udev", {"a": ["amd64", ["udev=1:1"]], "b": ["amd64", ["linux-image=3"]]}]))
+        names = ["udev_1%3a1_amd64.deb", "udev_1_amd64.deb", "linux-image_3_amd64.deb"]
         for name in names:
             (store / name).touch()
             cache.used(debian.stamp_of("amd64", store / name))
@@ -155,7 +155,7 @@ class Prune(unittest.TestCase):
         kept.RESULTS.mkdir()
         for name in ("old", "new"):
             path = kept.RESULTS / f"{name}.json"
-            path.write_text('{"seconds": 1, "results": []}')
+            path.write_text('{"seconds": 1, "chosen": {}, "results": []}')
             self.age(path)
         self.assertTrue(kept.get("new"))
         self.assertIn("results (1)", self.run_it())

@@ -13,9 +13,8 @@ from pmusuite.arch import ARCHES  # noqa: E402
 
 def _program(name):
     arch = ARCHES["x86_64"]         # the host's
-    packages = initrd.pin_of_program(arch, "prometheus").get()
-    unpacked = cache.entry("promtool", cache.key_of(*packages),
-                           lambda target: debian.unpack(debian.download(arch.debian, packages), target))
+    debs = initrd.program(arch, "prometheus")
+    unpacked = cache.entry("promtool", cache.key_of(*(deb.name for deb in debs)), lambda target: debian.unpack(debs, target))
     return unpacked / "usr/bin" / name
 
 
