@@ -32,7 +32,7 @@ UNUSED_BY_PERF = re.compile(r"libpython3|libperl\.|libdebuginfod\.")
 UDEV_ROOT = "/vm/debian"
 UDEV = {"udev": ("bin/udevadm", "lib/systemd/systemd-udevd", "lib/udev/rules.d/80-drivers.rules"),
         "systemd": ("lib/systemd/systemd-modules-load",), "kmod": ("bin/kmod",), "dash": ("bin/dash",),
-        "busybox-static": ("bin/busybox",)}
+        "busybox-static": ("bin/busybox",), "findutils": ("usr/bin/find",)}
 KMOD_NAMES = ("depmod", "insmod", "lsmod", "modinfo", "modprobe", "rmmod")
 MODULE_LISTS = ("modules.order", "modules.builtin", "modules.builtin.modinfo")
 

@@ -23,7 +23,7 @@ PACKAGES = ("build-essential", "ccache", "debhelper", "dh-dkms", "dh-python", "d
 ABSENT = {"bullseye": ("dh-dkms",)}
 # What a package manager itself writes.
 BOOKKEEPING = ("/var/lib/dpkg", "/var/lib/apt", "/var/log", "/var/cache", "/etc/ld.so.cache", "/etc/mtab", "/tmp", "/mnt",
-               "/root")
+               "/root", "/run")
 
 # The root's own devices and processes would be the host's.
 ENTER = r"""

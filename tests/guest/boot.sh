@@ -13,7 +13,7 @@ BOOTS=${boots:-4}
 
 # Run a command as on the installed system. Busybox would run its own modprobe rather than the root's.
 debian() {
-	env -i PATH=/usr/sbin:/sbin:/bin SYSTEMD_IGNORE_CHROOT=1 SYSTEMD_LOG_LEVEL=warning \
+	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin SYSTEMD_IGNORE_CHROOT=1 SYSTEMD_LOG_LEVEL=warning \
 		chroot $ROOT /bin/dash -c 'exec "$@"' dash "$@"
 }
 

@@ -67,7 +67,7 @@ class Packages(Guests):
 
     def test_upgrade_and_downgrade(self):
         """There is one version at a time, and who drives stays as chosen."""
-        self.inside(f"dpkg -i {self.deb()}; pmu-driver ours")
+        self.inside(f"dpkg -i {self.deb()}; pmu-driver ours --anyway")
         for version in (NEXT, VERSION, VERSION):
             self.inside(f"dpkg -i --force-downgrade {self.deb(version)} {self.deb(version, 'pmu-suite-tools')}")
             self.assertEqual(self.inside("dkms status"), self.installed(version))
@@ -161,7 +161,7 @@ class OldDkms(inroot.InRoot):
 
     def test_installed_and_removed(self):
         self.assertRegex(self.inside("dkms --version"), r"\b2\.8")
-        self.inside(f"dpkg -i {self.deb()}; pmu-driver ours")
+        self.inside(f"dpkg -i {self.deb()}; pmu-driver ours --anyway")
         self.assertEqual({path.name for path in self.modules()}, {"pmu_core.ko", "intel_imc_pmu.ko"})
         self.inside(f"dpkg -i {self.deb(NEXT)}; test -e /etc/modprobe.d/pmu-suite.conf")
         self.assertEqual(self.inside(f"modinfo -F version {self.dkms}/intel_imc_pmu.ko; ls -d /usr/src/pmu-suite*"),
@@ -275,7 +275,7 @@ scrape_configs: [{job_name: node, static_configs: [{targets: [localhost:9100]}]}
         shutil.copy(build.guest_program(inroot.ARCH, "pmu-model"), self.work / "pmu-model")
         shutil.copy(cache.TREE / "tests/packages/what-counts.py", self.work / "what-counts")
         self.make("install install-tools PREFIX=/usr")
-        self.inside("pmu-driver ours; install -m 755 /mnt/pmu-model /mnt/what-counts /usr/local/bin/; "
+        self.inside("pmu-driver ours --anyway; install -m 755 /mnt/pmu-model /mnt/what-counts /usr/local/bin/; "
                     f"cat > /etc/prometheus/prometheus.yml <<'EOT'\n{self.PROMETHEUS}\nEOT\n")
         self.initramfs()
         said = json.loads(self.boot("what-counts", "--model", "snbep,sockets=2", "--cpus", "2"))
@@ -322,7 +322,7 @@ class Pcp(Installed):
         shutil.copy(build.guest_program(inroot.ARCH, "pmu-model"), self.work / "pmu-model")
         shutil.copy(cache.TREE / "tests/packages/what-pcp-keeps.py", self.work / "what-pcp-keeps")
         self.make("install install-tools PREFIX=/usr")
-        self.inside("pmu-driver ours; install -m 755 /mnt/pmu-model /mnt/what-pcp-keeps /usr/local/bin/")
+        self.inside("pmu-driver ours --anyway; install -m 755 /mnt/pmu-model /mnt/what-pcp-keeps /usr/local/bin/")
         self.initramfs()
         said = json.loads(self.boot("what-pcp-keeps", "--model", "snbep,sockets=2", "--cpus", "4", "--nodes", "4"))
         print(f"# {said}")
@@ -376,20 +376,20 @@ class Dracut(Installed):
         # The functions of channel 0, of each socket.
         self.program("what-drives", 'for device in $(grep -lx 0x3cb0 /sys/bus/pci/devices/*/device); do '
                      'basename $(readlink ${device%/*}/driver); done; cd /sys/module; cat pmu_core/version intel_imc_pmu/version || :')
-        self.inside(f"dpkg -i {self.deb()}; pmu-driver ours")
+        self.inside(f"dpkg -i {self.deb()}; pmu-driver ours --anyway")
         self.initramfs()
         for change, found in ((f"dpkg -i {self.deb(NEXT)}", ["intel_imc_pmu", NEXT, NEXT]), ("pmu-driver in-tree", ["snbep_uncore"]),
-                              ("pmu-driver ours; dpkg --remove pmu-suite-dkms", ["snbep_uncore"])):
+                              ("pmu-driver ours --anyway; dpkg --remove pmu-suite-dkms", ["snbep_uncore"])):
             self.inside(change)
             self.assertEqual(self.boot("what-drives").splitlines(), found, change)
 
     def test_an_initramfs_has_nothing_of_the_suite(self):
         """Or it would load a module that is installed no more, whatever pmu-driver says."""
         self.inside(f"dpkg -i {self.deb()}")
-        for command in "ours", "in-tree":
+        for command in "ours --anyway", "in-tree":
             self.inside(f"pmu-driver {command}")
             self.assertEqual(self.initramfs(), set(), command)
-        self.inside("pmu-driver ours; mkdir /tmp/away; mv /usr/lib/dracut/dracut.conf.d/50-pmu-suite.conf /tmp/away")
+        self.inside("pmu-driver ours --anyway; mkdir /tmp/away; mv /usr/lib/dracut/dracut.conf.d/50-pmu-suite.conf /tmp/away")
         self.assertEqual(self.initramfs(), {"pmu_core.ko", "intel_imc_pmu.ko"})
         self.inside("mv /usr/lib/dracut/modules.d/99pmu-suite /tmp/away")
         self.assertEqual(self.initramfs(), {"pmu_core.ko", "intel_imc_pmu.ko", "pmu-suite.conf"})
@@ -426,7 +426,7 @@ dmesg | grep -c -e 'BUG:' -e 'WARNING:' || :
         self.over = self.work.parent / f"machine-{model}"
         self.addCleanup(shutil.rmtree, self.over)
         self.inside(f"rm -rf /usr/lib/ccache; rm -f /usr/bin/*gcc* /usr/bin/cc /usr/bin/make; cd /mnt; RELEASE={self.kernel.release}; {self.page('Build once')[1]}; "
-                    "pmu-driver ours")
+                    "pmu-driver ours --anyway")
         ask = next(block for block in self.page("Roll out, and ask") if block.startswith("for host"))
         self.program("round", self.ROUND.format(ask=ask, device=device, first=first, last=last))
         self.initramfs()
@@ -500,7 +500,7 @@ class Make(inroot.InRoot):
         self.inside(f"dpkg -i {self.deb()}")
         for goal in "dkms-install", "dkms-uninstall":
             self.assertIn("is of a package (pmu-suite-dkms)", self.make(goal, status=2))
-        self.inside("pmu-driver ours")
+        self.inside("pmu-driver ours --anyway")
         before = self.left()
         self.make("uninstall PREFIX=/usr")
         self.assertEqual((self.left(), self.inside("dpkg --verify pmu-suite-dkms")), (before, ""))
@@ -576,7 +576,7 @@ class Rpm(inroot.InRoot):
     def test_installed_upgraded_and_removed(self):
         # Where rpm looks for programs.
         self.program("systemctl", 'echo "$@" >> /tmp/asked')
-        self.inside(f"mv /usr/local/sbin/systemctl /usr/sbin; rpm -i --nodeps {self.rpm()}; pmu-driver ours; test ! -e /tmp/asked")
+        self.inside(f"mv /usr/local/sbin/systemctl /usr/sbin; rpm -i --nodeps {self.rpm()}; pmu-driver ours --anyway; test ! -e /tmp/asked")
         self.assertEqual(self.inside("dkms status"), self.installed())
         self.assertEqual({path.name.split(".")[0] for path in self.modules()}, {"pmu_core", "intel_imc_pmu"})
         self.inside(f"rpm -U --nodeps {self.rpm(NEXT)}; test -e /etc/modprobe.d/pmu-suite.conf")

@@ -59,7 +59,7 @@ class Packages(InRoot):
         self.assertEqual({path.name.split(".")[0] for path in self.modules()}, {"pmu_core", "intel_imc_pmu"})
         self.assertEqual(self.inside("dkms status"), self.installed())
         self.assertEqual([name for name in self.left() if name.startswith("/etc/")], HOOKS)
-        self.inside("pmu-driver ours; test -e /etc/modprobe.d/pmu-suite.conf; dpkg --remove pmu-suite-dkms")
+        self.inside("pmu-driver ours --anyway; test -e /etc/modprobe.d/pmu-suite.conf; dpkg --remove pmu-suite-dkms")
         self.assertEqual(self.left(), HOOKS)
         self.inside(f"{HOOKS[0]} {self.kernel.release}; dpkg --purge pmu-suite-dkms")
         self.assertEqual(self.left(), [])
@@ -86,7 +86,7 @@ class Make(InRoot):
         self.make("install install-tools")
         self.assertEqual(self.left(), first)
         self.assertEqual([path.name for path in self.modules()], ["intel_imc_pmu.ko", "pmu_core.ko"])
-        self.inside(f"modprobe -S {self.kernel.release} -n -v intel_imc_pmu; pmu-driver ours; pmu-top --version")
+        self.inside(f"modprobe -S {self.kernel.release} -n -v intel_imc_pmu; pmu-driver ours --anyway; pmu-top --version")
         said = self.inside(f"dpkg -i {self.deb()}", status=1)
         self.assertIn(f"{self.kernel.release}/updates/pmu-suite is of no package; 'make uninstall", said)
         self.make("uninstall uninstall-tools")
@@ -113,10 +113,24 @@ class Make(InRoot):
 class Driver(InRoot):
     """pmu-driver, where something is in the way."""
 
+    NOBODY = "setpriv --reuid 65534 --clear-groups"
+
     def setUp(self):
         super().setUp()
         self.make("install-driver PREFIX=/usr")
+        self.device("pci:v00008086d00003CB0sv00008086sd00000000bc08sc80i00")
         self.before = self.left()
+
+    def device(self, modalias):
+        """The machine has this PCI device, and no other."""
+        self.inside(f"mkdir -p /sys/bus/pci/devices/0000:3f:10.0; echo {modalias} > /sys/bus/pci/devices/0000:3f:10.0/modalias")
+
+    def did(self, script, status=0):
+        """What is said besides who drives."""
+        return re.sub(r"(?m)^pmu-driver: (at boot|now): .*\n", "", self.inside(script, status))
+
+    def processor(self, family, model):
+        return f"printf 'cpu family\t: {family}\nmodel\t\t: {model}\n' > /tmp/cpuinfo; mount --bind /tmp/cpuinfo /proc/cpuinfo; "
 
     def built_in(self):
         """The kernel's driver is part of the kernel that runs."""
@@ -124,17 +138,56 @@ class Driver(InRoot):
                     "echo kernel/arch/x86/events/intel/intel-uncore.ko > modules.builtin; "
                     "printf 'intel_uncore.description=x\\0intel_uncore.file=x\\0' > modules.builtin.modinfo; : > modules.order; depmod")
 
+    def test_a_change_says_who_drives(self):
+        """At the next boot, and now if that may have changed; also where nothing had to be done."""
+        self.loaded(1)
+        self.program("rmmod", 'rm -r "/sys/module/$1"; rm -rf "/sys/bus/pci/drivers/$1"')
+        self.program("modprobe", "mkdir -p /sys/bus/event_source/devices/uncore_imc_0")
+        for command, words in (("ours", ["at boot: intel_imc_pmu"]), ("ours --unbind", ["at boot: intel_imc_pmu, unbound from the kernel's driver"]),
+                               ("unbind", ["now: intel_imc_pmu, version 1"]),
+                               ("ours --now", ["at boot: intel_imc_pmu", "now: intel_imc_pmu, version 1"]),
+                               ("in-tree", ["at boot: the kernel's driver"]),
+                               ("in-tree --now", ["at boot: the kernel's driver", "now: the kernel's driver"])):
+            self.assertEqual(re.findall("(?m)^pmu-driver: ((?:at boot|now): .*)", self.inside(f"pmu-driver {command}")), words)
+
     def test_wrong_arguments(self):
         for wrong in "their", "ours now", "--now ours", "in-tree --now again":
             self.assertIn("usage: pmu-driver", self.inside(f"pmu-driver {wrong}", status=2))
         self.assertEqual(self.left(), self.before)
 
     def test_users_may_look_and_not_change(self):
-        user = "setpriv --reuid 65534 --clear-groups env PATH=/usr/bin:/bin /usr/sbin/pmu-driver"
+        user = f"{self.NOBODY} env PATH=/usr/bin:/bin /usr/sbin/pmu-driver"
         self.assertIn("at boot: the kernel's driver", self.inside(user))
         for change in "ours", "in-tree":
             self.assertIn("only root can change", self.inside(f"{user} {change}", status=1))
         self.assertEqual(self.left(), self.before)
+
+    def test_no_other_user_holds_up_a_change(self):
+        """Each may open the program, and lock what may be opened."""
+        self.inside(f"{self.NOBODY} flock /usr/sbin/pmu-driver sleep 100 & sleep 1; timeout 20 pmu-driver ours; kill $!")
+        self.assertIn("Permission denied", self.inside(f"{self.NOBODY} flock /run/pmu-driver.lock true", status=66))
+
+    def test_a_change_that_does_not_end(self):
+        self.program("flock", '[ "$1" = -w ] && exec /usr/bin/flock -w 1 "$3"')
+        said = self.inside("umask 077; /usr/bin/flock /run/pmu-driver.lock sleep 100 & sleep 1; pmu-driver ours", status=1)
+        self.assertIn("another change has not ended for 30 seconds", said)
+        self.assertEqual([name for name in self.left() if name not in self.before], ["/usr/local/sbin/flock"])
+
+    def test_a_machine_that_is_not_served(self):
+        """Not by its processor alone. An image is for other machines."""
+        for modalias, family, model in (("pci:v00001022d00001650sv00001022sd00001650bc08sc80i00", 25, 17),
+                                        ("pci:v00008086d00003451sv00008086sd00000000bc08sc80i00", 6, 108),
+                                        ("pci:v00008086d00003451sv00008086sd00000000bc08sc80i00", 19, 106)):
+            self.device(modalias)
+            for change in "ours", "ours --now", "ours --unbind", "unbind":
+                said = self.inside(f"{self.processor(family, model)} pmu-driver {change}", status=4)
+                self.assertIn("this machine has nothing that intel_imc_pmu serves", said)
+                self.assertEqual("'--anyway'" in said, change != "unbind")
+                self.assertEqual(self.left(), self.before)
+            self.inside(f"{self.processor(family, model)} pmu-driver")
+        for change, file in ("ours", "modprobe.d/pmu-suite.conf"), ("ours --unbind", "systemd/system/pmu-suite.service"):
+            self.inside(f"pmu-driver {change} --anyway; test -e /etc/{file}; pmu-driver in-tree")
+        self.inside(f"{self.processor(6, 106)} pmu-driver ours")
 
     def test_what_cannot_be_written(self):
         locked = "mount --bind /etc /etc; mount -o remount,ro,bind /etc; "
@@ -178,7 +231,7 @@ class Driver(InRoot):
         said = self.inside("pmu-driver", status=3)
         self.assertIn("now: intel_imc_pmu, version 1\n", said)
         self.assertIn("installed is version 2, another build than is loaded: 'pmu-driver ours --now' loads it", said)
-        self.assertEqual(self.inside("pmu-driver ours --now"), "rmmod intel_imc_pmu\nrmmod pmu_core\nmodprobe intel_imc_pmu\n")
+        self.assertEqual(self.did("pmu-driver ours --now"), "rmmod intel_imc_pmu\nrmmod pmu_core\nmodprobe intel_imc_pmu\n")
 
     def test_an_old_module_is_known_by_its_version_or_by_its_sources(self):
         """The sum of the sources leaves out headers of other folders; between commits the version stays."""
@@ -193,16 +246,16 @@ class Driver(InRoot):
         self.assertIn("'pmu-driver unbind' loads it", self.inside("pmu-driver", status=3))
         self.inside("pmu-driver ours --unbind")
         self.assertIn("'pmu-driver unbind' loads it", self.inside("pmu-driver", status=3))
-        self.assertEqual(self.inside("pmu-driver unbind"), "rmmod intel_imc_pmu\nrmmod pmu_core\n")
+        self.assertEqual(self.did("pmu-driver unbind"), "rmmod intel_imc_pmu\nrmmod pmu_core\n")
         self.loaded(1)
-        self.assertEqual(self.inside("pmu-driver unbind"), "")
+        self.assertEqual(self.did("pmu-driver unbind"), "")
 
     def test_a_new_module_that_does_not_load(self):
         """The kernel's driver gets what the old one had."""
         self.loaded(2)
         self.program("modprobe", 'echo "modprobe $1"; [ "$1" != intel_imc_pmu ]')
         self.inside("mkdir /sys/module/intel_uncore; touch /sys/module/intel_uncore/initstate")
-        said = self.inside("pmu-driver ours --now", status=1)
+        said = self.did("pmu-driver ours --now", status=1)
         self.assertIn("modprobe intel_imc_pmu\nrmmod intel_uncore\npmu-driver: intel_imc_pmu cannot be loaded", said)
         self.assertTrue(said.endswith("\nmodprobe intel_uncore\n"), said)
 
@@ -217,7 +270,7 @@ class Driver(InRoot):
         """The module does not load, and what the log says is of an earlier time."""
         self.in_tree("0000:3f:10.0")
         self.program("modprobe", "echo 'Key was rejected by service' >&2; false")
-        self.assertEqual(self.inside("pmu-driver unbind", status=1), "Key was rejected by service\n"
+        self.assertEqual(self.did("pmu-driver unbind", status=1), "Key was rejected by service\n"
                          "pmu-driver: intel_imc_pmu cannot be loaded; see the kernel's log\n")
 
     def test_channels_that_were_unbound_for_nothing(self):
@@ -225,10 +278,10 @@ class Driver(InRoot):
         self.in_tree("0000:3f:10.0")
         self.program("modprobe", 'echo "modprobe $1"; [ "$1" = intel_uncore ] || { echo Device or resource busy >&2; false; }')
         self.program("rmmod", 'echo "rmmod $1"')
-        said = self.inside("pmu-driver unbind", status=1)
+        said = self.did("pmu-driver unbind", status=1)
         self.assertIn("0000:3f:10.0\nmodprobe intel_imc_pmu\n", said)
         self.assertIn("Until the next boot nobody has the memory channels\n", said)
-        said = self.inside("mkdir -p /sys/module/intel_uncore; touch /sys/module/intel_uncore/initstate; pmu-driver unbind", status=1)
+        said = self.did("mkdir -p /sys/module/intel_uncore; touch /sys/module/intel_uncore/initstate; pmu-driver unbind", status=1)
         self.assertTrue(said.endswith("rmmod intel_uncore\npmu-driver: intel_imc_pmu cannot be loaded; see the kernel's log\n"
                                       "modprobe intel_uncore\n"), said)
 
@@ -241,26 +294,45 @@ class Driver(InRoot):
         self.inside("pmu-driver ours")
         told = "the kernel's driver has some of the memory channels: 'pmu-driver ours --now' takes them"
         self.assertIn(told, self.inside("pmu-driver", status=3))
-        said = self.inside("pmu-driver unbind")
+        said = self.did("pmu-driver unbind")
         self.assertEqual(said, "rmmod intel_imc_pmu\nrmmod pmu_core\nrmmod intel_imc_pmu\n0000:3f:10.1\nmodprobe intel_imc_pmu\n")
         self.loaded(1)
         self.assertNotIn(told, self.inside("pmu-driver unbind; pmu-driver"))
+
+    EVENT = """
+import ctypes, os, struct, subprocess, sys
+attr = struct.pack("=IIQQQQQ72x", 1, 112, 0, 0, 0, 0, 1 << 5)     # a clock of this process in user mode
+event = ctypes.CDLL(None, use_errno=True).syscall(298, attr, 0, -1, -1, 0)
+if event < 0:
+    sys.exit(f"perf_event_open: {os.strerror(ctypes.get_errno())}")
+sys.exit(subprocess.call(sys.argv[1:]))"""
 
     def test_channels_with_events_open_stay(self):
         """A kernel may crash of an event whose channel is unbound. Nobody knows of which PMU an event is."""
         self.in_tree("0000:3f:10.0")
         self.program("modprobe", "[ -e /tmp/again ] || { touch /tmp/again; echo Device or resource busy; exit 1; }; "
                      "rm -r /sys/bus/pci/drivers/snbep_uncore/*:*")
-        events = "rm -f /tmp/again; exec 8> '/tmp/anon_inode:[perf_event]' 9>&8; pmu-driver unbind 8>&- 9>&-"
+        self.inside(f"cat > /tmp/event.py <<'EOT'\n{self.EVENT}\nEOT\n")
+        events = "rm -f /tmp/again; python3 /tmp/event.py pmu-driver unbind"
         said = self.inside(events, status=1)
-        self.assertRegex(said, r"events are open: sh \(\d+\)\. ")
+        self.assertRegex(said, r"events are open: python3 \(\d+\)\. ")
         self.assertNotIn("\n0000:3f:10.0\n", f"\n{said}")
-        self.assertEqual(self.inside(f"{events} --force"), "0000:3f:10.0\n")
+        self.assertEqual(self.did(f"{events} --force"), "0000:3f:10.0\n")
+
+    def test_files_that_are_called_like_events(self):
+        """Another user's file, whose name has lines as of the first process, is no event of anybody."""
+        self.in_tree("0000:3f:10.0")
+        self.program("modprobe", "[ -e /tmp/again ] || { touch /tmp/again; echo Device or resource busy; exit 1; }; "
+                     "rm -r /sys/bus/pci/drivers/snbep_uncore/*:*")
+        self.inside("chmod 1777 /tmp; cat > /tmp/open.sh <<'EOT'\nhere='/tmp/a\n/proc/1'\nmkdir -p \"$here\"\n"
+                    "exec 8> \"$here/fd:\nx -> anon_inode:[perf_event]\" 9> '/tmp/anon_inode:[perf_event]'\nsleep 100\nEOT\n")
+        said = self.did(f"{self.NOBODY} sh /tmp/open.sh & sleep 1; status=0; pmu-driver unbind || status=$?; kill $!; exit $status")
+        self.assertEqual(said, "0000:3f:10.0\n")
 
     def test_nobody_can_say_who_has_events_open(self):
         self.in_tree("0000:3f:10.0")
         self.program("modprobe", "echo Device or resource busy; false")
-        self.program("ls", "false")
+        self.program("find", "false")
         self.assertIn("cannot see who has events open", self.inside("pmu-driver unbind", status=1))
 
     def test_channels_that_stay_where_they_are(self):
@@ -279,7 +351,7 @@ class Driver(InRoot):
                      "usb 1-1: Product: intel_imc_pmu unload it: echo 0000:01:00.0 > /sys/bus/pci/drivers/nvme/unbind",
                      "intel_imc_pmu: nvme has the memory channels; NAME > /sys/bus/pci/drivers/nvme/unbind for 0000:01:00.0"):
             self.program("dmesg", f"echo '[    9.1] {line}'")
-            self.assertEqual(self.inside("pmu-driver unbind"), "")
+            self.assertEqual(self.did("pmu-driver unbind"), "")
             self.assertNotIn("some of the memory channels", self.inside("pmu-driver"))
 
     def test_a_unit_goes_whole(self):
@@ -297,7 +369,7 @@ class Driver(InRoot):
         for signal in "INT", "QUIT", "PIPE":
             self.program("rmmod", f'rm -r "/sys/module/$1"; kill -{signal} $PPID')
             for command, loaded in ("ours", "intel_imc_pmu\nmodprobe intel_uncore"), ("in-tree", "intel_uncore"):
-                said = self.inside(f"cd /sys/module; mkdir -p intel_imc_pmu intel_uncore; touch intel_imc_pmu/initstate intel_uncore/initstate; "
+                said = self.did(f"cd /sys/module; mkdir -p intel_imc_pmu intel_uncore; touch intel_imc_pmu/initstate intel_uncore/initstate; "
                                    f"pmu-driver {command} --now 2> /dev/null")
                 self.assertEqual(said, f"modprobe {loaded}\n")
 
@@ -306,7 +378,7 @@ class Driver(InRoot):
         used = 'echo "rmmod $1"; [ "$1" != pmu_core ] && rm -r "/sys/module/$1"'
         self.loaded(2)
         self.program("rmmod", used)
-        said = self.inside("pmu-driver ours --now")
+        said = self.did("pmu-driver ours --now")
         self.assertTrue(said.endswith("pmu_core stays loaded, since somebody uses it\nmodprobe intel_imc_pmu\n"), said)
         self.loaded(2)
         self.inside("cd /sys/module/pmu_core; mkdir -p holders/intel_imc_pmu; echo 2 > refcnt")
@@ -315,7 +387,7 @@ class Driver(InRoot):
             self.assertIn("initstate", self.inside("ls /sys/module/intel_imc_pmu"))
         self.inside("echo 1 > /sys/module/pmu_core/refcnt")
         self.program("rmmod", used)
-        self.assertTrue(self.inside("pmu-driver in-tree --now").endswith("somebody uses it\nmodprobe intel_uncore\n"))
+        self.assertTrue(self.did("pmu-driver in-tree --now").endswith("somebody uses it\nmodprobe intel_uncore\n"))
 
     def test_nobody_to_give_it_back_to(self):
         """The kernel's driver is built in, and comes with the next boot; or the kernel has none."""
@@ -325,14 +397,14 @@ class Driver(InRoot):
         self.inside("rm -r /lib/modules/*")
         self.loaded(1)
         self.program("modinfo", "false")
-        self.assertEqual(self.inside("pmu-driver in-tree --now"), "rmmod intel_imc_pmu\nrmmod pmu_core\n")
+        self.assertEqual(self.did("pmu-driver in-tree --now"), "rmmod intel_imc_pmu\nrmmod pmu_core\n")
 
     def test_what_is_built_in_is_no_module(self):
         """It has a directory, too. With the boot parameter our driver is loaded, and nothing is unloaded."""
         self.built_in()
         self.program("modprobe", 'echo "modprobe $1"')
         self.program("rmmod", 'echo "rmmod $1"; false')
-        said = self.inside("mkdir -p /sys/module/intel_uncore; echo initcall_blacklist=intel_uncore_init > /tmp/line; "
+        said = self.did("mkdir -p /sys/module/intel_uncore; echo initcall_blacklist=intel_uncore_init > /tmp/line; "
                            "mount --bind /tmp/line /proc/cmdline; pmu-driver ours --now 2> /dev/null")
         self.assertEqual(said, "modprobe intel_imc_pmu\n")
 
@@ -363,15 +435,38 @@ class Driver(InRoot):
         self.assertIn("'pmu-driver in-tree' runs it again", self.inside("pmu-driver", status=3))
         self.inside("cp /tmp/update-grub /usr/sbin")
         self.assertIn("told", self.inside("pmu-driver in-tree").split())
-        self.assertEqual(self.inside("pmu-driver in-tree"), "")
+        self.assertEqual(self.did("pmu-driver in-tree"), "")
 
 
 class Served(unittest.TestCase):
+    SCRIPT = (cache.TREE / "scripts/packaging/pmu-driver").read_text()
+
     def test_pmu_driver_knows_the_processors_without_devices(self):
         """Those whose channels are in memory, with the numbers that the kernel shows in /proc/cpuinfo."""
-        served = re.search(r"model.*: \((.*?)\)", (cache.TREE / "scripts/packaging/pmu-driver").read_text())[1]
+        served = re.search(r"model.*: \((.*?)\)", self.SCRIPT)[1]
         models = re.findall(r"\.model = (\w+),", (cache.TREE / "drivers/intel_imc/mmio.c").read_text())
         self.assertEqual(sorted(map(int, served.split("|"))), sorted(int(model, 0) for model in models))
+
+    def served(self, machine, modaliases):
+        """Those of @modaliases that pmu-driver takes for devices of ours on this @machine, by its uname."""
+        block = re.search(r"^case \$\(uname -m\) in\n.*?^esac\n", self.SCRIPT, re.M | re.S)[0]
+        done = subprocess.run(["sh", "-ec", f"uname() {{ echo {machine}; }}\n{block}\ngrep -E \"^($devices)\""], text=True,
+                              input="\n".join(modaliases), stdout=subprocess.PIPE, check=False)
+        return done.stdout.split()
+
+    def test_pmu_driver_knows_the_devices_of_the_drivers(self):
+        """Whatever id a driver's table has, in the words of sysfs; and no other."""
+        ids = re.findall(r"\bINTEL_IMC_ID\(0x(\w{4}),", (cache.TREE / "drivers/intel_imc/main.c").read_text())
+        every = [f"pci:v00008086d{number:08X}sv00008086sd00000000bc08sc80i00" for number in range(0x10000)]
+        self.assertEqual(self.served("x86_64", every), [every[int(number, 16)] for number in sorted(ids)])
+        self.assertEqual(self.served("x86_64", [name.replace("v00008086d", "v00001022d") for name in every]), [])
+        for machine, file, more in ("aarch64", "cmn/main.c", 5), ("ppc64le", "power_imc/main.c", 0):
+            text = (cache.TREE / "drivers" / file).read_text()
+            nodes = [f"of:NpmuT(null)C{name}" for name in re.findall(r'\.compatible = "(.*?)"', text)]
+            acpi = [f"acpi:{name}:" for name in re.findall(r'\{ "(\w+)", ', text)]
+            self.assertEqual(len(acpi), more)
+            self.assertEqual(self.served(machine, [*nodes, *acpi, "acpi:ARMHC601:", "of:NpmuT(null)Carm,cmn-6000", "platform:cmn-600"]),
+                             nodes + acpi)
 
 
 class Clone(unittest.TestCase):
