@@ -9,7 +9,17 @@
 #   make test                  every test; make help lists the rest
 #   make install               what was built, for that kernel; make dkms-install: for every one
 
-KDIR ?= /lib/modules/$(shell uname -r)/build
+ifneq ($(words $(CURDIR))$(findstring :,$(CURDIR)),1)
+$(error The kernel's build takes no directory with a space or a colon in its name: move "$(CURDIR)")
+endif
+
+ifeq ($(origin KDIR),undefined)
+KDIR := /lib/modules/$(shell uname -r)/build
+no_headers := install them (Debian, Ubuntu: linux-headers-$(shell uname -r); Fedora, RHEL: kernel-devel-$(shell uname -r)), \
+	or name another kernel's build directory with KDIR=
+else
+no_headers := KDIR= has to name a kernel's build directory, such as /lib/modules/RELEASE/build
+endif
 
 # Type information for BPF is made by pahole; the modules work without it, so a machine
 # that lacks the tool can still build them.
@@ -24,9 +34,8 @@ modules modules_install: headers
 
 .PHONY: headers
 headers:
-	@test -f $(KDIR)/Makefile || { \
-		echo "No kernel headers in $(KDIR): install them (Debian, Ubuntu: linux-headers-$$(uname -r); Fedora, RHEL: kernel-devel-$$(uname -r)), or name another kernel's build directory with KDIR=" >&2; \
-		exit 1; }
+	@test -f $(KDIR)/Makefile || { echo "No kernel headers in $(KDIR): $(no_headers)" >&2; exit 1; }
+	@test -w . || { echo "Cannot write to $(CURDIR), where the modules are built: make a copy that you can write to" >&2; exit 1; }
 
 # Without a kernel, whose headers need not be there.
 clean:
