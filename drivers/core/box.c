@@ -2,10 +2,10 @@
 /*
  * PMUs and their boxes: registration and removal.
  *
- * A PMU appears with its first box and goes with its last. If events are open when the
- * last box goes, the PMU stays, without a CPU to open an event on, until the driver's
- * module is unloaded, which open events prevent: before 7.x perf_pmu_unregister() frees
- * what an open event still uses. A box that comes back meanwhile joins it again.
+ * A PMU appears with its first box and goes with its last. If events of it are open when the
+ * last box goes, the PMU stays, without a CPU to open an event on, until they are closed: before
+ * 7.x perf_pmu_unregister() frees what an open event still uses (keep.c). A box that comes back
+ * meanwhile joins it again.
  */
 #include <linux/cpu.h>
 #include <linux/device.h>
@@ -20,28 +20,12 @@
 
 #include "core.h"
 
-/* Held while a PMU is registered with perf or unregistered. core.h has the order of all locks. */
-static DEFINE_MUTEX(pmu_register_mutex);
-
 /* A device on perf's bus */
 static struct device *pmu_software;
 
 static void pmu_find_software(struct work_struct *work)
 {
 	pmu_software = pmu_software_device();
-}
-
-/* Take all locks that are needed to add or remove a PMU or a box. */
-static void pmu_devs_lock(void)
-{
-	mutex_lock(&pmu_core_mutex);
-	mutex_lock(&pmu_boxes_mutex);
-}
-
-static void pmu_devs_unlock(void)
-{
-	mutex_unlock(&pmu_boxes_mutex);
-	mutex_unlock(&pmu_core_mutex);
 }
 
 static struct pmu_dev *pmu_dev_find(const char *name)
@@ -65,14 +49,6 @@ static bool pmu_name_taken(const char *name)
 
 	put_device(found);
 	return found;
-}
-
-static void pmu_dev_free(struct pmu_dev *pd)
-{
-	if (pd->attrs)
-		pmu_attrs_free(pd->attrs);
-	free_percpu(pd->owned);
-	kfree(pd);
 }
 
 /**
@@ -141,13 +117,6 @@ static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_des
 	return pd;
 }
 
-/* Called with pmu_register_mutex, and with the PMU off the list, so that no open finds it. */
-static void pmu_dev_unregister(struct pmu_dev *pd)
-{
-	pmu_unregister(&pd->pmu);
-	pmu_dev_free(pd);
-}
-
 /* Names of scopes larger than a core. For a core it is normal that all of its CPUs are offline. */
 static const char *pmu_scope_name(enum pmu_scope scope)
 {
@@ -201,26 +170,16 @@ static void pmu_box_end_counting(struct pmu_box *box)
 static void pmu_box_remove(void *data)
 {
 	struct pmu_box *box = data;
-	struct pmu_dev *pd = box->pd;
-	bool last;
 
 	mutex_lock(&pmu_register_mutex);
 	cpus_read_lock();
 	pmu_devs_lock();
 	list_del(&box->node);
 	pmu_box_kill(box);
-	/*
-	 * An event holds a reference on the module until perf has freed it. Events of the driver's
-	 * other PMUs do so too, and only postpone this.
-	 */
-	last = list_empty(&pd->boxes) && module_refcount(pd->desc->owner) <= 0;
-	if (last)
-		list_del(&pd->node);
 	pmu_devs_unlock();
 	cpus_read_unlock();
 	pmu_box_end_counting(box);
-	if (last)
-		pmu_dev_unregister(pd);
+	pmu_devs_let_go(1);
 	mutex_unlock(&pmu_register_mutex);
 	pmu_box_put(box);
 }
@@ -299,33 +258,6 @@ void *pmu_box_priv(const struct pmu_box *box)
 	return box->priv;
 }
 EXPORT_SYMBOL_PMU_CORE(pmu_box_priv);
-
-/**
- * pmu_unregister_all() - unregister what is left of a driver's PMUs.
- * @owner: the driver's module
- *
- * Called after its devices are unbound, from the driver's module exit, where no event is
- * open any more (keep.c), and from a module init that fails. PMUs stay behind if events were open
- * when their last box went, or anything else had a reference on the module.
- *
- * Context: module init or exit, may sleep.
- */
-void pmu_unregister_all(struct module *owner)
-{
-	struct pmu_dev *pd, *next;
-	LIST_HEAD(left);
-
-	mutex_lock(&pmu_register_mutex);
-	pmu_devs_lock();
-	list_for_each_entry_safe(pd, next, &pmu_devs, node)
-		if (pd->desc->owner == owner)
-			list_move(&pd->node, &left);
-	pmu_devs_unlock();
-	list_for_each_entry_safe(pd, next, &left, node)
-		pmu_dev_unregister(pd);
-	mutex_unlock(&pmu_register_mutex);
-}
-EXPORT_SYMBOL_PMU_CORE(pmu_unregister_all);
 
 static int __init pmu_core_init(void)
 {

@@ -46,7 +46,7 @@ struct pmu_dev {
 	cpumask_t owners;
 	atomic_t users;			/* open events of tasks, which may use any box */
 	struct pmu_box * __percpu *owned;	/* a CPU's box or NULL; written on that CPU */
-	atomic_t events;		/* open events, also of tasks */
+	atomic_t events;		/* open events, also of tasks, and opens under way */
 	bool moving;			/* some of its events may be on no CPU */
 	int looked_at;			/* the CPU that its events move from, or -1: spare.c */
 	struct irq_work look;
@@ -106,6 +106,8 @@ u64 pmu_reserved_bits(const struct pmu_desc *desc, enum pmu_config_word word, u6
 extern struct mutex pmu_core_mutex;
 extern struct mutex pmu_boxes_mutex;
 extern struct list_head pmu_devs;
+void pmu_devs_lock(void);
+void pmu_devs_unlock(void);
 int pmu_scope_id(enum pmu_scope scope, int cpu);
 bool pmu_dev_has_box(struct pmu_dev *pd);
 struct pmu_box *pmu_box_get(struct pmu_dev *pd, int cpu);
@@ -164,7 +166,10 @@ void pmu_use_catch_up(void);
 void pmu_use_exit(void);
 
 /* keep.c */
+extern struct mutex pmu_register_mutex;
 void pmu_keep(struct pmu_dev *pd, const struct perf_event *event);
+void pmu_dev_free(struct pmu_dev *pd);
+void pmu_devs_let_go(unsigned long delay);
 void pmu_keep_exit(void);
 
 /* perf.c */

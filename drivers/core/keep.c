@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A driver's module is kept while events of others use one of its PMUs.
+ * How long a PMU and its driver's module are kept.
+ *
+ * A PMU that has lost its last box stays while its own events are open, and while perf uses its
+ * contexts: perf_pmu_unregister() frees them.
  *
  * If one of perf's own software events is in a group with one of ours, it uses our PMU's context,
  * and goes on to do so when ours is closed. It has no reference on the driver's module, so the core
@@ -10,11 +13,18 @@
 #include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/printk.h>
+#include <linux/slab.h>
 #include <linux/workqueue.h>
 
 #include <pmu/loans.h>
 
 #include "core.h"
+
+/* Held while a PMU is registered with perf or unregistered. core.h has the order of all locks. */
+DEFINE_MUTEX(pmu_register_mutex);
+
+/* PMUs that are unregistered and not freed yet. Under pmu_register_mutex. */
+static LIST_HEAD(pmu_devs_gone);
 
 static void pmu_keep_work_fn(struct work_struct *work);
 static DECLARE_DELAYED_WORK(pmu_keep_work, pmu_keep_work_fn);
@@ -24,30 +34,42 @@ static unsigned long pmu_keep_delay;
 
 /*
  * Does anything use the PMU but @own references? An event that moves may be in no context. Under
- * pmu_boxes_mutex no move begins.
+ * pmu_boxes_mutex no move begins. A task's context refers to the PMU until perf has freed the
+ * event, which only the module's references show.
  */
 static bool pmu_dev_is_lent(struct pmu_dev *pd, int own)
 {
 	int cpu, refs = 0;
 
 	lockdep_assert_held(&pmu_boxes_mutex);
+	if (pd->desc->tasks)
+		return module_refcount(pd->desc->owner) > 0;
 	for_each_possible_cpu(cpu)
 		refs += pmu_context_refs(&pd->pmu, cpu);
 	return pd->moving || refs > own;
 }
 
+static void pmu_look_after(unsigned long delay)
+{
+	lockdep_assert_held(&pmu_boxes_mutex);
+	pmu_keep_delay = delay;
+	mod_delayed_work(system_dfl_wq, &pmu_keep_work, delay);
+}
+
 static void pmu_dev_keep(struct pmu_dev *pd)
 {
-	if (pd->kept)
+	if (pd->kept || pd->desc->tasks)
 		return;
 	__module_get(pd->desc->owner);
 	pd->kept = true;
-	pmu_keep_delay = 1;
-	mod_delayed_work(system_dfl_wq, &pmu_keep_work, pmu_keep_delay);
+	pmu_look_after(1);
 }
 
-/* Returns whether anything uses the PMU but @own references. If so, the module is kept if @keep. */
-static bool pmu_dev_look(struct pmu_dev *pd, int own, bool keep)
+/*
+ * What may be the last event goes. If anything uses the PMU but its @own references, the module is
+ * kept if @keep, or else nothing happens. Returns whether the event has gone.
+ */
+static bool pmu_dev_drop_event(struct pmu_dev *pd, int own, bool keep)
 {
 	bool lent;
 
@@ -55,24 +77,29 @@ static bool pmu_dev_look(struct pmu_dev *pd, int own, bool keep)
 	lent = pmu_dev_is_lent(pd, own);
 	if (lent && keep)
 		pmu_dev_keep(pd);
+	if (list_empty(&pd->boxes))
+		pmu_look_after(1);
+	if (!lent || keep)
+		atomic_dec(&pd->events);
 	mutex_unlock(&pmu_boxes_mutex);
-	return lent;
+	return !lent || keep;
 }
 
 /*
- * @event of the PMU is destroyed, and still has its references on the module and its context. May
- * sleep.
+ * @event of the PMU is destroyed, and still has its references on the module and its context; or it
+ * is refused, and has no context. May sleep.
  */
 void pmu_keep(struct pmu_dev *pd, const struct perf_event *event)
 {
 	int own = pmu_event_has_context(event);
+	/* Events that are closed at the same time are about to drop their references. */
+	int looks = pd->desc->tasks ? 0 : 20;
 
 	/* While others of ours are open, they keep the module. */
-	if (!atomic_dec_and_test(&pd->events) || pd->desc->tasks)
-		return;
-	/* Events that are closed at the same time are about to drop their references. */
-	for (int looks = 20; pmu_dev_look(pd, own, !looks) && looks; looks--)
+	while (!atomic_add_unless(&pd->events, -1, 1) && !pmu_dev_drop_event(pd, own, !looks)) {
 		usleep_range(100, 200);
+		looks--;
+	}
 }
 
 /* Say it once, and not of events that are just being closed. */
@@ -85,27 +112,103 @@ static void pmu_dev_tell(struct pmu_dev *pd)
 		  pd->name);
 }
 
+/* Move a PMU that is of no use any more to @unused. Returns whether to look at the PMU again. */
+static bool pmu_dev_let_go(struct pmu_dev *pd, struct list_head *unused)
+{
+	bool open = atomic_read(&pd->events), lent = !open && pmu_dev_is_lent(pd, 0);
+	bool boxless = list_empty(&pd->boxes);
+
+	if (pd->kept && lent) {
+		pmu_dev_tell(pd);
+	} else if (pd->kept) {
+		pd->kept = false;
+		module_put(pd->desc->owner);
+	}
+	if (boxless && !open && !lent)
+		list_move(&pd->node, unused);
+	return lent && (pd->kept || boxless);
+}
+
+void pmu_dev_free(struct pmu_dev *pd)
+{
+	if (pd->attrs)
+		pmu_attrs_free(pd->attrs);
+	free_percpu(pd->owned);
+	kfree(pd);
+}
+
+/*
+ * Unregister the PMUs on a list. No open finds them. The last thing that perf does with an event is
+ * to read its pmu->module and to put that module. So a PMU is freed when nobody uses its module, or
+ * when the module @goes.
+ */
+static void pmu_devs_unregister(struct list_head *unused, const struct module *goes)
+{
+	struct pmu_dev *pd, *next;
+
+	list_for_each_entry(pd, unused, node)
+		pmu_unregister(&pd->pmu);
+	list_splice(unused, &pmu_devs_gone);
+	list_for_each_entry_safe(pd, next, &pmu_devs_gone, node) {
+		if (pd->desc->owner != goes && module_refcount(pd->desc->owner) > 0)
+			continue;
+		list_del(&pd->node);
+		pmu_dev_free(pd);
+	}
+}
+
+/*
+ * Let modules go that were kept, and unregister PMUs without a box, once nothing uses them. If
+ * something does, look again after @delay. Called with pmu_register_mutex and no other lock: perf
+ * may take locks of hotplug.
+ */
+void pmu_devs_let_go(unsigned long delay)
+{
+	struct pmu_dev *pd, *next;
+	bool again = false;
+	LIST_HEAD(unused);
+
+	lockdep_assert_held(&pmu_register_mutex);
+	pmu_devs_lock();
+	list_for_each_entry_safe(pd, next, &pmu_devs, node)
+		again |= pmu_dev_let_go(pd, &unused);
+	if (again)
+		pmu_look_after(delay);
+	pmu_devs_unlock();
+	pmu_devs_unregister(&unused, NULL);
+}
+
+/**
+ * pmu_unregister_all() - unregister what is left of a driver's PMUs.
+ * @owner: the driver's module
+ *
+ * Called after its devices are unbound, from the driver's module exit, where no event is open any
+ * more, and from a module init that fails. PMUs stay behind if something used them, or the module,
+ * when their last box went.
+ *
+ * Context: module init or exit, may sleep.
+ */
+void pmu_unregister_all(struct module *owner)
+{
+	struct pmu_dev *pd, *next;
+	LIST_HEAD(left);
+
+	mutex_lock(&pmu_register_mutex);
+	pmu_devs_lock();
+	list_for_each_entry_safe(pd, next, &pmu_devs, node)
+		if (pd->desc->owner == owner)
+			list_move(&pd->node, &left);
+	pmu_devs_unlock();
+	pmu_devs_unregister(&left, owner);
+	mutex_unlock(&pmu_register_mutex);
+}
+EXPORT_SYMBOL_PMU_CORE(pmu_unregister_all);
+
 static void pmu_keep_work_fn(struct work_struct *work)
 {
-	bool any = false;
-	struct pmu_dev *pd;
-
-	mutex_lock(&pmu_boxes_mutex);
-	list_for_each_entry(pd, &pmu_devs, node) {
-		if (!pd->kept)
-			continue;
-		pd->kept = !atomic_read(&pd->events) && pmu_dev_is_lent(pd, 0);
-		any |= pd->kept;
-		if (pd->kept)
-			pmu_dev_tell(pd);
-		else
-			module_put(pd->desc->owner);
-	}
-	if (any) {
-		pmu_keep_delay = min(2 * pmu_keep_delay, (unsigned long)HZ);
-		queue_delayed_work(system_dfl_wq, &pmu_keep_work, pmu_keep_delay);
-	}
-	mutex_unlock(&pmu_boxes_mutex);
+	mutex_lock(&pmu_register_mutex);
+	pmu_devs_let_go(min(2 * pmu_keep_delay, (unsigned long)HZ));
+	mutex_unlock(&pmu_register_mutex);
 }
 
 /* All PMUs are gone. */

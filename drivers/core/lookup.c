@@ -13,6 +13,19 @@ DEFINE_MUTEX(pmu_core_mutex);
 DEFINE_MUTEX(pmu_boxes_mutex);
 LIST_HEAD(pmu_devs);
 
+/* Take all locks that are needed to add or remove a PMU or a box. */
+void pmu_devs_lock(void)
+{
+	mutex_lock(&pmu_core_mutex);
+	mutex_lock(&pmu_boxes_mutex);
+}
+
+void pmu_devs_unlock(void)
+{
+	mutex_unlock(&pmu_boxes_mutex);
+	mutex_unlock(&pmu_core_mutex);
+}
+
 /* The scope id of the box that @cpu shares. */
 int pmu_scope_id(enum pmu_scope scope, int cpu)
 {
@@ -33,7 +46,7 @@ int pmu_scope_id(enum pmu_scope scope, int cpu)
 
 /*
  * Does the PMU have a box? If not, it may be about to be unregistered, and must not get an event.
- * If it has one, the code that removes the box sees the event's reference on the module.
+ * If it has one, the code that removes the box sees that pmu_dev.events counts the event.
  */
 bool pmu_dev_has_box(struct pmu_dev *pd)
 {

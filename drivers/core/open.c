@@ -208,34 +208,44 @@ static int pmu_event_finish_init(struct pmu_event *ev)
 	return -ENODEV;
 }
 
-int pmu_event_init(struct perf_event *event)
+/* Create the driver's event. Its PMU cannot go meanwhile. */
+static int pmu_event_set_up(struct pmu_dev *pd, struct perf_event *event)
 {
-	struct pmu_dev *pd = to_pmu_dev(event->pmu);
 	const struct pmu_box_ops *ops = pd->desc->ops;
-	struct pmu_event *ev;
+	struct pmu_event *ev = pmu_event_create(pd, event);
 	int err;
 
-	err = pmu_event_check(pd, event);
-	if (err)
-		return err;
-	/* Boxes whose events were just closed may still be engaged, and block this event. */
-	if (ops->engage && !event->parent)
-		pmu_use_catch_up();
-	ev = pmu_event_create(pd, event);
 	if (IS_ERR(ev))
 		return PTR_ERR(ev);
-
 	err = ops->event_init(pd->desc, ev);
 	if (err) {
 		pmu_event_discard(ev);
 		return err;
 	}
 	err = pmu_event_finish_init(ev);
-	if (err) {
+	if (err)
 		pmu_event_release(ev);
+	return err;
+}
+
+int pmu_event_init(struct perf_event *event)
+{
+	struct pmu_dev *pd = to_pmu_dev(event->pmu);
+	int err;
+
+	err = pmu_event_check(pd, event);
+	if (err)
+		return err;
+	/* Boxes whose events were just closed may still be engaged, and block this event. */
+	if (pd->desc->ops->engage && !event->parent)
+		pmu_use_catch_up();
+	/* Before its box is looked up: pmu_dev_has_box(). */
+	atomic_inc(&pd->events);
+	err = pmu_event_set_up(pd, event);
+	if (err) {
+		pmu_keep(pd, event);
 		return err;
 	}
-	atomic_inc(&pd->events);
 	event->destroy = pmu_event_destroy;
 	return 0;
 }

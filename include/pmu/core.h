@@ -341,11 +341,13 @@ const struct cpumask *pmu_owners_of(struct device *dev);
 int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 			  const char *name, int scope_id, void *priv);
 void *pmu_box_priv(const struct pmu_box *box);
-void pmu_unregister_all(struct module *owner);
 bool pmu_is_of_another(const char *name);
 
 /* fold.c */
 void pmu_box_fold(struct pmu_box *box);
+
+/* keep.c */
+void pmu_unregister_all(struct module *owner);
 
 /* hotplug.c */
 bool pmu_cpu_is_isolated(int cpu);

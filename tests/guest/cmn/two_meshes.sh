@@ -184,5 +184,22 @@ error $((270000 * n + (2 << 47)))"
 	test_two_sockets
 }
 
+# If only an event of the other mesh is open, the PMU goes with its mesh.
+test_one_is_unbound_beside_the_other() {
+	[ $driver = ours ] || skip "what our driver does"
+	for mesh in cmn0 cmn1; do
+		[ $mesh = cmn0 ] && stays=cmn1 || stays=cmn0
+		use $mesh
+		drivers=/sys/bus/platform/drivers/cmn_pmu
+		got=$(pmu-event "$(event "$stays")" -x "echo $DEVICE > $drivers/unbind; ls $PMUS > /tmp/pmus
+			echo $DEVICE > $drivers/bind; ls $PMUS > /tmp/again; pmu-model add $stays hnf_cache_miss 90000")
+		equal "count" "$got" $((90000 * $(homes "$stays")))
+		equal "PMUs" "$(grep arm_cmn_ /tmp/pmus)" "$(sed -n "s/^$stays //p" /tmp/meshes)"
+		equal "number of PMUs when bound again" "$(grep -c arm_cmn_ /tmp/again)" 2
+		find_meshes
+		test_each_counts_its_own
+	done
+}
+
 find_meshes
 run_tests

@@ -202,6 +202,34 @@ test_unbind_all_of_a_pmu() {
 	echo 0000:7f:10.0 > $DRIVER/bind
 }
 
+# Both sockets' channel goes while an event of another is open: its PMU goes at once, so perf counts the others, and the
+# channel can be given to the in-tree driver. An event of its own keeps the PMU only until it is closed.
+test_unbind_a_channel_beside_another() {
+	in_tree=/sys/bus/pci/drivers/snbep_uncore
+	unbind="echo 0000:3f:10.0 > $DRIVER/unbind; echo 0000:7f:10.0 > $DRIVER/unbind"
+	rest="for _ in \$(seq 50); do [ ! -e $PMUS/uncore_imc_0 ] || sleep 0.1; done; ls $PMUS > /tmp/pmus
+		perf stat -a -x, -e uncore_imc/cas_count_read/ -- pmu-model add imc2 cas_rd 16384 > /tmp/stat 2>&1
+		pmu-model add imc1 cas_rd 10"
+	log_mark
+	for own in '' uncore_imc_0:0x304; do
+		# shellcheck disable=SC2086 # an event, or none
+		got=$(pmu-event uncore_imc_1:0x304 $own -x "$unbind" ${own:+-x "@close 1"} -x "$rest" | tail -n 1)
+		equal "count of another" "${got% error}" 10
+		equal "PMUs" "$(grep uncore_imc_ /tmp/pmus | xargs)" "uncore_imc_1 uncore_imc_2 uncore_imc_3"
+		contains "perf" "$(cat /tmp/stat)" '^1.00,MiB,uncore_imc/cas_count_read/'
+		echo 0000:3f:10.0 > $DRIVER/bind
+		echo 0000:7f:10.0 > $DRIVER/bind
+	done
+	pmu-event uncore_imc_1:0x304 -x "$unbind" -x "modprobe intel-uncore; cd $in_tree
+		for channel in 0000:3f:10.0 0000:7f:10.0; do [ -e \$channel ] || echo \$channel > bind; done" > /dev/null
+	equal "in-tree" "$(cat $PMUS/uncore_imc_0/cpumask)" 0,2
+	equal "warnings" "$(log_since_mark | grep -E 'Call Trace|cannot create duplicate|WARNING|BUG' || :)" ""
+	rmmod intel_uncore
+	unload
+	load
+	equal "counts again" "$(pmu-event uncore_imc_0:0x304 -x 'pmu-model add imc0 cas_rd 7')" 7
+}
+
 # Surprise removal: all ones from every register. Nothing of that is counted.
 test_function_answers_all_ones() {
 	got=$(pmu-event uncore_imc_1:0x304 -x 'pmu-model add imc1 cas_rd 5' \
