@@ -6,7 +6,7 @@
 #   make KDIR=/path/to/build   for another kernel (ARCH= and CROSS_COMPILE= as in the kernel)
 #   make KUNIT=1               the KUnit suites, too, and modules that let them in
 #   make demo                  one command from a fresh Debian 12 or 13 machine to perf stat
-#   make test                  every test; make help lists the rest
+#   make test                  what each change must pass; make help lists the rest
 #   make install               what was built, for that kernel; make dkms-install: for every one
 
 ifneq ($(words $(CURDIR))$(findstring :,$(CURDIR)),1)
@@ -168,6 +168,10 @@ test:
 	@scripts/setup test
 	@scripts/test $(TESTFLAGS)
 
+test-all:
+	@scripts/setup kernels
+	@scripts/test --all $(TESTFLAGS)
+
 test-kernels:
 	@scripts/setup kernels
 	@scripts/test $(TESTFLAGS) kernels
@@ -228,6 +232,7 @@ help:
 	@echo 'make clean           remove what was built'
 	@echo 'make demo            perf on a modelled Xeon, POWER9 and Arm mesh, from nothing'
 	@echo 'make test            static checks, models, KUnit, end-to-end tests (TESTFLAGS= for scripts/test)'
+	@echo 'make test-all        also debug kernels, 6.1, packages, pages, kexec, and all other tests of these'
 	@echo 'make test-kernels    the same guests on other kernels from 5.10 to the newest, and those of the in-tree driver'
 	@echo 'make soak            long runs, and tests that watch the clock: for a host with nothing else to do'
 	@echo 'make hostile         what can fail is made to, and random calls and programs, on the debug kernel (HOURS=, SEED=, SIZE=)'
@@ -241,4 +246,4 @@ help:
 
 .PHONY: modules modules_install clean install uninstall install-driver uninstall-driver install-tools uninstall-tools
 .PHONY: dkms-source dkms-hooks dkms-install dkms-uninstall sign dist deb rpm
-.PHONY: man demo test test-kernels soak hostile coverage check docs html mutate bench help
+.PHONY: man demo test test-all test-kernels soak hostile coverage check docs html mutate bench help

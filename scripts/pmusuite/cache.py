@@ -25,7 +25,7 @@ TREE = Path(__file__).resolve().parents[2]
 ROOT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pmu-suite"
 PARTIAL = ".partial"    # ends the name of an entry that is being built or removed
 
-GRACE, LAST = 0.8, 1.6  # seconds after a signal: what was started is killed; this process ends whatever it waits for
+GRACE, LAST = 0.6, 1.4  # seconds after a signal: what was started is killed; this process ends whatever it waits for
 PR_SET_CHILD_SUBREAPER = 36
 
 LEAST = 20 << 20    # bytes: with less free space on the cache's disk, any failure is blamed on that

@@ -437,6 +437,19 @@ def _judge(guest, log, status):
     return Outcome(UNSOUND if complaints and not guest.allow_warn else status, log, complaints)
 
 
+def _modules(guest, kernel):
+    return guest.ours or build.modules(guest.arch, kernel, guest.has_suites() and kunit.get(guest.arch, kernel),
+                                       find_races=guest.races)
+
+
+def prepare(guest):
+    """Fetch and build what takes longest of what @guest needs."""
+    kernel = kernels.get(guest.arch, guest.kernel)
+    initrd.base(guest.arch, kernel)
+    build.emulator(guest.arch)
+    _modules(guest, kernel)
+
+
 def _start(guests, sinks, time_left, token=None):
     """Run a guest for @guests, which share its machine: (the kernel's log, DIED or TIMEOUT if it did not power off)."""
     guest = guests[0]
@@ -454,8 +467,7 @@ def _start(guests, sinks, time_left, token=None):
             initramfs = guest.installed[1]
         else:
             initramfs = Path(scratch) / "initramfs.cpio"
-            ours = guest.ours or build.modules(guest.arch, kernel, guest.has_suites() and kunit.get(guest.arch, kernel),
-                                               find_races=guest.races)
+            ours = _modules(guest, kernel)
             sinks = {**sinks, **coverage.sinks(ours)}
             parts = [initrd.base(guest.arch, kernel), *([initrd.python(guest.arch)] if guest.tools else [])]
             initrd.with_overlay(parts, _overlay(guests, ours, kernel, token), initramfs)

@@ -7,7 +7,7 @@ import itertools
 import os
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import build, cache, guest, host, kernel, ktap, options, pages as page_files
@@ -33,18 +33,13 @@ KUNIT_MACHINES = {"x86_64": {"models": ("snbep,sockets=2",), "cpus": 4, "nodes":
                   "ppc64le": {"cpus": 4}}
 CORE_ARCH = "x86_64"    # where all cases of the core's run, and fastest
 # How long jobs take, roughly, with two CPUs and two at a time, for a machine where none has run yet.
-SECONDS = {"scripts": 90, "check/modules": 870, "check/style": 90, "check/docs": 10, "differences": 390, "tools": 300,
-           "perf_events": 210, "kexec": 330, "packages": 330, "kunit": 30, "kernels/kunit": 80, "kernels/packages": 300}
+SECONDS = {"scripts": 90, "check/modules": 5, "check/all-modules": 870, "check/style": 90, "check/docs": 10, "differences": 390,
+           "tools/quick": 60, "tools/slow": 240,
+           "perf_events": 210, "kexec": 330, "packages": 330, "kunit": 30, "debug": 80, "kernels/packages": 300}
 SECONDS_OF_GUEST = 25
 LOG_LINES = 25
 TURNS = 16              # at most in one guest
-# Files that run on both stock kernels every day, since what they are about changed between the two: perf's core, hotplug,
-# rights, events of tasks that end. Of other files test-kernels has the older kernel's guests.
-ON_BOTH = ("counts", "ends", "hotplug", "lifecycle", "rights")
-# Files that have guests with the in-tree driver every day: to judge models and tests, or as what ours meets on a machine. Of
-# other files test-kernels has these guests.
-REFEREED = ("beside", "boot", "counts", "discovery", "twin")
-# Groups of guests that "make test" does not have.
+# Groups of guests that neither "make test" nor "make test-all" has.
 APART = ("soak", "hostile", "kernels")
 # The scripts know the machines of all PMUs.
 SCRIPTS = ("scripts", *(str(path.relative_to(TREE)) for path in sorted((TREE / "tests/models").rglob("*.py"))
@@ -71,6 +66,7 @@ class Job:
     select: str = ""            # run those tests alone whose name has this
     alone: bool = False         # it shares its guest with no other
     keep: bool = True           # what it depends on is here; else a pass is not kept for the next run
+    every_change: bool = field(default=True, repr=False)    # "make test" has it; else "make test-all" and what is apart
 
 
 def _module(path):
@@ -105,13 +101,13 @@ def python_tests(paths, beside=()):
                  for test in tests(file, name))
 
 
-def python(name, place, *arguments, sources, interpreter="python3"):
-    """A job of Python unit tests in a folder or a file; @sources are of the tree, or those of the tests."""
-    own = [source for source in sources if source.startswith(place)] or [place]
-    files = [[path for path in cache.tree_files(*where) if path.endswith(".py")] for where in (own, [str(Path(place).parent)])]
-    return Job(name, ("env", "PYTHONPATH=scripts", interpreter, "-m", "pmusuite.unittests", place, *arguments),
-               sources=(*SCRIPTS, *sources),
-               tests=python_tests(files[0], [path for path in files[1] if place.endswith(".py") and path not in files[0]]))
+def python(name, *places, arguments=(), sources, interpreter="python3", every_change=False):
+    """A job of Python unit tests in a folder or in files; @sources are of the tree, or those of the tests."""
+    own = [source for source in sources if source.startswith(places[0])] or places
+    files = [[path for path in cache.tree_files(*where) if path.endswith(".py")] for where in (own, [str(Path(places[0]).parent)])]
+    return Job(name, ("env", "PYTHONPATH=scripts", interpreter, "-m", "pmusuite.unittests", *places, *arguments),
+               sources=(*SCRIPTS, *sources), every_change=every_change,
+               tests=python_tests(files[0], [path for path in files[1] if places[0].endswith(".py") and path not in files[0]]))
 
 
 def scripts():
@@ -119,20 +115,24 @@ def scripts():
 
 
 def check():
-    for part in ("modules", "style", "docs"):
-        yield Job(f"check/{part}", ("scripts/check", part), sources=ALL)
+    for part in ("style", "docs", "modules", "all-modules"):
+        yield Job(f"check/{part}", ("scripts/check", part), sources=ALL, every_change=part != "all-modules")
 
 
 def models():
     for arch in ARCHES.values():
-        yield python(f"models/{arch.name}", "tests/models", arch.name,
+        yield python(f"models/{arch.name}", "tests/models", arguments=("--arch", arch.name), every_change=True,
                      sources=(*MODEL_SOURCES, f"tests/models/{arch.pmu}"))
 
 
 def tools():
-    yield python("tools", "tests/tools", sources=("tools", "tests/tools", "Makefile", "include/pmu/version.h", "Documentation/tools",
-                                                  "scripts/apt", "scripts/packaging", "scripts/pmusuite"),
-                 interpreter=host.DEBIAN_PYTHON)
+    """Two jobs: "make test" leaves out the files with a line "# all: REASON"."""
+    files = sorted(str(path.relative_to(TREE)) for path in (TREE / "tests/tools").glob("test_*.py"))
+    late = [path for path in files if lines((TREE / path).read_text(), "all")]
+    for name, mine in (("tools/quick", [path for path in files if path not in late]), ("tools/slow", late)):
+        yield python(name, *mine, every_change=mine is not late, interpreter=host.DEBIAN_PYTHON,
+                     sources=("tools", "tests/tools", "Makefile", "include/pmu/version.h", "Documentation/tools", "scripts/apt",
+                              "scripts/packaging", "scripts/pmusuite"))
 
 
 def perf_events():
@@ -150,7 +150,7 @@ def pages(group="pages"):
         page = name.removeprefix("Documentation/").removesuffix(".md")
         apart = "\n<!-- kernels: " in (TREE / name).read_text()
         if apart == (group == "kernels"):
-            yield Job(f"kernels/pages/{page}" if apart else f"pages/{page}", ("scripts/pages", name),
+            yield Job(f"kernels/pages/{page}" if apart else f"pages/{page}", ("scripts/pages", name), every_change=False,
                       sources=(*EVERYTHING, name))
 
 
@@ -165,7 +165,7 @@ def packages_on_demand():
     tests = python("kernels/packages", place, sources=ALL).tests
     for name in dict.fromkeys(test.split(".")[1] for test in tests):
         mine = f"everything.{name}."
-        yield dataclasses.replace(python(f"kernels/packages/{name}", place, "-k", mine, sources=ALL), keep=False,
+        yield dataclasses.replace(python(f"kernels/packages/{name}", place, arguments=("-k", mine), sources=ALL), keep=False,
                                   tests=tuple(test for test in tests if test.startswith(mine)))
 
 
@@ -194,11 +194,9 @@ def kunit(group="kunit"):
         shown = ["tests/guest/kunit.sh", TEST_LIBRARY, *checked]
         for module in suites(arch):
             folder = "core" if module.startswith("pmu_core_") else arch.pmu
-            name = f"kunit/{arch.name}/{module}" + ("/debug" if debug else "")
+            name = f"{'debug' if debug else 'kunit'}/{arch.name}/{module}"
             if folder == "core" and arch.name != CORE_ARCH:
                 name = f"soak/{name}"
-            elif debug:
-                name = f"kernels/{name}"
             if not name.startswith(group):
                 continue
             yield Job(name, guest=Guest(
@@ -207,7 +205,7 @@ def kunit(group="kunit"):
                 command=("sh", "kunit.sh", *(["debug"] if debug else [])), **KUNIT_MACHINES[arch.name]),
                 sources=(*GUEST_SOURCES, f"drivers/{arch.pmu}", f"tests/models/{arch.pmu}", *shown,
                          f"{KUNIT}/Kbuild", f"{KUNIT}/perf_open.h", f"{KUNIT}/stock", f"{KUNIT}/{folder}"),
-                tests=tuple(kunit_cases(folder)))
+                tests=tuple(kunit_cases(folder)), every_change=not debug)
 
 
 def lines(text, word):
@@ -249,13 +247,13 @@ def mentioned(text, files):
 def guest_jobs(name, file, text, group="guest"):
     """The @group's jobs of a test @file with @text, whose "# vm:" lines may ask for several guests each.
 
-    The guests of a "# soak vm:" line are soak's, and so are all of a file with a "# soak:" line. So it is with "hostile"
-    and "kernels".
+    "make test" has the guests of a "# vm:" line, "make test-all" also those of an "# all vm:" line. The guests of a
+    "# soak vm:" line are soak's, and so are all of a file with a "# soak:" line. So it is with "hostile" and "kernels".
     """
-    everyday = next((of for of in APART if lines(text, of)), "guest")
-    groups = [(of, row) for word, of in (("vm", everyday), *((f"{of} vm", of) for of in APART))
-              for line in lines(text, word) for row in expand(line)]
-    rows = [row for _, row in groups]
+    usual = next((of for of in APART if lines(text, of)), "guest")
+    asked = [(of, word == "vm", row) for word, of in (("vm", usual), ("all vm", usual), *((f"{of} vm", of) for of in APART))
+             for line in lines(text, word) for row in expand(line)]
+    rows = [row for _, _, row in asked]
     if not rows:
         raise Error(f"{file}: no '# vm:' line says which guests it runs in")
     tests = tuple(re.findall(r"^test_(\w+)\(\) \{$", text, re.M))
@@ -268,7 +266,7 @@ def guest_jobs(name, file, text, group="guest"):
     others = {f"{folder}/{path.name}": f"{pmu}/{path.name}" for path in sorted((TREE / folder).glob("*.sh"))
               if path.name != "lib.sh"}
     shared = mentioned(said, {path: os.path.basename(path) for path in SHARED} | others)
-    for row in (row for of, row in groups if of == group):
+    for every_change, row in ((first, row) for of, first, row in asked if of == group):
         named = [dict(row)[option] for option in IN_NAME]
         # What else tells this guest from the file's others with that kernel and driver.
         alike = [other for other in rows if all(dict(other)[option] == dict(row)[option] for option in IN_NAME)]
@@ -282,38 +280,15 @@ def guest_jobs(name, file, text, group="guest"):
                            *([guest.PMU_DRIVER] if found.udev else []),
                            *(["tests/races"] if found.races else []),
                            *(["tests/kunit/configs"] if found.kernel == "kunit" else [])),
-                  tests=tests, alone=bool(lines(text, "fresh")))
-
-
-def every_day(job, alike):
-    """Does "make test" run this guest? With the in-tree driver only those of some files; and none if another guest of its file,
-    in @alike, differs only in a newer kernel."""
-    file = job.name.split("/")[2]
-    if job.guest.driver == "in-tree" and file not in REFEREED:
-        return False
-    if job.guest.kernel != kernel.STOCK[0]:
-        return True
-    newer = dataclasses.replace(job.guest, kernel=kernel.STOCK[-1])
-    if file in ON_BOTH and newer.driver != "in-tree":
-        return True
-    # The older in-tree driver may know fewer models.
-    return not any(dataclasses.replace(other.guest, models=newer.models) == newer and {*newer.models} <= {*other.guest.models}
-                   for other in alike)
-
-
-def of_files(group):
-    """For each test file its jobs of the @group."""
-    tests = TREE / "tests/guest"
-    for path in sorted(set(tests.glob("*/*.sh")) - set(tests.glob("*/lib.sh"))):
-        yield list(guest_jobs(str(path.relative_to(tests).with_suffix("")), str(path.relative_to(TREE)),
-                              path.read_text(), group))
+                  tests=tests, alone=bool(lines(text, "fresh")), every_change=every_change)
 
 
 def guests(group="guest"):
     """The jobs of all test files; "soak" are those that take long, or depend on how busy the host is, and "hostile" those
     that try to break the drivers by everything that can be made to fail."""
-    for found in of_files(group):
-        yield from (job for job in found if group != "guest" or every_day(job, found))
+    tests = TREE / "tests/guest"
+    for path in sorted(set(tests.glob("*/*.sh")) - set(tests.glob("*/lib.sh"))):
+        yield from guest_jobs(str(path.relative_to(tests).with_suffix("")), str(path.relative_to(TREE)), path.read_text(), group)
 
 
 def soak():
@@ -326,10 +301,9 @@ def hostile():
 
 
 def kernels():
-    """The guests of "make test" with our driver and its newest stock kernel, on the kernels that it does not use; those
-    that it leaves out; packages; and what files and pages ask for."""
-    yield Job("kernels/check", ("scripts/check", "kernels"), sources=ALL)
-    yield from kunit("kernels")
+    """The guests of "make test-all" with our driver and its newest stock kernel, on the kernels that it does not use;
+    packages; and what files and pages ask for."""
+    yield Job("kernels/check", ("scripts/check", "kernels"), sources=ALL, every_change=False)
     yield from packages_on_demand()
     for job in guests():
         if job.guest.kernel == kernel.STOCK[-1] and job.guest.driver != "in-tree":
@@ -337,15 +311,12 @@ def kernels():
                 _, *words = [series if word == kernel.STOCK[-1] else word for word in job.name.split("/")]
                 yield dataclasses.replace(job, name="/".join(["kernels", *words]),
                                           guest=dataclasses.replace(job.guest, kernel=series))
-    for found in of_files("guest"):
-        yield from (dataclasses.replace(job, name=job.name.replace("guest", "kernels", 1)) for job in found
-                    if not every_day(job, found))
     yield from guests("kernels")
     yield from pages("kernels")
 
 
 GROUPS = {"scripts": scripts, "check": check, "differences": differences, "tools": tools, "models": models, "kunit": kunit,
-          "perf_events": perf_events, "pages": pages, "kexec": kexec, "packages": packages, "guest": guests, "soak": soak,
+          "debug": lambda: kunit("debug"), "perf_events": perf_events, "pages": pages, "kexec": kexec, "packages": packages, "guest": guests, "soak": soak,
           "hostile": hostile, "kernels": kernels}
 ON_DEMAND = APART           # not among all jobs, only where a pattern names the group
 
@@ -376,8 +347,9 @@ def _selected(job, test):
     return dataclasses.replace(job, guest=of_guest, command=command, select=test)
 
 
-def select(patterns, test="", names=()):
-    """The jobs that match any of @patterns or have one of @names, all without; of each the tests whose name has @test."""
+def select(patterns, test="", names=(), every=True):
+    """The jobs that match any of @patterns or have one of @names; without both those of "make test-all", or if not @every
+    those of "make test". Of each the tests whose name has @test."""
     wanted = [*patterns, *names]
     groups = [name for name in GROUPS if name not in ON_DEMAND or any(pattern.startswith(name) for pattern in wanted)]
     jobs = [job for name in groups for job in _of_group(name)]
@@ -386,13 +358,27 @@ def select(patterns, test="", names=()):
             raise Error(f"no job matches '{pattern}'; scripts/test --list lists them")
     for name in set(names) - {job.name for job in jobs}:
         raise Error(f"there is no job {name} any more; scripts/test --list lists them")
-    jobs = [job for job in jobs if not wanted or job.name in names or
+    jobs = [job for job in jobs if not wanted and (every or job.every_change) or job.name in names or
             any(matches(job.name, pattern) for pattern in patterns)]
     if test:
         jobs = [found for job in jobs if job.tests or wanted if (found := _selected(job, test))]
         if not jobs:
             raise Error(f"no test of these jobs has '{test}' in its name")
     return jobs
+
+
+def table():
+    """The lines of a table of what "make test" runs, and what "make test-all" runs as well: of each file of guests and of each
+    other group of jobs what follows in their names."""
+    rows = {}
+    for job in select([]):
+        words = job.name.split("/")
+        heading = 3 if job.guest and words[0] == "guest" else 1
+        rows.setdefault("/".join(words[:heading]), ([], []))[not job.every_change].append(
+            "/".join(words[heading:]) or words[0])
+    yield from ("| jobs | `make test` | `make test-all`, too |", "|---|---|---|")
+    for name, cells in rows.items():
+        yield f"| `{name}` | {' | '.join(', '.join(f'`{one}`' for one in cell) for cell in cells)} |"
 
 
 def together(jobs):

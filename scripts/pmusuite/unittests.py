@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run Python unit tests; the results on stdout are KTAP, one for each test method.
 
-    python3 -m pmusuite.unittests DIRECTORY|FILE [ARCH] [-k NAME]...
+    python3 -m pmusuite.unittests DIRECTORY|FILE... [--arch ARCH] [-k NAME]...
 
-Of a directory those in its files test*.py. With ARCH, those that test models of that architecture; with -k those whose name has each NAME.
+Of a directory those in its files test*.py. With --arch, those that test models of that architecture; with -k those whose
+name has each NAME.
 """
 import argparse
 import os
@@ -101,17 +102,22 @@ def cases(suite):
             yield test
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("place")
-    parser.add_argument("arch", nargs="?")
-    parser.add_argument("-k", default=[], action="append", dest="parts")
-    given = parser.parse_args()
-    directory, pattern = os.path.split(given.place) if given.place.endswith(".py") else (given.place, "test*.py")
+def discovered(place):
+    """The tests in a directory or file."""
+    directory, pattern = os.path.split(place) if place.endswith(".py") else (place, "test*.py")
     # A package's tests import each other by its name, so what it lies in is on the path.
     package = os.path.exists(os.path.join(directory, "__init__.py"))
     top = os.path.dirname(directory) if package else directory
-    tests = list(cases(unittest.defaultTestLoader.discover(directory, pattern, top_level_dir=top)))
+    return unittest.TestLoader().discover(directory, pattern, top_level_dir=top)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("places", nargs="+")
+    parser.add_argument("--arch")
+    parser.add_argument("-k", default=[], action="append", dest="parts")
+    given = parser.parse_args()
+    tests = [test for place in given.places for test in cases(discovered(place))]
     tests = [test for test in tests if all(part in test.id() for part in given.parts)]
     if given.arch:
         machine = arch.get(given.arch)

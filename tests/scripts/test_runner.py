@@ -108,8 +108,8 @@ class Guests(unittest.TestCase):
     def test_the_core_has_its_kunit_suite_on_one_architecture_every_day(self):
         core = [[job.name for job in jobs.kunit(group) if "core" in job.name] for group in ("kunit", "soak")]
         self.assertEqual(core, [["kunit/x86_64/pmu_core_test"],
-                                [f"soak/kunit/{arch}/pmu_core_test{debug}" for arch in ("arm64", "ppc64le")
-                                 for debug in ("", "/debug")]])
+                                [f"soak/{group}/{arch}/pmu_core_test" for arch in ("arm64", "ppc64le")
+                                 for group in ("kunit", "debug")]])
         self.assertEqual([job for job in jobs.kunit("soak") if "core" not in job.name], [])
 
     def test_what_shares_a_machine_shares_a_guest(self):
@@ -130,15 +130,15 @@ class Guests(unittest.TestCase):
 
 
 class Order(unittest.TestCase):
-    def test_debug_kernels_begin_and_then_what_takes_long(self):
+    def test_what_says_something_soon_begins_and_then_debug_kernels_and_what_takes_long(self):
         def group(name, **of_guest):
-            return [jobs.Job(name, guest=of_guest and guest.Guest(arch.get("arm64"), **of_guest))]
+            return [jobs.Job(name, guest=guest.Guest(arch.get("arm64"), **of_guest) if of_guest else None)]
 
-        groups = [group("unknown"), group("short"), group("stock", kernel="6.12"), group("debug", kernel="kunit"), group("long"),
-                  group("packages")]
-        with unittest.mock.patch.object(kept, "seconds", return_value={"short": 1, "debug": 2, "stock": 70, "long": 100}):
-            found = script("test").longest_first(groups)
-        self.assertEqual([job.name for job, in found], ["debug", "packages", "long", "stock", "unknown", "short"])
+        groups = [group("unknown"), group("short"), group("stock", kernel="6.12"), group("second", kernel="6.12"),
+                  group("debug", kernel="kunit"), group("long"), group("packages"), group("check/style")]
+        with unittest.mock.patch.object(kept, "seconds", return_value={"short": 1, "debug": 2, "stock": 70, "second": 80, "long": 100}):
+            found = script("test").in_order(groups)
+        self.assertEqual([job.name for job, in found], ["check/style", "stock", "debug", "packages", "long", "second", "unknown", "short"])
 
     def test_every_name_with_a_usual_time_is_that_of_jobs(self):
         names = {job.name for pattern in ([], ["kernels"]) for job in jobs.select(pattern)}
@@ -168,41 +168,32 @@ class Selection(unittest.TestCase):
             self.assertFalse([job for job in found.values() if job.guest and job.guest.kernel == series and
                               job.guest.arch.name == name])
 
-    def test_what_is_not_run_every_day_is_run_on_demand(self):
-        """None is lost. What is left out is the referee, or is run on the newer kernel in the same guest, or one with more models."""
-        daily = {job.name: job.guest for job in jobs.select([]) if job.guest}
-        wanted = {job.name: job.guest for found in jobs.of_files("guest") for job in found}
-        demanded = {job.name: job.guest for job in jobs.select(["kernels"])}
-        self.assertIn("guest/cmn/counts/6.1/ours", daily)
-        # The referee's is the newer one.
-        self.assertNotIn("guest/cmn/counts/6.1/in-tree", daily)
-        self.assertIn("guest/cmn/counts/6.12/in-tree", daily)
-        self.assertIn("kernels/cmn/counts/6.1/in-tree", demanded)
-        self.assertIn("kernels/cmn/errors/6.1/ours", demanded)
-        left_out = wanted.keys() - daily.keys()
-        self.assertTrue(left_out)
-        for name in left_out:
-            self.assertEqual(demanded[name.replace("guest", "kernels", 1)], wanted[name])
-            if wanted[name].driver == "in-tree":
-                continue
-            newer = dataclasses.replace(wanted[name], kernel=kernel.STOCK[-1])
-            self.assertTrue([other for other in daily.values() if {*newer.models} <= {*other.models} and
-                             dataclasses.replace(other, models=newer.models) == newer], name)
-            self.assertNotIn(name.split("/")[2], jobs.ON_BOTH)
+    def test_two_tiers(self):
+        """Of a file's guests, by the words of its lines; and on stock kernels only."""
+        for group, names in (("guest", {"6.12": True, "6.1": False}), ("kernels", {"kunit": False})):
+            found = jobs.guest_jobs("cmn/x", "tests/guest/cmn/x.sh",
+                                    "# vm: --kernel 6.12\n# all vm: --kernel 6.1\n# kernels vm: --kernel kunit\n", group)
+            self.assertEqual({job.guest.kernel: job.every_change for job in found}, names)
+        first, every = ({job.name: job for job in jobs.select([], every=every)} for every in (False, True))
+        self.assertLess(first.keys(), every.keys())
+        self.assertEqual(jobs.select(["guest/cmn/counts/6.1/"], every=False)[0].name, "guest/cmn/counts/6.1/ours")
+        self.assertEqual({job.guest.kernel for job in first.values() if job.guest}, {kernel.STOCK[-1]})
+        table = "\n".join(jobs.table())
+        self.assertIn("\n| `guest/cmn/counts` | `6.12/ours`, `6.12/in-tree` | `6.1/ours` |\n", table)
+        self.assertIn("\n| `kexec` |  | `kexec` |\n", table)
 
-    def test_every_pmu_has_a_referee_every_day(self):
-        found = {(job.name.split("/")[1], job.name.split("/")[2]) for job in jobs.guests() if job.guest.driver == "in-tree"}
-        self.assertEqual({pmu for pmu, _ in found}, {machine.pmu for machine in arch.ARCHES.values()})
-        self.assertEqual({file for _, file in found}, set(jobs.REFEREED))
+    def test_every_pmu_has_a_referee_for_every_change(self):
+        found = {job.guest.arch.pmu for job in jobs.guests() if job.guest.driver == "in-tree" and job.every_change}
+        self.assertEqual(found, {machine.pmu for machine in arch.ARCHES.values()})
 
     def test_soak_is_run_on_demand_alone(self):
         self.assertFalse([job for job in jobs.select([]) if job.name.startswith("soak")])
 
-    def test_no_debug_kernel_is_needed_for_kunit_every_day(self):
-        for group, kernels in (("kunit", {"6.12"}), ("kernels", {"kunit"}), ("soak", {"6.12", "kunit"})):
+    def test_kunit_runs_on_the_debug_kernel_as_well(self):
+        for group, kernels in (("kunit", {"6.12"}), ("debug", {"kunit"}), ("soak", {"6.12", "kunit"})):
             self.assertEqual({job.guest.kernel for job in jobs.kunit(group)}, kernels)
-        names = [[job.name for job in jobs.kunit(group)] for group in ("kunit", "kernels")]
-        self.assertEqual([f"kernels/{name}/debug" for name in names[0]], names[1])
+        names = [[job.name for job in jobs.kunit(group)] for group in ("kunit", "debug")]
+        self.assertEqual([name.replace("kunit", "debug", 1) for name in names[0]], names[1])
 
     def test_nothing_is_built_to_list_jobs(self):
         names = [job.name for job in jobs.select(["kunit"])]
@@ -223,8 +214,8 @@ class Selection(unittest.TestCase):
         job, = jobs.select(["kunit"], "reads_at_2")
         self.assertEqual(job.name, "kunit/x86_64/intel_imc_test")
         self.assertEqual(job.guest.parameters, ("kunit.filter_glob=*.*reads_at_2*",))
-        job, = jobs.select(["kernels/kunit"], "reads_at_2")
-        self.assertEqual(job.name, "kernels/kunit/x86_64/intel_imc_test/debug")
+        job, = jobs.select(["debug"], "reads_at_2")
+        self.assertEqual(job.name, "debug/x86_64/intel_imc_test")
         self.assertIn("kunit.filter_glob=*.*reads_at_2*", job.guest.append)
         found = jobs.select(["guest/cmn/counts"], "watchpoint")
         self.assertEqual({job.guest.command for job in found}, {("env", "TESTS=watchpoint", "sh", "cmn/counts.sh")})
@@ -701,7 +692,7 @@ class Stopped(unittest.TestCase):
     def test_a_build(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             self.assertEqual(self.end(self.BUILD, number), 128 + number)
-            self.assertLess(self.took, 2)
+            self.assertLess(self.took, 2 if os.getloadavg()[0] < 2 * os.cpu_count() else 10)
 
     def test_guests_in_other_threads(self):
         guest.STOP.set()

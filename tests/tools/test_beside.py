@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# all: a minute and a half: each test starts programs, and waits for them
 """pmu-check --beside, as far as no module has to be loaded for it: guests do that."""
 import io
 import os

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# all: Debian's Prometheus has to be fetched
 """What Prometheus makes of pmu-top's metrics: rates against a record and the alert rules, by promtool; the dashboard."""
 import contextlib
 import http.server

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# all: a minute or two, with a program for each machine and size of screen
 """pmu-top: what it makes of counts, and the picture of them. Guests compare it with what models do."""
 import errno
 import io

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# all: Debian's promtool has to be fetched
 """pmu-top: what it writes, for programs and for files."""
 import contextlib
 import csv

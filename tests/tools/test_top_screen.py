@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# all: it draws many screens, in a tmux
 """pmu-top: its screen, keys and signals."""
 import io
 import os

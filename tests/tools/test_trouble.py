@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# all: it waits for programs that stand still
 """What goes wrong around the tools: disks, pipes, terminals, signals, files of others, perf, devices that vanish.
 
 Each of it ends in a sentence, or in nothing at all, and leaves nothing behind.

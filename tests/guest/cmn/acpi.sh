@@ -4,8 +4,9 @@
 # Meshes that ACPI describes, as on servers: found by their names there, with the root of a CMN-600 as a second
 # region in the first, and with interrupts. The in-tree driver finds the same ones.
 #
-# vm: --arch arm64 --kernel '6.1 6.12' --driver ours --model cmn600,acpi=on --model cmn700,acpi=on
-# vm: --arch arm64 --kernel 6.12 --driver in-tree --model cmn600,acpi=on --model cmn700,acpi=on
+# all vm: --arch arm64 --kernel 6.12 --driver ours --model cmn600,acpi=on --model cmn700,acpi=on
+# kernels vm: --arch arm64 --kernel 6.1 --driver ours --model cmn600,acpi=on --model cmn700,acpi=on
+# kernels vm: --arch arm64 --kernel 6.12 --driver in-tree --model cmn600,acpi=on --model cmn700,acpi=on
 . ./cmn/lib.sh
 
 test_acpi_and_no_device_tree() {

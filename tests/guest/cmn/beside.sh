@@ -3,8 +3,8 @@
 #
 # Our driver where the in-tree module is loaded, and the meshes are kept from that.
 #
-# vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,mesh=12x12,ports=1,dtc=4,hnf=130,rni=2,hnv=1 --model cmn700,mesh=1x1,ports=6,hnf=4
-# vm: --arch arm64 --kernel 6.1 --driver none --model cmn600,mesh=8x8,ports=1,dtc=4,hnf=56,rni=1,cxra=1,cxha=1 --model cmn700,mesh=1x1,ports=6,hnf=4
+# all vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,mesh=12x12,ports=1,dtc=4,hnf=130,rni=2,hnv=1 --model cmn700,mesh=1x1,ports=6,hnf=4
+# all vm: --arch arm64 --kernel 6.1 --driver none --model cmn600,mesh=8x8,ports=1,dtc=4,hnf=56,rni=1,cxra=1,cxha=1 --model cmn700,mesh=1x1,ports=6,hnf=4
 . ./cmn/lib.sh
 
 # all DRIVER: which driver is to have the meshes, or none but by their names

@@ -3,7 +3,7 @@
 #
 # Both drivers are installed, and udev looks for drivers: the administrator's choice decides, and nothing else.
 #
-# vm: --arch arm64 --kernel 6.12 --driver none --udev --model cmn600 --timeout 900
+# all vm: --arch arm64 --kernel 6.12 --driver none --udev --model cmn600 --timeout 900
 # soak vm: --arch arm64 --kernel 6.12 --driver none --udev --model 'cmn600 cmn600,acpi=on' --append boots=20 --timeout 900
 . ./lib.sh
 OURS=cmn_pmu TWIN=arm_cmn

@@ -5,8 +5,8 @@
 #
 # vm: --arch arm64 --kernel 6.12 --driver ours --model cmn600 --model cmn650 --model ci700 --model cmn700 --model cmns3 --model cmns3,rev=2 --model cmns3,rev=3
 # vm: --arch arm64 --kernel 6.12 --driver in-tree --model cmn600 --model cmn700 --model ci700
-# vm: --arch arm64 --kernel 6.1 --driver ours --model cmn600 --model cmn700 --model ci700
-# vm: --arch arm64 --kernel 6.1 --driver in-tree --model cmn600
+# all vm: --arch arm64 --kernel 6.1 --driver ours --model cmn600 --model cmn700 --model ci700
+# kernels vm: --arch arm64 --kernel 6.1 --driver in-tree --model cmn600
 . ./cmn/lib.sh
 
 # Where an XP of this product says what is connected to a port: connect_info PORT

@@ -3,7 +3,8 @@
 #
 # Several tools at once on meshes of every product, with our driver and with the in-tree one: all have numbers.
 #
-# vm: --tools --arch arm64 --kernel 6.12 --driver 'ours in-tree' --cpus 2 --timeout 900 --model cmn700,mesh=3x2,hnf=0.0.0+1.1.1+2.0.1,rni=1.0.0,rnf=0.1.0 --model cmns3,mesh=2x2,hns=0.0.1+1.1.0
+# all vm: --tools --arch arm64 --kernel 6.12 --driver ours --cpus 2 --timeout 900 --model cmn700,mesh=3x2,hnf=0.0.0+1.1.1+2.0.1,rni=1.0.0,rnf=0.1.0 --model cmns3,mesh=2x2,hns=0.0.1+1.1.0
+# kernels vm: --tools --arch arm64 --kernel 6.12 --driver in-tree --cpus 2 --timeout 900 --model cmn700,mesh=3x2,hnf=0.0.0+1.1.1+2.0.1,rni=1.0.0,rnf=0.1.0 --model cmns3,mesh=2x2,hns=0.0.1+1.1.0
 # soak vm: --tools --arch arm64 --kernel 6.12 --driver 'ours in-tree' --cpus 2 --timeout 900 --model cmn600,mesh=2x2,hnf=2,rni=1 --model cmn650,mesh=2x2,hnf=2,rni=1 --model ci700,mesh=2x1,hnf=1,rni=1 --model cmns3,mesh=2x2,hns=2,rni=1
 . ./cmn/lib.sh
 . ./top.sh

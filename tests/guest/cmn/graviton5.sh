@@ -6,7 +6,7 @@
 # that name nobody knows the domains: one is of another size, and in one the DTCs are not in the order of the quarters.
 # One is of a revision that nobody knows. The in-tree driver is the referee where it knows the name, from 7.3 on.
 #
-# vm: --arch arm64 --kernel 6.12 --driver none --model cmns3,graviton5=on,mesh=10x14,ports=2,dtc=4,hns=128,rni=4,rev=3,acpi=on --model cmns3,graviton5=on,mesh=8x8,dtc=4,hns=100,rev=3,acpi=on --model cmns3,graviton5=on,mesh=10x14,dtc=4,hns=4,rev=9,acpi=on --model cmns3,graviton5=on,mesh=10x14,dtc=4,hnd=0.0.0,hnt=5.0.0+0.8.0+5.7.0,hns=1.1.0+6.1.0+1.9.0+6.9.0,rev=3,acpi=on
+# all vm: --arch arm64 --kernel 6.12 --driver none --model cmns3,graviton5=on,mesh=10x14,ports=2,dtc=4,hns=128,rni=4,rev=3,acpi=on --model cmns3,graviton5=on,mesh=8x8,dtc=4,hns=100,rev=3,acpi=on --model cmns3,graviton5=on,mesh=10x14,dtc=4,hns=4,rev=9,acpi=on --model cmns3,graviton5=on,mesh=10x14,dtc=4,hnd=0.0.0,hnt=5.0.0+0.8.0+5.7.0,hns=1.1.0+6.1.0+1.9.0+6.9.0,rev=3,acpi=on
 . ./cmn/lib.sh
 
 # The drivers that know Graviton5; ours is first, since the in-tree one leaves registers as it likes.

@@ -5,7 +5,7 @@
 # do not say their domain. They count as what they come closest to, and the log says so; where a wrong guess could hang
 # the system, somebody has to say what they are.
 #
-# vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,rev=5 --model cmn600ae,rev=0 --model cmns3,rev=7 --model cmns3,rev=6,isolation=on,isolated=1.0.0 --model cmn700,corrupt=xp-id --model cmn700,corrupt=dtm-domain --model cmn600,rev=4 --model cmns3,rev=7,isolation=on,isolated=1.0.0 --model cmn650,rev=5
+# all vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,rev=5 --model cmn600ae,rev=0 --model cmns3,rev=7 --model cmns3,rev=6,isolation=on,isolated=1.0.0 --model cmn700,corrupt=xp-id --model cmn700,corrupt=dtm-domain --model cmn600,rev=4 --model cmns3,rev=7,isolation=on,isolated=1.0.0 --model cmn650,rev=5
 . ./cmn/lib.sh
 
 # load [PARAMETER]: what was said is in /tmp/log

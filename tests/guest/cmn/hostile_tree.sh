@@ -4,7 +4,7 @@
 # Trees of nodes that cannot be: no crash, a sentence, and the mesh is refused or what is left of it counts. One
 # mesh for each way in which a tree is broken, all at once.
 #
-# vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,corrupt=loop --model cmn600,corrupt=xp-loop --model cmn700,corrupt=range --model cmn700,corrupt=xp-range --model cmn700,corrupt=count --model cmn700,corrupt=array --model cmn700,corrupt=crowd --model cmn700,corrupt=isolated+hidden --model cmn700,corrupt=twice --model cmn700,corrupt=xp-twice --model cmn700,corrupt=type --model cmn700,corrupt=xp-type --model cmn700,corrupt=id --model cmn700,corrupt=logical --model cmn700,corrupt=dtc --model cmn700,corrupt=domain
+# all vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,corrupt=loop --model cmn600,corrupt=xp-loop --model cmn700,corrupt=range --model cmn700,corrupt=xp-range --model cmn700,corrupt=count --model cmn700,corrupt=array --model cmn700,corrupt=crowd --model cmn700,corrupt=isolated+hidden --model cmn700,corrupt=twice --model cmn700,corrupt=xp-twice --model cmn700,corrupt=type --model cmn700,corrupt=xp-type --model cmn700,corrupt=id --model cmn700,corrupt=logical --model cmn700,corrupt=dtc --model cmn700,corrupt=domain
 . ./cmn/lib.sh
 
 # How the meshes are broken, in their order.

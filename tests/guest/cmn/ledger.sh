@@ -5,7 +5,8 @@
 # owner changes, that have no power for a while, and whose carries and writes take their time. Equal events share;
 # without sharing twelve take turns.
 #
-# vm: --arch arm64 --kernel '6.1 6.12' --driver ours --cpus 4 --model cmn700,mesh=4x4,hnf=6 --model cmn600,mesh=4x2,hnf=4 --timeout 600
+# all vm: --arch arm64 --kernel 6.12 --driver ours --cpus 4 --model cmn700,mesh=4x4,hnf=6 --model cmn600,mesh=4x2,hnf=4 --timeout 600
+# kernels vm: --arch arm64 --kernel 6.1 --driver ours --cpus 4 --model cmn700,mesh=4x4,hnf=6 --model cmn600,mesh=4x2,hnf=4 --timeout 600
 # hostile vm: --arch arm64 --kernel kunit --driver ours --cpus 4 --model cmn700,mesh=4x4,hnf=6 --model cmn600,mesh=4x2,hnf=4 --timeout 1200
 # hostile vm: --arch arm64 --kernel 6.12 --races --driver ours --cpus 4 --model cmn700,mesh=4x4,hnf=6 --model cmn600,mesh=4x2,hnf=4 --timeout 1800
 . ./cmn/lib.sh

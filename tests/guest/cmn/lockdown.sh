@@ -3,7 +3,7 @@
 #
 # Lockdown, which Secure Boot turns on: the mesh counts on, and debugfs, which is only read, can be read.
 #
-# vm: --arch arm64 --kernel 6.12 --driver ours --model cmn600
+# all vm: --arch arm64 --kernel 6.12 --driver ours --model cmn600
 # fresh: lockdown cannot be taken back
 . ./cmn/lib.sh
 find_meshes

@@ -3,7 +3,9 @@
 #
 # Users without privileges: what they can open, and that it leaves no trace if they cannot.
 #
-# vm: --arch arm64 --kernel '6.1 6.12' --driver 'ours in-tree' --model cmn600
+# vm: --arch arm64 --kernel 6.12 --driver ours --model cmn600
+# all vm: --arch arm64 --kernel 6.1 --driver ours --model cmn600
+# kernels vm: --arch arm64 --kernel '6.1 6.12' --driver in-tree --model cmn600
 . ./cmn/lib.sh
 
 if [ -e /sys/module/cmn_pmu ]; then driver=ours; else driver=in-tree; fi

@@ -4,8 +4,9 @@
 # Equal events of a mesh share counters, letters, selectors and watchpoints: what that costs, that each
 # has its own count, and that any number of users fit.
 #
-# vm: --arch arm64 --kernel '6.1 6.12' --driver ours --cpus 2 --model cmn700 --model cmn600 --timeout 900
-# vm: --arch arm64 --kernel 6.12 --driver in-tree --cpus 2 --model cmn700 --model cmn600 --timeout 900
+# all vm: --arch arm64 --kernel 6.12 --driver ours --cpus 2 --model cmn700 --model cmn600 --timeout 900
+# kernels vm: --arch arm64 --kernel 6.1 --driver ours --cpus 2 --model cmn700 --model cmn600 --timeout 900
+# kernels vm: --arch arm64 --kernel 6.12 --driver in-tree --cpus 2 --model cmn700 --model cmn600 --timeout 900
 . ./cmn/lib.sh
 
 COUNTERS=/sys/kernel/debug/pmu_core/counters

@@ -5,8 +5,8 @@
 # that others here have not. A group of four events of every HN-F is as exact as one event, and here is how few
 # accesses it takes: the in-tree driver reads a DTM for every event; ours reads it once for all.
 #
-# vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,mesh=12x12,ports=1,dtc=4,hnf=130,rni=2,hnv=1 --model cmn700,mesh=1x1,ports=6,hnf=4
-# vm: --arch arm64 --kernel 6.1 --driver none --model cmn600,mesh=8x8,ports=1,dtc=4,hnf=56,rni=1,cxra=1,cxha=1 --model cmn700,mesh=1x1,ports=6,hnf=4
+# all vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,mesh=12x12,ports=1,dtc=4,hnf=130,rni=2,hnv=1 --model cmn700,mesh=1x1,ports=6,hnf=4
+# all vm: --arch arm64 --kernel 6.1 --driver none --model cmn600,mesh=8x8,ports=1,dtc=4,hnf=56,rni=1,cxra=1,cxha=1 --model cmn700,mesh=1x1,ports=6,hnf=4
 . ./cmn/lib.sh
 
 GROUP='hnf_cache_miss hnf_mc_reqs hnf_seq_hit hnf_snp_sent'

@@ -7,7 +7,7 @@
 # That of 6.1 has other formats for watchpoints and no identifier; ours is as 6.12 has it on every kernel. That of 7.3
 # says filter= where 6.12 says occupid=, which are the same bits, and has some of our formats.
 #
-# vm: --arch arm64 --kernel 6.12 --driver none --model cmn600,rev=1 --model cmn600,rev=2 --model cmn600 --model cmn600,rev=4 --model cmn650,rev=2 --model cmn650 --model cmn650,rev=4 --model ci700 --model cmn700,rev=0 --model cmn700,rev=1 --model cmn700 --model cmn700,rev=3 --model cmns3,rev=2 --model cmns3,rev=3 --model cmns3,rev=6 --model cmn700,req-vcs=1,rsp-vcs=1,snp-vcs=1,dat-vcs=1
+# all vm: --arch arm64 --kernel 6.12 --driver none --model cmn600,rev=1 --model cmn600,rev=2 --model cmn600 --model cmn600,rev=4 --model cmn650,rev=2 --model cmn650 --model cmn650,rev=4 --model ci700 --model cmn700,rev=0 --model cmn700,rev=1 --model cmn700 --model cmn700,rev=3 --model cmns3,rev=2 --model cmns3,rev=3 --model cmns3,rev=6 --model cmn700,req-vcs=1,rsp-vcs=1,snp-vcs=1,dat-vcs=1
 . ./cmn/lib.sh
 
 # Lines "NAME CONTENT" of a directory.

@@ -4,7 +4,8 @@
 # Two sockets with a mesh each, which is near the CPUs of its own: cmn0 those of node 1, cmn1 those of node 0. What
 # happens to one is nothing to the other: its counts, its interrupts, who owns it, that it is unbound.
 #
-# vm: --arch arm64 --kernel 6.12 --driver 'ours in-tree' --cpus 4 --nodes 2 --model cmn700,node=1 --model cmn700,mesh=3x3,dtc=2,hnf=6,rni=2,node=0
+# vm: --arch arm64 --kernel 6.12 --driver ours --cpus 4 --nodes 2 --model cmn700,node=1 --model cmn700,mesh=3x3,dtc=2,hnf=6,rni=2,node=0
+# kernels vm: --arch arm64 --kernel 6.12 --driver in-tree --cpus 4 --nodes 2 --model cmn700,node=1 --model cmn700,mesh=3x3,dtc=2,hnf=6,rni=2,node=0
 . ./cmn/lib.sh
 
 if [ -e /sys/module/cmn_pmu ]; then driver=ours; else driver=in-tree; fi

@@ -4,8 +4,9 @@
 # Meshes as firmware and builds leave them: counters that run and flags that are set since the kernel before, one
 # interrupt for all DTCs, one DTM for all ports of an XP. And what watchpoints have of ports and channels.
 #
-# vm: --arch arm64 --kernel '6.1 6.12' --driver ours --cpus 2 --model cmn700,snp-vcs=1 --model cmn700,shared-irq=on --model cmn700,shared-irq=on,multi-dtm=off --model cmns3,rev=3,isolation=on,isolated=1.0.0+2.0.1 --model cmns3,rev=2,isolation=on,isolated=1.0.0 --model cmn700,spniden=off
-# vm: --arch arm64 --kernel 6.12 --driver in-tree --model cmn700,shared-irq=on,multi-dtm=off
+# all vm: --arch arm64 --kernel 6.12 --driver ours --cpus 2 --model cmn700,snp-vcs=1 --model cmn700,shared-irq=on --model cmn700,shared-irq=on,multi-dtm=off --model cmns3,rev=3,isolation=on,isolated=1.0.0+2.0.1 --model cmns3,rev=2,isolation=on,isolated=1.0.0 --model cmn700,spniden=off
+# kernels vm: --arch arm64 --kernel 6.1 --driver ours --cpus 2 --model cmn700,snp-vcs=1 --model cmn700,shared-irq=on --model cmn700,shared-irq=on,multi-dtm=off --model cmns3,rev=3,isolation=on,isolated=1.0.0+2.0.1 --model cmns3,rev=2,isolation=on,isolated=1.0.0 --model cmn700,spniden=off
+# kernels vm: --arch arm64 --kernel 6.12 --driver in-tree --model cmn700,shared-irq=on,multi-dtm=off
 #
 # Where there are several DTMs in an XP, the in-tree driver of 6.12 sees nothing at ports from 2 on.
 . ./cmn/lib.sh

@@ -5,9 +5,9 @@
 # channels, and the in-tree driver all that it had beside them. Where channels are in memory it finds its names taken,
 # which the kernel logs with a stack dump.
 #
-# vm: --kernel 6.12 --driver in-tree --model skx,sockets=2
-# vm: --kernel 6.1 --driver in-tree --model snbep,sockets=2
-# vm: --kernel 6.12 --driver in-tree --model icx,sockets=2 --allow-warn
+# all vm: --kernel 6.12 --driver in-tree --model skx,sockets=2
+# all vm: --kernel 6.1 --driver in-tree --model snbep,sockets=2
+# all vm: --kernel 6.12 --driver in-tree --model icx,sockets=2 --allow-warn
 # kernels vm: --kernel 6.12 --driver in-tree --model 'spr,sockets=2 gnr,sockets=2' --allow-warn
 # kernels vm: --kernel newest --driver in-tree --model icx,sockets=2 --allow-warn --timeout 600
 . ./intel_imc/lib.sh

@@ -3,8 +3,8 @@
 #
 # Both drivers are installed, and udev looks for drivers: the administrator's choice decides, and nothing else.
 #
-# vm: --kernel 6.1 --driver none --udev --model snbep,sockets=2 --timeout 900
-# vm: --kernel 6.12 --driver none --udev --model icx,sockets=2 --timeout 900 --allow-warn --append boots=1
+# all vm: --kernel 6.1 --driver none --udev --model snbep,sockets=2 --timeout 900
+# all vm: --kernel 6.12 --driver none --udev --model icx,sockets=2 --timeout 900 --allow-warn --append boots=1
 # soak vm: --kernel 6.12 --driver none --udev --model snbep,sockets=2 --append boots=20 --timeout 900
 . ./lib.sh
 OURS=intel_imc_pmu TWIN=intel_uncore

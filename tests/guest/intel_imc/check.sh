@@ -3,7 +3,7 @@
 #
 # pmu-check: a machine that works passes, and each fault is said.
 #
-# vm: --tools --kernel 6.12 --model snbep,sockets=2 --cpus 4 --timeout 900
+# all vm: --tools --kernel 6.12 --model snbep,sockets=2 --cpus 4 --timeout 900
 . ./intel_imc/lib.sh
 . ./check.sh
 

@@ -3,7 +3,7 @@
 #
 # pmu-check on a processor that has events of ranks.
 #
-# vm: --tools --kernel 6.12 --model skx
+# all vm: --tools --kernel 6.12 --model skx
 . ./intel_imc/lib.sh
 . ./check.sh
 

@@ -3,7 +3,9 @@
 #
 # What events count: exact numbers, on our driver and, as the referee, on the in-tree one.
 #
-# vm: --kernel '6.1 6.12' --driver 'ours in-tree' --model snbep,sockets=2 --cpus 4
+# vm: --kernel 6.12 --driver 'ours in-tree' --model snbep,sockets=2 --cpus 4
+# all vm: --kernel 6.1 --driver ours --model snbep,sockets=2 --cpus 4
+# kernels vm: --kernel 6.1 --driver in-tree --model snbep,sockets=2 --cpus 4
 # kernels vm: --kernel 6.1 --driver ours --model snbep,sockets=2 --cpus 4 --param intel_imc_pmu.access=pci
 . ./intel_imc/lib.sh
 trap 'pmu-model set "imc*" dead 0; pmu-model set "imc*" tear 0; pmu-model set "imc*" tearhigh 0' EXIT

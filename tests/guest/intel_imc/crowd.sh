@@ -3,8 +3,9 @@
 #
 # Several tools at once on every generation, with our driver and with the in-tree one: all have numbers.
 #
-# vm: --tools --kernel 6.12 --driver 'ours in-tree' --model snbep,sockets=2 --cpus 4
-# vm: --tools --kernel 6.1 --driver ours --model skx,sockets=2
+# all vm: --tools --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4
+# kernels vm: --tools --kernel 6.12 --driver in-tree --model snbep,sockets=2 --cpus 4
+# all vm: --tools --kernel 6.1 --driver ours --model skx,sockets=2
 # soak vm: --tools --kernel 6.12 --driver 'ours in-tree' --model 'ivbep,sockets=2 hswep,sockets=2 bdxep,sockets=2 bdxde,sockets=2 skx,sockets=2 clx,sockets=2 icx,sockets=2 spr,sockets=2 emr,sockets=2' --timeout 900
 # soak vm: --tools --kernel 6.12 --driver 'ours in-tree' --model gnr,sockets=2 --cpus 6 --nodes 6 --timeout 900
 . ./intel_imc/lib.sh

@@ -4,7 +4,9 @@
 # Packages of two dies, each with a UBOX and memory controllers of its own: the map of the UBOX gives the
 # die, counted over all packages.
 #
-# vm: --kernel '6.1 6.12' --driver 'ours in-tree' --model clx,sockets=2,dies=2 --cpus 4
+# all vm: --kernel 6.12 --driver ours --model clx,sockets=2,dies=2 --cpus 4
+# kernels vm: --kernel 6.1 --driver 'ours in-tree' --model clx,sockets=2,dies=2 --cpus 4
+# kernels vm: --kernel 6.12 --driver in-tree --model clx,sockets=2,dies=2 --cpus 4
 . ./intel_imc/lib.sh
 trap as_it_was EXIT
 

@@ -4,9 +4,10 @@
 # Sapphire, Emerald and Granite Rapids, whose channels are listed in a table behind a PCI capability: names and
 # exact counts, with the in-tree driver as the referee; then tables that lie, and functions that go.
 #
-# vm: --kernel 6.12 --driver 'ours in-tree' --model 'spr,sockets=2 gnr,sockets=2' --timeout 900
-# vm: --kernel 6.12 --driver ours --model emr --timeout 900
-# vm: --kernel 6.1 --driver ours --model 'spr,sockets=2 gnr,sockets=2' --timeout 900
+# vm: --kernel 6.12 --driver ours --model 'spr,sockets=2 gnr,sockets=2' --timeout 900
+# all vm: --kernel 6.12 --driver in-tree --model 'spr,sockets=2 gnr,sockets=2' --timeout 900
+# all vm: --kernel 6.12 --driver ours --model emr --timeout 900
+# kernels vm: --kernel 6.1 --driver ours --model 'spr,sockets=2 gnr,sockets=2' --timeout 900
 # kernels vm: --kernel 6.1 --driver in-tree --model spr,sockets=2 --timeout 900
 # kernels vm: --kernel newest --driver in-tree --model 'spr,sockets=2 gnr,sockets=2' --timeout 900
 # fresh: the in-tree driver numbers sockets in the order of PCI functions, which those that went and came back change

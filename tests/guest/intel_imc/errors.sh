@@ -3,7 +3,8 @@
 #
 # What cannot be counted is refused with the errno that perf explains, never counted as 0.
 #
-# vm: --kernel '6.1 6.12' --driver ours --model snbep,sockets=2 --cpus 4
+# vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4
+# kernels vm: --kernel 6.1 --driver ours --model snbep,sockets=2 --cpus 4
 . ./intel_imc/lib.sh
 trap as_it_was EXIT
 

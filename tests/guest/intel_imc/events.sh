@@ -4,8 +4,9 @@
 # The sysfs interface: formats and names as in the in-tree driver, and every named event
 # counts what its name says and nothing else.
 #
-# vm: --kernel '6.1 6.12' --driver ours --model snbep,sockets=2 --cpus 4
-# vm: --kernel 6.12 --driver ours --model icx,sockets=2
+# all vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4
+# kernels vm: --kernel 6.1 --driver ours --model snbep,sockets=2 --cpus 4
+# all vm: --kernel 6.12 --driver ours --model icx,sockets=2
 . ./intel_imc/lib.sh
 
 PMU=$PMUS/uncore_imc_0

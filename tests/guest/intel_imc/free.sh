@@ -4,7 +4,8 @@
 # Free-running counters of Ice Lake's memory controllers: traffic and the clock, which always count. Nothing is ever
 # written there, and any number of events may read one. The in-tree driver is the referee.
 #
-# vm: --kernel 6.12 --driver 'ours in-tree' --model icx,sockets=2
+# all vm: --kernel 6.12 --driver ours --model icx,sockets=2
+# kernels vm: --kernel 6.12 --driver in-tree --model icx,sockets=2
 . ./intel_imc/lib.sh
 trap 'as_it_was; pmu-model set "mmio*" gone 0' EXIT
 

@@ -5,9 +5,12 @@
 # channels are missing; they count for the socket that the UBOX tells, on each of its channels; umasks
 # mean what they mean on that generation; and no register is written as a manual forbids it.
 #
-# vm: --kernel 6.12 --driver 'ours in-tree' --model 'ivbep,sockets=2 hswep,sockets=2 bdxep,sockets=2 bdxde,sockets=2 skx,sockets=2 clx,sockets=2 icx,sockets=2 icx,sockets=2,third=5'
-# vm: --kernel 6.12 --driver 'ours in-tree' --model snbep,sockets=2 --cpus 4
-# vm: --kernel 6.1 --driver ours --model 'ivbep,sockets=2 clx,sockets=2 icx,sockets=2'
+# vm: --kernel 6.12 --driver ours --model 'ivbep,sockets=2 hswep,sockets=2 bdxep,sockets=2 skx,sockets=2 icx,sockets=2'
+# all vm: --kernel 6.12 --driver ours --model 'bdxde,sockets=2 clx,sockets=2 icx,sockets=2,third=5'
+# kernels vm: --kernel 6.12 --driver in-tree --model 'ivbep,sockets=2 hswep,sockets=2 bdxep,sockets=2 bdxde,sockets=2 skx,sockets=2 clx,sockets=2 icx,sockets=2 icx,sockets=2,third=5'
+# vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4
+# kernels vm: --kernel 6.12 --driver in-tree --model snbep,sockets=2 --cpus 4
+# kernels vm: --kernel 6.1 --driver ours --model 'ivbep,sockets=2 clx,sockets=2 icx,sockets=2'
 # kernels vm: --kernel '6.1 newest' --driver in-tree --model icx,sockets=2
 . ./intel_imc/lib.sh
 trap as_it_was EXIT

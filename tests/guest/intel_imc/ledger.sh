@@ -5,7 +5,8 @@
 # sleeps. Equal events share, so all of them fit. Without sharing four always fit, and twelve take turns, with pinned
 # ones among them.
 #
-# vm: --kernel '6.1 6.12' --driver ours --model snbep,sockets=2 --cpus 4 --timeout 600
+# all vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4 --timeout 600
+# kernels vm: --kernel 6.1 --driver ours --model snbep,sockets=2 --cpus 4 --timeout 600
 # hostile vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
 # hostile vm: --kernel 6.12 --races --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
 . ./intel_imc/lib.sh

@@ -3,7 +3,8 @@
 #
 # Loading, unloading, unbinding, vanishing: with events open and without.
 #
-# vm: --kernel '6.1 6.12 kunit' --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
+# vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
+# all vm: --kernel '6.1 kunit' --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
 . ./intel_imc/lib.sh
 trap as_it_was EXIT
 

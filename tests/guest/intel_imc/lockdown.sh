@@ -3,7 +3,7 @@
 #
 # Lockdown, which Secure Boot turns on: modules that are loaded count on, unsigned ones are refused from then on.
 #
-# vm: --kernel 6.12 --driver ours
+# all vm: --kernel 6.12 --driver ours
 # fresh: lockdown cannot be taken back
 . ./intel_imc/lib.sh
 

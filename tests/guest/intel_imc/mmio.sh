@@ -4,7 +4,7 @@
 # Ice Lake-SP, whose channels are in memory behind one function of the socket: addresses that lie, another driver's
 # PMUs, accesses, and the function and its channels that go while events are open.
 #
-# vm: --kernel 6.12 --driver ours --model icx,sockets=2 --cpus 4 --timeout 900
+# all vm: --kernel 6.12 --driver ours --model icx,sockets=2 --cpus 4 --timeout 900
 # kernels vm: --kernel kunit --driver ours --model icx,sockets=2 --cpus 4 --timeout 900
 . ./intel_imc/lib.sh
 trap 'restore_addresses; as_it_was' EXIT

@@ -5,7 +5,7 @@
 # whose memory is some of its own: the map tells the sockets all the same. Not on 6.1, which warns when it is
 # told to make nodes up.
 #
-# vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --append numa=fake=10
+# all vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --append numa=fake=10
 . ./intel_imc/lib.sh
 
 test_sockets_are_known() {

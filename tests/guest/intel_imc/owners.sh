@@ -4,8 +4,8 @@
 # Which CPU owns a channel where some are isolated: the first of each socket, from the scheduler or
 # from the tick. An owner is interrupted by every read, and has a timer while something counts.
 #
-# vm: --kernel 6.1 --driver ours --model snbep,sockets=2 --cpus 4 --append isolcpus=0,2
-# vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4 --append isolcpus=nohz,0,2
+# all vm: --kernel 6.1 --driver ours --model snbep,sockets=2 --cpus 4 --append isolcpus=0,2
+# all vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4 --append isolcpus=nohz,0,2
 . ./intel_imc/lib.sh
 trap as_it_was EXIT
 

@@ -4,9 +4,11 @@
 # perf's own events and metrics for every generation: each event can be counted, our names mean the
 # same, and metrics find what they look for. perf of 6.1 has no such list.
 #
-# vm: --kernel 6.12 --driver 'ours in-tree' --model 'ivbep,sockets=2 hswep,sockets=2 bdxep,sockets=2 bdxde,sockets=2 skx,sockets=2 clx,sockets=2 icx,sockets=2'
-# vm: --kernel 6.12 --driver 'ours in-tree' --model snbep,sockets=2 --cpus 4
-# vm: --kernel 6.12 --driver ours --model 'spr,sockets=2 gnr,sockets=2'
+# all vm: --kernel 6.12 --driver ours --model 'ivbep,sockets=2 hswep,sockets=2 bdxep,sockets=2 bdxde,sockets=2 skx,sockets=2 clx,sockets=2 icx,sockets=2'
+# kernels vm: --kernel 6.12 --driver in-tree --model 'ivbep,sockets=2 hswep,sockets=2 bdxep,sockets=2 bdxde,sockets=2 skx,sockets=2 clx,sockets=2 icx,sockets=2'
+# all vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4
+# kernels vm: --kernel 6.12 --driver in-tree --model snbep,sockets=2 --cpus 4
+# all vm: --kernel 6.12 --driver ours --model 'spr,sockets=2 gnr,sockets=2'
 . ./intel_imc/lib.sh
 
 # What perf's own table for this processor has of the memory controllers: NAME EVENT UMASK, two digits

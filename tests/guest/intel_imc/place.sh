@@ -5,8 +5,10 @@
 # as well. Nodes are those of CPUs; which channels are whose the models do not know.
 #
 # kernels vm: --tools --kernel 6.12 --driver 'ours in-tree' --model spr,sockets=2 --cpus 4 --nodes 4
-# vm: --tools --kernel 6.12 --driver 'ours in-tree' --model gnr,sockets=2 --cpus 6 --nodes 6
-# vm: --tools --kernel 6.12 --driver 'ours in-tree' --model icx,sockets=2
+# all vm: --tools --kernel 6.12 --driver ours --model gnr,sockets=2 --cpus 6 --nodes 6
+# kernels vm: --tools --kernel 6.12 --driver in-tree --model gnr,sockets=2 --cpus 6 --nodes 6
+# all vm: --tools --kernel 6.12 --driver ours --model icx,sockets=2
+# kernels vm: --tools --kernel 6.12 --driver in-tree --model icx,sockets=2
 # kernels vm: --tools --kernel 6.12 --driver ours --model skx,sockets=2 --cpus 4 --nodes 4
 . ./intel_imc/lib.sh
 . ./top.sh

@@ -4,8 +4,10 @@
 # A BPF program in a kernel probe reads an event. One that a breakpoint calls is in an NMI for the kernel: it
 # may have come while the bus is locked, so it touches no register.
 #
-# vm: --kernel '6.1 6.12' --driver ours --model snbep
-# vm: --kernel '6.1 6.12' --driver ours --model snbep --param intel_imc_pmu.access=pci
+# all vm: --kernel 6.12 --driver ours --model snbep
+# kernels vm: --kernel 6.1 --driver ours --model snbep
+# all vm: --kernel 6.12 --driver ours --model snbep --param intel_imc_pmu.access=pci
+# kernels vm: --kernel 6.1 --driver ours --model snbep --param intel_imc_pmu.access=pci
 . ./intel_imc/lib.sh
 
 ADD='pmu-model add imc0 cas_rd 100'

@@ -4,7 +4,8 @@
 # Registers that do not hold what the driver wrote: the machine slept, another program wrote, a
 # write was lost; and channels that have no clock for a while.
 #
-# vm: --kernel '6.1 6.12' --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
+# all vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
+# kernels vm: --kernel 6.1 --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
 # kernels vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
 . ./intel_imc/lib.sh
 trap as_it_was EXIT

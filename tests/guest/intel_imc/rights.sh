@@ -3,7 +3,9 @@
 #
 # Users without privileges: what they can open, and that it leaves no trace if they cannot.
 #
-# vm: --kernel '6.1 6.12' --driver 'ours in-tree' --model snbep,sockets=2 --cpus 4
+# vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4
+# all vm: --kernel 6.1 --driver ours --model snbep,sockets=2 --cpus 4
+# kernels vm: --kernel '6.1 6.12' --driver in-tree --model snbep,sockets=2 --cpus 4
 . ./intel_imc/lib.sh
 
 accesses() {

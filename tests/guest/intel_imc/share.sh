@@ -4,8 +4,10 @@
 # Equal events share a counter: what that costs, that each has its own count, and that any number of
 # users fit. The in-tree driver, and ours without sharing, have turns instead.
 #
-# vm: --kernel '6.1 6.12' --driver 'ours in-tree' --model snbep,sockets=2 --cpus 4 --timeout 600
-# vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4 --param pmu_core.share=0 --timeout 600
+# vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4 --timeout 600
+# kernels vm: --kernel 6.1 --driver 'ours in-tree' --model snbep,sockets=2 --cpus 4 --timeout 600
+# kernels vm: --kernel 6.12 --driver in-tree --model snbep,sockets=2 --cpus 4 --timeout 600
+# all vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4 --param pmu_core.share=0 --timeout 600
 # hostile vm: --kernel 6.12 --races --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
 . ./intel_imc/lib.sh
 trap as_it_was EXIT

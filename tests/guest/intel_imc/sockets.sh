@@ -4,7 +4,7 @@
 # Eight sockets, as many as the map of a UBOX has room for: each socket's channels count for its CPU alone, and the last
 # CPU of one leaves with an event open.
 #
-# vm: --kernel 6.12 --driver ours --model gnr,sockets=8 --timeout 900
+# all vm: --kernel 6.12 --driver ours --model gnr,sockets=8 --timeout 900
 # kernels vm: --kernel 6.12 --driver ours --model icx,sockets=8 --timeout 900
 . ./intel_imc/lib.sh
 trap as_it_was EXIT

@@ -6,7 +6,7 @@
 # its rounds, however long they take, and with MINUTES in the environment goes on until these are over.
 # To do the same again: scripts/vm ... -- env SEED=N sh intel_imc/stress.sh
 #
-# vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
+# all vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
 # soak vm: --kernel kunit --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
 # hostile vm: --kernel 6.12 --races --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
 . ./intel_imc/lib.sh

@@ -4,7 +4,7 @@
 # A machine on which the third channel of some controllers of an Ice Lake-SP is active: these have a PMU, and of the others
 # nothing is left. Exact counts of each, beside the in-tree driver: generations.sh.
 #
-# vm: --kernel 6.12 --driver ours --model icx,sockets=2,third=5 --cpus 4 --timeout 600
+# all vm: --kernel 6.12 --driver ours --model icx,sockets=2,third=5 --cpus 4 --timeout 600
 # kernels vm: --kernel kunit --driver ours --model icx,sockets=2,third=5 --cpus 4 --timeout 600
 . ./intel_imc/lib.sh
 trap as_it_was EXIT

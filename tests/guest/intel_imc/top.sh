@@ -3,7 +3,8 @@
 #
 # pmu-top: what it says is what the model made, with our driver and with the in-tree one.
 #
-# vm: --tools --kernel 6.12 --driver 'ours in-tree' --model snbep,sockets=2 --cpus 4 --timeout 900
+# all vm: --tools --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4 --timeout 900
+# kernels vm: --tools --kernel 6.12 --driver in-tree --model snbep,sockets=2 --cpus 4 --timeout 900
 # kernels vm: --tools --kernel 6.1 --driver ours --model skx,sockets=2 --timeout 900
 . ./intel_imc/lib.sh
 . ./top.sh

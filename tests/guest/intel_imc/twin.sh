@@ -3,7 +3,8 @@
 #
 # Both drivers on one machine: what ours says, and taking channels over one by one.
 #
-# vm: --kernel '6.1 6.12' --driver ours --model snbep,sockets=2 --cpus 4
+# all vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4
+# kernels vm: --kernel 6.1 --driver ours --model snbep,sockets=2 --cpus 4
 . ./intel_imc/lib.sh
 trap as_it_was EXIT
 

@@ -3,7 +3,8 @@
 #
 # A kernel that wants signatures refuses what has none, and its log says why. The kernel's own modules are signed.
 #
-# vm: --kernel '6.1 6.12' --driver none --append module.sig_enforce=1
+# all vm: --kernel 6.12 --driver none --append module.sig_enforce=1
+# kernels vm: --kernel 6.1 --driver none --append module.sig_enforce=1
 . ./intel_imc/lib.sh
 
 test_unsigned_is_refused() {

@@ -3,8 +3,8 @@
 #
 # The in-tree driver is built in, so the boot parameter decides, and pmu-driver has GRUB give it.
 #
-# vm: --arch ppc64le --kernel 6.12 --driver in-tree --udev --model power9 --timeout 900
-# vm: --arch ppc64le --kernel 6.12 --driver in-tree --udev --model power9 --timeout 900 --append initcall_blacklist=opal_imc_driver_init
+# all vm: --arch ppc64le --kernel 6.12 --driver in-tree --udev --model power9 --timeout 900
+# all vm: --arch ppc64le --kernel 6.12 --driver in-tree --udev --model power9 --timeout 900 --append initcall_blacklist=opal_imc_driver_init
 # soak vm: --arch ppc64le --kernel 6.12 --driver in-tree --udev --model power9 --timeout 900 --append initcall_blacklist=opal_imc_driver_init --append boots=20
 . ./lib.sh
 OURS=power_imc_pmu TWIN=

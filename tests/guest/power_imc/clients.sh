@@ -4,7 +4,7 @@
 # Tools that look for the in-tree driver's names: perf's metrics of POWER9's nest, and perf's tests
 # of tables, names and formats. Its metrics of hv_24x7 are for partitions of another hypervisor.
 #
-# vm: --arch ppc64le --kernel 6.12 --driver ours --model power9
+# all vm: --arch ppc64le --kernel 6.12 --driver ours --model power9
 # soak vm: --arch ppc64le --kernel 6.1 --driver ours --model power9
 . ./power_imc/lib.sh
 

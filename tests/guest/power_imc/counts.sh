@@ -4,7 +4,9 @@
 # What core and thread events count: exact numbers, on our driver and, as the referee, on the
 # in-tree one.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12' --driver 'ours in-tree' --model power9
+# vm: --arch ppc64le --kernel 6.12 --driver 'ours in-tree' --model power9
+# all vm: --arch ppc64le --kernel 6.1 --driver ours --model power9
+# kernels vm: --arch ppc64le --kernel 6.1 --driver in-tree --model power9
 . ./power_imc/lib.sh
 
 USER_CYC=0x1018	# at these offsets, too, the model counts nothing by itself

@@ -6,7 +6,7 @@
 #
 # Freed memory is filled: who uses it is found.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9,chips=2 --append slub_debug=P
+# all vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9,chips=2 --append slub_debug=P
 . ./power_imc/lib.sh
 
 trap load EXIT

@@ -4,7 +4,8 @@
 # What cannot be counted is refused with the errno that perf explains, and what was refused leaves
 # nothing behind. Most of this the in-tree driver accepts, or forgets to give back.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9
+# all vm: --arch ppc64le --kernel 6.12 --driver ours --model power9
+# kernels vm: --arch ppc64le --kernel 6.1 --driver ours --model power9
 . ./power_imc/lib.sh
 
 # Nothing is open: soon no engine is on, no thread points to memory, and each kind can be opened.

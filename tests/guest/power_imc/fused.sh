@@ -5,7 +5,7 @@
 # engine. CPUs 0, 2, 4 and 6 are core0 of the model, the odd ones are core1. A half without a CPU
 # online sleeps: it answers nobody, and nobody needs it.
 #
-# vm: --arch ppc64le --kernel 6.12 --driver ours --timeout 600 --model power9fused
+# all vm: --arch ppc64le --kernel 6.12 --driver ours --timeout 600 --model power9fused
 . ./power_imc/lib.sh
 
 online() { # 0|1 CPU...

@@ -5,7 +5,8 @@
 # of, and the good ones count. Without a type, or of a nest unit without size or offset, firmware itself does not
 # start; KUnit has those.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9,catalog=tests/models/power_imc/catalogs/hostile/catalog.dts
+# all vm: --arch ppc64le --kernel 6.12 --driver ours --model power9,catalog=tests/models/power_imc/catalogs/hostile/catalog.dts
+# kernels vm: --arch ppc64le --kernel 6.1 --driver ours --model power9,catalog=tests/models/power_imc/catalogs/hostile/catalog.dts
 . ./power_imc/lib.sh
 
 load

@@ -3,7 +3,7 @@
 #
 # A catalog of which nothing is left.
 #
-# vm: --arch ppc64le --kernel 6.12 --driver ours --model power9,catalog=tests/models/power_imc/catalogs/hostile/nothing.dts
+# all vm: --arch ppc64le --kernel 6.12 --driver ours --model power9,catalog=tests/models/power_imc/catalogs/hostile/nothing.dts
 . ./power_imc/lib.sh
 
 # The driver is there, for its debugfs and to have stopped what was running, but has no PMU.

@@ -4,7 +4,8 @@
 # CPUs and whole cores go offline and come back while events count: nothing is lost, nothing is
 # left on, and who has the engines keeps them. CPUs 0 and 1 are the core of chip 0, 2 and 3 that of chip 1.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --timeout 600 --model power9,chips=2
+# vm: --arch ppc64le --kernel 6.12 --driver ours --timeout 600 --model power9,chips=2
+# all vm: --arch ppc64le --kernel 6.1 --driver ours --timeout 600 --model power9,chips=2
 . ./power_imc/lib.sh
 
 online() { # CPU 0|1

@@ -4,7 +4,8 @@
 # Random programs of events of the nest and of a core, whose owner changes, and of a task that runs here and there
 # beside another one.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9 --cpus 2 --timeout 600
+# all vm: --arch ppc64le --kernel 6.12 --driver ours --model power9 --cpus 2 --timeout 600
+# kernels vm: --arch ppc64le --kernel 6.1 --driver ours --model power9 --cpus 2 --timeout 600
 # hostile vm: --arch ppc64le --kernel kunit --driver ours --model power9 --cpus 2 --timeout 1200
 # hostile vm: --arch ppc64le --kernel 6.12 --races --driver ours --model power9 --cpus 2 --timeout 1800
 . ./power_imc/lib.sh

@@ -4,7 +4,8 @@
 # What nest events count, on two chips. The in-tree driver cannot be the referee: it reads a chip's
 # counters through the linear map, where on this machine they are not, and the kernel oopses.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9,chips=2
+# all vm: --arch ppc64le --kernel 6.12 --driver ours --model power9,chips=2
+# kernels vm: --arch ppc64le --kernel 6.1 --driver ours --model power9,chips=2
 . ./power_imc/lib.sh
 
 test_cpumask_has_a_cpu_of_each_chip() {

@@ -5,7 +5,8 @@
 # were made. Likewise of POWER11, whose catalog is the same. The in-tree driver is the referee of cores and threads;
 # of the nest it cannot be, and of a trace it has what is left in the ring when an event stops.
 #
-# vm: --arch ppc64le --kernel 6.12 --driver 'ours in-tree' --model power10
+# all vm: --arch ppc64le --kernel 6.12 --driver ours --model power10
+# kernels vm: --arch ppc64le --kernel 6.12 --driver in-tree --model power10
 . ./power_imc/lib.sh
 [ -e $DEBUG ] && driver=ours || driver=in-tree
 

@@ -4,7 +4,8 @@
 # Engines switched by their registers instead of firmware's calls: traces are the same. An event cannot choose what
 # makes a record, by whichever way engines are switched.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9
+# all vm: --arch ppc64le --kernel 6.12 --driver ours --model power9
+# kernels vm: --arch ppc64le --kernel 6.1 --driver ours --model power9
 . ./power_imc/lib.sh
 
 # A thousand ticks of the 32 MHz clock, a fourth of the records that firmware sets up.

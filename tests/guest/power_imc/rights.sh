@@ -5,7 +5,8 @@
 # they are in nobody's way. What runs in a session of somebody who may profile the system is no user
 # of it.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9
+# vm: --arch ppc64le --kernel 6.12 --driver ours --model power9
+# all vm: --arch ppc64le --kernel 6.1 --driver ours --model power9
 . ./power_imc/lib.sh
 
 # But for what the model itself writes.

@@ -4,7 +4,8 @@
 # Deep sleep, after which an engine is off: it is held off while engines are used, and what is found off all
 # the same is started again. For the model a stop level is deep when a test says so.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9
+# all vm: --arch ppc64le --kernel 6.12 --driver ours --model power9
+# kernels vm: --arch ppc64le --kernel 6.1 --driver ours --model power9
 . ./power_imc/lib.sh
 
 trap 'pmu-model set core0 deep 0; load' EXIT

@@ -5,7 +5,8 @@
 # makes records by the instructions that are executed, so their numbers follow from counting; runs by the clock
 # for long, as hardware makes records, are in trace_soak.sh.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12' --driver ours --model power9 --timeout 600
+# vm: --arch ppc64le --kernel 6.12 --driver ours --model power9 --timeout 600
+# kernels vm: --arch ppc64le --kernel 6.1 --driver ours --model power9 --timeout 600
 . ./power_imc/lib.sh
 
 trap 'trace_every 0; pmu-model set "thread*" trace-div 64' EXIT

@@ -3,7 +3,7 @@
 #
 # trace_imc on the debug kernel: no memory for rings, and groups whose locking lockdep watches.
 #
-# vm: --arch ppc64le --kernel kunit --driver none --model power9
+# all vm: --arch ppc64le --kernel kunit --driver none --model power9
 . ./power_imc/lib.sh
 
 FAIL=/sys/kernel/debug/fail_page_alloc

@@ -4,7 +4,8 @@
 # The in-tree driver is built into the kernel and has the counters: ours says what to do, does not
 # load, and leaves everything as it was. And the model traces for another driver, too.
 #
-# vm: --arch ppc64le --kernel '6.1 6.12' --driver in-tree --model power9
+# all vm: --arch ppc64le --kernel 6.12 --driver in-tree --model power9
+# kernels vm: --arch ppc64le --kernel 6.1 --driver in-tree --model power9
 . ./power_imc/lib.sh
 
 test_in_tree_driver_has_the_counters() {

@@ -4,7 +4,7 @@
 # Records that are read while they are written, and what is under way when tracing stops. The driver counts on one
 # thing only: the first or the last doubleword of a record is written last.
 #
-# vm: --arch ppc64le --kernel 6.12 --driver ours --model power9
+# all vm: --arch ppc64le --kernel 6.12 --driver ours --model power9
 . ./power_imc/lib.sh
 
 trap 'trace_every 0; pmu-model set thread0 order 0x01234567; pmu-model set thread0 hold 0; pmu-model set thread0 linger 0
