@@ -15,7 +15,7 @@ from .cache import TREE, Error, run, tree_files
 
 DRIVER_SOURCES = ("Kbuild", "Makefile", "drivers", "include", "scripts/conftest.sh")
 SUITE_SOURCES = ("tests/kunit",)
-SPARSE = TREE / "scripts" / "sparse"     # for kbuild: marks what sparse says
+SPARSE = TREE / "scripts/sparse"     # for kbuild: marks what sparse says
 BUILD_LOG = "build.log"
 RECIPE = Path(__file__)      # how things are built is part of their keys
 

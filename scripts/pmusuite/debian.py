@@ -10,7 +10,7 @@ from pathlib import Path
 from . import cache
 from .cache import TREE, Error, Lost, run
 
-APT = TREE / "scripts" / "apt"
+APT = TREE / "scripts/apt"
 HOST = "host"       # the host's own suite; a name of an architecture means guests'
 
 _updated, _renewed = {}, set()      # by this process: {architecture: why its lists cannot be had, or None}

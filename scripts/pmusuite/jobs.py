@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What scripts/test runs: jobs, each of which prints KTAP, and the judgement of what it printed."""
+import ast
 import dataclasses
 import fnmatch
 import functools
@@ -41,9 +42,34 @@ LOG_LINES = 25
 TURNS = 16              # at most in one guest
 # Groups of guests that neither "make test" nor "make test-all" has.
 APART = ("soak", "hostile", "kernels")
+PROGRAM = re.compile(r"scripts/[\w.]+")
+
+
+@functools.cache
+def closure(*files):
+    """The files of the tree that the Python @files import or name as a program of scripts/, and those of these, and so on."""
+    found = list(files)
+    for name in found:      # which grows
+        if not name.endswith(".py") and b"python3" not in (TREE / name).read_bytes().partition(b"\n")[0]:
+            continue
+        here = os.path.dirname(name)
+        for node in ast.walk(ast.parse((TREE / name).read_text())):
+            imported = [one.name for one in getattr(node, "names", ())] if isinstance(node, (ast.Import, ast.ImportFrom)) else []
+            module = getattr(node, "module", None)
+            if isinstance(node, ast.ImportFrom):
+                imported = [f"{module}.{one}" for one in imported] + [module] if module else imported
+            places = [f"{folder}/{one.replace('.', '/')}.py" for one in imported for folder in (here, "scripts")]
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and PROGRAM.fullmatch(node.value):
+                places = [node.value]
+            found += [place for place in dict.fromkeys(places) if place not in found and (TREE / place).is_file()]
+    return tuple(found)
+
+
 # The scripts know the machines of all PMUs.
-SCRIPTS = ("scripts", *(str(path.relative_to(TREE)) for path in sorted((TREE / "tests/models").rglob("*.py"))
-                        if not path.name.startswith("test_")))
+MACHINES = tuple(str(path.relative_to(TREE)) for path in sorted((TREE / "tests/models").rglob("*.py"))
+                 if not path.name.startswith("test_"))
+# What starts a guest, and what reads its results.
+SCRIPTS = (*closure("scripts/vm", "scripts/pmusuite/ktap.py", "scripts/pmusuite/turns.py"), *MACHINES)
 # What every guest's outcome depends on; a PMU's own folders come to that.
 MODEL_SOURCES = ("tests/models/Makefile", "tests/models/prepare-headers", "tests/models/common")
 GUEST_SOURCES = ("Kbuild", "Makefile", "include", "drivers/core", *SCRIPTS, "tests/guest/init", TEST_LIBRARY, *MODEL_SOURCES,
@@ -51,8 +77,8 @@ GUEST_SOURCES = ("Kbuild", "Makefile", "include", "drivers/core", *SCRIPTS, "tes
                    for path in sorted(build.GUEST_PROGRAMS.glob(pattern))))
 
 
-# What any guest may have; a job that looks at files of the tree itself, as all checks do, depends on ALL of it.
-EVERYTHING = ("Kbuild", "Makefile", "drivers", "include", "scripts", "tests", "tools")
+# What any guest may have; a job that looks at files of the tree itself, as checks of the text do, depends on ALL of it.
+EVERYTHING = (*GUEST_SOURCES, "drivers", "tests/guest", "tests/models", "tests/kunit", "tools", guest.PMU_DRIVER)
 ALL = (".",)
 
 
@@ -106,7 +132,7 @@ def python(name, *places, arguments=(), sources, interpreter="python3", every_ch
     own = [source for source in sources if source.startswith(places[0])] or places
     files = [[path for path in cache.tree_files(*where) if path.endswith(".py")] for where in (own, [str(Path(places[0]).parent)])]
     return Job(name, ("env", "PYTHONPATH=scripts", interpreter, "-m", "pmusuite.unittests", *places, *arguments),
-               sources=(*SCRIPTS, *sources), every_change=every_change,
+               sources=(*closure("scripts/pmusuite/unittests.py", *files[0]), *MACHINES, *sources), every_change=every_change,
                tests=python_tests(files[0], [path for path in files[1] if places[0].endswith(".py") and path not in files[0]]))
 
 
@@ -115,8 +141,11 @@ def scripts():
 
 
 def check():
-    for part in ("style", "docs", "modules", "all-modules"):
-        yield Job(f"check/{part}", ("scripts/check", part), sources=ALL, every_change=part != "all-modules")
+    for part in ("style", "docs"):
+        yield Job(f"check/{part}", ("scripts/check", part), sources=ALL)
+    compiled = ("Kbuild", "Kconfig", "Makefile", "drivers", "include", KUNIT, *closure("scripts/check"))
+    for part in ("modules", "all-modules"):
+        yield Job(f"check/{part}", ("scripts/check", part), sources=compiled, every_change=part == "modules")
 
 
 def models():
@@ -131,12 +160,17 @@ def tools():
     late = [path for path in files if lines((TREE / path).read_text(), "all")]
     for name, mine in (("tools/quick", [path for path in files if path not in late]), ("tools/slow", late)):
         yield python(name, *mine, every_change=mine is not late, interpreter=host.DEBIAN_PYTHON,
-                     sources=("tools", "tests/tools", "Makefile", "include/pmu/version.h", "Documentation/tools", "scripts/apt",
-                              "scripts/packaging", "scripts/pmusuite"))
+                     sources=("tools", "tests/tools", "Makefile", "include/pmu/version.h", "Documentation/tools",
+                              "scripts/packaging/pmu-top.service"))
+
+
+def guest_sources(*pmus):
+    """What the guests of @pmus depend on."""
+    return (*GUEST_SOURCES, *(f"{folder}/{pmu}" for pmu in pmus for folder in ("drivers", "tests/models")))
 
 
 def perf_events():
-    yield python("perf_events", "tests/perf_events", sources=EVERYTHING)
+    yield python("perf_events", "tests/perf_events", sources=("tests/perf_events", *guest_sources("power_imc")))
 
 
 def differences():
@@ -151,11 +185,11 @@ def pages(group="pages"):
         apart = "\n<!-- kernels: " in (TREE / name).read_text()
         if apart == (group == "kernels"):
             yield Job(f"kernels/pages/{page}" if apart else f"pages/{page}", ("scripts/pages", name), every_change=False,
-                      sources=(*EVERYTHING, name))
+                      sources=(*EVERYTHING, *closure("scripts/pages"), name))
 
 
 def kexec():
-    yield python("kexec", "tests/kexec", sources=EVERYTHING)
+    yield python("kexec", "tests/kexec", sources=("tests/kexec", *guest_sources("intel_imc", "power_imc")))
 
 
 def packages_on_demand():

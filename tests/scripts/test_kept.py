@@ -16,17 +16,24 @@ from pmusuite import cache, choice, host, jobs, kept, ktap
 SEED = int(os.environ.get("SEED") or random.randrange(1 << 32))
 # Of each kind of files so many are changed, beside those that once were in no key.
 SAMPLE = 2
-# (files, jobs that read each of them); check and packages read all, and so do the scripts' own tests.
-CHECKS = ("check/style", "check/docs", "check/modules", "scripts", "packages")
-GUESTS = ("guest/*", "kunit/*", "pages/*", "perf_events", "kexec")
+# (files, jobs that read each of them); checks of the text and packages read all, and so do the scripts' own tests.
+CHECKS = ("check/style", "check/docs", "scripts", "packages")
+BUILDS = ("check/*modules",)
+GUESTS = ("guest/*", "kunit/*", "debug/*", "pages/*", "perf_events", "kexec")
 READERS = [
-    ("drivers/core/*", GUESTS),
-    *((f"drivers/{pmu}/*", (f"guest/{pmu}/*", f"kunit/{arch}/{pmu}*", "pages/*")) for pmu, arch in (
+    ("drivers/core/*", (*GUESTS, *BUILDS)),
+    *((f"drivers/{pmu}/*", (f"guest/{pmu}/*", f"kunit/{arch}/{pmu}*", "pages/*", *BUILDS)) for pmu, arch in (
         ("cmn", "arm64"), ("intel_imc", "x86_64"), ("power_imc", "ppc64le"))),
-    ("include/*", GUESTS), ("Kbuild", GUESTS), ("Makefile", (*GUESTS, "tools")), ("Kconfig", ()),
-    ("scripts/pmusuite/*", ("*",)), ("scripts/packaging/*", ("guest/*/boot/*",)),
-    ("scripts/*", ("*",)),
-    ("tests/models/common/*", (*GUESTS, "models/*")), ("tests/models/*/specs.py", ("*",)),
+    ("include/*", (*GUESTS, *BUILDS)), ("Kbuild", (*GUESTS, *BUILDS)), ("Makefile", (*GUESTS, *BUILDS, "tools/*")), ("Kconfig", BUILDS),
+    *((f"scripts/{name}", (*GUESTS, "models/*", *BUILDS)) for name in (
+        "vm", "apt", "sparse", "conftest.sh", *(f"pmusuite/{name}.py" for name in (
+            "arch", "build", "cache", "debian", "guest", "initrd", "kernel", "kernels", "ktap", "options", "qemu", "specs", "stuck",
+            "turns")))),
+    ("scripts/check", BUILDS), ("scripts/pages", ("pages/*",)), ("scripts/pmusuite/pages.py", ("pages/*",)),
+    ("scripts/pmusuite/unittests.py", ("models/*", "tools/*", "differences", "kexec", "perf_events")),
+    ("scripts/packaging/pmu-driver", ("guest/*/boot/*", "pages/*")), ("scripts/packaging/pmu-top.service", ("tools/*",)),
+    ("scripts/*", ()),
+    ("tests/models/common/*", (*GUESTS, "models/*")), ("tests/models/*/specs.py", (*GUESTS, "models/*", "tools/*")),
     *((f"tests/models/{pmu}/*", (f"models/{arch}", f"guest/{pmu}/*", f"kunit/{arch}/*")) for pmu, arch in (
         ("cmn", "arm64"), ("intel_imc", "x86_64"), ("power_imc", "ppc64le"))),
     ("tests/models/*", ("models/*", "guest/*")),
@@ -39,14 +46,20 @@ READERS = [
     ("tests/guest/kunit.sh", ("kunit/*",)), ("tests/guest/boot.sh", ("guest/*/boot/*",)),
     ("tests/guest/check.sh", ("guest/*/check/*",)), ("tests/guest/top.sh", ("guest/*/top/*",)),
     ("tests/guest/*/*.sh", ()), ("tests/guest/*", ()),
-    ("tests/kexec/*", ("kexec",)), ("tests/perf_events/*", ("perf_events",)), ("tests/tools/*", ("tools",)),
+    ("tests/kexec/*", ("kexec",)), ("tests/perf_events/*", ("perf_events",)), ("tests/tools/*", ("tools/*",)),
     ("tests/scripts/*", ()), ("tests/packages/*", ()), ("tests/mutations/*", ()), ("tests/bench/*", ()),
-    ("tools/*", ("tools", "guest/*/top/*", "guest/*/check/*", "pages/*")),
-    ("Documentation/tools/*", ("tools",)), ("Documentation/*.md", ()), ("Documentation/*", ()), ("*.md", ()), ("*", ()),
+    ("tools/*", ("tools/*", "guest/*/top/*", "guest/*/check/*", "pages/*")),
+    ("Documentation/tools/*", ("tools/*",)), ("Documentation/*.md", ()), ("Documentation/*", ()), ("*.md", ()), ("*", ()),
 ]
 # (file, a job whose result was kept when it had changed)
 ONCE_KEPT = [("CHANGELOG.md", "check/style"), (".reuse/dep5", "check/style"), ("Documentation/conf.py", "check/docs"),
-             (".codespellrc", "check/docs"), ("COPYING", "packages"), ("tests/models/cmn/specs.py", "tools")]
+             (".codespellrc", "check/docs"), ("COPYING", "packages"), ("tests/models/cmn/specs.py", "tools/quick")]
+# What no guest reads. Jobs that build or read all of the tree run, and no other.
+READ_BY_NO_GUEST = ("scripts/packaging/pmu-driver.8", "scripts/packaging/debian/changelog", "scripts/pictures", "scripts/bench",
+                    "scripts/demo", "scripts/coverage", "scripts/mutate", "scripts/Containerfile", "scripts/checkpatch.exceptions",
+                    "scripts/pmusuite/prune.py", "scripts/pmusuite/campaign.py", "scripts/pmusuite/jobs.py", "scripts/pmusuite/kept.py",
+                    "scripts/test", "scripts/setup", "scripts/check", "tests/scripts/test_kept.py", "tests/bench/reads.sh",
+                    "tests/packages/inroot.py", "CHANGELOG.md", "README.md", ".ci/run", "Kconfig")
 
 
 class Kept(unittest.TestCase):
@@ -179,6 +192,12 @@ class Tree(unittest.TestCase):
         for name, job in ONCE_KEPT:
             with self.subTest(name):
                 self.assertIn(job, self.changed(name))
+
+    def test_what_no_guest_reads_runs_none(self):
+        every = {job.name for job in self.jobs if any(fnmatch.fnmatch(job.name, pattern) for pattern in (*CHECKS, *BUILDS))}
+        for name in READ_BY_NO_GUEST:
+            with self.subTest(name):
+                self.assertEqual(self.changed(name) - every, set())
 
     def test_a_page_runs_no_guest_but_its_own(self):
         found = self.changed("Documentation/tasks.md")
