@@ -128,10 +128,13 @@ dkms-source:
 	@$(with_version) $(packaging)/dkms.conf > $(dkms_dir)/dkms.conf
 	@chmod 644 $(dkms_dir)/dkms.conf
 
+# What packages have DKMS build with.
+dkms-builder:
+	@install -D -m 755 $(packaging)/dkms-build $(DESTDIR)/usr/lib/pmu-suite/dkms-build
+
 # For Debian's kernel packages.
 dkms_hooks = $(addprefix $(DESTDIR)/etc/kernel/,header_postinst.d/pmu-suite postinst.d/pmu-suite)
-dkms-hooks:
-	@install -D -m 755 $(packaging)/dkms-build $(DESTDIR)/usr/lib/pmu-suite/dkms-build
+dkms-hooks: dkms-builder
 	@for hook in $(dkms_hooks); do install -D -m 755 $(packaging)/dkms-hook $$hook && \
 		$(with_version) -i $$hook || exit; done
 
@@ -245,5 +248,5 @@ help:
 	@echo 'scripts/vm --help    a guest with the models, for anything else'
 
 .PHONY: modules modules_install clean install uninstall install-driver uninstall-driver install-tools uninstall-tools
-.PHONY: dkms-source dkms-hooks dkms-install dkms-uninstall sign dist deb rpm
+.PHONY: dkms-source dkms-builder dkms-hooks dkms-install dkms-uninstall sign dist deb rpm
 .PHONY: man demo test test-all test-kernels soak hostile coverage check docs html mutate bench help

@@ -480,6 +480,15 @@ class Clone(unittest.TestCase):
         for command in ("init", "-q"), ("add", "-A"), ("commit", "-qm", "all"):
             subprocess.run([*self.git, *command], check=True)
 
+    def programs(self):
+        """A directory with what builds packages, which does nothing."""
+        directory = self.clone.with_name("programs")
+        directory.mkdir(exist_ok=True)
+        for name in "rpmbuild", "dpkg-checkbuilddeps":
+            (directory / name).write_text("#!/bin/sh\n")
+            (directory / name).chmod(0o755)
+        return directory
+
     def export(self):
         return subprocess.run([self.clone / "scripts/packaging/export", self.copy], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)
@@ -538,6 +547,11 @@ class Export(Clone):
             self.assertEqual((done.stdout, self.copy.exists()), ("", False))
             self.assertIn("dubious ownership", done.stderr)
             self.assertNotEqual(done.returncode, 0)
+        for goal in "dist", "rpm", "deb":
+            done = subprocess.run(["sh", "-c", f'PATH="$1:$PATH" exec make -s -C "$2" {goal}', "sh", self.programs(), self.clone],
+                                  capture_output=True, text=True, env=os.environ | {"HOME": str(self.clone)}, check=False)
+            self.assertIn("make packages as the user whose clone it is, or of a tarball", done.stderr)
+            self.assertNotEqual(done.returncode, 0)
 
     def test_what_was_changed_is_packed_as_it_is(self):
         (self.clone / "Kbuild").write_text("# changed\n")
@@ -585,6 +599,11 @@ class Versions(Clone):
         subprocess.run([self.clone / "scripts/packaging/export", self.copy, version], check=True)
         for name in "include/pmu/version.h", "tools/pmutools/__init__.py", "scripts/packaging/debian/changelog":
             self.assertIn(version, (self.copy / name).read_text())
+        spec = (self.copy / "scripts/packaging/pmu-suite.spec").read_text()
+        self.assertRegex(spec, rf"(?m)^Version: +{re.escape(version)}$")
+        day = subprocess.run([*self.git, "log", "-1", "--format=%cd", "--date=format-local:%a %b %d %Y"], capture_output=True, text=True,
+                             check=True, env=os.environ | {"TZ": "UTC", "LC_ALL": "C"}).stdout.strip()
+        self.assertRegex(spec, rf"(?m)^\* {day} pmu-suite maintainers .* - {re.escape(version)}-1$")
 
 
 class Dist(Clone):
