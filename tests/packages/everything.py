@@ -9,7 +9,7 @@ from pathlib import Path
 
 import inroot
 import test_packages
-from inroot import NEXT, VERSION
+from inroot import NEXT, PASSPHRASE, VERSION, make_key
 from pmusuite import build, cache, kernel as kernels, unittests
 
 
@@ -86,8 +86,7 @@ class Packages(Guests):
 
     def test_signed_by_the_key_of_all_machines(self):
         """Documentation/install.md, "One key for many machines"."""
-        self.inside("mkdir /root/mok; cd /root/mok; openssl req -new -x509 -newkey rsa:2048 -nodes -keyout mok.key -outform DER "
-                    "-out mok.pub -subj /CN=all/; printf 'mok_signing_key=/root/mok/mok.key\nmok_certificate=/root/mok/mok.pub\n' "
+        self.inside(f"mkdir /root/mok; {make_key('/root/mok', 'all')} -nodes; printf 'mok_signing_key=/root/mok/mok.key\nmok_certificate=/root/mok/mok.pub\n' "
                     f">> /etc/dkms/framework.conf; dpkg -i {self.deb()}")
         self.assertEqual(self.inside(f"modinfo -F signer {self.dkms}/pmu_core.ko*"), "all\n")
 
@@ -201,12 +200,12 @@ class SecureBoot(Guests):
 
     def sign(self):
         """By a key of one's own, whose certificate is returned; installed is first what is not signed."""
-        self.inside("cd /tmp; openssl req -new -x509 -newkey rsa:2048 -nodes -keyout key -outform DER -out cert -subj /CN=mine/")
+        self.inside(make_key("/tmp", "mine"))
         self.make("install")
         unsigned = self.copy_modules("unsigned")
-        self.make("sign KEY=/tmp/key CERT=/tmp/cert")
+        self.make(f"sign KEY=/tmp/mok.key CERT=/tmp/mok.pub KBUILD_SIGN_PIN={PASSPHRASE}")
         self.make("install")
-        return self.over / "upper/tmp/cert", unsigned
+        return self.over / "upper/tmp/mok.pub", unsigned
 
     def test_own_key_enrolled(self):
         """What it signed loads and counts; what it did not sign is refused."""
@@ -418,8 +417,7 @@ dmesg | grep -c -e 'BUG:' -e 'WARNING:' || :
     def image(self):
         """What the page builds, in the place that all machines see."""
         self.inside(f"cp -r {self.tree()} /tmp/tree; cd /tmp/tree; RELEASE={self.kernel.release}; "
-                    "openssl req -new -x509 -newkey rsa:2048 -nodes -keyout mok.key -outform DER -out mok.pub -subj /CN=fleet/ 2> /tmp/said; "
-                    + self.page("Build once")[0] + "; mv pmu-suite-*.tar /mnt")
+                    f"{make_key('.', 'fleet')}; " + self.page("Build once")[0] + "; mv pmu-suite-*.tar /mnt")
 
     def machine(self, model, device, first, last):
         """A machine of its own: it gets the image, is told to have our driver, and boots. What its round says."""
@@ -467,8 +465,7 @@ class Make(inroot.InRoot):
         build_it, unpack = (re.findall(r"(?m)^    (.+)$", part) for part in
                             page.split("## Build once")[1].split("## One machine first")[0].split("On each machine, as root:"))
         self.inside(f"cp -r {self.tree()} /tmp/tree; mkdir -m 700 /tmp/tree/image; cd /tmp/tree; RELEASE={self.kernel.release}; "
-                    "openssl req -new -x509 -newkey rsa:2048 -nodes -keyout mok.key -outform DER -out mok.pub -subj /CN=fleet/ 2> /tmp/said; "
-                    + "; ".join(build_it))
+                    f"{make_key('.', 'fleet')}; " + "; ".join(build_it))
         self.assertEqual(self.left(), [])
         self.inside(f"RELEASE={self.kernel.release}; cd /tmp/tree; {unpack[0]}")
         self.assertEqual(self.inside("readlink /lib; stat -c %a / /usr"), "usr/lib\n755\n755\n")
@@ -517,10 +514,10 @@ class Make(inroot.InRoot):
 
     def test_sign(self):
         """By a key of one's own: signed is what was built, and the certificate says that it is genuine."""
-        self.inside("cd /tmp; openssl req -new -x509 -newkey rsa:2048 -nodes -keyout key -outform DER -out cert -subj /CN=mine/")
+        self.inside(make_key("/tmp", "mine"))
         self.make("modules")
         self.assertIn("No key: name it with KEY=", self.make("sign", status=2))
-        self.make("sign KEY=/tmp/key CERT=/tmp/cert")
+        self.make(f"sign KEY=/tmp/mok.key CERT=/tmp/mok.pub KBUILD_SIGN_PIN={PASSPHRASE}")
         self.make("install")
         for module in ("pmu_core", "intel_imc_pmu"):
             self.assertEqual(self.inside(f"modinfo -k {self.kernel.release} -F signer {module}"), "mine\n")

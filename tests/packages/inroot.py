@@ -26,6 +26,17 @@ def export(directory, version=VERSION):
     cache.run(["scripts/packaging/export", directory, version], "copying the tree", cwd=cache.TREE)
 
 
+PASSPHRASE = "secret"
+
+
+def make_key(directory, name):
+    """The command that makes a key in @directory, called @name, as Documentation/install.md has it."""
+    page = (cache.TREE / "Documentation/install.md").read_text()
+    command = re.search(r"(?ms)^    (openssl req .*?/mok\.pub)$", page)[1]
+    return (f"export KBUILD_SIGN_PIN={PASSPHRASE}; " +
+            command.replace("/root/mok/", f"{directory}/").replace("my modules", name) + " 2> /tmp/said")
+
+
 @functools.cache
 def scratch():
     """A directory that goes when the tests end. It is where the roots are: overlayfs does not take every file system."""

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from inroot import VERSION, InRoot, export
+from inroot import PASSPHRASE, VERSION, InRoot, export, make_key
 from pmusuite import cache
 
 DOCS = "/usr/share/doc/"
@@ -467,6 +467,19 @@ class Served(unittest.TestCase):
             self.assertEqual(len(acpi), more)
             self.assertEqual(self.served(machine, [*nodes, *acpi, "acpi:ARMHC601:", "of:NpmuT(null)Carm,cmn-6000", "platform:cmn-600"]),
                              nodes + acpi)
+
+
+class Key(unittest.TestCase):
+    def test_a_key_of_one_s_own_signs_modules_alone(self):
+        """Not a boot loader, which shim would start; and it lies nowhere without its passphrase."""
+        with tempfile.TemporaryDirectory() as directory:
+            script = f"{make_key(directory, 'mine').replace('/tmp/said', '/dev/null')}; cd {directory}; " \
+                     "openssl x509 -inform DER -in mok.pub -noout -ext basicConstraints,keyUsage,extendedKeyUsage; head -n 1 mok.key"
+            said = subprocess.run(["sh", "-ec", script], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(re.findall("(?m)^ +(.*?) *$|^(-.*)", said),
+                         [(text, "") for text in ("CA:FALSE", "Digital Signature", "1.3.6.1.4.1.2312.16.1.2")] +
+                         [("", "-----BEGIN ENCRYPTED PRIVATE KEY-----")])
+        self.assertNotIn(PASSPHRASE, said)
 
 
 class Clone(unittest.TestCase):
