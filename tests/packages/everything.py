@@ -585,6 +585,22 @@ class Rpm(inroot.InRoot):
         self.assertEqual(self.inside("cat /tmp/asked; rm /usr/sbin/systemctl"), "disable --now pmu-top.service\n")
         self.assertEqual(self.left(), [])
 
+    def test_modules_that_are_not_built_are_told(self):
+        """There is no kernel-devel of the running kernel, and for another one the build fails. The installation goes on."""
+        self.inside("mv /lib/modules/*/build /tmp; mkdir /lib/modules/9.9.9-broken /tmp/broken; ln -s /tmp/broken /lib/modules/9.9.9-broken/build; "
+                    f"cp /usr/src/linux-headers-{self.kernel.release}/.config /tmp/broken; mkdir /tmp/broken/include; "
+                    "printf '%%:\n\tfalse\n' > /tmp/broken/Makefile")
+        said = self.inside(f"rpm -i --nodeps {self.rpm()}")
+        self.assertIn(f"kernel-devel-{platform.release()}), and DKMS builds", said)
+        self.assertIn("is not installed for the kernel 9.9.9-broken, where the kernel's own driver counts", said)
+        self.assertEqual(self.inside("dkms status"), f"pmu-suite/{VERSION}: added\n")
+
+    def test_the_source_package_makes_the_same_packages(self):
+        """As mock does it, from what it has alone; and rpmlint has nothing to say but what is meant so."""
+        self.inside(f"ls {self.rpm()} > /tmp/made; rpmbuild --rebuild --nodeps --define '_topdir /tmp/again' /tmp/tree/dist/*.src.rpm > /tmp/said 2>&1")
+        self.assertEqual([Path(name).name for name in self.inside("cat /tmp/made").split()],
+                         [Path(name).name for name in self.inside("ls /tmp/again/RPMS/noarch/*.rpm").split()])
+
     def test_what_is_in_it(self):
         files = self.inside(f"rpm -qlp {self.rpm()}").split()
         source = f"/usr/src/pmu-suite-{VERSION}"
