@@ -11,7 +11,7 @@ import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import build, cache, guest, host, kernel, ktap, options, pages as page_files
+from . import build, cache, guest, host, kernel, ktap, mutation, options, pages as page_files
 from .arch import ARCHES
 from .cache import TREE, Error
 from .guest import Guest
@@ -36,7 +36,8 @@ CORE_ARCH = "x86_64"    # where all cases of the core's run, and fastest
 # How long jobs take, roughly, with two CPUs and two at a time, for a machine where none has run yet.
 SECONDS = {"scripts": 90, "check/modules": 5, "check/all-modules": 870, "check/style": 90, "check/docs": 10, "differences": 390,
            "tools/quick": 60, "tools/slow": 240,
-           "perf_events": 210, "kexec": 330, "packages": 330, "kunit": 30, "debug": 80, "kernels/packages": 300}
+           "perf_events": 210, "kexec": 330, "packages": 330, "kunit": 30, "debug": 80, "kernels/packages": 300,
+           "mutations": 30}
 SECONDS_OF_GUEST = 25
 LOG_LINES = 25
 TURNS = 16              # at most in one guest
@@ -349,10 +350,19 @@ def kernels():
     yield from pages("kernels")
 
 
+def mutations():
+    """Each of tests/mutations: the tests that it names have to notice."""
+    for one in mutation.select([]):
+        of = select(*one.selection())
+        yield Job(f"mutations/{one.name}", ("scripts/mutate", one.name), tests=(one.name,), every_change=False,
+                  sources=(*sorted({source for job in of for source in (*SCRIPTS, *job.sources)}),
+                           str(one.path.relative_to(TREE))))
+
+
 GROUPS = {"scripts": scripts, "check": check, "differences": differences, "tools": tools, "models": models, "kunit": kunit,
           "debug": lambda: kunit("debug"), "perf_events": perf_events, "pages": pages, "kexec": kexec, "packages": packages, "guest": guests, "soak": soak,
-          "hostile": hostile, "kernels": kernels}
-ON_DEMAND = APART           # not among all jobs, only where a pattern names the group
+          "hostile": hostile, "kernels": kernels, "mutations": mutations}
+ON_DEMAND = (*APART, "mutations")   # not among all jobs, only where a pattern names the group
 
 
 @functools.cache
@@ -377,7 +387,7 @@ def _selected(job, test):
             dataclasses.replace(of_guest, parameters=(chosen,))
     elif of_guest:
         of_guest = dataclasses.replace(of_guest, command=("env", f"TESTS={test}", *of_guest.command))
-    command = job.command and (*job.command, "-k", test) if job.name.split("/")[0] != "check" else job.command
+    command = job.command and (*job.command, "-k", test) if job.name.split("/")[0] not in ("check", "mutations") else job.command
     return dataclasses.replace(job, guest=of_guest, command=command, select=test)
 
 

@@ -6,7 +6,7 @@ import unittest
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
-from pmusuite import mutation
+from pmusuite import jobs, mutation
 from pmusuite.cache import Error
 
 PATCH = """Tests: kunit/x86_64 models -k poll
@@ -74,6 +74,17 @@ class Mutations(unittest.TestCase):
         (self.tree / "number").write_text("a\nb\nc\nd\n")
         added.apply(self.tree)
         self.assertEqual((self.tree / "number").read_text(), "a\nb\n2\nc\nd\n")
+
+    def test_one_is_a_job_that_depends_on_what_its_tests_read(self):
+        name = mutation.select(["core-overtaken"])[0].name
+        job, = jobs.select([f"mutations/{name}"])
+        tests, = jobs.select(mutation.select([name])[0].selection()[0])
+        self.assertEqual(job.command, ("scripts/mutate", name))
+        self.assertEqual({*tests.sources, f"tests/mutations/{name}.patch"} - {*job.sources}, set())
+        self.assertNotIn("drivers/cmn", job.sources)
+
+    def test_they_are_run_only_if_asked_for(self):
+        self.assertEqual([job for job in jobs.select([]) if job.name.startswith("mutations")], [])
 
     def test_failures_alone_count(self):
         self.assertEqual(mutation.failures(xml.parse(io.StringIO(RESULTS))), {"job: bad": "it is 3"})
