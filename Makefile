@@ -164,7 +164,7 @@ dist deb rpm:
 
 # What needs guests prepares the host first: scripts/setup installs what is missing.
 demo:
-	@scripts/setup demo
+	@scripts/setup start
 	@scripts/demo
 
 test:

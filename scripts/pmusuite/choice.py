@@ -99,9 +99,11 @@ def in_turn(suites, candidates):
         raise Lost(lost)
 
 
-def of_programs(name, arch, candidates, *asked):
-    """["NAME=VERSION", ...] of the first of @candidates, lists of packages, that can be had with all that it depends on."""
-    choice = Choice(name, candidates, lambda packages, lost: {"programs": [arch, debian.closure(arch, packages, lost)]}, asked)
+def of_programs(name, arch, candidates, *asked, unused=""):
+    """["NAME=VERSION", ...] of the first of @candidates, lists of packages, that can be had with all that it depends on, without
+    what is @unused."""
+    choice = Choice(name, candidates, lambda packages, lost: {"programs": [arch, debian.closure(arch, packages, lost, unused)]},
+                    (*asked, unused))
     return choice.get()[1]["programs"][1]
 
 

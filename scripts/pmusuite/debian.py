@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Debian packages of any architecture, by scripts/apt: looked up, downloaded, unpacked."""
+import contextlib
 import functools
+import os
 import re
 import shutil
 import subprocess
@@ -134,10 +136,22 @@ def _listed(arch, packages):
     return [package for package in packages if any(package == f"{row[0]}={row[1]}" for row in rows)]
 
 
+def _share(arch, package):
+    """Take a package for all architectures, "name=version", that has been downloaded for another one."""
+    for found in (cache.ROOT / "debs").glob(f"**/{_deb(package)}all.deb"):
+        if cache.PARTIAL not in found.parts:
+            (target := _store(arch) / found.name).parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(OSError):      # it may just have been removed
+                os.link(found, target)
+
+
 def fetch(arch, packages):
     """Download those of @packages, "name=version", that are not in the cache, if the archive has all; returns the lost ones."""
     store = _store(arch)
     with cache.lock(lock_name(arch)):
+        for package in packages:
+            if not _stored(arch, package):
+                _share(arch, package)
         missing = [package for package in packages if not _stored(arch, package)]
         if not missing or len(listed := _listed(arch, missing)) < len(missing):
             return [package for package in missing if package not in listed]
@@ -187,7 +201,7 @@ def closure(arch, packages, lost=(), unused=None):
 
         def resolve(wanted, installed):
             # To apt, these are installed, and to stay as they are.
-            status.write_text("".join(f"Package: {name}\nStatus: hold ok installed\nArchitecture: {arch.split('/')[0]}\n"
+            status.write_text("".join(f"Package: {name}\nStatus: hold ok installed\nMulti-Arch: allowed\nArchitecture: {arch.split('/')[0]}\n"
                                       f"Version: {version}\nMaintainer: nobody\nDescription: none\n\n"
                                       for name, version in (package.split("=") for package in installed)))
             done = subprocess.run([APT, arch, "get", "install", "-o", f"Dir::Etc::Preferences={preferences}",

@@ -16,17 +16,18 @@ from .arch import ARCHES
 from .cache import TREE, Error, run
 from .kernel import STOCK
 
-# Debian's programs that guests have beside perf: PAPI, which finds events through libpfm4.
-CLIENTS = {"papi-tools": ("usr/bin/papi_command_line",)}
-
-# Debian's Python, with the packages that our tools import, and the parts of its library that no guest needs.
-PYTHON, PYTHON_PACKAGES = "usr/bin/python3", ("python3-minimal", "python3", "python3-rich")
+# Debian's Python, with the packages that our tools import, and the parts of its library that no guest needs; and PAPI, which
+# finds events through libpfm4.
+PYTHON, PAPI = "usr/bin/python3", "usr/bin/papi_command_line"
+PYTHON_PACKAGES = ("python3-minimal", "python3", "python3-rich", "papi-tools")
 PYTHON_UNUSED = ("ensurepip", "distutils", "lib2to3", "pydoc_data", "idlelib", "config-*", "pygments", "pkg_resources",
                  "setuptools", "markdown_it", "mdurl")
 
-# What perf is linked with for nothing that is done in a guest: scripts in Python and Perl, and servers that are asked for
-# debugging information, by way of 25 other libraries. An emulated CPU takes half of perf's start to link these.
-UNUSED_BY_PERF = re.compile(r"libpython3|libperl\.|libdebuginfod\.")
+# What perf is linked with for nothing that is done in a guest: scripts in Python and Perl, traces of another format, and servers
+# that are asked for debugging information, by way of 25 other libraries. An emulated CPU takes half of perf's start to link
+# these. They are not even fetched.
+UNUSED_BY_PERF = re.compile(r"libpython3|libperl\.|libbabeltrace|libdebuginfod\.")
+UNUSED_PACKAGES = r"(perl|python3|libperl5\.|libpython3\.|libbabeltrace|libdebuginfod)[^=]*="
 
 # What loads modules at boot, in a root of its own: it would replace what busybox has.
 UDEV_ROOT = "/vm/debian"
@@ -73,18 +74,20 @@ def _copy_modules(kernel, root, names):
 
 
 @functools.cache
-def _clients(arch, series):
-    """perf of a stock kernel @series, or else any; busybox and the clients."""
+def packages(arch, series):
+    """perf of the kernel @series, if that is a stock one, or else of the newest of these, or else any; and busybox."""
+    series = series if series in STOCK else STOCK[-1]
+
     def candidates():
         perfs = [fields["Version"] for fields in debian.stanzas(arch.debian, "linux-perf")]
         perfs.sort(key=lambda version: not version.startswith(f"{series}."))
-        return [[f"linux-perf={version}", "busybox-static", *CLIENTS] for version in perfs]
+        return [[f"linux-perf={version}", "busybox-static"] for version in perfs]
 
-    return choice.of_programs(f"guest-{arch.name}-{series}", arch.debian, candidates, *CLIENTS)
+    return choice.of_programs(f"guest-{arch.name}-{series}", arch.debian, candidates, unused=UNUSED_PACKAGES)
 
 
 def program(arch, package):
-    """The .deb of a @package whose libraries the clients have brought, or that needs none, for a test of its own."""
+    """The .deb of a @package whose libraries perf has brought, or that needs none, for a test of its own."""
     def candidates():
         return [f"{package}={fields['Version']}" for fields in debian.stanzas(arch.debian, package)]
 
@@ -103,21 +106,18 @@ def _udev(arch):
 
 
 def base(arch, kernel):
-    # perf is of the kernel's own version or of the newest stock kernel's.
-    packages = _clients(arch, kernel.series if kernel.series in STOCK else STOCK[-1])
-    key = cache.key_of(*packages, kernel.release, kernel.version, *arch.twins, *HARNESS_MODULES, Path(__file__),
+    wanted = packages(arch, kernel.series)
+    key = cache.key_of(*wanted, kernel.release, kernel.version, *arch.twins, *HARNESS_MODULES, Path(__file__),
                        build.compiler_version(build.compiler(arch) + "gcc"))
 
     def make(directory):
         cache.say(f"making the guest's root for {kernel.release}")
         source, root = directory / "packages", directory / "root"
-        debian.unpack(debian.download(arch.debian, packages), source)
+        debian.unpack(debian.download(arch.debian, wanted), source)
         for name in ("bin", "dev", "etc", "proc", "sys", "tmp", "root", "run", "usr/bin"):
             (root / name).mkdir(parents=True, exist_ok=True)
         shutil.copy(source / "bin/busybox", root / "bin/busybox")
         elf.copy_program(source, root, "usr/bin/perf", UNUSED_BY_PERF, build.compiler(arch) + "gcc")
-        for program in (program for programs in CLIENTS.values() for program in programs):
-            elf.copy_program(source, root, program)
         if kernel.modules:
             _copy_modules(kernel, root, HARNESS_MODULES + arch.twins)
         _cpio(root, directory / "base.cpio")
@@ -162,14 +162,15 @@ def tools():
 
 
 def python(arch):
-    """Python and rich, without what nobody imports: the kernel unpacks all of it before anything runs."""
+    """PAPI, and Python and rich without what nobody imports: the kernel unpacks all of it before anything runs."""
     packages = _python(arch)
 
     def make(directory):
         cache.say(f"making Python for {arch.name} guests")
         source, root = directory / "packages", directory / "root"
         debian.unpack(debian.download(arch.debian, packages), source)
-        elf.copy_program(source, root, PYTHON)
+        for program in PYTHON, PAPI:
+            elf.copy_program(source, root, program)
         unused = shutil.ignore_patterns(*PYTHON_UNUSED)
         for library in [*source.glob("usr/lib/python3.*"), source / "usr/lib/python3"]:
             shutil.copytree(library, root / library.relative_to(source), ignore=unused, symlinks=True, dirs_exist_ok=True)

@@ -34,7 +34,7 @@ def parser():
     found.add_argument("--log", type=Path, metavar="FILE", help="write the guest kernel's log to FILE")
     found.add_argument("--copy", action="append", default=[], metavar="FILE",
                        help="put FILE, or a directory with all that is in it, into the guest's working directory")
-    found.add_argument("--tools", action="store_true", help="Python, and the programs of tools/ in the PATH")
+    found.add_argument("--tools", action="store_true", help="Python, PAPI, and the programs of tools/ in the PATH")
     found.add_argument("--load", action="append", default=[], metavar="MODULE",
                        help="load another of our modules after the driver, such as a KUnit suite")
     found.add_argument("--udev", action="store_true",

@@ -19,10 +19,10 @@ __thread int mine = 8;
 """
 VERSIONS = "OLD { plain; table; unused; }; NEW { newer; mine; };"
 PROGRAM = """
-int plain(void), newer(void);
+int plain(void), newer(void), other(void);
 extern int table[300];
 extern __thread int mine;
-int main(void) { return plain() + newer() + table[4] + mine; }
+int main(void) { return plain() + newer() + table[4] + mine + other(); }
 """
 
 
@@ -46,6 +46,7 @@ class Stub(unittest.TestCase):
 
     def test_a_program_starts_with_a_stub_in_its_library_s_place(self):
         """Functions and variables of several versions, of the thread, and copied into the program where it is no PIE."""
+        other = self.compile("int other(void) { return 1; }", self.directory / "libother.so", "-shared", "-fPIC")
         for versions in VERSIONS, "{ global: *; };":
             script = self.directory / "versions"
             script.write_text(versions)
@@ -53,10 +54,11 @@ class Stub(unittest.TestCase):
                          "-Wl,-soname,libthing.so.1")
             for options in ["-fPIE", "-pie"], ["-fno-pic", "-no-pie"]:
                 with self.subTest(versions=versions, options=options):
-                    program = self.compile(PROGRAM, self.directory / "program", *options, self.library)
+                    program = self.compile(PROGRAM, self.directory / "program", *options, self.library, other)
                     hidden = self.library.rename(self.directory / "hidden")
-                    elf.stub(build.compiler(X86_64) + "gcc", self.library.name, program, [], self.stub)
+                    elf.stub(build.compiler(X86_64) + "gcc", self.library.name, program, [other], self.stub)
                     hidden.rename(self.library)
-                    self.assertEqual(self.run_with(program, self.library), (15, b""))
-                    self.assertEqual(self.run_with(program, self.stub), (0, b""))
-                    self.assertNotIn("unused", [name for _, _, _, name, *_ in elf._symbols(self.stub)])
+                    self.assertEqual(self.run_with(program, self.library), (16, b""))
+                    self.assertEqual(self.run_with(program, self.stub), (1, b""))
+                    # Neither what the program does not want, nor what another library has.
+                    self.assertTrue({name for _, _, _, name, *_ in elf._symbols(self.stub)}.isdisjoint({"unused", "other"}))

@@ -4,9 +4,9 @@
 # Tools that look for the in-tree driver's names: perf's own event tables and tests,
 # and PAPI, which goes through libpfm4. The in-tree driver must do as well as ours.
 #
-# all vm: --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4
-# soak vm: --kernel 6.12 --driver in-tree --model snbep,sockets=2 --cpus 4
-# soak vm: --kernel 6.1 --driver ours --model snbep,sockets=2 --cpus 4
+# all vm: --tools --kernel 6.12 --driver ours --model snbep,sockets=2 --cpus 4
+# soak vm: --tools --kernel 6.12 --driver in-tree --model snbep,sockets=2 --cpus 4
+# soak vm: --tools --kernel 6.1 --driver ours --model snbep,sockets=2 --cpus 4
 . ./intel_imc/lib.sh
 
 # perf's table for this processor, by the event's name in Intel's list.
