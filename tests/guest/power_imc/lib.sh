@@ -114,6 +114,20 @@ all_is_taken() {
 	equal "lost" $(($(trace_sum lost) - lost)) 0
 }
 
+# What the hardware wrote is what the driver took, and what perf has: exact, where records are made by traced
+# programs alone. all_is_there NUMBER OPTION...
+all_is_there() {
+	number=$1
+	shift
+	before=$(trace_made)
+	all_is_taken "$number" "$@"
+	equal "records" $(($(trace_made) - before)) "$number"
+	equal "records taken" "$taken" "$number"
+}
+
+# The records of a burst, from here on, are of the time since the last one.
+SPREAD='pmu-model set thread0 spread 1'
+
 # trace_record OPTION...: perf record of trace_imc, into DATA. Looking for BPF programs, it reads all of the kernel's
 # symbols, which is half of its time.
 trace_record() {
