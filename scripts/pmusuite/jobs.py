@@ -355,7 +355,7 @@ def mutations():
     for one in mutation.select([]):
         of = select(*one.selection())
         yield Job(f"mutations/{one.name}", ("scripts/mutate", one.name), tests=(one.name,), every_change=False,
-                  sources=(*sorted({source for job in of for source in (*SCRIPTS, *job.sources)}),
+                  sources=(*sorted({*closure("scripts/mutate", "scripts/test"), *(source for job in of for source in job.sources)}),
                            str(one.path.relative_to(TREE))))
 
 

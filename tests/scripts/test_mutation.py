@@ -80,7 +80,7 @@ class Mutations(unittest.TestCase):
         job, = jobs.select([f"mutations/{name}"])
         tests, = jobs.select(mutation.select([name])[0].selection()[0])
         self.assertEqual(job.command, ("scripts/mutate", name))
-        self.assertEqual({*tests.sources, f"tests/mutations/{name}.patch"} - {*job.sources}, set())
+        self.assertEqual({*tests.sources, "scripts/mutate", f"tests/mutations/{name}.patch"} - {*job.sources}, set())
         self.assertNotIn("drivers/cmn", job.sources)
 
     def test_they_are_run_only_if_asked_for(self):
