@@ -141,7 +141,7 @@ class Order(unittest.TestCase):
         self.assertEqual([job.name for job, in found], ["check/style", "stock", "debug", "packages", "long", "second", "unknown", "short"])
 
     def test_every_name_with_a_usual_time_is_that_of_jobs(self):
-        names = {job.name for pattern in ([], ["kernels"]) for job in jobs.select(pattern)}
+        names = {job.name for pattern in ([], ["kernels", "mutations"]) for job in jobs.select(pattern)}
         for name in jobs.SECONDS:
             self.assertTrue([one for one in names if one == name or one.startswith(f"{name}/")], name)
 
