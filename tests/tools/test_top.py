@@ -45,6 +45,36 @@ class TestIntel(unittest.TestCase):
         self.assertIsNotNone(rows.get("socket_read", socket="1").value)
         self.assertIn("there is no sum", text(view, one))
 
+    def test_what_a_socket_has(self):
+        """As pcm-memory has it: sums of reads and writes, and a mean of each other number, weighted by what it is of."""
+        view = xeon(self)
+        one = busy_xeon(view)
+        one.counts |= {"0/1/cas": Reading(1200, SECOND, SECOND // 3), "0/1/act": Reading(1200, SECOND, SECOND // 3)}
+        rows = view.rows(one)
+        self.assertAlmostEqual(rows.get("socket_page_hit", socket="0").value, (5 * 300 + 0) / (5 * 400 + 1200))
+        self.assertAlmostEqual(rows.get("socket_read_latency", socket="0").value, 96 / 1.2e9)
+        self.assertEqual(rows.get("socket_clock", socket="0").value, 1.2e9)
+        self.assertRegex(text(view, one, 120), r"socket 0 +3\.20 .* 3\.58 +3 +~46\.9 +~80 +1,200")
+        self.assertIn("sum 3.97 GB/s", text(view, one, 80))
+
+    def test_the_warning_is_of_others(self):
+        """pmu-top's own turns are always there, and would hide that somebody else takes some."""
+        view = xeon(self)
+        one = busy_xeon(view)
+        self.assertIn("~ pmu-top counts these in turn, 33% of the time each", text(view, one, 100))
+        one.counts["0/0/cas"] = one.counts["0/0/act"] = Reading(100, SECOND, SECOND // 9)
+        self.assertIn("~ counters took turns with others: these numbers are of 11% of the time", text(view, one, 100))
+        one.counts = busy_xeon(view).counts | {"0/0/rd": Reading(100, SECOND, SECOND // 3)}
+        self.assertIn("took turns with others", text(view, one, 100))
+
+    def test_narrow_windows(self):
+        """Columns go, and no heading is cut."""
+        view = xeon(self)
+        for width, wanted in (20, "sum GB/s"), (40, "read GB/s write GB/s"), (60, "read GB/s write GB/s sum GB/s peak %"):
+            lines = text(view, busy_xeon(view), width, 30).splitlines()
+            self.assertEqual(lines[4].split(), wanted.split(), lines)
+            self.assertLessEqual(max(map(len, lines)), width)
+
     def test_how_near_the_limit(self):
         """A channel moves 16 bytes a clock: 19.2 GB/s at 1.2 GHz. A full bar is that, and not what another one has."""
         view = xeon(self)
@@ -75,7 +105,7 @@ class TestIntel(unittest.TestCase):
         console.print(Group(*outputs.picture(one, rows, 180)))
         said = console.file.getvalue()
         # Each of twelve channels is written to with 0.064 GB/s.
-        self.assertRegex(said, r"read 2\.00 GB/s   write 0\.77 GB/s   most 8\.77   ▂▃▅▄█▃")
+        self.assertRegex(said, r"read 2\.00 GB/s   write 0\.77 GB/s   sum 2\.77 GB/s   most 8\.77   ▂▃▅▄█▃")
         self.assertRegex(said, r"channel 0 .* 8\.06 +▂▃▅▄█▃ *\n")
         self.assertRegex(said, r"channel 1 .* 0\.06 +██████ *\n")
         self.assertRegex(said.splitlines()[2], r"1\.00 s from 0\.0 s on, \d\d:\d\d:\d\d")
@@ -599,6 +629,9 @@ class TestCmn(unittest.TestCase):
         self.assertLess(len(re.findall(r"^pmu_top_\w+\{.*pmu=", few.text(), re.M)), 2 * 12)
         self.assertIn("arm_cmn_0 4x2 (1 of 2; m: the next)", text(view, one, height=60))
         self.assertIn("0.16", text(view, one, height=60))
+        # Each mesh has its line on the screen, too.
+        self.assertRegex(text(view, one, 100, 60), r"(?m)^ *arm_cmn_0 .*\n *arm_cmn_1 .*\n *all ")
+        self.assertRegex(text(view, frame(counts, "totals"), 100, 60), r"(?m)^ *arm_cmn_0 .*\n *arm_cmn_1 .*\n *all ")
         view.next()
         self.assertIn("arm_cmn_1 4x2 (2 of 2; m: the next)", text(view, one, height=60))
         self.assertNotIn("0.16", text(view, one, height=60))

@@ -82,9 +82,9 @@ class TestKeyboard(unittest.TestCase):
         master, inner = os.openpty()
         self.addCleanup(os.close, master)
         with open(inner) as terminal, mock.patch.object(sys, "stdin", terminal), screen.Keyboard() as keyboard:
-            os.write(master, b"p\x1b[D\x1bOC \x1b[6~xq")
-            keys = [keyboard.get(10) for _ in range(7)]
-            self.assertEqual(keys, ["p", "left", "right", "p", "page down", "x", "q"])
+            os.write(master, b"p\x1b[D\x1bOC \x1b[6~xqh\x1bOP\x1b[11~\x1b[[A\x1b")
+            keys = [keyboard.get(10) for _ in range(12)]
+            self.assertEqual(keys, ["p", "left", "right", "p", "page down", "x", "q", *["?"] * 4, "escape"])
             self.assertIsNone(keyboard.get(0))
 
 
@@ -133,6 +133,14 @@ class TestTerminal(unittest.TestCase):
         self.assertEqual(self.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag}").stdout, "0 1\n")
         self.tmux("send-keys", "seen")
         self.shows("seen")      # the terminal echoes
+
+    def test_ctrl_c_while_it_starts(self):
+        """It comes in the first import, and nobody is told where."""
+        (self.directory / "argparse.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+        for program in PROGRAM, PROGRAM.with_name("pmu-check"):
+            done = subprocess.run(["/usr/bin/python3", program], capture_output=True, text=True,
+                                  env={**os.environ, "PYTHONPATH": str(self.directory)})
+            self.assertEqual((done.returncode, done.stderr), (-signal.SIGINT, ""))
 
     def test_ctrl_c(self):
         self.start(80, 24)

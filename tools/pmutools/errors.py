@@ -68,6 +68,8 @@ def _plain(error):
 
 def _prepare():
     """Whatever ends the program, what it has begun is ended, too; and what it prints can be printed."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:      # nohup ignores one
             signal.signal(number, lambda number, _: sys.exit(128 + number))

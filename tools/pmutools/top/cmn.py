@@ -12,7 +12,7 @@ from pathlib import Path
 from .. import count, mesh as meshes, metrics
 from ..errors import ToolError
 from . import dmc620, draw, pretty
-from .rows import UNITS, Rows, ratio
+from .rows import UNITS, Row, Rows, ratio
 
 LINE = 64               # bytes of a request to memory
 FLIT = 32               # bytes of a DAT flit: as perf's metric rni_actual_read_bandwidth has it
@@ -53,6 +53,7 @@ class Mesh:
 
     def __init__(self, info):
         self.info, self.name, self.mesh = info, info["pmu"], info["mesh"]
+        self._planned = {}
         self.device, self.now = "", self.name       # bound again, a mesh has another number
         self.metrics = metrics.load(METRICS, info.get("metrics", ()))
         self.title = self.name + (f" {self.mesh['width']}x{self.mesh['height']}" if self.mesh else "")
@@ -149,6 +150,15 @@ class Mesh:
         turns = [[count.Loose(map(single, turn))]
                  for turn in pack([(key, dtc, xp) for key, (dtc, xp, *_) in wanted.items()])]
         return turns + [[group] for group in self._homes(pmu)] if self.info["homes"] else turns
+
+    def planned(self, mode):
+        """Turns of an interval; 1 if nothing takes turns."""
+        if mode not in self._planned:
+            links = [(key, dtc, xp) for key, (xp, _, dtc) in self.info["links"].items()] if mode == "links" else \
+                [(key, dtc, xp) for key, (_, _, xp, dtc) in self.info["at"].items()] if mode == self.info["event"] else []
+            self._planned[mode] = len(self.metrics) if mode == "metrics" else 1 if mode == "totals" or not self.mesh else \
+                len(pack(links)) + 2 * bool(self.info["homes"])
+        return self._planned[mode] or 1
 
     def rows(self, frame, rows):
         def rate(key):
@@ -316,6 +326,8 @@ class Mesh:
             label = f"{name} {port['type'].split('_E')[0]}" if port else name
             number = self._number(row)
             room = max(0, width - len(number) - 1)
+            if len(label) > room:       # "HN-" before a number is a minus
+                label = label.replace("-", "")
             text.append(f"\n{(label if room >= 5 else label[:2])[:room]:{room}} {number}", draw.heat(row.value, most))
         return text
 
@@ -326,7 +338,10 @@ class Mesh:
             if ways:
                 name, row = max(ways, key=lambda one: one[1].value or 0)
                 mark = DIRECTIONS[name][2] if name in DIRECTIONS else "p" if name[0] == "p" else ""
-                text.append(f"\n{mark}{self._number(row, short=True):>{width - len(mark)}}", draw.heat(row.value, most))
+                number = self._number(row, short=True)
+                if len(mark + number) > width:      # "0." would be no number
+                    number = number.split(".")[0]
+                text.append(f"\n{mark}{number:>{width - len(mark)}}", draw.heat(row.value, most))
         return text
 
     @staticmethod
@@ -435,6 +450,11 @@ class View:
     def close(self):
         pass
 
+    def planned(self, frame):
+        """All but the clock: what a mesh has to count is more than it has counters for."""
+        part = 1 / max(one.planned(frame.mode) for one in self.meshes)
+        return dict.fromkeys([name for name in self.help if name != "clock"], part) if part < 1 else {}
+
     def rows(self, frame):
         rows = Rows()
         for one in self.meshes:
@@ -452,11 +472,29 @@ class View:
         """One mesh on a screen; all where there is no end to the lines."""
         if self.controllers.info:
             height = height and height - 1
+        if height is not None and len(self.meshes) > 1 and frame.mode == "totals":
+            yield self._all(rows)
         for one in self.meshes if height is None else [self.meshes[self.shown]]:
             if height is None and len(self.meshes) > 1:
                 yield pretty.Text(one.title, "bold")
             if height is None:
                 yield from one.head(frame, rows, width)
             yield from one.draw(frame, rows, width, height)
+        if height is not None and len(self.meshes) > 1 and frame.mode not in ("totals", "metrics"):
+            yield self._all(rows)
         if self.controllers.info:
             yield self.controllers.draw(rows, width)
+
+    _COLUMNS = (("memory", "GB/s", 2), ("slc_miss_rate", "miss %", 1), ("slc_access", "SLC M/s", 2), ("memory_retry_rate", "back %", 1), ("clock", "MHz", 0))
+
+    def _all(self, rows):
+        """A line for each mesh, and one for all of them."""
+        table = pretty.Table("mesh", box=None, header_style="bold")
+        for _, heading, _ in self._COLUMNS:
+            table.add_column(heading, justify="right", no_wrap=True)
+        for one in self.meshes:
+            table.add_row(one.name, *(rows.get(name, pmu=one.name).text(digits) for name, _, digits in self._COLUMNS))
+        parts = [rows.get("memory", pmu=one.name) for one in self.meshes]
+        if None not in [part.value for part in parts]:
+            table.add_row("all", Row("memory", (), sum(part.value for part in parts), "B/s", min(part.share for part in parts)).text(2), style="bold")
+        return table

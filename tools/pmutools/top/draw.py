@@ -29,6 +29,7 @@ def heat(value, most):
     return HEAT[min(len(HEAT) - 1, 1 + int(value / most * (len(HEAT) - 1.001)))]
 
 
+SHORT = 0.8             # of a turn: below, others had a part of it
 NEAR = 0.8              # of what can be at most: from here on it is marked
 
 
@@ -118,11 +119,15 @@ def head(view, frame, replayed, paused, mode_of, width):
     return text.append(when).append(modes)
 
 
-def turns(rows):
-    """What to say of counters that took turns; None if none did."""
-    shares = [row.share for row in rows.all if row.value is not None and not row.whole]
-    if not shares:
+def turns(rows, planned):
+    """What to say of numbers that are of a part of the time; None if none is. @planned: {name of a row: the part that its turn is}"""
+    partly = [row for row in rows.all if row.value is not None and not row.whole]
+    # pmu-top's own turns are never quite as long as they should be.
+    others = [row for row in partly if row.share < SHORT * planned.get(row.name, 1 / SHORT)]
+    if not partly:
         return None
-    least, most = f"{min(shares):.0%}", f"{max(shares):.0%}"
-    return pretty.Text(f"~ counters took turns: these numbers are of {least if least == most else f'{least} to {most}'} "
-                "of the time, and are in no sum", "yellow")
+    least, most = (f"{limit(row.share for row in others or partly):.0%}" for limit in (min, max))
+    said = f"{least if least == most else f'{least} to {most}'} of the time"
+    if others:
+        return pretty.Text(f"~ counters took turns with others: these numbers are of {said}, and are in no sum", "yellow")
+    return pretty.Text(f"~ pmu-top counts these in turn, {said} each", "dim", no_wrap=True, overflow="ellipsis")

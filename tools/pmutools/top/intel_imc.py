@@ -10,13 +10,14 @@ import errno
 from .. import count
 from ..errors import ToolError
 from . import draw, free, icelake, places, pretty, programs, rapids, resctrl
-from .rows import Rows, ratio
+from .rows import Row, Rows, ratio
 
 WIDTH = 16              # bytes that a channel moves in a clock at most: 8 with each of its edges
 LINE = 64               # bytes that a CAS command moves: Intel's uncore guides, CAS_COUNT
 CLOCK = "event=0xff"    # the fixed counter: DCLK, or a part of it
 # What counts lines; where it is several events, their sum does.
 LINES = {"rd": ["cas_count_read"], "wr": ["cas_count_write"]}
+NAME, NUMBER = 13, 12   # columns of a table for what a line is of, and for a bandwidth
 HALF = 80               # columns that a table needs beside another
 
 # Of model numbers (family 6): the umask of all activations, and whether RPQ_OCCUPANCY is there. Haswell and
@@ -185,19 +186,34 @@ class View:
             for channel in self.channels(socket):
                 node = {word: number for word, number in self.place(socket, channel).items() if word == "node"}
                 self._channel(rows, frame, {"socket": socket, "channel": channel, "pmu": f"uncore_imc_{channel}", **node})
-            self._sum(rows, "socket", self.channels(socket), socket=socket)
+            self._sum(rows, frame, "socket", self.channels(socket), socket=socket)
             for word, labels, channels in self.groups_of(socket):
-                self._sum(rows, word, channels, socket=socket, **labels)
+                self._sum(rows, frame, word, channels, socket=socket, **labels)
         for name, unit in (("read", "B/s"), ("write", "B/s"), ("read_bytes", "B"), ("write_bytes", "B")):
             rows.total(f"total_{name}", [rows.get(f"socket_{name}", socket=socket) for socket in self.sockets()], unit)
         free.rows(self.info.get("free", ()), frame, rows)
         resctrl.rows(frame, rows)
         return rows
 
-    @staticmethod
-    def _sum(rows, word, channels, socket, **labels):
+    _MEANS = (("page_hit", "cas"), ("read_latency", "inserts"), ("clock", None), ("power_down", "clk"), ("self_refresh", "clk"))
+
+    def planned(self, frame):
+        """The pairs take turns in the mode "all"."""
+        pairs = len(self.info["pairs"])
+        return {f"{word}{name}": 1 / pairs for word in ("", "socket_", "node_", "controller_") for name, _ in self._MEANS
+                if name != "clock"} if frame.mode == "all" and pairs > 1 else {}
+
+    def _sum(self, rows, frame, word, channels, socket, **labels):
         """Of a socket or a part of it. A channel without a number is in no sum."""
         labels = {"socket": socket, **labels}
+        for name, weight in self._MEANS:
+            parts = [rows.get(name, socket=socket, channel=channel) for channel in channels]
+            # A channel weighs as much as what its number is of: commands, reads, clocks. All of a pair have one turn.
+            weights = [frame.rate(f"{socket}/{channel}/{weight}")[0] or 0 if weight else 1 for channel in channels]
+            if any(part.unit for part in parts):
+                known = [(part.value, one) for part, one in zip(parts, weights) if part.value is not None]
+                rows.add(f"{word}_{name}", ratio(sum(value * one for value, one in known), sum(one for _, one in known)),
+                         next(part.unit for part in parts if part.unit), min(part.share for part in parts if part.unit), True, **labels)
         channels = [{"socket": socket, "channel": channel} for channel in channels]
         for name, unit in (("read", "B/s"), ("write", "B/s"), ("read_bytes", "B"), ("write_bytes", "B")):
             rows.total(f"{word}_{name}", [rows.get(name, **one) for one in channels], unit, **labels)
@@ -243,8 +259,8 @@ class View:
                 value, share = rate(what)
                 rows.add(name, None if value is None else ratio(value, clock), "ratio", share, **labels)
 
-    # Columns behind the bandwidth: row, heading, the same where there is little room, digits.
-    _COLUMNS = (("of_peak", "of peak %", "peak %", 0), ("page_hit", "page hit %", "hit %", 1),
+    # Columns behind the bandwidth: row, heading, the same where there is little room, digits. The last ones go first.
+    _COLUMNS = (("sum", "sum GB/s", "sum GB/s", 2), ("of_peak", "of peak %", "peak %", 0), ("page_hit", "page hit %", "hit %", 1),
                 ("read_latency", "read queue ns", "queue ns", 0),
                 ("clock", "clock MHz", "MHz", 0), ("power_down", "power-down %", "down %", 1),
                 ("self_refresh", "self-refresh %", "refr. %", 1))
@@ -283,10 +299,12 @@ class View:
     @staticmethod
     def _totals(rows, width):
         total = [rows.get(f"total_{name}") for name in ("read", "write")]
-        text = pretty.Text(f"read {total[0].text(2)} GB/s   write {total[1].text(2)} GB/s"
-                    + ("" if all(row.whole for row in total) else
-                       "   (some counters took turns or are missing: there is no sum)"), "bold", no_wrap=True)
-        if rows.history and all(row.whole for row in total):
+        whole = all(row.whole for row in total)
+        both = f"{sum(row.value for row in total) / 1e9:,.2f} GB/s" if whole else ""
+        text = pretty.Text((f"read {total[0].text(2)} GB/s   write {total[1].text(2)} GB/s" + (f"   sum {both}" if whole else "") if width >= 60 else
+                            f"{both or 'no sum'}: read {total[0].text(2)} write {total[1].text(2)}")
+                           + ("" if whole else "   (some counters took turns or are missing: there is no sum)"), "bold", no_wrap=True)
+        if rows.history and whole:
             said = f"   most {rows.history.said(total[0])}   "
             text.append(said + rows.history.text(total[0], max(0, min(60, width - len(text) - len(said)))), "dim")
         return text
@@ -295,17 +313,23 @@ class View:
         return sum(1 + len(self.channels(socket)) + (len(self.groups_of(socket)) if fine else 0) for socket in sockets)
 
     def _table(self, rows, sockets, width, brief, fine):
-        columns = [(name, long if width >= 140 else short, digits) for name, long, short, digits in self._COLUMNS
-                   if any(row.name == name for row in rows.all)]
-        if width < 88:          # what is seldom looked at gives its room to the rest
-            columns = [column for column in columns if column[0] != "self_refresh"]
+        columns, room = [], width - NAME - 2 * NUMBER
+        for name, long, short, digits in self._COLUMNS:
+            heading = long if width >= 140 else short
+            if name == "sum" or any(row.name == name for row in rows.all):
+                room -= len(heading) + 2
+                if room < 0:
+                    break
+                columns.append((name, heading, digits))
+        # Where there is no room for two numbers it is their sum.
+        numbers = ("read GB/s", "write GB/s") if width >= NAME + 2 * NUMBER else ("sum GB/s",)
         history = rows.history if width >= draw.WIDE else None
         # The columns of numbers take what they take; bars have the rest.
-        taken = 13 + 2 * 12 + sum(max(len(heading), 6) + 2 for _, heading, _ in columns) + (draw.HISTORY + 12 if history else 0)
+        taken = NAME + 2 * NUMBER + sum(max(len(heading), 6) + 2 for _, heading, _ in columns) + (draw.HISTORY + 12 if history else 0)
         bars = max(0, min(40, (width - taken) // 2 - 2))
         table = pretty.Table(box=None, padding=(0, 1), header_style="bold", collapse_padding=True)
-        table.add_column("", min_width=11, no_wrap=True)
-        for heading in ("read GB/s", "write GB/s"):
+        table.add_column("", min_width=NAME - 2 if numbers[1:] else 8, no_wrap=True)
+        for heading in numbers:
             table.add_column(heading, justify="right", no_wrap=True)
             if bars >= 4:
                 table.add_column("", width=bars, no_wrap=True)
@@ -316,14 +340,17 @@ class View:
             table.add_column("", width=draw.HISTORY, no_wrap=True)
 
         def line(name, pair, get, style=""):
-            cells, use = [pretty.Text(name, style)], get("of_peak").value
+            cells, use = [pretty.Text(name if numbers[1:] else name.replace("channel", "ch").replace("controller", "mc"), style)], get("of_peak").value
+            both = Row("sum", (), None if None in (pair[0].value, pair[1].value) else pair[0].value + pair[1].value, "B/s",
+                       min(row.share for row in pair))
+            pair = pair if numbers[1:] else [both]
             # A full bar is what the clock lets through.
             most = sum(row.value or 0 for row in pair) / use if use else 0
             for row, colour in zip(pair, ("green", "magenta")):
                 cells.append(pretty.Text(row.text(2), style))
                 if bars >= 4:
                     cells.append(draw.bar(row.value, most, bars, "red" if use and use >= draw.NEAR else colour))
-            cells += [draw.near(get(column)) if column == "of_peak" else pretty.Text(get(column).text(digits) if get(column).unit else "")
+            cells += [draw.near(get(column)) if column == "of_peak" else pretty.Text(both.text(2), style) if column == "sum" else pretty.Text(get(column).text(digits) if get(column).unit else "")
                       for column, _, digits in columns]
             if history:
                 cells += draw.before(history, pair[0])

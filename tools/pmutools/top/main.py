@@ -61,7 +61,8 @@ def parser():
     found.add_argument("--openmetrics", metavar="FILE", help="the same in the format of OpenMetrics")
     found.add_argument("--pcp-config", action="store_true", help="write what PCP's pmdaperfevent is to count on this machine, "
                                                                  "its perfevent.conf, and count nothing")
-    found.add_argument("--record", metavar="FILE", help="keep what is seen in FILE, behind what it has already")
+    found.add_argument("--record", metavar="FILE", help="keep what is seen in FILE, behind what it has already; in the modes "
+                                                        "programs and functions with the names of what ran")
     found.add_argument("--replay", metavar="FILE", help="show what --record has kept, instead of this machine")
     found.add_argument("--width", type=int, metavar="N", help="columns of text and pictures where there is no terminal")
     found.add_argument("--no-color", action="store_true", help="no colours; NO_COLOR in the environment does the same")
@@ -126,7 +127,7 @@ class Outputs:
         """[head, what the view draws ..., foot]"""
         from . import screen
         notes = [pretty.Text(note, "red") for note in frame.notes]
-        if turns := draw.turns(rows):
+        if turns := draw.turns(rows, self.view.planned(frame)):
             notes.append(turns)
         if height:
             notes.append(pretty.Text(screen.LINE, "dim", no_wrap=True, overflow="ellipsis"))

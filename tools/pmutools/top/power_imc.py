@@ -109,6 +109,10 @@ class View:
     def extra(self, mode):
         return {"functions": self.tracer.functions()} if self.tracer else {}
 
+    @staticmethod
+    def planned(frame):
+        return {}
+
     def rows(self, frame):
         rows, parts = Rows(), collections.defaultdict(list)
         for key, pmu, _, _, what, size in self.info["nests"]:

@@ -43,8 +43,8 @@ class Rows:
         self.all, self._index = [], {}
         self.history = None         # a draw.History, where there is one
 
-    def add(self, name, value, unit, share=1.0, **labels):
-        return self._add(Row(name, tuple((label, str(text)) for label, text in labels.items()), value, unit, share or 0.0))
+    def add(self, name, value, unit, share=1.0, total=False, **labels):
+        return self._add(Row(name, tuple((label, str(text)) for label, text in labels.items()), value, unit, share or 0.0, total))
 
     def _add(self, row):
         self.all.append(row)

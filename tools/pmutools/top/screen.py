@@ -17,15 +17,16 @@ from rich.text import Text
 from ..errors import ToolError
 
 KEYS = {b"\x1b[A": "up", b"\x1bOA": "up", b"\x1b[B": "down", b"\x1bOB": "down", b"\x1b[C": "right", b"\x1bOC": "right",
-        b"\x1b[D": "left", b"\x1bOD": "left", b"\x1b[5~": "page up", b"\x1b[6~": "page down", b" ": "p", b"\x03": "q"}
-A_KEY = re.compile(rb"\x1b[\[O][?0-9;]*[A-Za-z~]|\x1b.|.", re.DOTALL)
+        b"\x1b[D": "left", b"\x1bOD": "left", b"\x1b[5~": "page up", b"\x1b[6~": "page down", b" ": "p", b"\x03": "q",
+        **dict.fromkeys((b"h", b"\x1bOP", b"\x1b[11~", b"\x1b[[A"), "?"), b"\x1b": "escape"}     # F1, by terminal
+A_KEY = re.compile(rb"\x1b\[\[.|\x1b[\[O][?0-9;]*[A-Za-z~]|\x1b.|.", re.DOTALL)
 HELP = """
 q            quit
 p, space     pause: the screen stays, counting goes on; again: go on
 left, right  what the counters look at, where they cannot look at all at once
 m            the next mesh, where there are several
 up, down     scroll, where the window is too low; also Page Up, Page Down
-?            this text; again: back
+?, h, F1     this text; again, or Esc: back
 
 ~ before a number: its counters took turns with others, and it is of that part
   of the interval alone. Such numbers are in no sum.
@@ -145,8 +146,8 @@ class Screen:
             self.paused = not self.paused
         elif key == "m" and hasattr(self.view, "next"):
             self.view.next()
-        elif key == "?":
-            self.help = not self.help
+        elif key in ("?", "escape"):
+            self.help = key == "?" and not self.help
         elif key in ("up", "down", "page up", "page down"):
             self.offset += {"up": -1, "down": 1, "page up": -page, "page down": page}[key]
         elif key in ("left", "right") and not self.source.replayed:
