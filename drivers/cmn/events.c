@@ -104,17 +104,15 @@ static const char * const cmn_xp_whats[] = {
 /* perf_event_open() only returns a number, so the log gets a sentence. */
 void cmn_refuse(const struct cmn *cmn, const char *fmt, ...)
 {
-	/* Enough for a user who tries out a list of events, too few to fill a disk. */
-	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 200);
 	struct va_format vaf;
 	va_list args;
 
-	if (!pmu_may_log() || !__ratelimit(&limit))
+	if (!pmu_may_log())
 		return;
 	va_start(args, fmt);
 	vaf.fmt = fmt;
 	vaf.va = &args;
-	dev_notice(cmn->dev, "%s: event refused: %pV\n", cmn->name, &vaf);
+	dev_notice_ratelimited(cmn->dev, "%s: event refused: %pV\n", cmn->name, &vaf);
 	va_end(args);
 }
 

@@ -54,12 +54,16 @@ static void pmu_event_destroy(struct perf_event *event)
 	pmu_event_release(ev);
 }
 
-static int pmu_refuse(const struct pmu_dev *pd, const char *why)
+static __printf(2, 3) int pmu_refuse(const struct pmu_dev *pd, const char *fmt, ...)
 {
-	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 200);
+	struct va_format vaf = { .fmt = fmt };
+	va_list args;
 
-	if (pmu_may_log() && __ratelimit(&limit))
-		pr_notice("%s: event refused: %s\n", pd->name, why);
+	va_start(args, fmt);
+	vaf.va = &args;
+	if (pmu_may_log())
+		pr_notice_ratelimited("%s: event refused: %pV\n", pd->name, &vaf);
+	va_end(args);
 	return -EINVAL;
 }
 

@@ -45,4 +45,8 @@ test_what_a_user_could_not_count() {
 	contains "log" "$(log_since_mark)" 'event has counted nothing: '
 }
 
+test_log_has_a_limit() {
+	log_has_a_limit
+}
+
 run_tests

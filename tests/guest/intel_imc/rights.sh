@@ -29,4 +29,8 @@ test_cap_perfmon_is_enough() {
 	perfmon_is_enough
 }
 
+test_log_has_a_limit() {
+	log_has_a_limit
+}
+
 run_tests

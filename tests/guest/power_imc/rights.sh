@@ -94,4 +94,8 @@ test_a_user_forks_while_profiled() {
 	done
 }
 
+test_log_has_a_limit() {
+	for_each log_has_a_limit
+}
+
 run_tests
