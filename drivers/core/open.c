@@ -189,15 +189,41 @@ static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event 
 	return ev;
 }
 
+/* perf would refuse the event, too, but only after event_init, and without a word. */
+static int pmu_event_check_leader_cpu(const struct pmu_event *ev)
+{
+	const struct perf_event *leader = ev->event->group_leader;
+	int cpu = READ_ONCE(ev->box->cpu);
+
+	if (leader == ev->event || leader->cpu == cpu || pmu_event_is_task(leader))
+		return 0;
+	/* The leader may be about to follow the box. */
+	if (cpu < 0 || READ_ONCE(ev->box->migrating))
+		return 0;
+	return pmu_refuse(ev->pd,
+			  "its group is led by an event on CPU %d, and it counts on CPU %d: open the group there (perf's -C %d)",
+			  leader->cpu, cpu, cpu);
+}
+
+/* perf adds up what it opens on several CPUs, and each of these events counts all of the box. */
+static void pmu_event_tell_cpu(const struct pmu_event *ev, int asked)
+{
+	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 1);
+
+	if (asked != ev->event->cpu && pmu_may_log() && __ratelimit(&limit))
+		pr_notice("%s: an event for CPU %d counts the same as one for CPU %d, so their sum counts it twice: use perf's -a instead of -C\n",
+			  ev->pd->name, asked, ev->event->cpu);
+}
+
 /* The driver has accepted the event. Does its group fit, and can its box be engaged? */
 static int pmu_event_finish_init(struct pmu_event *ev)
 {
 	struct perf_event *event = ev->event;
-	int err;
+	int err, asked = event->cpu;
 
 	ev->poll_ns = pmu_poll_period_ns(ev->pd->desc->width, ev->max_rate);
 	if (ev->box) {
-		err = pmu_group_check(ev->box, event);
+		err = pmu_event_check_leader_cpu(ev) ?: pmu_group_check(ev->box, event);
 		if (err)
 			return err;
 	}
@@ -206,8 +232,10 @@ static int pmu_event_finish_init(struct pmu_event *ev)
 		return err;
 	/* The box may have moved while the event waited for it to be engaged. */
 	event->cpu = READ_ONCE(ev->box->cpu);
-	if (event->cpu >= 0)
+	if (event->cpu >= 0) {
+		pmu_event_tell_cpu(ev, asked);
 		return 0;
+	}
 	pmu_unuse(ev->pd, ev->box);
 	return -ENODEV;
 }

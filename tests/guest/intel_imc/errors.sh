@@ -33,6 +33,35 @@ test_reserved_bits() {
 	equal "fixed counter with a umask" "$(pmu-event uncore_imc_0:0x1ff)" EINVAL
 }
 
+# perf opens an event on each CPU of a list and adds up what they count: 1 MiB is 2 then, and the log says why, once.
+test_several_cpus_of_a_socket() {
+	mib() {
+		perf stat -x, -e uncore_imc_0/cas_count_read/ "$@" -- pmu-model add imc0 cas_rd 16384 2>&1
+	}
+	log_mark
+	contains "on all CPUs" "$(mib -a)" '^1.00,MiB'
+	equal "log" "$(log_since_mark | grep uncore_imc_0 || :)" ""
+	contains "on each CPU" "$(mib -C 0-3)" '^2.00,MiB'
+	contains "log" "$(log_since_mark)" 'uncore_imc_0: an event for CPU 1 counts the same as one for CPU 0, so .* twice'
+	within "lines" "$(log_since_mark | grep -c 'an event for CPU .* counts the same')" 1 2
+}
+
+# A profile with the counts of a channel in each sample. Of a leader on another CPU the log names the right one.
+test_counts_along_a_profile() {
+	along() {
+		perf record -q --no-bpf-event -o /tmp/perf.data -F 20 -e '{cpu-clock,uncore_imc_0/cas_count_read/}:S' "$@" -- \
+			sh -c 'pmu-model add imc0 cas_rd 16384; pmu-spin 1; pmu-model add imc0 cas_rd 70; pmu-spin 1' > /tmp/said 2>&1
+	}
+	along -C 0
+	perf script -i /tmp/perf.data -F event,period 2> /dev/null > /tmp/lines
+	within "samples" "$(grep -c 'cpu-clock' /tmp/lines)" 5 60
+	equal "reads" "$(awk '/uncore_imc_0/ { n += $1 } END { print n }' /tmp/lines)" 16454
+	log_mark
+	fails along -a
+	contains "log" "$(log_since_mark)" \
+		'uncore_imc_0: event refused: its group is led by an event on CPU 1, and it counts on CPU 0: .* -C 0'
+}
+
 test_group_too_large() {
 	equal "five general" "$(pmu-event --group uncore_imc_0:0x304 uncore_imc_0:0xc04 \
 		uncore_imc_0:0x101 uncore_imc_0:0x10 uncore_imc_0:0x11)" EINVAL
