@@ -44,7 +44,7 @@ class Choice:
                 lost.append(str(error))
             else:
                 if lost:
-                    cache.say(f"{self.name}: {_title(found)}, since {lost[0]}")
+                    cache.say(f"{self.name}: {_title(candidate)}, since {lost[0]}")
                 return found
         raise Lost(f"{self.name}: {'; '.join(lost) or 'the archive has none'}")
 
@@ -53,19 +53,19 @@ class Choice:
         lost = set()
         while True:
             parts = self.packages(candidate, sorted(lost))
+            if again := lost.intersection(package for _, packages in parts.values() for package in packages):
+                raise Lost(f"the archive has no {', '.join(sorted(again))}")
             missing = [package for arch, packages in parts.values() for package in debian.fetch(arch, packages)]
             if not missing:
                 return parts
-            if lost.issuperset(missing):
-                raise Lost(f"the archive has no {', '.join(missing)}")
             lost.update(missing)
 
 
-def _title(found):
-    """A word or two for what was chosen."""
-    candidate, parts = found
-    first = next(packages[0] for _, packages in parts.values())
-    return candidate["version"] if isinstance(candidate, dict) else first.replace("=", " ")
+def _title(candidate):
+    """The words for one; of programs the package of which there are several versions comes first."""
+    if isinstance(candidate, dict):
+        return candidate["version"]
+    return candidate if isinstance(candidate, str) else candidate[0] if "=" in candidate[0] else " ".join(candidate)
 
 
 @functools.cache
@@ -89,14 +89,16 @@ def _get(choice):
 
 def in_turn(suites, candidates):
     """The @candidates, a function of a suite, of each; one that the mirror has not has none."""
-    lost = None
+    lost = []
     for suite in suites:
+        if lost:
+            cache.say(lost[-1])
         try:
             yield from candidates(suite)
         except Lost as error:
-            cache.say(lost := str(error))
+            lost.append(str(error))
     if lost:
-        raise Lost(lost)
+        raise Lost("; ".join(lost))
 
 
 def of_programs(name, arch, candidates, *asked, unused=""):

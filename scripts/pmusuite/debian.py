@@ -83,8 +83,12 @@ def order(version):
     """What sorts as Debian's versions do."""
     def parts(text):
         # A tilde comes before the end, and that before letters, and these before all else.
-        return [([-1 if char == "~" else ord(char) + 256 * (not char.isalpha()) for char in word] + [0], int(number or 0))
-                for word, number in re.findall(r"(\D*)(\d*)", text)]
+        found = [([-1 if char == "~" else ord(char) + 256 * (not char.isalpha()) for char in word] + [0], int(number or 0))
+                 for word, number in re.findall(r"(\D*)(\d*)", text)]
+        end = ([0], 0)      # as a zero is
+        while found[-1:] == [end]:
+            found.pop()
+        return [*found, end]
 
     epoch, _, rest = version.rpartition(":")
     upstream, _, revision = rest.rpartition("-") if "-" in rest else (rest, "", "")
@@ -174,7 +178,8 @@ def fetch(arch, packages):
 
 def _reason(said):
     """What apt gives as its first reason to fail."""
-    return next(iter(re.findall(r"^E: (.*)|^ (\S+ : Depends: .*)", said, re.M)), ("it says nothing",))[0] or "it says nothing"
+    found = re.search(r"^ +(\S+ : Depends: .*)", said, re.M) or re.search(r"^E: (.*)", said, re.M)
+    return found[1] if found else "apt does not say why"
 
 
 def download(arch, packages):
@@ -205,7 +210,7 @@ def closure(arch, packages, lost=(), unused=None):
                                       f"Version: {version}\nMaintainer: nobody\nDescription: none\n\n"
                                       for name, version in (package.split("=") for package in installed)))
             done = subprocess.run([APT, arch, "get", "install", "-o", f"Dir::Etc::Preferences={preferences}",
-                                   "-o", f"Dir::State::Status={status}", "--print-uris", "-y", "-qq", "--no-install-recommends",
+                                   "-o", f"Dir::State::Status={status}", "--print-uris", "-y", "-q", "--no-install-recommends",
                                    *wanted], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             if done.returncode:
                 raise Lost(f"the archive has not all that {' '.join(packages)} depends on: {_reason(done.stdout)}")
