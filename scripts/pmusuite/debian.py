@@ -232,7 +232,8 @@ def source_tarball(arch, package, upstream):
     """The orig tarball of a source package; the tarball alone, since mirrors drop .dsc files early."""
     def build(directory):
         update(arch)
-        uri, digest = run([APT, arch, "orig", package, upstream], f"looking for the source of {package} {upstream}").split()
+        with cache.lock("apt-lists"):
+            uri, digest = run([APT, arch, "orig", package, upstream], f"looking for the source of {package} {upstream}").split()
         cache.say(f"downloading {Path(uri).name}")
         run(["/usr/lib/apt/apt-helper", "download-file", uri, directory / Path(uri).name, f"SHA256:{digest}"],
             f"downloading {uri}")

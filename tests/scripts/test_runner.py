@@ -566,6 +566,14 @@ IRR (none)
             for told in (f"{other}a second later:\n{self.LOST}", f"{self.LOST}a second later:\n{other}"):
                 self.assertFalse(self.lost(told), now)
 
+    def test_what_the_archive_lacks_is_skipped(self):
+        for error, status in (cache.Lost("no kernel"), ktap.SKIPPED), (cache.Error("no network"), ktap.FAILED):
+            group = [jobs.Job(f"job {number}", (), guest.Guest(arch=arch.get("x86_64"))) for number in range(2)]
+            with tempfile.TemporaryDirectory() as directory, unittest.mock.patch.object(guest, "run_in_turn", side_effect=error):
+                done = script("test").run_guests(group, Path(directory), unittest.mock.Mock())
+            self.assertEqual([(one.job, one.results[0].status, one.results[0].notes) for one in done],
+                             [(job, status, [str(error)]) for job in group])
+
     def test_whoever_lost_one_gets_another_guest_once(self):
         """The others need none; and their results are those of the guest that they were in."""
         lost = guest.Outcome(guest.TIMEOUT, f"{stuck.MARK}{self.LOST_TWICE}")
