@@ -4,19 +4,24 @@
 # Compiles a snippet per kernel feature with the flags that kbuild gives, and writes
 # the outcome as macros. Run by Kbuild:
 #
-#   conftest.sh HEADER COMPILER FLAGS...
+#   conftest.sh HEADER NM SYMVERS COMPILER FLAGS...
+#
+# Headers also have what modules may not use. So where the kernel's build directory has the list of what it exports
+# (SYMVERS), each symbol of a snippet has to be in there. NM may have options.
 #
 # A snippet tests for what a driver wants to use, in the newest kernel's form. Where a feature is
 # missing, the compiler has to say so of the snippet's own lines: any other failure, as of a header or
 # of the compiler, is no answer and ends the build.
 set -eu
 
-header=$1
-shift
+header=$1 nm=$2 symvers=$3
+shift 3
 work=$(mktemp -d "${TMPDIR:-/tmp}/pmu-conftest.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 macros=
 count=0
+# That of modules which are built without the kernel has theirs alone.
+if grep -q '	perf_pmu_register	' "$symvers" 2> /dev/null; then cut -f 2 "$symvers" > "$work/exported"; fi
 
 compile() { # MACRO DESCRIPTION COMPILER FLAGS...: the snippet is on standard input
 	macro=$1 what=$2
@@ -33,11 +38,24 @@ answer() { # COMPILER FLAGS...
 	# A warning is none of the snippet's business, but where it says that the feature is another one. In colour, as by
 	# KCFLAGS, an error would not be found.
 	if LC_ALL=C "$@" -fdiagnostics-color=never -Wno-error -Werror=implicit-function-declaration -Werror=incompatible-pointer-types \
-	   -Werror=int-conversion -fsyntax-only "$work/$macro.c" > "$work/$macro.log" 2>&1; then
+	   -Werror=int-conversion -c -o "$work/$macro.o" "$work/$macro.c" > "$work/$macro.log" 2>&1; then
+		withheld=$(withheld "$work/$macro.o")
+		if [ -n "$withheld" ]; then
+			printf '/* %s: no, not exported: %s: %s */\n' "$macro" "$withheld" "$what"
+			return
+		fi
 		printf '#define %s 1\t/* %s */\n' "$macro" "$what"
 	elif grep -q "/$macro\.c:[0-9:]* \(fatal \)\{0,1\}error:" "$work/$macro.log"; then
 		printf '/* %s: no: %s */\n' "$macro" "$what"
 	fi
+}
+
+# The symbols of an object that the kernel has for itself. Those of the compiler for POWER are linked to each module, as
+# modpost knows.
+withheld() { # OBJECT
+	[ -e "$work/exported" ] || return 0
+	$nm -gP "$1" 2> /dev/null | sed -n 's/^\([^ ]*\) [UT] .*/\1/p' | grep -vxF -f "$work/exported" |
+		grep -vxE 'conftest|\.TOC\.|_(save|rest)[a-z0-9]*_.*' || :
 }
 
 # The harness itself: where this fails the flags are wrong, not the kernel.
@@ -58,7 +76,7 @@ compile HAVE_IRQ_SET_AFFINITY "irq_set_affinity_and_hint(), 5.17" "$@" <<-EOT
 	#include <linux/interrupt.h>
 	int conftest(unsigned int irq, const struct cpumask *m);
 	int conftest(unsigned int irq, const struct cpumask *m)
-	{ return irq_set_affinity_and_hint(irq, m); }
+	{ return irq_set_affinity_and_hint(irq, m) ?: irq_set_affinity(irq, m); }
 EOT
 
 compile HAVE_PMU_PARENT "pmu.parent, 6.7" "$@" <<-EOT

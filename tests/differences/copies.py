@@ -55,6 +55,13 @@ class Copy:
         """Take @word from the file @name, with whatever of that file refers to it."""
         self.substitute(name, rf"\b{word}\b", f"{word}_of_another_kernel")
 
+    def exports(self, word):
+        """Have the kernel export @word."""
+        file = self.kdir / "Module.symvers"
+        text = file.read_text()
+        file.unlink()
+        file.write_text(f"{text}0x00000000\t{word}\tvmlinux\tEXPORT_SYMBOL_GPL\t\n")
+
     def append(self, name, text):
         """Put @text into the header @name, behind all that it has itself."""
         self.substitute(name, r"(#endif[^\n]*\n*)\Z", lambda found: f"{text}\n{found[1]}")
@@ -102,7 +109,7 @@ class Build:
     def ask(self, copy, features, compiler=None):
         """The features that @copy has, of these; those of the others as before. Returns what went wrong, or None."""
         header = copy.top / ANSWERS
-        shell, script, _, *flags = self._command(ANSWERS, copy)
+        shell, script, _, nm, symvers, *flags = self._command(ANSWERS, copy)
         answer = copy.top / "compiler"
         # What is behind conftest.sh's own flags is the snippet, named by its macro.
         answer.write_text(f"""#!/bin/sh
@@ -113,7 +120,7 @@ class Build:
             echo "$file:1:1: error: as before"
             exit 1
         """)
-        done = self._run([shell, script, header, *(compiler or ["sh", answer]), *flags], copy)
+        done = self._run([shell, script, header, nm, symvers, *(compiler or ["sh", answer]), *flags], copy)
         return done.stdout if done.returncode else None
 
     def has(self, copy, feature):

@@ -46,6 +46,10 @@ def substituted(file, *pairs):
     return lambda copy: [copy.substitute(file, pattern, text) for pattern, text in pairs]
 
 
+def exports(word):
+    return lambda copy: copy.exports(word)
+
+
 def sched_switch(*types):
     """The tracepoint with these arguments."""
     names = [f"a{number}" for number in range(len(types))]
@@ -113,8 +117,10 @@ DIFFERENCES = (
          "irq_set_affinity"),
     flip("HAVE_PMU_PARENT", False, "arm64", substituted(PERF, (r"(struct device\s+\*)parent;", r"\1parent_of_another_kernel;")),
          "pmu_set_parent"),
-    flip("HAVE_PERF_ALLOW_CPU", True, "ppc64le", substituted(
-        PERF, (r"static inline int perf_allow_cpu\([^)]*\)\n\{[^}]*\n\}", "int perf_allow_cpu(void);")), "pmu_allow_cpu"),
+    *(Difference(f"perf_allow_cpu(), {'' if exported else 'not '}exported", "ppc64le", both(substituted(
+        PERF, (r"static inline int perf_allow_cpu\([^)]*\)\n\{[^}]*\n\}", "int perf_allow_cpu(void);")),
+        *([exports("perf_allow_cpu")] if exported else [])), ("pmu_allow_cpu",), {"HAVE_PERF_ALLOW_CPU": exported})
+      for exported in (True, False)),
     Difference("another perf_allow_cpu()", "ppc64le", substituted(
         PERF, (r"static inline int perf_allow_cpu\([^)]*\)\n\{[^}]*\n\}", "int perf_allow_cpu(struct perf_event_attr *attr);")),
         ("pmu_allow_cpu",), {"HAVE_PERF_ALLOW_CPU": False}),
@@ -139,7 +145,7 @@ DIFFERENCES = (
     flip("HAVE_HK_TYPE", False, "x86_64", substituted(ISOLATION, (r"\bHK_TYPE_", "HK_FLAG_")), "HK_TYPE_"),
     flip("HAVE_CPU_IS_ISOLATED", False, "x86_64", renamed(ISOLATION, "cpu_is_isolated"), "cpu_is_isolated"),
     *(flip("HAVE_SYSTEM_DFL_WQ", has, "ppc64le", edit, "system_dfl_wq") for has, edit in (
-        (True, appended("include/linux/workqueue.h", "extern struct workqueue_struct *system_dfl_wq;")),
+        (True, both(appended("include/linux/workqueue.h", "extern struct workqueue_struct *system_dfl_wq;"), exports("system_dfl_wq"))),
         (False, renamed("include/linux/workqueue.h", "system_dfl_wq")))),
     # Of a suite alone, which wants KUnit: what it answers.
     flip("HAVE_TRACEPOINT_EXT", True, "ppc64le", substituted(
