@@ -52,6 +52,7 @@ struct cmn_node {
 	u16 xp, dtm;			/* indices */
 	u8 port, dev;
 	bool wide;			/* ids are CMN_EVENT_SEL_LANE_WIDE apart */
+	bool ours;			/* was written since the mesh was taken over */
 	u8 filter_users[CMN_FILTERS];	/* counting events that use a filter */
 };
 
@@ -144,6 +145,7 @@ struct cmn {
 	unsigned long *stale_dtms;	/* bit per DTM whose registers have to be written */
 	unsigned long *stale_nodes;
 	unsigned long *started_xps;	/* bit per XP that the next flush has to write */
+	struct list_head fresh;		/* events that start when the mesh runs again */
 
 	struct pmu_box *box;
 	int cpu;			/* the box's owner */

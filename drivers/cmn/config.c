@@ -155,6 +155,7 @@ struct cmn_event *cmn_event_create(const struct cmn *cmn, const u64 *config)
 		      GFP_KERNEL);
 	if (!ce)
 		return ERR_PTR(-ENOMEM);
+	INIT_LIST_HEAD(&ce->fresh);
 	ce->type = type;
 	ce->id = FIELD_GET(CMN_CONFIG_EVENTID, config[PMU_CONFIG]);
 	memset(ce->filter, CMN_FILTER_NONE, sizeof(ce->filter));

@@ -70,6 +70,7 @@ static void cmn_complain(struct irq_work *work)
  */
 void cmn_carries_init(struct cmn *cmn)
 {
+	INIT_LIST_HEAD(&cmn->fresh);
 	init_irq_work(&cmn->complaint, cmn_complain);
 	cmn->wrap_ns = BIT(16) * (NSEC_PER_SEC / CMN_HZ_PER_MHZ) /
 		       clamp(cmn_clock_mhz, 1U, (unsigned int)(CMN_MAX_CLOCK / CMN_HZ_PER_MHZ));

@@ -25,21 +25,24 @@ static void __iomem *cmn_wp_reg(const struct cmn_dtm *dtm, unsigned int n, unsig
 }
 
 /**
- * cmn_dtm_reset() - take over a DTM: nothing paired with a DTC.
+ * cmn_dtm_reset() - take over a DTM: nothing paired with a DTC, no watchpoint that traces.
  * @dtm: the DTM
  *
- * A tracing tool may have left dtm_enable set, and the manuals forbid any other write then.
- * Watchpoints need no reset: none is selected now, and each is written as a whole when it is.
+ * A tracing tool may have left dtm_enable set, and the manuals forbid any other write then. Its
+ * watchpoints make packets of flits as long as the DTC's dt_en is set, so they are disarmed. Their
+ * other registers are written when an event first uses them.
  *
- * Context: see cmn_reset(). 2 writes.
+ * Context: see cmn_reset(). 1 read and 5 writes, 1 more if DTM_CONTROL is not 0.
  */
 void cmn_dtm_reset(struct cmn_dtm *dtm)
 {
-	cmn_write64(0, dtm->base + CMN_DTM_CONTROL);
+	if (cmn_read64(dtm->base + CMN_DTM_CONTROL))
+		cmn_write64(0, dtm->base + CMN_DTM_CONTROL);
 	dtm->config = CMN_PMU_CONFIG_EN;
 	dtm->written = dtm->config;
 	cmn_write64(dtm->config, dtm->base + CMN_DTM_PMU_CONFIG);
 	for (unsigned int n = 0; n < CMN_DTM_WPS; n++) {
+		cmn_write32(0, cmn_wp_reg(dtm, n, CMN_DTM_WP_CONFIG));
 		dtm->wp[n] = cmn_wp_idle;
 		dtm->wp_config[n] = CMN_WP_UNKNOWN;
 	}
@@ -59,14 +62,16 @@ static u64 cmn_sel_reset(const struct cmn *cmn, const struct cmn_node *node)
 }
 
 /**
- * cmn_node_reset() - select no event on any line of a node, and no filter.
+ * cmn_node_reset() - take over a node: no event on any line, and no filter.
  * @cmn: the mesh
  * @node: the node
  *
  * What a previous kernel selected would be counted too: nodes can share lines. Its filters may
- * act on events that do not ask for any.
+ * act on events that do not ask for any. So the selector is written when the first event starts at
+ * the XP, not before: the in-tree driver never writes selectors that no event uses, and nothing
+ * counts there until then.
  *
- * Context: see cmn_reset(). 1 write.
+ * Context: see cmn_reset(). No access.
  */
 void cmn_node_reset(struct cmn *cmn, struct cmn_node *node)
 {
@@ -74,15 +79,16 @@ void cmn_node_reset(struct cmn *cmn, struct cmn_node *node)
 	node->wide = node->type == CMN_TYPE_XP &&
 		     cmn_selector_bits(cmn, CMN_TYPE_XP) > CMN_EVENT_SEL_LANE;
 	node->image = cmn_sel_reset(cmn, node);
-	node->filters = node->image >> 32;
+	node->ours = false;
 	memset(node->filter_users, 0, sizeof(node->filter_users));
-	cmn_write64(node->image, node->sel);
+	__set_bit(node - cmn->nodes, cmn->stale_nodes);
 }
 
 /* Leave the selector as a reset of the machine does. */
 void cmn_node_quiesce(struct cmn *cmn, struct cmn_node *node)
 {
-	cmn_write64(cmn_sel_reset(cmn, node), node->sel);
+	if (node->ours)
+		cmn_write64(cmn_sel_reset(cmn, node), node->sel);
 }
 
 /* Select event @id on line @line of @node; 0 selects none. */
@@ -114,6 +120,12 @@ static void cmn_filters_set(struct cmn *cmn, struct cmn_node *node, const struct
 		else
 			node->image |= cmn_sel_reset(cmn, node) & mask;
 	}
+}
+
+/* Does a node that has filters count another event than that of line @line? */
+static bool cmn_node_counts(const struct cmn_node *node, unsigned int line)
+{
+	return (u32)node->image & ~(GENMASK(CMN_EVENT_SEL_LANE - 1, 0) << line * CMN_EVENT_SEL_LANE);
 }
 
 static void cmn_wp_set(struct cmn *cmn, struct cmn_dtm *dtm, unsigned int n,
@@ -211,6 +223,9 @@ void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct c
 	}
 	cmn_filters_set(cmn, &cmn->nodes[m->node], ce, false);
 	cmn_sel_set(cmn, &cmn->nodes[m->node], m->counter, 0);
+	/* Write at once: it is not known whether a filter acts on the node's other events, too. */
+	if (ce->filter[0] != CMN_FILTER_NONE && cmn_node_counts(&cmn->nodes[m->node], m->counter))
+		__set_bit(dtm->xp, cmn->started_xps);
 }
 
 /**
@@ -259,11 +274,12 @@ static void cmn_flush_node(struct cmn_node *node)
 {
 	u32 filters = node->image >> 32;
 
-	if (node->wide || node->filters != filters)
+	if (node->wide || !node->ours || node->filters != filters)
 		cmn_write64(node->image, node->sel);
 	else
 		cmn_write32(node->image, node->sel);
 	node->filters = filters;
+	node->ours = true;
 }
 
 /* Letters that the hardware lets a DTM carry into, for events that were stopped since. */
@@ -277,10 +293,9 @@ static u8 cmn_stale_letters(const struct cmn_dtm *dtm)
 	return letters;
 }
 
-/* Note that all registers hold their images. */
+/* Note that no event counts, and that all registers but selectors hold their images. */
 void cmn_flush_none(struct cmn *cmn)
 {
-	bitmap_zero(cmn->stale_nodes, cmn->nr_nodes);
 	bitmap_zero(cmn->stale_dtms, cmn->nr_dtms);
 	bitmap_zero(cmn->started_xps, cmn->nr_xps);
 	for (unsigned int i = 0; i < cmn->nr_dtcs; i++) {
@@ -293,7 +308,8 @@ void cmn_flush_none(struct cmn *cmn)
  * cmn_flush() - write what has to be written before the mesh runs.
  * @cmn: the mesh, stopped
  *
- * That is nothing unless something was started, or half a pair of watchpoints stopped.
+ * That is nothing unless something was started, half a pair of watchpoints stopped, or an event
+ * with a filter at a node that counts another event.
  *
  * Context: the owner CPU, interrupts off. 1 write for each selector and each DTM that is
  * concerned, and 2 or 3 for a watchpoint.

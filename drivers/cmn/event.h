@@ -73,6 +73,8 @@ struct cmn_event {
 	struct cmn_wp wp;
 	u64 wp_val, wp_mask;
 	u64 carries;			/* known wraps of local counters, plus an offset */
+	u64 base;			/* what its counters had when it started */
+	struct list_head fresh;		/* in the mesh's list from the start until the mesh runs */
 	bool may_log;			/* what pmu_may_log() said when the event was opened */
 	bool counted, paired;		/* was ever claimed; was ever one of a whole pair */
 	/* Of half a pair: */
@@ -128,8 +130,9 @@ struct cmn_event *cmn_event_create(const struct cmn *cmn, const u64 *config);
 void cmn_half_open(struct cmn_event *ce, const struct perf_event *event);
 void cmn_half_close(struct cmn_event *ce);
 void cmn_event_start(struct cmn *cmn, struct cmn_event *ce);
-void cmn_event_hand(const struct cmn_event *from, struct cmn_event *to);
-void cmn_event_stop(struct cmn *cmn, const struct cmn_event *ce);
+void cmn_events_begin(struct cmn *cmn);
+void cmn_event_hand(struct cmn_event *from, struct cmn_event *to);
+void cmn_event_stop(struct cmn *cmn, struct cmn_event *ce);
 u64 cmn_event_value(struct cmn *cmn, struct cmn_event *ce);
 int cmn_event_value_exact(struct cmn *cmn, struct cmn_event *ce, u64 *value);
 

@@ -247,27 +247,30 @@ static int cmn_op_claim(struct pmu_box *box, struct pmu_event *ev, void *state, 
 
 static void cmn_op_unclaim(struct pmu_box *box, struct pmu_event *ev, void *state)
 {
-	cmn_unclaim(pmu_box_priv(box), state, ev->priv);
+	struct cmn_event *ce = ev->priv;
+
+	/* If the device is gone, it was not stopped. */
+	list_del_init(&ce->fresh);
+	cmn_unclaim(pmu_box_priv(box), state, ce);
 }
 
-/* Let an event count once the mesh runs again; it is stopped. */
+/* Let an event count once the mesh runs again; it is stopped. Until then its value is 0. */
 void cmn_event_start(struct cmn *cmn, struct cmn_event *ce)
 {
+	ce->base = 0;
 	if (ce->type == CMN_TYPE_DTC) {
 		cmn_cycles_start(&cmn->dtc[ce->cycles]);
 		return;
 	}
-	/* Reset what was known of the event's counters: it has counted nothing yet. */
-	ce->carries = 0;
-	for (unsigned int i = 0; i < ce->nr; i++) {
-		ce->member[i].last = 0;
+	for (unsigned int i = 0; i < ce->nr; i++)
 		cmn_member_start(cmn, ce, &ce->member[i]);
-	}
+	list_move_tail(&ce->fresh, &cmn->fresh);
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_event_start);
 
-void cmn_event_stop(struct cmn *cmn, const struct cmn_event *ce)
+void cmn_event_stop(struct cmn *cmn, struct cmn_event *ce)
 {
+	list_del_init(&ce->fresh);
 	if (ce->type == CMN_TYPE_DTC)
 		cmn_cycles_stop(&cmn->dtc[ce->cycles]);
 	else
@@ -277,7 +280,7 @@ void cmn_event_stop(struct cmn *cmn, const struct cmn_event *ce)
 EXPORT_SYMBOL_IF_KUNIT(cmn_event_stop);
 
 /*
- * Returns the count of an event, and an offset.
+ * Returns what an event has counted since it started; of cycles, an offset more.
  *
  * If a local counter is smaller than at the last read, it has wrapped at least once. Its carry may
  * be in flight, and may even have left after the letters were read, since these are read first. To
@@ -296,6 +299,8 @@ u64 cmn_event_value(struct cmn *cmn, struct cmn_event *ce)
 
 	if (ce->type == CMN_TYPE_DTC)
 		return cmn_cycles_read(cmn, &cmn->dtc[ce->cycles]);
+	if (!list_empty(&ce->fresh))
+		return 0;
 	if (!cmn->stopped)
 		cmn->pass++;
 	carries = cmn_carries_read(cmn, ce);
@@ -310,9 +315,37 @@ u64 cmn_event_value(struct cmn *cmn, struct cmn_event *ce)
 	if (cmn->stopped && !cmn->gone && carries < ce->carries)
 		carries = cmn_carries_await(cmn, ce, ce->carries);
 	ce->carries = max(ce->carries, carries);
-	return (ce->carries << 16) + locals;
+	return (ce->carries << 16) + locals - ce->base;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_event_value);
+
+/**
+ * cmn_events_begin() - write what has to be written, and note what new events begin with.
+ * @cmn: the mesh, stopped
+ *
+ * The counters of events that start are read only now: no source says whether a counter keeps its
+ * count when PMU_CONFIG gives it another input.
+ *
+ * Context: the owner CPU, interrupts off. The accesses of cmn_flush(), and the reads of
+ * cmn_event_value() for each event that starts.
+ */
+void cmn_events_begin(struct cmn *cmn)
+{
+	struct cmn_event *ce, *next;
+
+	cmn_flush(cmn);
+	/* What was read since the mesh stopped may have changed. */
+	cmn->pass++;
+	list_for_each_entry_safe(ce, next, &cmn->fresh, fresh) {
+		list_del_init(&ce->fresh);
+		/* Forget what was known of its counters: it has counted nothing yet. */
+		ce->carries = 0;
+		for (unsigned int i = 0; i < ce->nr; i++)
+			ce->member[i].last = 0;
+		ce->base = cmn_event_value(cmn, ce);
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_events_begin);
 
 /* Read the local counters of an event, and note when. */
 static void cmn_event_look(struct cmn *cmn, struct cmn_event *ce)
@@ -393,7 +426,7 @@ int cmn_event_value_exact(struct cmn *cmn, struct cmn_event *ce, u64 *value)
 		return -EAGAIN;
 	}
 	ce->carries = carries;
-	*value = (carries << 16) + locals;
+	*value = (carries << 16) + locals - ce->base;
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_event_value_exact);
@@ -402,10 +435,13 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_event_value_exact);
  * Hand what an event has claimed, and what is known of its counters, to an equal event. Equal
  * events have the same members in the same order.
  */
-void cmn_event_hand(const struct cmn_event *from, struct cmn_event *to)
+void cmn_event_hand(struct cmn_event *from, struct cmn_event *to)
 {
+	if (!list_empty(&from->fresh))
+		list_replace_init(&from->fresh, &to->fresh);
 	memcpy(to->letter, from->letter, sizeof(to->letter));
 	to->cycles = from->cycles;
+	to->base = from->base;
 	to->carries = from->carries;
 	for (unsigned int i = 0; i < to->nr; i++)
 		to->member[i] = from->member[i];
@@ -483,7 +519,7 @@ static void cmn_op_thaw(struct pmu_box *box)
 {
 	struct cmn *cmn = pmu_box_priv(box);
 
-	cmn_flush(cmn);
+	cmn_events_begin(cmn);
 	cmn_mesh_run(cmn, true);
 }
 

@@ -80,6 +80,48 @@ test_another_program_clears_a_counter() {
 	[ "$(pmu-event "$PMU/hnf_cache_miss,bynodeid=1,nodeid=0x64/" -x "$clear")" -gt $((1 << 46)) ]
 }
 
+# No source says whether a counter keeps its count when PMU_CONFIG gives it another input.
+test_counters_that_a_new_input_clears() {
+	use_mesh cmn0
+	trap 'pmu-model set cmn0 config_clear 0' EXIT
+	for clears in 0 1; do
+		pmu-model set cmn0 config_clear $clears
+		for n in 25541 5; do
+			expect $n hnf_cache_miss,bynodeid=1,nodeid=0x64 -- "add cmn0 hnf_cache_miss@0x64 $n"
+			expect $n mxp_p0_dat_txflit_valid,bynodeid=1,nodeid=0x60 -- \
+				"add cmn0 mxp_p0_dat_txflit_valid@0x60 $n"
+		done
+		counted
+	done
+}
+
+# If a filter acts on all events of its node, one that was left there would hide them when its event is gone.
+test_filter_goes_with_its_event() {
+	use_mesh cmn0
+	trap 'pmu-model set cmn0 filter_all 0' EXIT
+	pmu-model set cmn0 filter_all 1
+	happens="@model add cmn0 hnf_mc_reqs@0x64 1000"
+	got=$(pmu-event --manual "$PMU/hnf_mc_reqs,bynodeid=1,nodeid=0x64/" -x "$happens" -x @read \
+		-x "pmu-event $PMU/hnf_qos_pocq_occupancy_read,bynodeid=1,nodeid=0x64/ -x true > /dev/null" \
+		-x "$happens" -x @read | tr '\n' ' ')
+	equal "requests" "$got" "1000 2000 "
+}
+
+# What a tracing tool has left in watchpoints would go on making packets.
+test_watchpoints_of_a_trace() {
+	rmmod cmn_pmu
+	flits='add cmn0 flit@0x20,port=0,dir=up,chn=req,g0=0x1234 9'
+	pmu-model set cmn0 trace 1
+	insmod /vm/modules.d/cmn_pmu.ko
+	find_meshes
+	use_mesh cmn0
+	pmu-model set cmn0 packets 0
+	expect 9 watchpoint_up,bynodeid=1,nodeid=0x20,wp_dev_sel=0,wp_chn_sel=0,wp_grp=0,wp_val=0x1234,wp_mask=0 -- "$flits"
+	expect 0 hnf_cache_miss -- "$flits"
+	counted
+	equal "packets" "$(pmu-model get cmn0 packets)" 0
+}
+
 # An isolated device is not touched: to do so would hang the system. Those beside it count.
 test_isolated_devices() {
 	rmmod cmn_pmu

@@ -342,11 +342,11 @@ static void a_stopped_half_is_written(struct kunit *test)
 
 	KUNIT_ASSERT_NULL(test, cmn_claim(&file->cmn, claims, other, false));
 	cmn_event_start(&file->cmn, other);
-	cmn_flush(&file->cmn);
+	cmn_events_begin(&file->cmn);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, wp1) & WP_CONFIG_EXCLUSIVE, WP_CONFIG_EXCLUSIVE);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, wp1 + 8), 5ULL);
 	cmn_event_stop(&file->cmn, other);
-	cmn_flush(&file->cmn);
+	cmn_events_begin(&file->cmn);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, wp1) & WP_CONFIG_EXCLUSIVE, 0ULL);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, wp1 + 8), ~0ULL);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, wp1 + 16), 0ULL);

@@ -330,7 +330,7 @@ static void a_pass_is_cheap(struct kunit *test)
 	struct cmn_event *one = cmn_regfile_start(test, file, claims, 0x10005, 0, 0);
 	struct cmn_event *two = cmn_regfile_start(test, file, claims, 0x20005, 0, 0);
 
-	cmn_flush(&file->cmn);
+	cmn_events_begin(&file->cmn);
 	cmn_mesh_run(&file->cmn, true);
 	cmn_mesh_run(&file->cmn, false);
 	cmn_regfile_forget(file);

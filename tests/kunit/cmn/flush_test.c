@@ -22,7 +22,7 @@ static void start(struct kunit *test, struct cmn_regfile *file, struct cmn_claim
 {
 	for (unsigned int i = 0; i < n; i++)
 		ce[i] = cmn_regfile_start(test, file, claims, config, 0, 0);
-	cmn_flush(&file->cmn);
+	cmn_events_begin(&file->cmn);
 }
 
 static void stop(struct cmn_regfile *file, struct cmn_claims *claims, struct cmn_event **ce,
@@ -33,7 +33,7 @@ static void stop(struct cmn_regfile *file, struct cmn_claims *claims, struct cmn
 		cmn_unclaim(&file->cmn, claims, ce[i]);
 		kvfree(ce[i]);
 	}
-	cmn_flush(&file->cmn);
+	cmn_events_begin(&file->cmn);
 }
 
 /* In how many XPs a local counter carries into a letter. */

@@ -333,7 +333,7 @@ static void start_again(struct cmn_regfile *file, struct cmn_event *ce)
 {
 	cmn_event_stop(&file->cmn, ce);
 	cmn_event_start(&file->cmn, ce);
-	cmn_flush(&file->cmn);
+	cmn_events_begin(&file->cmn);
 }
 
 /* PMU_CONFIG event by event, as in Documentation/hardware/cmn.md, 9.3: one write at the end. */
@@ -347,13 +347,13 @@ static void dtm_images(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, reset, 0x1ULL);
 	one = cmn_regfile_start(test, file, claims, 0x2480010005, 0, 0);
-	cmn_flush(&file->cmn);
+	cmn_events_begin(&file->cmn);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + PMU_CONFIG), 0x0000002000000011ULL);
 	two = cmn_regfile_start(test, file, claims, 0x2080750006, 0, 0);
 	cmn_regfile_forget(file);
 	three = cmn_regfile_start(test, file, claims, 0x0001002080007770, 0x200000000,
 				  0xffffffe07fffffff);
-	cmn_flush(&file->cmn);
+	cmn_events_begin(&file->cmn);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + PMU_CONFIG), 0x0000052002100071ULL);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, true, xp + PMU_CONFIG), 1U);
 	/* Line 1, for local counter 1. */
@@ -396,7 +396,7 @@ static void the_last_of_all(struct kunit *test)
 	claims = cmn_regfile_claims(test, file);
 	for (int i = 0; i < ARRAY_SIZE(config); i++)
 		ce[i] = cmn_regfile_start(test, file, claims, config[i], 0, 0);
-	cmn_flush(&file->cmn);
+	cmn_events_begin(&file->cmn);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->xp[1] + PMU_CONFIG),
 			0x17020520721000f1ULL);
 	for (int i = 0; i < ARRAY_SIZE(config); i++)
@@ -413,7 +413,7 @@ static void narrow_selectors(struct kunit *test)
 
 	for (int i = 0; i < ARRAY_SIZE(config); i++)
 		ce[i] = cmn_regfile_start(test, file, claims, config[i], 0, 0);
-	cmn_flush(&file->cmn);
+	cmn_events_begin(&file->cmn);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->xp[1] + SEL), 0x16000075ULL);
 	for (int i = 0; i < ARRAY_SIZE(config); i++)
 		kvfree(ce[i]);
@@ -434,7 +434,7 @@ static void wide_selectors(struct kunit *test)
 	xp = file->xp[1];
 	one = cmn_regfile_start(test, file, claims, 0x2080750006, 0, 0);
 	two = cmn_regfile_start(test, file, claims, 0x2081010006, 0, 0);
-	cmn_flush(&file->cmn);
+	cmn_events_begin(&file->cmn);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + SEL), 0x0000000001010075ULL);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, true, xp + SEL), 1U);
 	kvfree(one);
@@ -451,7 +451,7 @@ static void second_dtm_and_second_set(struct kunit *test)
 	struct cmn_event *rni = cmn_regfile_start(test, file, claims, 0x4e8005000a, 0, 0);
 	u32 node = file->node[7];
 
-	cmn_flush(&file->cmn);
+	cmn_events_begin(&file->cmn);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL + 8), 0x21ULL);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL), 0x0500ULL);
 	/* Port 3 is port 1 there: inputs 0x20 and 0x21, letters A and B. */
@@ -471,11 +471,11 @@ static void filters(struct kunit *test)
 	struct cmn_event *one = cmn_regfile_start(test, file, claims, 0x20b02b0005, 0, 0);
 	struct cmn_event *two;
 
-	cmn_flush(&file->cmn);
+	cmn_events_begin(&file->cmn);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL), 6ULL << 42 | 0x2b);
 	cmn_regfile_forget(file);
 	two = cmn_regfile_start(test, file, claims, 0x2080010005, 0, 0);
-	cmn_flush(&file->cmn);
+	cmn_events_begin(&file->cmn);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL), 6ULL << 42 | 0x012b);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, true, node + SEL), 1U);
 	KUNIT_EXPECT_EQ(test, file->log[0].bytes, 4);
@@ -505,8 +505,8 @@ static void filters_go_with_the_last_user(struct kunit *test)
 }
 
 /*
- * Taking over: DTMs first, which dtm_enable may have locked; an overflow is cleared while all is
- * enabled, and then the mesh is stopped.
+ * Taking over: DTMs first, which dtm_enable may have locked and whose watchpoints may trace; an
+ * overflow is cleared while all is enabled, and then the mesh is stopped.
  */
 static void takes_over(struct kunit *test)
 {
@@ -529,18 +529,26 @@ static void takes_over(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, cmn_regfile_discover(file), 0);
 	for (unsigned int i = 0; i < 8; i++)
 		cmn_regfile_set(file, file->xp[i] + PMU_CONFIG, 0x1702052072100ff1);
-	for (unsigned int i = 0; i < 8; i++)
-		cmn_regfile_set(file, file->xp[i] + DTM_CONTROL, 0x1);
+	for (unsigned int i = 0; i < 8; i++) {
+		cmn_regfile_set(file, file->xp[i] + DTM_CONTROL, 0x9);
+		for (unsigned int n = 0; n < 4; n++)
+			cmn_regfile_set(file, file->xp[i] + WP0_CONFIG + 0x18 * n, 0x100);
+	}
 	cmn_regfile_set(file, file->node[6] + SEL, 0x700000001);
 	cmn_regfile_forget(file);
 	KUNIT_ASSERT_EQ(test, cmn_reset(&file->cmn), 0);
 	for (unsigned int i = 0; i < 8; i++) {
 		KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->xp[i] + PMU_CONFIG), 1ULL);
-		KUNIT_EXPECT_EQ(test, file->log[2 * i].offset, file->xp[i] + DTM_CONTROL);
-		KUNIT_EXPECT_EQ(test, file->log[2 * i].value, 0ULL);
-		KUNIT_EXPECT_EQ(test, file->log[2 * i + 1].offset, file->xp[i] + PMU_CONFIG);
+		KUNIT_EXPECT_EQ(test, file->log[7 * i + 1].offset, file->xp[i] + DTM_CONTROL);
+		KUNIT_EXPECT_TRUE(test, file->log[7 * i + 1].write);
+		KUNIT_EXPECT_EQ(test, file->log[7 * i + 1].value, 0ULL);
+		KUNIT_EXPECT_EQ(test, file->log[7 * i + 2].offset, file->xp[i] + PMU_CONFIG);
+		for (unsigned int n = 0; n < 4; n++)
+			KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->xp[i] + WP0_CONFIG + 0x18 * n),
+					0ULL);
 	}
-	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[6] + SEL), 0ULL);
+	/* No event has started there. */
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[6] + SEL), 0x700000001ULL);
 	n = file->reads + file->writes - ARRAY_SIZE(expected);
 	for (unsigned int i = 0; i < ARRAY_SIZE(expected); i++) {
 		KUNIT_EXPECT_EQ_MSG(test, file->log[n + i].offset, expected[i].offset, "%u", i);
@@ -607,7 +615,7 @@ static void filters_of_s3_r2(struct kunit *test)
 		struct cmn_event *ce = cmn_regfile_start(test, file, claims, cases[i].config, 0, 0);
 		struct cmn_event *watch = cmn_regfile_start(test, file, claims, 0x7770, 0, 0);
 
-		cmn_flush(&file->cmn);
+		cmn_events_begin(&file->cmn);
 		KUNIT_EXPECT_EQ_MSG(test, cmn_regfile_get(file, sel), cases[i].image, "row %d", i);
 		cmn_event_stop(&file->cmn, ce);
 		start_again(file, watch);
@@ -658,7 +666,7 @@ static void taken_over_again(struct kunit *test)
 						    0xf);
 	u64 before;
 
-	cmn_flush(&file->cmn);
+	cmn_events_begin(&file->cmn);
 	cmn_regfile_set(file, node + SEL, 0);
 	cmn_regfile_set(file, xp + PMU_CONFIG, 0);
 	cmn_regfile_set(file, xp + WP0_CONFIG, 0);
@@ -666,13 +674,13 @@ static void taken_over_again(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, cmn_reset(&file->cmn), 0);
 	KUNIT_EXPECT_TRUE(test, file->cmn.stopped);
 	cmn_regfile_forget(file);
-	cmn_flush(&file->cmn);
+	cmn_events_begin(&file->cmn);
 	KUNIT_EXPECT_EQ(test, file->writes, 0U);
 
 	cmn_event_start(&file->cmn, filtered);
 	cmn_event_start(&file->cmn, watch);
 	before = cmn_event_value(&file->cmn, filtered);
-	cmn_flush(&file->cmn);
+	cmn_events_begin(&file->cmn);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL), 6ULL << 42 | 0x2b);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + WP0_CONFIG), 1ULL);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + WP0_CONFIG + 8), 5ULL);
@@ -717,7 +725,7 @@ static void leaves_nothing(struct kunit *test)
 		cmn_regfile_start(test, file, claims, 0x4e80210105, 0, 0),
 	};
 
-	cmn_flush(&file->cmn);
+	cmn_events_begin(&file->cmn);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, hnf + SEL) & 0xffffffff, 0x2bULL);
 	cmn_regfile_forget(file);
 	cmn_quiesce(&file->cmn);

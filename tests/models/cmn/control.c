@@ -213,7 +213,7 @@ enum { KEY_GONE, KEY_CLOCK, KEY_HIDE, KEY_DIRTY, KEY_TEAR_DTM, KEY_TEAR_DTC,
        KEY_ADDRESS, KEY_WORD, KEY_CARRY, KEY_DROPS, KEY_DROPPED, KEY_PENDING,
        KEY_STOP, KEY_POSTED, KEY_IRQ, KEY_NO_PM, KEY_LOCKS, KEY_FILTERS,
        KEY_TRAFFIC, KEY_TOTAL, KEY_SLEEP, KEY_STANDS, KEY_STAND_NS,
-       KEY_STAND_ACCESSES };
+       KEY_STAND_ACCESSES, KEY_CLEARS, KEY_TRACE, KEY_PACKETS };
 
 static uint64_t sum_dtcs(const Cmn *s, unsigned arg)
 {
@@ -227,14 +227,16 @@ static uint64_t sum_dtcs(const Cmn *s, unsigned arg)
     return sum;
 }
 
-static uint64_t sum_totals(const Cmn *s)
+static uint64_t sum_dtms(const Cmn *s, unsigned arg)
 {
     uint64_t sum = 0;
     unsigned i, j;
 
     for (i = 0; i < s->mesh.nxps; i++) {
         for (j = 0; j < s->mesh.xps[i].ndtms; j++) {
-            sum += s->mesh.xps[i].dtm[j].total;
+            const CmnDtm *dtm = &s->mesh.xps[i].dtm[j];
+
+            sum += arg == KEY_PACKETS ? dtm->packets : dtm->total;
         }
     }
     return sum;
@@ -268,8 +270,11 @@ static uint64_t get_mesh(PmuModel *model, unsigned arg)
         return s->mesh.xps[0].node.sel[0].filters_all;
     case KEY_TRAFFIC:
         return s->mesh.traffic;
+    case KEY_CLEARS:
+        return s->mesh.xps[0].dtm[0].clears;
     case KEY_TOTAL:
-        return sum_totals(s);
+    case KEY_PACKETS:
+        return sum_dtms(s, arg);
     case KEY_GONE:
         return s->gone;
     case KEY_SLEEP:
@@ -285,6 +290,7 @@ static uint64_t get_mesh(PmuModel *model, unsigned arg)
     case KEY_HIDE:
         return dtc->hide_overflows;
     case KEY_DIRTY:
+    case KEY_TRACE:
         return 0;
     case KEY_TEAR_DTM:
         return s->tear_dtm;
@@ -337,10 +343,24 @@ static void set_dtms(Cmn *s, unsigned arg, uint64_t value)
 
     for (i = 0; i < s->mesh.nxps; i++) {
         for (j = 0; j < s->mesh.xps[i].ndtms; j++) {
-            if (arg == KEY_LOCKS) {
-                s->mesh.xps[i].dtm[j].locks = value;
-            } else {
-                s->mesh.xps[i].dtm[j].total = value;
+            CmnDtm *dtm = &s->mesh.xps[i].dtm[j];
+
+            switch (arg) {
+            case KEY_LOCKS:
+                dtm->locks = value;
+                break;
+            case KEY_CLEARS:
+                dtm->clears = value;
+                break;
+            case KEY_TRACE:
+                cmn_dtm_make_trace(dtm);
+                break;
+            case KEY_PACKETS:
+                dtm->packets = value;
+                break;
+            default:
+                dtm->total = value;
+                break;
             }
         }
     }
@@ -391,8 +411,15 @@ static bool set_mesh(PmuModel *model, unsigned arg, uint64_t value,
         s->irq_delay = value;
         return true;
     case KEY_LOCKS:
+    case KEY_CLEARS:
     case KEY_TOTAL:
+    case KEY_PACKETS:
         set_dtms(s, arg, value);
+        return true;
+    case KEY_TRACE:
+        if (value) {
+            set_dtms(s, arg, value);
+        }
         return true;
     case KEY_FILTERS:
         set_filters_all(s, value);
@@ -462,6 +489,12 @@ static const PmuKey mesh_keys[] = {
       KEY_NO_PM, get_mesh, set_mesh },
     { "dtm_lock", "1: with dtm_enable set a DTM's registers keep what they "
       "have", 1, KEY_LOCKS, get_mesh, set_mesh },
+    { "config_clear", "1: a counter begins at 0 when PMU_CONFIG gives it "
+      "another input, letter or pairing", 1, KEY_CLEARS, get_mesh, set_mesh },
+    { "trace", "1: now every watchpoint makes a packet of each flit, as a "
+      "tracing tool leaves it", 1, KEY_TRACE, get_mesh, set_mesh },
+    { "packets", "that watchpoints have made for a trace; 0: from now on", 0,
+      KEY_PACKETS, get_mesh, set_mesh },
     { "filter_all", "1: a filter acts on all events of its node", 1,
       KEY_FILTERS, get_mesh, set_mesh },
     { "traffic", "counts in a second, in each paired counter of a DTM that "

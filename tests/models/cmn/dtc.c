@@ -52,6 +52,11 @@
 
 #define CYCLES_MASK         MAKE_64BIT_MASK(0, 40)
 
+bool cmn_dtc_is_on(const CmnDtc *dtc)
+{
+    return dtc->control & DTC_CTL_DT_EN;
+}
+
 bool cmn_dtc_enabled(const CmnDtc *dtc)
 {
     return dtc->control & DTC_CTL_DT_EN && dtc->pmcr & PMCR_PMU_EN;

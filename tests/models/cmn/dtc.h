@@ -60,6 +60,9 @@ void cmn_dtc_reset(CmnDtc *dtc);
 /* As a kernel leaves it that does not clean up: counting, all overflowed */
 void cmn_dtc_make_dirty(CmnDtc *dtc);
 
+/* Is its dt_en set? */
+bool cmn_dtc_is_on(const CmnDtc *dtc);
+
 /* Is the DTC enabled? If there is a delay, DTMs learn of it later. */
 bool cmn_dtc_enabled(const CmnDtc *dtc);
 

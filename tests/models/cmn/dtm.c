@@ -5,11 +5,11 @@
  * increment to the global counter of its domain's DTC.
  *
  * Where the sources leave it open: of combined counters only the highest can
- * be paired; registers can be written while dtm_enable is set, unless a test
- * says that it locks them.
+ * be paired; registers can be written while dtm_enable is set, and a counter
+ * keeps its count when it gets another input, unless a test says otherwise.
  *
- * Left out: snapshots, trace (the FIFO stays empty, packets are not made),
- * sampling.
+ * Left out: snapshots, sampling, and of trace all but the number of packets
+ * that watchpoints make while the domain's DTC has dt_en. The FIFO stays empty.
  */
 #include "qemu/osdep.h"
 #include "dtm.h"
@@ -183,6 +183,10 @@ void cmn_dtm_flits(CmnDtm *dtm, const CmnFlit *flit, uint64_t n)
 
     for (wp = 0; wp < CMN_DTM_NWPS; wp++) {
         if (cmn_watchpoint_hits(dtm, wp, flit)) {
+            if (dtm->wp[wp].config & dtm->layout->wp->pkt_gen &&
+                cmn_dtc_is_on(dtm->dtc)) {
+                dtm->packets += n;
+            }
             cmn_dtm_count(dtm, CMN_SOURCE_WP(wp), n);
         }
     }
@@ -242,6 +246,21 @@ uint64_t cmn_dtm_read(CmnDtm *dtm, uint32_t offset)
     return reg ? *reg : 0;
 }
 
+/* Clear the counters whose pairing, letter or input is among @bits. */
+static void clear_changed(CmnDtm *dtm, uint64_t bits)
+{
+    unsigned k;
+
+    for (k = 0; k < CMN_DTM_NCOUNTERS; k++) {
+        if (bits & PMU_CONFIG_PAIRED(k) ||
+            extract64(bits, PMU_CONFIG_GLOBAL(k), 3) ||
+            extract64(bits, PMU_CONFIG_INPUT(k), 8)) {
+            dtm->count = deposit64(dtm->count, COUNTER_BITS * k, COUNTER_BITS,
+                                   0);
+        }
+    }
+}
+
 void cmn_dtm_write(CmnDtm *dtm, uint32_t offset, uint64_t mask,
                    uint64_t value)
 {
@@ -250,8 +269,13 @@ void cmn_dtm_write(CmnDtm *dtm, uint32_t offset, uint64_t mask,
 
     if (reg && (offset == DTM_CONTROL || !dtm->locks ||
                 !(dtm->control & DTM_CONTROL_ENABLE))) {
+        uint64_t old = *reg;
+
         mask &= writable;
         *reg = (*reg & ~mask) | (value & mask);
+        if (reg == &dtm->config && dtm->clears) {
+            clear_changed(dtm, old ^ *reg);
+        }
     }
 }
 
@@ -294,4 +318,17 @@ void cmn_dtm_make_dirty(CmnDtm *dtm)
         dtm->wp[k].mask = UINT64_MAX;
     }
     dtm->count = 0xfff0fff0fff0fff0;
+}
+
+void cmn_dtm_make_trace(CmnDtm *dtm)
+{
+    unsigned k;
+
+    dtm->control = DTM_CONTROL_ENABLE;
+    for (k = 0; k < CMN_DTM_NWPS; k++) {
+        dtm->wp[k] = (CmnWatchpoint) {
+            .config = dtm->layout->wp->pkt_gen,
+            .mask = UINT64_MAX,
+        };
+    }
 }

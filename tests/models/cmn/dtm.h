@@ -41,10 +41,12 @@ typedef struct CmnDtm {
     uint64_t count;             /* PMEVCNT, four times 16 bits */
 
     bool locks;                 /* dtm_enable keeps writes away */
+    bool clears;                /* a counter with another input begins at 0 */
     uint64_t traffic;           /* in a second, at each paired counter */
     uint64_t rest;              /* of one, in billionths */
     int64_t synced;             /* virtual time until which it has come */
     uint64_t total;             /* what paired counters have counted */
+    uint64_t packets;           /* that watchpoints have made for a trace */
 } CmnDtm;
 
 void cmn_dtm_reset(CmnDtm *dtm);
@@ -54,6 +56,9 @@ void cmn_dtm_sync(CmnDtm *dtm, int64_t now);
 
 /* As a kernel leaves it that does not clean up: counting for its DTC */
 void cmn_dtm_make_dirty(CmnDtm *dtm);
+
+/* As a tracing tool leaves it: each watchpoint makes packets of all flits */
+void cmn_dtm_make_trace(CmnDtm *dtm);
 
 /* @source happens @n times. */
 void cmn_dtm_count(CmnDtm *dtm, unsigned source, uint64_t n);

@@ -33,6 +33,7 @@ static const CmnWpLayout wp_600 = {
     .grp = 1 << 4,
     .exclusive = 1 << 5,
     .combine = 1 << 6,
+    .pkt_gen = 1 << 8,
     .writable = 0x7f7f,
 };
 
@@ -40,6 +41,7 @@ static const CmnWpLayout wp_650 = {
     .grp = 3 << 4,
     .exclusive = 1 << 8,
     .combine = 1 << 9,
+    .pkt_gen = 1 << 10,
     .dev_sel2 = 3 << 17,
     .writable = 0x7ffff,
 };
@@ -48,6 +50,7 @@ static const CmnWpLayout wp_700 = {
     .grp = 3 << 4,
     .exclusive = 1 << 8,
     .combine = 1 << 9,
+    .pkt_gen = 1 << 10,
     .dev_sel2 = 3 << 17,
     .chn_num = 3 << 19,
     .writable = 0x1fffff,

@@ -43,6 +43,7 @@ typedef struct CmnWpLayout {
     uint32_t combine;           /* reserved in WP1 and WP3 */
     uint32_t dev_sel2;
     uint32_t chn_num;
+    uint32_t pkt_gen;           /* makes a trace packet of each flit */
     uint32_t writable;          /* of WP0 and WP2 */
 } CmnWpLayout;
 

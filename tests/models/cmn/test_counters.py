@@ -374,6 +374,33 @@ class Counting(CountTest):
         self.here.write(Dtm.CONFIG, 1)
         self.assertEqual(self.here.read(Dtm.CONFIG), 1)
 
+    def test_a_counter_may_be_cleared_with_its_input(self):
+        """No source says which it is"""
+        self.select(self.hnf, 0x01)
+        for clears, kept in (0, 9), (1, 0):
+            self.machine.control("set", "cmn0", "config_clear", clears)
+            self.here.write(Dtm.CONFIG, 1)
+            self.here.write(Dtm.COUNT, 0)
+            self.here.count(device(1, 0, 0), device(1, 0, 0))
+            self.add("hnf_cache_miss@0x24", 9)
+            self.here.count(device(1, 0, 0), device(1, 0, 1))
+            self.assertEqual(self.here.counters()[:2], [9, kept])
+
+    def test_watchpoints_make_packets_while_their_dtc_is_on(self):
+        def packets():
+            return int(self.machine.control("get", "cmn0", "packets"))
+
+        flit = "flit@0x20,port=0,dir=up,chn=req,g0=1"
+        self.machine.control("set", "cmn0", "trace", 1)
+        self.add(flit, 3)
+        self.assertEqual(packets(), 6)      # WP 0 and 1 both saw it
+        self.here.write(0x1a0, 0)
+        self.add(flit, 3)
+        self.assertEqual(packets(), 9)
+        self.dtcs[0].node.write32(Dtc.CTL, 0)
+        self.add(flit, 3)
+        self.assertEqual(packets(), 9)
+
     def test_a_filter_may_act_on_every_event(self):
         """Section 11.13, if it is so"""
         self.here.count(device(1, 0, 0))
