@@ -5,6 +5,7 @@ One for each question that can be asked without harm. None writes a register: th
 What is not here, and why, is in NOT_HERE. An answer is OK if it is what the drivers assume, a NOTE if it is not or
 nobody has assumed anything, a SKIP if the machine cannot tell.
 """
+import dataclasses
 import re
 import time
 from dataclasses import dataclass
@@ -140,12 +141,17 @@ def sockets(bench):
 
 
 def carry(bench, seconds=60):
-    """Two equal events of a group, read each 10 ms under load."""
+    """Two equal events of a group, each with counters of its own, read each 10 ms under load."""
+    if not bench.ours:
+        yield skip("The in-tree driver reads a group while the mesh counts, so its members are of different moments.")
+        return
     for pmu in bench.pmus:
         _, access, _ = cmn.homes(bench, pmu)
         if not access:
             continue
-        first, second = cmn.wanted(pmu, access), count.want("again", pmu, access, pmu.cpus[0])
+        # Otherwise one counter is enough for both, and they are equal whatever gets lost.
+        first = dataclasses.replace(cmn.wanted(pmu, access), exclusive=True)
+        second = count.want("again", pmu, access, pmu.cpus[0])
         with copying(bench.machine, sorted(bench.machine.cpus)):
             found = bench.count([[first, second]], seconds, steps=seconds * 100)
         pairs = [(step[first.key].value, step["again"].value) for step in found.steps if "again" in step]
