@@ -20,6 +20,13 @@
 #define PMOVSR		0x2118
 #define PMOVSR_CLR	0x2120
 
+/* As at the end of a transaction. */
+static void run(struct cmn_regfile *file)
+{
+	cmn_events_begin(&file->cmn);
+	cmn_mesh_run(&file->cmn, true);
+}
+
 /* Local counters that wrap have carried: the sum goes on. */
 static void local_wraps(struct kunit *test)
 {
@@ -34,7 +41,7 @@ static void local_wraps(struct kunit *test)
 	ce = cmn_regfile_start(test, file, claims, 0x10005, 0, 0);
 	before = cmn_event_value(&file->cmn, ce);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMEVCNT_AB), 0x8000000080000000ULL);
-	cmn_mesh_run(&file->cmn, true);
+	run(file);
 	cmn_regfile_set(file, xp + PMEVCNT, 0x0000000000100020);
 	cmn_regfile_set(file, dtc0 + PMEVCNT_AB, 0x80000001);
 	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, ce) - before, 0x30ULL);
@@ -67,7 +74,7 @@ static void carries_under_way(struct kunit *test)
 	struct cmn_event *ce = cmn_regfile_start(test, file, claims, 0x10005, 0, 0);
 	u64 before = cmn_event_value(&file->cmn, ce);
 
-	cmn_mesh_run(&file->cmn, true);
+	run(file);
 	cmn_regfile_forget(file);
 	for (int i = 0; i < ARRAY_SIZE(steps); i++) {
 		cmn_regfile_set(file, xp + PMEVCNT, steps[i].locals);
@@ -92,7 +99,7 @@ static void counts_are_handed_on(struct kunit *test)
 	u32 xp = file->xp[1], dtc0 = file->node[3];
 	u64 before = cmn_event_value(&file->cmn, from);
 
-	cmn_mesh_run(&file->cmn, true);
+	run(file);
 	cmn_regfile_set(file, xp + PMEVCNT, 0x100000);
 	cmn_regfile_set(file, dtc0 + PMEVCNT_AB, 0x8000000180000000);
 	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, from) - before, 0x10010ULL);
@@ -117,7 +124,7 @@ static void letters_come_first(struct kunit *test)
 	struct cmn_claims *claims = cmn_regfile_claims(test, file);
 	struct cmn_event *ce = cmn_regfile_start(test, file, claims, 0x10005, 0, 0);
 
-	cmn_mesh_run(&file->cmn, true);
+	run(file);
 	cmn_regfile_forget(file);
 	cmn_event_value(&file->cmn, ce);
 	KUNIT_EXPECT_EQ(test, file->log[0].offset, file->node[3] + PMEVCNT_AB);
@@ -141,7 +148,7 @@ static void letters_of_each_event_come_first(struct kunit *test)
 	};
 	unsigned int letter = 0, local = 0;
 
-	cmn_mesh_run(&file->cmn, true);
+	run(file);
 	for (int i = 0; i < ARRAY_SIZE(ce); i++) {
 		cmn_regfile_forget(file);
 		cmn_event_value(&file->cmn, ce[i]);
@@ -165,7 +172,7 @@ static void a_stop_is_read_back(struct kunit *test)
 	u32 dtc0 = file->node[3];
 	u64 began, took;
 
-	cmn_mesh_run(&file->cmn, true);
+	run(file);
 	cmn_regfile_forget(file);
 	began = ktime_get_ns();
 	cmn_mesh_run(&file->cmn, false);
@@ -188,7 +195,7 @@ static void a_lost_carry(struct kunit *test)
 	struct cmn_event *ce = cmn_regfile_start(test, file, claims, 0x10005, 0, 0);
 	u64 before = cmn_event_value(&file->cmn, ce);
 
-	cmn_mesh_run(&file->cmn, true);
+	run(file);
 	cmn_regfile_set(file, xp + PMEVCNT, 0xfff0);
 	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, ce) - before, 0xfff0ULL);
 	cmn_regfile_set(file, xp + PMEVCNT, 0x10);
@@ -196,7 +203,7 @@ static void a_lost_carry(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, file->cmn.loses_carries);
 	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, ce) - before, 0x10010ULL);
 	KUNIT_EXPECT_TRUE(test, file->cmn.loses_carries);
-	cmn_mesh_run(&file->cmn, true);
+	run(file);
 	cmn_regfile_set(file, xp + PMEVCNT, 0x20);
 	cmn_mesh_run(&file->cmn, false);
 	cmn_regfile_forget(file);
@@ -214,7 +221,7 @@ static void complains_later(struct kunit *test)
 	struct cmn_event *ce = cmn_regfile_start(test, file, claims, 0x10005, 0, 0);
 	bool busy;
 
-	cmn_mesh_run(&file->cmn, true);
+	run(file);
 	cmn_regfile_set(file, xp + PMEVCNT, 0xfff0);
 	cmn_event_value(&file->cmn, ce);
 	cmn_regfile_set(file, xp + PMEVCNT, 0x10);
@@ -243,7 +250,7 @@ static void letters_wrap(struct kunit *test)
 	/* Domains are not known: both have the same letters. */
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMEVCNT_AB), 0x8000000080000000ULL);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc1 + PMEVCNT_AB), 0x8000000080000000ULL);
-	cmn_mesh_run(&file->cmn, true);
+	run(file);
 	cmn_regfile_set(file, dtc0 + PMEVCNT_AB, 0x8000000700000005);
 	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, one) - before, 0x80000005ULL << 16);
 	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, two) - other, 7ULL << 16);
@@ -252,7 +259,7 @@ static void letters_wrap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, one) - before, 0x80000005ULL << 16);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMEVCNT_AB), 0x8000000780000000ULL);
 	/* In the next pass nothing more is there. */
-	cmn_mesh_run(&file->cmn, true);
+	run(file);
 	KUNIT_EXPECT_EQ(test, cmn_event_value(&file->cmn, one) - before, 0x80000005ULL << 16);
 	kvfree(one);
 	kvfree(two);
@@ -273,7 +280,7 @@ static void all_letters_wrap(struct kunit *test)
 					  0, 0);
 	for (unsigned int i = 0; i < 8; i++)
 		before[i] = cmn_event_value(&file->cmn, ce[i]);
-	cmn_mesh_run(&file->cmn, true);
+	run(file);
 	for (unsigned int pair = 0; pair < 4; pair++) {
 		cmn_regfile_set(file, dtc0 + PMEVCNT_AB + 0x10 * pair,
 				(2ULL * pair + 2) << 32 | (2 * pair + 1));
@@ -331,7 +338,7 @@ static void a_pass_is_cheap(struct kunit *test)
 	struct cmn_event *two = cmn_regfile_start(test, file, claims, 0x20005, 0, 0);
 
 	cmn_events_begin(&file->cmn);
-	cmn_mesh_run(&file->cmn, true);
+	run(file);
 	cmn_mesh_run(&file->cmn, false);
 	cmn_regfile_forget(file);
 	cmn_event_value(&file->cmn, one);
@@ -415,7 +422,7 @@ static void exact_while_it_counts(struct kunit *test)
 	struct cmn_event *ce = cmn_regfile_start(test, file, claims, 0x10005, 0, 0);
 	u64 before = cmn_event_value(&file->cmn, ce), value;
 
-	cmn_mesh_run(&file->cmn, true);
+	run(file);
 	KUNIT_EXPECT_EQ(test, file->cmn.wrap_ns, 16384U);
 	file->cmn.wrap_ns = NSEC_PER_SEC;
 	file->cmn.carry_ns = 1000000;
@@ -446,7 +453,7 @@ static void not_exact_if_it_takes_long(struct kunit *test)
 	struct cmn_event *ce = cmn_regfile_start(test, file, claims, 0x10005, 0, 0);
 	u64 value;
 
-	cmn_mesh_run(&file->cmn, true);
+	run(file);
 	memset(&meanwhile, 0, sizeof(meanwhile));
 	file->before_read = happens_meanwhile;
 	file->cmn.wrap_ns = 50 * NSEC_PER_MSEC;
@@ -469,7 +476,7 @@ static void cycles_are_exact(struct kunit *test)
 	struct cmn_event *ce = cmn_regfile_start(test, file, claims, 0x3, 0, 0);
 	u64 before = cmn_event_value(&file->cmn, ce), value = 0;
 
-	cmn_mesh_run(&file->cmn, true);
+	run(file);
 	cmn_regfile_set(file, file->node[3] + PMCCNTR, 0x8000000005);
 	cmn_regfile_forget(file);
 	KUNIT_EXPECT_EQ(test, cmn_event_value_exact(&file->cmn, ce, &value), 0);
