@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The logic of scripts/test: which guests there are, what counts as failed, what the last line says."""
+import argparse
 import collections
 import contextlib
 import dataclasses
@@ -137,8 +138,15 @@ class Order(unittest.TestCase):
         groups = [group("unknown"), group("short"), group("stock", kernel="6.12"), group("second", kernel="6.12"),
                   group("debug", kernel="kunit"), group("long"), group("packages"), group("check/style")]
         with unittest.mock.patch.object(kept, "seconds", return_value={"short": 1, "debug": 2, "stock": 70, "second": 80, "long": 100}):
-            found = script("test").in_order(groups)
+            found = script("test").in_order(iter(groups))
         self.assertEqual([job.name for job, in found], ["check/style", "stock", "debug", "packages", "long", "second", "unknown", "short"])
+
+    def test_a_job_that_was_not_run_has_failed(self):
+        test, job = script("test"), jobs.Job("lost", ("true",))
+        given = argparse.Namespace(fresh=True, test="", parallel=1, hours=0, size=1)
+        with unittest.mock.patch.object(test, "run_all", return_value=[]), contextlib.redirect_stdout(io.StringIO()):
+            [done] = test.run_selected([job], given, None)
+        self.assertEqual(done.counts(), {ktap.FAILED: 1})
 
     def test_every_name_with_a_usual_time_is_that_of_jobs(self):
         names = {job.name for pattern in ([], ["kernels", "mutations"]) for job in jobs.select(pattern)}
