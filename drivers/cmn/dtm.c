@@ -125,7 +125,9 @@ static void cmn_filters_set(struct cmn *cmn, struct cmn_node *node, const struct
 /* Does a node that has filters count another event than that of line @line? */
 static bool cmn_node_counts(const struct cmn_node *node, unsigned int line)
 {
-	return (u32)node->image & ~(GENMASK(CMN_EVENT_SEL_LANE - 1, 0) << line * CMN_EVENT_SEL_LANE);
+	u32 own = GENMASK(CMN_EVENT_SEL_LANE - 1, 0) << line * CMN_EVENT_SEL_LANE;
+
+	return (u32)node->image & ~own;
 }
 
 static void cmn_wp_set(struct cmn *cmn, struct cmn_dtm *dtm, unsigned int n,
