@@ -37,7 +37,7 @@ INSTALLED = ("root=/dev/vda rw systemd.run_success_action=poweroff-force systemd
 # left, an eighth is to clear memory that is given out, which Debian's kernels do for users' safety.
 QUICK = "mitigations=off init_on_alloc=0 cryptomgr.notests " \
     "initcall_blacklist=jent_mod_init,bpf_tcp_ca_kfunc_init,bpf_dummy_struct_ops_init"
-QUICK_SERIES = ("6.1", "6.12", "kunit")     # what runs every day
+QUICK_SERIES = ("6.1", "6.1-cloud", "6.12", "kunit")     # what runs every day
 
 # Time advances with executed instructions, and random numbers have a fixed seed.
 ICOUNT = ("-icount", "shift=2,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "7")

@@ -75,8 +75,8 @@ def _copy_modules(kernel, root, names):
 
 @functools.cache
 def packages(arch, series):
-    """perf of the kernel @series, if that is a stock one, or else of the newest of these, or else any; and busybox."""
-    series = series if series in STOCK else STOCK[-1]
+    """perf of the kernel @series, if there is one of it, or else of the newest of these, or else any; and busybox."""
+    series = next((one for one in STOCK if series.partition("-")[0] == one), STOCK[-1])
 
     def candidates():
         perfs = [fields["Version"] for fields in debian.stanzas(arch.debian, "linux-perf")]

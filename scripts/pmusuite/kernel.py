@@ -18,11 +18,14 @@ from .choice import Choice, in_turn
 
 STOCK = ("6.1", "6.12")
 RT = "6.12-rt"
+# For virtual machines, without the drivers of most hardware: what make demo fetches where Debian has it.
+CLOUD = "6.1-cloud"
 NEWEST = "newest"
 # Of which suite, with its backports; of several the first of which the mirror has all for the architecture; None:
 # that of the kernels that are tested every day.
 OTHERS = {"5.10": ("bullseye",), RT: (None,), NEWEST: ("trixie", "sid")}
-NOWHERE = {("5.10", "ppc64le"): "Debian's mirrors no longer have it", (RT, "ppc64le"): "Debian has none"}
+NOWHERE = {("5.10", "ppc64le"): "Debian's mirrors no longer have it", (RT, "ppc64le"): "Debian has none",
+           (CLOUD, "ppc64le"): "Debian has none"}
 # What a suite's kernels are built with, beside the compiler that their headers ask for: no version decides a result.
 TOOLS = ("bash", "binutils", "coreutils", "dash", "diffutils", "findutils", "gawk", "grep", "make", "sed")
 
@@ -59,7 +62,8 @@ def _kernels(arch, series, suite):
     The package that is always of the newest may name a kernel that is not there yet, so all that are listed are looked at.
     """
     here, host = (_in_suite(name, suite) for name in (arch.debian, debian.host_arch()))
-    flavour, number = (f"rt-{arch.flavour}" if series == RT else arch.flavour), series.removesuffix("-rt")
+    number, _, variant = series.partition("-")
+    flavour = f"{variant}-{arch.flavour}" if variant else arch.flavour
     metas = debian.stanzas(here, f"linux-image-{flavour}", *([f"linux-image-{number}-{flavour}"] if series != NEWEST else []))
     pattern = re.compile(rf"linux-image-({r'[0-9.]+' if series == NEWEST else re.escape(number)}\.[^-]+(?:-\d[^-]*)?-{flavour})")
     images = {(found[1], fields["Version"]): [] for fields in metas if (found := pattern.search(fields["Depends"]))}

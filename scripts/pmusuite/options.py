@@ -22,7 +22,7 @@ def parser():
         epilog="example:\n  scripts/vm --arch x86_64 --model snbep,sockets=2 -- \\\n"
                "      perf stat -a -e uncore_imc/cas_count_read/ -- pmu-model add imc0 cas_rd 16384")
     found.add_argument("--arch", default="x86_64", choices=sorted(arch.ARCHES), help="default: %(default)s")
-    found.add_argument("--kernel", default="6.1", choices=[*kernel.STOCK, *kernel.OTHERS, "kunit"],
+    found.add_argument("--kernel", default="6.1", choices=[*kernel.STOCK, kernel.CLOUD, *kernel.OTHERS, "kunit"],
                        help="a stock Debian kernel, or the debug kernel with KUnit (default: %(default)s)")
     found.add_argument("--driver", default="ours", choices=["ours", "in-tree", "none"],
                        help="which driver to load (default: %(default)s)")
