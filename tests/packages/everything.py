@@ -596,7 +596,7 @@ class Rpm(inroot.InRoot):
         self.assertEqual(self.inside("dkms status"), f"pmu-suite/{VERSION}: added\n")
 
     def test_the_source_package_makes_the_same_packages(self):
-        """As mock does it, from what it has alone; and rpmlint has nothing to say but what is meant so."""
+        """As mock does it, from what it has alone."""
         self.inside(f"ls {self.rpm()} > /tmp/made; rpmbuild --rebuild --nodeps --define '_topdir /tmp/again' /tmp/tree/dist/*.src.rpm > /tmp/said 2>&1")
         self.assertEqual([Path(name).name for name in self.inside("cat /tmp/made").split()],
                          [Path(name).name for name in self.inside("ls /tmp/again/RPMS/noarch/*.rpm").split()])

@@ -105,4 +105,24 @@ test_carry_after_both_halves() {
 	equal "counts" "$(torn_read tearhigh)" "$wanted"
 }
 
+# A user without rights pins an event of a task. Each time that perf schedules the task, it takes all events that are not
+# pinned off that CPU and puts them back. For the in-tree driver that is a stop and a start of the channel.
+test_a_task_with_a_pinned_event() {
+	paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
+	trap 'echo $paranoid > /proc/sys/kernel/perf_event_paranoid' EXIT
+	echo 1 > /proc/sys/kernel/perf_event_paranoid
+	cat > /tmp/switches <<-'EOT'
+		pmu-model stats imc0 --reset > /dev/null
+		taskset 1 pmu-event --user 65534 --exclude-kernel --pid 0 --cpu -1 --inherit --pinned software:1 \
+			-x 'for _ in $(seq 100); do sleep 0.01; done' > /tmp/said
+		pmu-model stats imc0 > /tmp/stats
+		pmu-model add imc0 cas_rd 7
+	EOT
+	equal "count" "$(pmu-event uncore_imc_0:0x304 -x 'sh /tmp/switches')" 7
+	contains "the task's event" "$(cat /tmp/said)" '^[0-9]+$'
+	writes=$(awk '{ n += $3 } END { print n + 0 }' /tmp/stats)
+	show "$driver: $writes writes in 100 rounds"
+	if [ $driver = ours ]; then equal "writes" "$writes" 0; else within "writes" "$writes" 200 100000; fi
+}
+
 run_tests
