@@ -52,6 +52,9 @@ static bool pmu_dev_is_lent(struct pmu_dev *pd, int own)
 static void pmu_look_after(unsigned long delay)
 {
 	lockdep_assert_held(&pmu_boxes_mutex);
+	/* A look that comes sooner is not put off, or who opens events in a loop might prevent it. */
+	if (delayed_work_pending(&pmu_keep_work) && pmu_keep_delay <= delay)
+		return;
 	pmu_keep_delay = delay;
 	mod_delayed_work(system_dfl_wq, &pmu_keep_work, delay);
 }
