@@ -116,6 +116,11 @@ class TestOutput(Case):
         (self.directory / f".a.prom.{os.getpid()}").symlink_to(victim)
         files.replace(target, "new")
         self.assertEqual((victim.read_text(), target.read_text(), target.is_symlink()), ("old", "new", False))
+        target.unlink()
+        target.symlink_to(victim)
+        with mock.patch.object(Path, "is_symlink", return_value=False):     # it comes after the look
+            files.replace(target, "new")
+        self.assertEqual((victim.read_text(), target.read_text(), target.is_symlink()), ("old", "new", False))
         if os.geteuid():
             self.skipTest("root alone gives a link to another user")
         target.unlink()
@@ -126,6 +131,11 @@ class TestOutput(Case):
         with self.assertRaisesRegex(OSError, "link of another user"):
             files.replace(target, "new")
         self.assertEqual(victim.read_text(), "own")
+        target.unlink()
+        target.symlink_to("/dev/null")      # nor to what is no file, such as a disk
+        os.lchown(target, 65534, 65534)
+        with self.assertRaisesRegex(OSError, "link of another user"):
+            files.replace(target, "new")
 
     def other(self, code):
         """Another process that does so with a.prom, and waits."""

@@ -56,12 +56,14 @@ class Page:
         """Whoever reads the file has the old text or the new one. It is claimed until this is closed."""
         path = self.path
         try:
+            linked = path.is_symlink()
+            if linked and path.lstat().st_uid not in (0, os.geteuid()):
+                raise PermissionError(errno.EPERM, "It is a link of another user")
             if path.exists() and not path.is_file():        # /dev/null, a pipe: no file may take its place
                 path.write_text(text, encoding="utf-8")
                 return self
-            if path.is_symlink() and path.lstat().st_uid not in (0, os.geteuid()):
-                raise PermissionError(errno.EPERM, "It is a link of another user")
-            target = Path(os.path.realpath(path))           # a link stays one
+            # A link stays one. One that somebody has put there since is replaced, not followed.
+            target = Path(os.path.realpath(path)) if linked else Path(os.path.realpath(path.parent), path.name)
             partial = target.with_name(f".{target.name}.{os.getpid()}")     # node_exporter takes *.prom alone
             partial.unlink(missing_ok=True)
             file = open(partial, "x", encoding="utf-8")     # never through a link that somebody has put there since
