@@ -189,6 +189,11 @@ class Driver(InRoot):
             self.inside(f"pmu-driver {change} --anyway; test -e /etc/{file}; pmu-driver in-tree")
         self.inside(f"{self.processor(6, 106)} pmu-driver ours")
 
+    def test_a_service_of_an_image_does_not_fail_elsewhere(self):
+        self.device("pci:v00001022d00001650sv00001022sd00001650bc08sc80i00")
+        self.inside("pmu-driver ours --unbind --anyway; grep -qx SuccessExitStatus=4 /etc/systemd/system/pmu-suite.service")
+        self.inside("pmu-driver unbind", status=4)
+
     def test_what_cannot_be_written(self):
         locked = "mount --bind /etc /etc; mount -o remount,ro,bind /etc; "
         self.assertIn("cannot write /etc/modprobe.d/pmu-suite.conf", self.inside(f"{locked} pmu-driver ours", status=1))
