@@ -194,6 +194,14 @@ class Driver(InRoot):
         self.inside("pmu-driver ours --unbind --anyway; grep -qx SuccessExitStatus=4 /etc/systemd/system/pmu-suite.service")
         self.inside("pmu-driver unbind", status=4)
 
+    def test_who_reads_may_go_before_the_end(self):
+        """A change is made as a whole although nobody reads what is said of it."""
+        self.loaded(1)
+        self.program("rmmod", 'rm -r "/sys/module/$1"; rm -rf "/sys/bus/pci/drivers/$1"')
+        self.program("modprobe", "mkdir -p /sys/bus/event_source/devices/uncore_imc_0")
+        self.inside("pmu-driver ours > /dev/null; { sleep 1; pmu-driver in-tree --now; } | true; "
+                    "! ls /sys/module/intel_imc_pmu /etc/modprobe.d/pmu-suite.conf 2> /dev/null")
+
     def test_what_cannot_be_written(self):
         locked = "mount --bind /etc /etc; mount -o remount,ro,bind /etc; "
         self.assertIn("cannot write /etc/modprobe.d/pmu-suite.conf", self.inside(f"{locked} pmu-driver ours", status=1))
