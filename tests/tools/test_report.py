@@ -174,8 +174,11 @@ class TestMain(unittest.TestCase):
 
     def test_a_machine_without_counters(self):
         """It works; one that has the hardware and no PMU may not."""
-        channel = "sys/bus/pci/devices/0000:ff:0a.2"
+        channel, platform = "sys/bus/pci/devices/0000:ff:0a.2", "sys/bus/platform/devices"
         for files, status, said in (({"proc/cpuinfo": "vendor_id\t: AuthenticAMD\n"}, 0, r"(?m)^skip +pmus\n +AMD EPYC: not covered .*amd_umc"), ({}, 0, "(?m)^skip +pmus"),
+                                    ({f"{platform}/armv8-pmu/modalias": "platform:armv8-pmu\n"}, 0, "(?m)^skip +pmus"),
+                                    ({f"{platform}/AMZN0070:00/modalias": "acpi:AMZN0070:\n"}, 1, "(?m)^FAIL +pmus"),
+                                    ({f"{platform}/50000000.pmu/modalias": "of:NpmuT(null)Carm,cmn-700\n"}, 1, "(?m)^FAIL +pmus"),
                                     ({f"{channel}/device": "0x2042", f"{channel}/vendor": "0x8086"}, 1, "(?m)^FAIL +pmus")):
             with self.subTest(said), tempfile.TemporaryDirectory() as root, contextlib.redirect_stdout(io.StringIO()) as out, \
                     mock.patch("sys.argv", ["pmu-check"]), mock.patch.object(main, "Machine", lambda: sysfs.Machine(root, "x86_64")):

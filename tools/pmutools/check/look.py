@@ -26,6 +26,10 @@ BESIDE = {
     "3451": "leads to memory channels, Ice Lake", "3251": "leads to memory channels, Sapphire Rapids and later",
     "09a7": "table of counters",
 }
+# Platform devices, by modalias. The name of an Arm CPU's own PMU is like that of a mesh.
+PLATFORM = ((r"^acpi:.*(ARMHC003|ARMHC600|ARMHC650|ARMHC700|AMZN0070):", "mesh"),
+            (r"^of:.*Carm,(cmn-600|cmn-650|cmn-700|cmn-s3|ci-700)(C|$)", "mesh"),
+            (r"^of:.*Cibm,opal-in-memory-counters(C|$)", "POWER's counters"))
 
 
 def processor(machine):
@@ -87,9 +91,11 @@ def devices(machine):
         what = f"memory channel, {ids[device]}" if device in ids else BESIDE.get(device)
         if what:
             yield path.name, f"8086:{device} {what}", _driver(path)
-    for pattern, what in (("*pmu", "mesh"), ("ARMHC*", "mesh"), ("*imc*", "POWER's counters")):
-        for path in sorted((machine.root / "sys/bus/platform/devices").glob(pattern)):
-            yield scrub(path.name), what, _driver(path)
+    for path in sorted((machine.root / "sys/bus/platform/devices").glob("*")):
+        alias = machine.read(path.relative_to(machine.root) / "modalias")
+        for pattern, what in PLATFORM:
+            if re.search(pattern, alias):
+                yield scrub(path.name), what, _driver(path)
 
 
 def is_counter(what):
