@@ -13,7 +13,7 @@ from pmusuite import cache
 SCRIPTS = cache.TREE / "scripts"
 # How each script is called; anything that makes it begin.
 CALLS = {"vm": ["--", "true"], "test": ["models"], "demo": [], "bench": ["cmn"], "check": ["6.1"],
-         "mutate": ["core-poll"], "pages": ["nowhere"], "pin": [], "coverage": ["models"],
+         "mutate": ["core-poll"], "pages": ["nowhere"], "coverage": ["models"],
          "pnor": ["/dev/null/image", f"p9={cache.TREE}/tests/models/power_imc/catalogs/p9.dts"]}
 
 
