@@ -790,6 +790,21 @@ class UnitTests(unittest.TestCase):
         Case.setUpClass = Case(methodName="test_a").test_a
         self.assertEqual(self.run_case(Case), [("skip", "test_a"), ("skip", "test_b")])
 
+    def test_a_failure_is_no_skip(self):
+        """Of a test that failed in one place, and lacked something in another."""
+        class Case(unittest.TestCase):
+            def test_a(self):
+                with self.subTest(1):
+                    self.fail()
+                with self.subTest(2):
+                    raise cache.Lost("no kernel")
+
+            def test_b(self):
+                self.addCleanup(self.skipTest, "why not")
+                self.fail()
+
+        self.assertEqual(self.run_case(Case), [("FAIL", "test_a"), ("FAIL", "test_b")])
+
     def test_a_class_that_cannot_be_set_up(self):
         class Case(unittest.TestCase):
             @classmethod
