@@ -8,6 +8,7 @@ import importlib.machinery
 import importlib.util
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -730,6 +731,17 @@ class LastLine(unittest.TestCase):
     def test_nothing_that_ran_is_a_failure(self):
         self.assertEqual(self.verdict(), ("0 passed, 0 failed", 1))
         self.assertEqual(self.verdict("skip"), ("0 passed, 0 failed, 1 skipped", 1))
+
+
+class Workflow(unittest.TestCase):
+    def test_what_it_writes_is_no_file_of_the_tree(self):
+        """Or the checks of the text, which read all of them, find fault with it: it is written before they run."""
+        if not (cache.TREE / ".git").exists():
+            self.skipTest("a tarball, without git")
+        written = re.findall(r"--junit (\S+?)\"", (cache.TREE / ".github/workflows/test.yml").read_text())
+        self.assertTrue(written)
+        for name in written:
+            self.assertEqual(subprocess.run(["git", "-C", cache.TREE, "check-ignore", "-q", name], check=False).returncode, 0, name)
 
 
 class UnitTests(unittest.TestCase):
