@@ -79,7 +79,12 @@ def _get(choice):
                     return known
             except Lost:
                 pass
-        found = choice._decide()
+        try:
+            found = choice._decide()
+        except Lost:
+            if not debian.renew():      # a suite may have been left out when the lists were fetched
+                raise
+            found = choice._decide()
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f".{path.name}.{os.getpid()}")
         partial.write_text(json.dumps(found, indent=1))

@@ -318,6 +318,15 @@ class Suites(InArchive):
         self.assertEqual(found, "6.1.176-1")
         self.assert_one(lines, "leaving out bookworm-security for amd64")
 
+    def test_a_suite_that_was_left_out_is_asked_for_again(self):
+        """Once what was left out with it is wanted, also on the same day."""
+        self.archive.publish()
+        index = self.archive.place("bookworm-security") / "dists/bookworm-security/main/binary-amd64/Packages"
+        index.write_text(index.read_text() + "\n")
+        found, lines = self.decide(self.KERNEL, publish=False)
+        self.assertEqual(found, "6.1.176-1")
+        self.assertEqual(self.decide(["kernel", "x86_64", "6.12"])[0], "6.12.117-1~deb12u1")
+
     def test_an_expired_suite(self):
         self.archive.valid_days["bookworm-security"] = -7
         found, lines = self.decide(self.KERNEL)
