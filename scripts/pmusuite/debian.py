@@ -27,9 +27,7 @@ def _update(arch, *now):
     """Why @arch's lists cannot be had, or None."""
     if cache.is_full():     # apt would try for minutes
         raise Error(cache.FULL)
-    # Several guests may be the first to ask, and apt fails where it finds its lists locked.
-    with cache.lock("apt-lists"):
-        done = subprocess.run([APT, arch, "update", *now], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run([APT, arch, "update", *now], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     said = done.stderr.replace("scripts/apt: ", "").splitlines()
     error = " ".join(said[-1:]) if done.returncode else None
     for line in said[:-1] if done.returncode else said:
@@ -232,8 +230,7 @@ def source_tarball(arch, package, upstream):
     """The orig tarball of a source package; the tarball alone, since mirrors drop .dsc files early."""
     def build(directory):
         update(arch)
-        with cache.lock("apt-lists"):
-            uri, digest = run([APT, arch, "orig", package, upstream], f"looking for the source of {package} {upstream}").split()
+        uri, digest = run([APT, arch, "orig", package, upstream], f"looking for the source of {package} {upstream}").split()
         cache.say(f"downloading {Path(uri).name}")
         run(["/usr/lib/apt/apt-helper", "download-file", uri, directory / Path(uri).name, f"SHA256:{digest}"],
             f"downloading {uri}")

@@ -360,6 +360,16 @@ class Suites(InArchive):
                            f"deb [trusted=yes] file:{root}/debian-security bookworm-security main\n"}
         self.assertEqual(self.decide(self.KERNEL, ["perf", "x86_64", "6.12"]), ("6.1.192-2", "6.12.95-1~bpo12+1", []))
 
+    def test_two_that_fetch_at_once(self):
+        """As scripts/setup does in the midst of a demo, for the host's own packages."""
+        self.archive.publish()
+        environment = self.archive.environment()
+        asking = [subprocess.Popen([cache.TREE / "scripts/apt", arch, "update", "now"], env=environment, text=True,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for arch in 3 * ("amd64", "arm64")]
+        said = [one.communicate()[1] for one in asking]
+        self.assertEqual([one.returncode for one in asking], [0] * len(asking), said)
+        self.assertEqual("".join(said), "")
+
     def test_an_address_for_each_suite(self):
         for labels in ({}, {suite: f". {suite}" for suite in self.archive.suites}):     # as Nexus does it, and aptly
             with self.subTest(labels):
