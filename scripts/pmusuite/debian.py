@@ -230,9 +230,14 @@ def source_tarball(arch, package, upstream):
     """The orig tarball of a source package; the tarball alone, since mirrors drop .dsc files early."""
     def build(directory):
         update(arch)
-        uri, digest = run([APT, arch, "orig", package, upstream], f"looking for the source of {package} {upstream}").split()
-        cache.say(f"downloading {Path(uri).name}")
-        run(["/usr/lib/apt/apt-helper", "download-file", uri, directory / Path(uri).name, f"SHA256:{digest}"],
-            f"downloading {uri}")
+        try:
+            uri, digest = run([APT, arch, "orig", package, upstream], f"looking for the source of {package} {upstream}").split()
+            cache.say(f"downloading {Path(uri).name}")
+            run(["/usr/lib/apt/apt-helper", "download-file", uri, directory / Path(uri).name, f"SHA256:{digest}"],
+                f"downloading {uri}")
+        except Error as error:
+            if cache.is_full():
+                raise
+            raise Lost(" ".join(str(error).split())) from error
 
     return next(cache.entry("sources", f"{package}-{upstream}", build).iterdir())

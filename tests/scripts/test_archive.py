@@ -430,6 +430,20 @@ class Suites(InArchive):
         self.assertIn("bookworm-backports", lists[0])
 
 
+    def test_a_tarball_that_is_lost(self):
+        """A mirror may have no sources, or have dropped one that it lists: another version of QEMU may be whole."""
+        top = self.archive.place("bookworm")
+        self.assertEqual(self.decide(["tarball", "qemu", "10.0.2+ds"])[0],
+                         "lost: looking for the source of qemu 10.0.2+ds failed (exit status 1): "
+                         "scripts/apt: no suite of bookworm has the source of qemu 10.0.2+ds")
+        sources = top / "dists/bookworm/main/source/Sources"
+        sources.parent.mkdir(parents=True)
+        sources.write_text(f"Package: qemu\nVersion: 1:10.0.2+ds-2\nDirectory: pool\nChecksums-Sha256:\n"
+                           f" {'0' * 64} 6 qemu_10.0.2+ds.orig.tar.xz\nFiles:\n {'0' * 32} 6 qemu_10.0.2+ds.orig.tar.xz\n")
+        found, _ = self.decide(["tarball", "qemu", "10.0.2+ds"])
+        self.assertEqual(found[:18], "lost: downloading ")
+
+
 class OneArchitecture(InArchive):
     """A mirror of amd64 alone."""
 
