@@ -88,6 +88,20 @@ class Errors(unittest.TestCase):
     def test_details_on_request(self):
         self.assertIn("Traceback", self.run_main("{}['Depends']", PMU_DEBUG="1").stderr)
 
+    def test_room_is_asked_for_once(self):
+        """Of a host that has all packages, and little room."""
+        for name, text in (("df", "echo; echo disk 0 0 1000000"), ("dpkg", "echo amd64"),
+                           ("dpkg-query", 'for one; do echo "installed $one installed"; done')):
+            (program := self.home / name).write_text(f"#!/bin/sh\n{text}\n")
+            program.chmod(0o755)
+        for goal, last in (("demo", "qemu-headers"), ("test", "kunit"), ("kernels", "debug-kernel")):
+            with self.subTest(goal):
+                call = [SCRIPTS / "setup", goal], self.home / goal
+                path = f"{self.home}:{os.environ['PATH']}"
+                self.assertRegex(self.start(*call, PATH=path).stderr, "needs [0-9]+ MB and its disk has 976 MB left|is not supported: use Debian")
+                (self.home / goal / "pmu-suite" / last).mkdir(parents=True)
+                self.assertNotIn("MB", self.start(*call, PATH=path).stderr)
+
     def test_output_that_nobody_reads(self):
         done = self.start(["bash", "-c", f"{SCRIPTS}/vm --model help | true; echo ${{PIPESTATUS[0]}}"])
         self.assertEqual(done.stderr, "")
