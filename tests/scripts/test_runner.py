@@ -733,6 +733,19 @@ class LastLine(unittest.TestCase):
         self.assertEqual(self.verdict("skip"), ("0 passed, 0 failed, 1 skipped", 1))
 
 
+    def test_without_any_guest_nothing_was_shown(self):
+        """One that the archive lacks is left out; of all of them that is no success."""
+        def lacks(*of_guests):
+            test = script("test")
+            return test.lacks_guests([test.Done(COMMAND, 1, [ktap.Result(ktap.OK, "a")]),
+                                      *(test.Done(GUEST, 1, [ktap.Result(status, "a")]) for status in of_guests)])
+
+        self.assertTrue(lacks(ktap.SKIPPED))
+        self.assertFalse(lacks())
+        self.assertFalse(lacks(ktap.SKIPPED, ktap.OK))
+        self.assertFalse(lacks(ktap.SKIPPED, ktap.FAILED))
+
+
 class Workflow(unittest.TestCase):
     def test_what_it_writes_is_no_file_of_the_tree(self):
         """Or the checks of the text, which read all of them, find fault with it: it is written before they run."""
