@@ -16,6 +16,7 @@ APT = TREE / "scripts/apt"
 HOST = "host"       # the host's own suite; a name of an architecture means guests'
 
 _updated, _renewed = {}, set()      # by this process: {architecture: why its lists cannot be had, or None}
+_absent = set()     # of these the architectures that the mirror has not
 
 
 @functools.cache
@@ -39,10 +40,12 @@ def update(arch, *now):
     """Fetch the package lists for @arch: once a day, or @now."""
     if now or arch not in _updated:
         _updated[arch] = _update(arch, *now)
+        _absent.discard(arch)
     if _updated[arch] is None:
         return
-    # Does the mirror have nothing for this architecture or of this suite, or can it not be reached?
-    if arch not in (HOST, host_arch()) and not _update(host_arch(), "now"):
+    # Does the mirror have nothing for this architecture or of this suite, or can it not be reached? That takes a while to see.
+    if arch in _absent or arch not in (HOST, host_arch()) and not _update(host_arch(), "now"):
+        _absent.add(arch)
         raise Lost(_updated[arch])
     raise Error(f"cannot fetch Debian's package lists: {_updated[arch]}")
 

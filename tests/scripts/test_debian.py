@@ -33,3 +33,17 @@ class Shared(unittest.TestCase):
         self.store("amd64/libc_2_amd64.deb")
         self.store(f"amd64/{cache.PARTIAL}/headers_2_all.deb")
         self.assertEqual(debian.fetch("arm64", ["libc=2", "headers=2"]), ["libc=2", "headers=2"])
+
+
+class Absent(unittest.TestCase):
+    def test_the_host_s_own_lists_are_fetched_once_to_see_that_an_architecture_is_absent(self):
+        asked = []
+
+        def update(arch, *now):
+            asked.append((arch, *now))
+            return None if arch == debian.host_arch() else "the mirror has nothing for it"
+
+        with unittest.mock.patch.multiple(debian, _update=update, _updated={}, _absent=set()):
+            for _ in range(3):
+                self.assertRaisesRegex(cache.Lost, "nothing for it", debian.update, "other")
+        self.assertEqual(asked, [("other",), (debian.host_arch(), "now")])
