@@ -34,7 +34,7 @@ KUNIT_MACHINES = {"x86_64": {"models": ("snbep,sockets=2",), "cpus": 4, "nodes":
                   "ppc64le": {"cpus": 4}}
 CORE_ARCH = "x86_64"    # where all cases of the core's run, and fastest
 # How long jobs take, roughly, with two CPUs and two at a time, for a machine where none has run yet.
-SECONDS = {"scripts": 90, "check/modules": 5, "check/all-modules": 870, "check/style": 90, "check/docs": 10, "differences": 390,
+SECONDS = {"scripts": 60, "check/modules": 5, "check/all-modules": 870, "check/style": 90, "check/docs": 10, "differences": 390,
            "tools/quick": 60, "tools/slow": 240,
            "perf_events": 210, "kexec": 330, "packages": 330, "kunit": 30, "debug": 80, "kernels/packages": 300,
            "mutations": 30}
@@ -137,8 +137,16 @@ def python(name, *places, arguments=(), sources, interpreter="python3", every_ch
                tests=python_tests(files[0], [path for path in files[1] if places[0].endswith(".py") and path not in files[0]]))
 
 
+def in_two(folder, sources, **more):
+    """Two jobs of the tests in a folder: "make test" leaves out the files with a line "# all: REASON"."""
+    files = sorted(str(path.relative_to(TREE)) for path in (TREE / "tests" / folder).glob("test_*.py"))
+    late = [path for path in files if lines((TREE / path).read_text(), "all")]
+    for name, mine in ((f"{folder}/quick", [path for path in files if path not in late]), (f"{folder}/slow", late)):
+        yield python(name, *mine, every_change=mine is not late, sources=sources, **more)
+
+
 def scripts():
-    yield python("scripts", "tests/scripts", sources=ALL)
+    yield from in_two("scripts", ALL)
 
 
 def check():
@@ -156,13 +164,8 @@ def models():
 
 
 def tools():
-    """Two jobs: "make test" leaves out the files with a line "# all: REASON"."""
-    files = sorted(str(path.relative_to(TREE)) for path in (TREE / "tests/tools").glob("test_*.py"))
-    late = [path for path in files if lines((TREE / path).read_text(), "all")]
-    for name, mine in (("tools/quick", [path for path in files if path not in late]), ("tools/slow", late)):
-        yield python(name, *mine, every_change=mine is not late, interpreter=host.DEBIAN_PYTHON,
-                     sources=("tools", "tests/tools", "Makefile", "include/pmu/version.h", "Documentation/tools",
-                              "scripts/packaging/pmu-top.service"))
+    yield from in_two("tools", ("tools", "tests/tools", "Makefile", "include/pmu/version.h", "Documentation/tools",
+                                "scripts/packaging/pmu-top.service"), interpreter=host.DEBIAN_PYTHON)
 
 
 def guest_sources(*pmus):

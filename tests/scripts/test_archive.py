@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# all: half a minute: an archive in each state, which apt reads
 """What is fetched from an archive that moves on: a small one is made here, in each of the states that Debian's has had."""
 import contextlib
 import email.utils

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# all: it copies the tree, and looks for all jobs again and again
 """Results that are kept: what a job reads is in its key, so that no result outlives a change."""
 import dataclasses
 import fnmatch
@@ -17,7 +18,7 @@ SEED = int(os.environ.get("SEED") or random.randrange(1 << 32))
 # Of each kind of files so many are changed, beside those that once were in no key.
 SAMPLE = 2
 # (files, jobs that read each of them); checks of the text and packages read all, and so do the scripts' own tests.
-CHECKS = ("check/style", "check/docs", "scripts", "packages")
+CHECKS = ("check/style", "check/docs", "scripts/quick", "scripts/slow", "packages")
 BUILDS = ("check/*modules",)
 GUESTS = ("guest/*", "kunit/*", "debug/*", "pages/*", "perf_events", "kexec")
 READERS = [

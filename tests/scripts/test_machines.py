@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# all: it starts each machine in QEMU
 """From options of scripts/vm to QEMU's: what is the architecture's, what the spec's, what is refused."""
 import importlib.util
 import marshal
