@@ -52,7 +52,7 @@ static bool pmu_dev_is_lent(struct pmu_dev *pd, int own)
 static void pmu_look_after(unsigned long delay)
 {
 	lockdep_assert_held(&pmu_boxes_mutex);
-	/* A look that comes sooner is not put off, or who opens events in a loop might prevent it. */
+	/* Put off no look that comes sooner, or opening events in a loop might prevent it. */
 	if (delayed_work_pending(&pmu_keep_work) && pmu_keep_delay <= delay)
 		return;
 	pmu_keep_delay = delay;

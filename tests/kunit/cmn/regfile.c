@@ -265,6 +265,9 @@ struct cmn_regfile *cmn_regfile_ready(struct kunit *test, const struct cmn_fake_
 
 	KUNIT_ASSERT_EQ(test, cmn_regfile_discover(file), 0);
 	KUNIT_ASSERT_EQ(test, cmn_reset(&file->cmn), 0);
+	/* Selectors are first written when an event starts, where no memory can be had. */
+	for (unsigned int i = 0; i < file->cmn.nr_nodes; i++)
+		cmn_regfile_get(file, (const char __iomem *)file->cmn.nodes[i].sel - region_start());
 	cmn_regfile_forget(file);
 	return file;
 }
