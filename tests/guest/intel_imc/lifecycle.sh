@@ -221,11 +221,14 @@ test_unbind_a_channel_beside_another() {
 		echo 0000:3f:10.0 > $DRIVER/bind
 		echo 0000:7f:10.0 > $DRIVER/bind
 	done
-	pmu-event uncore_imc_1:0x304 -x "$unbind" -x "modprobe intel-uncore; cd $in_tree
-		for channel in 0000:3f:10.0 0000:7f:10.0; do [ -e \$channel ] || echo \$channel > bind; done" > /dev/null
-	equal "in-tree" "$(cat $PMUS/uncore_imc_0/cpumask)" 0,2
+	# The debug kernel has no driver of its own.
+	if [ -d /lib/modules ]; then
+		pmu-event uncore_imc_1:0x304 -x "$unbind" -x "modprobe intel-uncore; cd $in_tree
+			for channel in 0000:3f:10.0 0000:7f:10.0; do [ -e \$channel ] || echo \$channel > bind; done" > /dev/null
+		equal "in-tree" "$(cat $PMUS/uncore_imc_0/cpumask)" 0,2
+		rmmod intel_uncore
+	fi
 	equal "warnings" "$(log_since_mark | grep -E 'Call Trace|cannot create duplicate|WARNING|BUG' || :)" ""
-	rmmod intel_uncore
 	unload
 	load
 	equal "counts again" "$(pmu-event uncore_imc_0:0x304 -x 'pmu-model add imc0 cas_rd 7')" 7
