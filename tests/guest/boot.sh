@@ -23,7 +23,7 @@ if [ ! -e $ROOT/proc/self ]; then
 	mount -t sysfs sys $ROOT/sys
 	mount -t devtmpfs dev $ROOT/dev
 	ln -s dash $ROOT/bin/sh
-	for name in cat dmesg env grep id ln ls mkdir mv readlink rm sed uname; do
+	for name in cat env grep id ln ls mkdir mv readlink rm sed uname; do
 		ln -s busybox $ROOT/bin/$name
 	done
 	debian depmod
