@@ -353,7 +353,9 @@ static void set_dtms(Cmn *s, unsigned arg, uint64_t value)
                 dtm->clears = value;
                 break;
             case KEY_TRACE:
-                cmn_dtm_make_trace(dtm);
+                if (value) {
+                    cmn_dtm_make_trace(dtm);
+                }
                 break;
             case KEY_PACKETS:
                 dtm->packets = value;
@@ -413,13 +415,9 @@ static bool set_mesh(PmuModel *model, unsigned arg, uint64_t value,
     case KEY_LOCKS:
     case KEY_CLEARS:
     case KEY_TOTAL:
+    case KEY_TRACE:
     case KEY_PACKETS:
         set_dtms(s, arg, value);
-        return true;
-    case KEY_TRACE:
-        if (value) {
-            set_dtms(s, arg, value);
-        }
         return true;
     case KEY_FILTERS:
         set_filters_all(s, value);
