@@ -8,7 +8,7 @@
 . ./cmn/lib.sh
 
 # How the meshes are broken, in their order.
-KINDS=$(sed -n 's/^# vm: //p' "$0" | grep -o 'corrupt=[a-z-]*' | cut -d= -f2)
+KINDS=$(sed -n 's/^# \(all \)\?vm: //p' "$0" | grep -o 'corrupt=[a-z-]*' | cut -d= -f2)
 
 # What is said of a tree: "counts" with what is passed over, or "refused" with why.
 verdict() {
