@@ -390,6 +390,16 @@ static bool set_address(Cmn *s, uint64_t value, Error **errp)
     return true;
 }
 
+static bool set_clock(Cmn *s, uint64_t value, Error **errp)
+{
+    if (!value) {
+        error_setg(errp, "clock is at least 1 Hz");
+        return false;
+    }
+    set_dtcs(s, KEY_CLOCK, value);
+    return true;
+}
+
 static bool set_mesh(PmuModel *model, unsigned arg, uint64_t value,
                      Error **errp)
 {
@@ -442,11 +452,7 @@ static bool set_mesh(PmuModel *model, unsigned arg, uint64_t value,
         cmn_poke(s, s->address, UINT64_MAX, value);
         return true;
     case KEY_CLOCK:
-        if (!value) {
-            error_setg(errp, "clock is at least 1 Hz");
-            return false;
-        }
-        /* fallthrough */
+        return set_clock(s, value, errp);
     default:
         set_dtcs(s, arg, value);
         return true;
