@@ -298,6 +298,7 @@ scrape_configs: [{job_name: node, static_configs: [{targets: [localhost:9100]}]}
         self.assertLess(said["age"], 30)
         self.assertGreaterEqual(said["resets"], 1)
         self.assertEqual((said["result"], said["left"]), ("success", False), journal)
+        self.assertEqual((said["no driver"], said["a late driver"]), (["activating", "1"], True))
         self.assertEqual(said["without"], ["failed", "3", "0"])
 
 

@@ -17,6 +17,7 @@ LINE = 64
 WINDOW = 60             # seconds
 SERVICES = ("prometheus-node-exporter", "prometheus")
 LOCAL = Path("/etc/systemd/system/pmu-top.service.d/local.conf")
+DEVICES = ("0x3cb0", "0x3cb1", "0x3cb4", "0x3cb5", "0x3ce0")    # the model's: channels, UBOX
 CHANNEL = '{socket="0",channel="0"}'
 
 
@@ -129,8 +130,18 @@ def main():
     run("systemctl", "stop", "pmu-top")
     said["result"], said["left"] = show("pmu-top", "Result"), prom.exists()
     said["journal"] = journal()
-    # Without counters it ends for good.
+    # A driver that comes late is found; without the devices it ends for good.
     run("rmmod", "intel_imc_pmu")
+    run("systemctl", "start", "pmu-top")
+    wait(lambda: show("pmu-top", "ExecMainStatus") == "1", 60)
+    said["no driver"] = [show("pmu-top", name) for name in ("ActiveState", "ExecMainStatus")]
+    run("modprobe", "intel_imc_pmu")
+    said["a late driver"] = bool(wait(prom.exists, 120))
+    run("systemctl", "stop", "pmu-top")
+    run("rmmod", "intel_imc_pmu")
+    for device in Path("/sys/bus/pci/devices").iterdir():
+        if (device / "device").read_text().strip() in DEVICES:
+            (device / "remove").write_text("1")
     run("systemctl", "start", "pmu-top")
     wait(lambda: show("pmu-top", "ActiveState") == "failed", 60)
     said["without"] = [show("pmu-top", name) for name in ("ActiveState", "ExecMainStatus", "NRestarts")]

@@ -363,7 +363,15 @@ class TestOutputs(unittest.TestCase):
             (root / "proc").mkdir(parents=True)
             (root / "proc/cpuinfo").write_text(f"processor\t: 0\n{cpuinfo}")
             self.assertRegex(str(sysfs.Machine(root).nothing()), wanted)
-        for command, wanted in ([], 3), (["--", "true"], 125):
+        # On the last of these roots, and with a channel there that nobody drives, guest or not.
+        device = root / "sys/bus/pci/devices/0000:3f:10.0"
+        for command, there, wanted in ([], False, 3), (["--", "true"], False, 125), ([], True, 1):
+            if there:
+                device.mkdir(parents=True)
+                (device / "vendor").write_text("0x8086\n")
+                (device / "device").write_text("0x3cb0\n")
+                (root / "proc/cpuinfo").write_text("flags\t: fpu hypervisor lahf\n")
+                self.assertRegex(str(sysfs.Machine(root).nothing()), "Load a driver")
             argv = ["pmu-top", "--once", *command]
             with unittest.mock.patch.object(sys, "argv", argv), unittest.mock.patch.object(main, "Machine", lambda: sysfs.Machine(root)), \
                     unittest.mock.patch.object(errors, "_prepare"), contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit) as caught:

@@ -8,7 +8,7 @@ import sys
 
 FAILED = 1          # exit status: something is in the way, and the message says what to do
 USAGE = 2           # as argparse has it
-NO_COUNTERS = 3     # this machine has no such counters, or nobody has loaded their driver: to try again is no use
+NO_COUNTERS = 3     # this machine shows no device that has such counters: to try again is no use
 # Where a command is run, whose status is the program's: as env(1) and timeout(1) have it.
 OURS, NO_START, NO_COMMAND = 125, 126, 127
 

@@ -9,7 +9,8 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .errors import NO_COUNTERS, ToolError
+from . import hardware
+from .errors import FAILED, NO_COUNTERS, ToolError
 
 DEVICES = "sys/bus/event_source/devices"
 OURS, IN_TREE = "pmu-suite", "in-tree"
@@ -256,14 +257,15 @@ class Machine:
         return tuple(int(number[1]) for number in found)
 
     def nothing(self, *names):
-        """The ToolError where there are no PMUs of the families @names, or of any."""
-        if self.elsewhere:
+        """The ToolError where there are no PMUs of the families @names, or of any; where there are devices, a driver may come."""
+        waits = any(hardware.devices(self))
+        if self.elsewhere and not waits:
             return ToolError(*self.elsewhere, NO_COUNTERS)
         wanted = [_BY_NAME[name] for name in names] or FAMILIES
         what = " or of ".join(family.what for family in wanted)
         loads = "; ".join(family.load for family in wanted)
         return ToolError(f"This machine shows no PMU of {what} in {self.root / DEVICES}.",
-                         f"Load a driver ({loads}). If that fails, the kernel's log says why.", NO_COUNTERS)
+                         f"Load a driver ({loads}). If that fails, the kernel's log says why.", FAILED if waits else NO_COUNTERS)
 
     @property
     def elsewhere(self):

@@ -3,6 +3,7 @@
 import os
 import re
 
+from .. import hardware
 from .scrub import scrub
 
 # Options of the kernel's command line that have to do with counters. No others are shown.
@@ -14,22 +15,6 @@ LOG = r"pmu_core|intel_imc|uncore|cmn|power_imc|imc[-_: ]|\bimc\b|arm-cmn|nest_|
       r"events)|\bPMU\b|lockdown|perf:"
 WARNING = 4
 LOG_LINES = 60
-
-CHANNELS = {
-    "3cb0 3cb1 3cb4 3cb5": "Sandy Bridge-EP", "0eb4 0eb5 0eb0 0eb1 0ef4 0ef5 0ef0 0ef1": "Ivy Bridge-EP/EX",
-    "2fb0 2fb1 2fb4 2fb5 2fd0 2fd1 2fd4 2fd5": "Haswell-EP/EX",
-    "6fb0 6fb1 6fb4 6fb5 6fd0 6fd1 6fd4 6fd5": "Broadwell-EP/EX/DE", "2042 2046 204a": "Skylake-SP, Cascade Lake-SP",
-}
-# What is no counter itself, and need not have a driver
-BESIDE = {
-    **dict.fromkeys(("3ce0", "0e1e", "2f1e", "6f1e", "2014", "3450", "3250"), "UBOX"),
-    "3451": "leads to memory channels, Ice Lake", "3251": "leads to memory channels, Sapphire Rapids and later",
-    "09a7": "table of counters",
-}
-# Platform devices, by modalias. The name of an Arm CPU's own PMU is like that of a mesh.
-PLATFORM = ((r"^acpi:.*(ARMHC003|ARMHC600|ARMHC650|ARMHC700|AMZN0070):", "mesh"),
-            (r"^of:.*Carm,(cmn-600|cmn-650|cmn-700|cmn-s3|ci-700)(C|$)", "mesh"),
-            (r"^of:.*Cibm,opal-in-memory-counters(C|$)", "POWER's counters"))
 
 
 def processor(machine):
@@ -81,33 +66,6 @@ def kernel(machine):
             yield f"module {module}", " ".join(filter(None, ("loaded", source and f"srcversion {source}", said)))
 
 
-def devices(machine):
-    """Who has the hardware: (device, what it is, driver)."""
-    ids = {one: part for some, part in CHANNELS.items() for one in some.split()}
-    for path in sorted((machine.root / "sys/bus/pci/devices").glob("*")):
-        if machine.read(path.relative_to(machine.root) / "vendor") != "0x8086":
-            continue
-        device = machine.read(path.relative_to(machine.root) / "device").removeprefix("0x")
-        what = f"memory channel, {ids[device]}" if device in ids else BESIDE.get(device)
-        if what:
-            yield path.name, f"8086:{device} {what}", _driver(path)
-    for path in sorted((machine.root / "sys/bus/platform/devices").glob("*")):
-        alias = machine.read(path.relative_to(machine.root) / "modalias")
-        for pattern, what in PLATFORM:
-            if re.search(pattern, alias):
-                yield scrub(path.name), what, _driver(path)
-
-
-def is_counter(what):
-    """Is a device of devices() counters itself?"""
-    return not what.endswith(tuple(set(BESIDE.values())))
-
-
-def _driver(path):
-    link = path / "driver"
-    return link.resolve().name if link.exists() else "none"
-
-
 def pmus(machine):
     for pmu in (*machine.pmus.values(), *machine.free_running().values()):
         yield (pmu.name, str(pmu.driver), machine.read(pmu.path.relative_to(machine.root) / "cpumask") or "none",
@@ -157,7 +115,7 @@ def look(machine):
     return {
         "processor": _filled(processor(machine)), "firmware": _filled(firmware(machine)),
         "kernel": _filled(kernel(machine)),
-        "devices": [list(row) for row in devices(machine)], "pmus": [list(row) for row in pmus(machine)],
+        "devices": [[scrub(name), *more] for name, *more in hardware.devices(machine)], "pmus": [list(row) for row in pmus(machine)],
         "log": [list(line) for line in lines], "no log": why,
     }
 

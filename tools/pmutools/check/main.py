@@ -5,8 +5,8 @@ import shutil
 import sys
 import textwrap
 
-from .. import VERSION, Help, count
-from ..errors import FAILED, ToolError
+from .. import VERSION, Help, count, hardware
+from ..errors import FAILED, NO_COUNTERS, ToolError
 from ..sysfs import Machine
 
 from ..top import icelake as ice_lake, rapids as later
@@ -66,7 +66,7 @@ def show_list():
 
 def devices(looked):
     """Of the look: hardware that nobody counts with."""
-    found = [row for row in looked["devices"] if look.is_counter(row[1])]
+    found = [row for row in looked["devices"] if hardware.is_counter(row[1])]
     said = [f"{device} ({what}) has no driver." for device, what, driver in found if driver == "none"]
     leading = [driver for _, what, driver in looked["devices"] if "leads to memory channels" in what]
     if leading and not found:
@@ -199,7 +199,8 @@ def main():
                if not alone and (not options.check or result.name in options.check)]
     if not machine.pmus:
         # Where no hardware is seen that could be counted, nothing is broken.
-        results.append(Result("pmus", FAIL if looked["devices"] and not machine.elsewhere else SKIP, [str(machine.nothing())]))
+        nothing = machine.nothing()
+        results.append(Result("pmus", SKIP if nothing.status == NO_COUNTERS else FAIL, [str(nothing)]))
     for result in results:
         say(result)
     may_count(machine)

@@ -28,7 +28,7 @@ as well; the second line of the screen says which driver serves the counters.
 A number with a ~ is of a part of the interval: its counters took turns with others. Such numbers are in no sum.
 
 The exit status is 0, 1 where something is in the way (a message says what, and what to do), 2 where the options are
-wrong, or 3 where this machine shows no such counters. With a COMMAND it is that of COMMAND, 127 where there is none of
+wrong, or 3 where this machine shows no device with such counters. With a COMMAND it is that of COMMAND, 127 where there is none of
 this name, 126 where it cannot be run, and 125 in place of 1 to 3. What COMMAND writes goes to stderr if stdout has --json or --csv."""
 
 
