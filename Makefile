@@ -172,19 +172,19 @@ test:
 	@scripts/test $(TESTFLAGS)
 
 test-all:
-	@scripts/setup kernels
+	@scripts/setup all
 	@scripts/test --all $(TESTFLAGS)
 
 test-kernels:
-	@scripts/setup kernels
+	@scripts/setup all
 	@scripts/test $(TESTFLAGS) kernels
 
 soak:
-	@scripts/setup test
+	@scripts/setup all
 	@scripts/test $(TESTFLAGS) soak
 
 hostile:
-	@scripts/setup test
+	@scripts/setup all
 	@scripts/test $(TESTFLAGS) $(if $(HOURS),--hours $(HOURS)) $(if $(SEED),--seed $(SEED)) $(if $(SIZE),--size $(SIZE)) 'hostile/*'
 
 coverage:
@@ -206,7 +206,7 @@ html:
 	@sphinx-build -q -W --keep-going -d $(HTML)/.doctrees -c Documentation . $(HTML)
 
 mutate:
-	@scripts/setup test
+	@scripts/setup all
 	@scripts/test $(TESTFLAGS) mutations
 
 bench:

@@ -28,7 +28,7 @@ def compiler(arch):
     """The prefix of the compiler's name, empty where it is the host's own."""
     prefix = "" if debian.host_arch() == arch.debian else arch.cross
     if not shutil.which(prefix + "gcc"):
-        raise Error(f"no {prefix}gcc; scripts/setup test installs it")
+        raise Error(f"no {prefix}gcc; scripts/setup demo installs it")
     return prefix
 
 

@@ -150,7 +150,7 @@ def _sentence(error):
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return FULL
     if isinstance(error, FileNotFoundError) and error.filename and "/" not in os.fsdecode(error.filename):
-        return f"there is no program {os.fsdecode(error.filename)}; scripts/setup test installs what is missing"
+        return f"there is no program {os.fsdecode(error.filename)}; scripts/setup all installs what is missing"
     if isinstance(error, OSError) and error.filename is not None:
         return f"cannot use {os.fsdecode(error.filename)}: {error.strerror}"
     if isinstance(error, OSError) and error.strerror:

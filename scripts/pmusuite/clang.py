@@ -39,7 +39,7 @@ def _tree(arch):
 def build_log(arch):
     """What clang says of our modules and suites, with W=1; an Error if it cannot build them."""
     if lacking := missing():
-        raise Error(f"there is no {', '.join(lacking)}; scripts/setup kernels installs clang")
+        raise Error(f"there is no {', '.join(lacking)}; scripts/setup all installs clang")
     kdir = _tree(arch)
 
     def make(directory):

@@ -19,7 +19,7 @@ _PROGRAM = re.compile(r"(?:/usr)?/s?bin/([^/]+)")
 
 def wanted():
     """The names of the packages in scripts/setup."""
-    return re.findall(r"^\t([a-z0-9][a-z0-9+.-]+) +(?:start|first|demo|test|docs|kernels|coverage)\b", (TREE / "scripts/setup").read_text(), re.M)
+    return re.findall(r"^\t([a-z0-9][a-z0-9+.-]+) +(?:start|first|demo|test|docs|all|coverage)\b", (TREE / "scripts/setup").read_text(), re.M)
 
 
 def _query(*arguments):

@@ -53,7 +53,7 @@ class Errors(unittest.TestCase):
 
     def test_files_and_programs(self):
         self.assertIn("cannot use /no/file: No such file or directory", self.sentence("open('/no/file')"))
-        self.assertIn("there is no program no-program; scripts/setup test", self.sentence("subprocess.run(['no-program'])"))
+        self.assertIn("there is no program no-program; scripts/setup all", self.sentence("subprocess.run(['no-program'])"))
         self.assertIn("-c: nowhere to write", self.sentence("raise FileNotFoundError(2, 'nowhere to write')"))
         self.assertIn("'false' failed (exit status 1)", self.sentence("subprocess.run(['false'], check=True)"))
 
@@ -94,7 +94,7 @@ class Errors(unittest.TestCase):
                            ("dpkg-query", 'for one; do echo "installed $one installed"; done')):
             (program := self.home / name).write_text(f"#!/bin/sh\n{text}\n")
             program.chmod(0o755)
-        for goal, last in (("demo", "qemu-headers"), ("test", "kunit"), ("kernels", "debug-kernel")):
+        for goal, last in (("demo", "qemu-headers"), ("test", "kunit"), ("all", "debug-kernel")):
             with self.subTest(goal):
                 call = [SCRIPTS / "setup", goal], self.home / goal
                 path = f"{self.home}:{os.environ['PATH']}"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What make says where it cannot build, with a kernel's build directory that only says that it was asked."""
+"""What make says where it cannot build, with a kernel's build directory that only says that it was asked; what it has the host
+install."""
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -85,3 +87,30 @@ class Kbuild(unittest.TestCase):
 
 if __name__ == "__main__":
     unittest.main()
+
+
+class Setup(unittest.TestCase):
+    def lacking(self, goal):
+        """The packages that @goal lacks on a host that has none of them, and a user who may not install any."""
+        with tempfile.TemporaryDirectory() as directory:
+            for name, script in (("id", "echo 1000"), ("sudo", "exit 1"), ("dpkg-query", "exit 1"), ("df", "echo; echo . 0 0 99999999")):
+                (program := Path(directory) / name).write_text(f"#!/bin/sh\n{script}\n")
+                program.chmod(0o755)
+            environment = os.environ | {"PATH": f"{directory}:{os.environ['PATH']}"}
+            done = subprocess.run(["scripts/setup", goal], cwd=cache.TREE, env=environment, stdin=subprocess.DEVNULL, text=True,
+                                  stderr=subprocess.PIPE, check=False)
+        if "use Debian" in done.stderr or "host of x86_64" in done.stderr:
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        return {*done.stderr.split("to install what is missing: ")[1].split()}
+
+    def test_each_goal_has_what_it_needs_and_no_more(self):
+        demo, test, everything = (self.lacking(goal) for goal in ("demo", "test", "all"))
+        self.assertLess(demo, test)
+        self.assertLess(test, everything)
+        # objtool, which builds modules, needs a library, and all else of a debug kernel is for make test-all.
+        self.assertLessEqual({"git", "gcc", "libelf-dev", "device-tree-compiler"}, demo)
+        self.assertLessEqual({"bc", "flex", "clang", "mmdebstrap", "ccache"}, everything - test)
+        self.assertEqual(self.lacking("docs"), {"python3-sphinx", "python3-myst-parser", "graphviz", "codespell"})
+        for goal in re.findall(r"^\t@scripts/setup (\w+)$", (cache.TREE / "Makefile").read_text(), re.M):
+            self.assertTrue(self.lacking(goal))
