@@ -5,6 +5,7 @@
 Each of it ends in a sentence, or in nothing at all, and leaves nothing behind.
 """
 import contextlib
+import itertools
 import json
 import os
 import select
@@ -151,7 +152,7 @@ class TestOutput(Case):
         first = self.other(f"page = files.Page('{target}'); page.write('first'); page.write('first')")
         for option in "--prometheus", "--openmetrics":
             self.says(self.program("pmu-top", "--replay", POWER, "--once", option, target), 1,
-                      rf"pmu-top: {target} is being written by process {first.pid} \(python3?[^)]*\)\.\n.*choose another file")
+                      rf"pmu-top: {target} is being written by process {first.pid} \(python3?[^)]*\)\.\n.*[Cc]hoose another file")
         self.assertEqual(target.read_text(), "first")
         first.kill()
         first.wait()
@@ -173,9 +174,37 @@ class TestOutput(Case):
         self.assertEqual(target.read_text(), "new")
 
     def test_one_alone_writes_a_record(self):
+        """Nor is it cut by another that begins meanwhile, and it stays the first one's."""
         target = self.directory / "record"
         first = self.other(f"one = frames.Recorder('{target}', {{}})")
-        self.assertRaisesRegex(ToolError, f"process {first.pid} ", frames.Recorder, target, {})
+        with target.open("a") as file:
+            file.write("the first one's next line")
+        for _ in range(2):
+            self.assertRaisesRegex(ToolError, f"process {first.pid} ", frames.Recorder, target, {})
+        for option in "--output", "--svg":
+            self.says(self.program("pmu-top", "--replay", POWER, "--once", option, target), 1, f"process {first.pid} ")
+        self.assertTrue(target.read_text().endswith("the first one's next line"))
+
+    def test_two_that_begin_a_record_at_once(self):
+        """Each has looked before the other claimed it."""
+        target = self.directory / "record"
+        first = self.other(f"one = frames.Recorder('{target}', {{}})")
+        with target.open("ab") as file:
+            self.assertRaisesRegex(ToolError, f"process {first.pid} ", files.claim, file, target)
+
+    def test_one_file_is_not_two_things(self):
+        target, link, other = (self.directory / name for name in ("target", "link", "other"))
+        link.symlink_to(target)
+        options = "--output", "--svg", "--prometheus", "--openmetrics", "--record"
+        for _ in range(2):      # also where it is there already
+            for one, more in itertools.combinations(options, 2):
+                done = self.program("pmu-top", "--once", one, target, more, link)
+                self.says(done, 2, f"{one} and {more} are one file")
+            target.touch()
+        os.link(target, other)
+        self.says(self.program("pmu-top", "--replay", other, "--svg", target), 2, "--svg and --replay are one file")
+        done = self.program("pmu-top", "--replay", POWER, "--once", "--output", "/dev/null", "--prometheus", "/dev/null")
+        self.says(done, 0, "^$")
 
 
 class TestSignals(Case):

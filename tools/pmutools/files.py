@@ -15,22 +15,30 @@ _FLOCK = "hhqqi4x"      # struct flock of fcntl(2)
 
 def replace(path, text):
     """Write @path in one go: who reads it has the old text or the new one."""
-    Page(path).put(text).close()
+    Page(path).write(text).close()
 
 
-def claim(file):
-    """Lock @file until it is closed or this process ends: free_for() tells others. Who may only read it cannot pretend to."""
-    with contextlib.suppress(OSError):      # a device, or a file system without locks
+def claim(file, path):
+    """Lock @file until any descriptor of it is closed, or this process ends. Raises a ToolError if another process has done so."""
+    try:
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        _refuse(file, path)
+    except OSError:     # a device, or a file system without locks
+        pass
 
 
 def free_for(path):
     """Raise a ToolError if another process has claimed @path. Not for a file that this one has claimed: that would end it."""
-    if not os.path.isfile(path):
-        return
-    with open(path, "rb") as file:
-        # What a lock for reading would wait for: a lock for writing, which needs the right to write.
-        kind, *_, pid = struct.unpack(_FLOCK, fcntl.fcntl(file, fcntl.F_GETLK, struct.pack(_FLOCK, fcntl.F_RDLCK, 0, 0, 0, 0)))
+    if os.path.isfile(path):
+        with open(path, "rb") as file:
+            _refuse(file, path)
+
+
+def _refuse(file, path):
+    """Raise a ToolError if another process has locked @file as claim() does. Who may only read the file keeps nobody from it."""
+    # What a lock for reading would wait for: a lock for writing, which needs the right to write.
+    kind, *_, pid = struct.unpack(_FLOCK, fcntl.fcntl(file, fcntl.F_GETLK, struct.pack(_FLOCK, fcntl.F_RDLCK, 0, 0, 0, 0)))
     if kind == fcntl.F_UNLCK:
         return
     try:
@@ -38,7 +46,7 @@ def free_for(path):
     except OSError:
         name = "of another PID namespace, or hidden"
     raise ToolError(f"{path} is being written by process {pid or '?'} ({name}).",
-                    "Its numbers would go back and forth: choose another file, or end that process first.")
+                    "Choose another file, or end that process first: what two write to one file, nobody can tell apart.")
 
 
 class Page:
@@ -50,7 +58,7 @@ class Page:
     def write(self, text):
         if not (self.file and self.path.exists() and os.path.samestat(self.path.stat(), os.fstat(self.file.fileno()))):
             free_for(self.path)
-        self.put(text)
+        return self.put(text)
 
     def put(self, text):
         """Whoever reads the file has the old text or the new one. It is claimed until this is closed."""
@@ -68,7 +76,7 @@ class Page:
             partial.unlink(missing_ok=True)
             file = open(partial, "x", encoding="utf-8")     # never through a link that somebody has put there since
             try:
-                claim(file)
+                claim(file, partial)
                 file.write(text)
                 file.flush()
                 partial.replace(target)

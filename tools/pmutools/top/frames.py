@@ -4,6 +4,7 @@
 A record is lines of JSON: the first has what is known of the machine, each other one a frame. If another driver took over
 since then, "info" in a frame's "extra" has what is otherwise; a pmu-top that does not know that names the first driver.
 """
+import contextlib
 import datetime
 import errno
 import itertools
@@ -15,7 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from ..count import Reading, Session, restore_file_limit
 from ..errors import NO_COMMAND, NO_START, ToolError
-from ..files import claim, free_for, printable
+from ..files import claim, printable
 from ..sysfs import Machine, natural
 from . import resctrl, sampler
 
@@ -377,31 +378,36 @@ class Recorder:
     def __init__(self, path, info):
         self.path, head = path, json.dumps({"pmu-top": VERSION, "info": info})
         self.info, self.first = info, {name: info.get(name) for name in CHANGES}
-        free_for(path)
-        there = self._there(head) if os.path.isfile(path) else False
-        self.file = open(path, "a", encoding="utf-8")
-        claim(self.file)
-        if not there:
-            self._line(head)
+        regular = os.path.isfile(path) or not os.path.exists(path)
+        # The only descriptor of it: whichever is closed ends the claim.
+        self.file = open(path, "a+b" if regular else "ab")
+        try:
+            claim(self.file, path)
+            if not (regular and self._there(head)):
+                self._line(head)
+        except BaseException:
+            with contextlib.suppress(OSError):      # what it could not write, once more
+                self.file.close()
+            raise
 
     def _there(self, head):
         """Whether the file has a record of this machine already. A line without an end is cut off."""
-        with open(self.path, "r+b") as file:
-            first = file.readline()
-            if not first:
-                return False
-            if first != head.encode() + b"\n":
-                raise ToolError(f"{self.path} is there, and it is no record of this machine with this kernel and driver.",
-                                "Choose another file, or remove it.")
-            end = len(first)
-            for line in file:
-                end += len(line) if line.endswith(b"\n") else 0
-            file.truncate(end)
+        self.file.seek(0)
+        first = self.file.readline()
+        if not first:
+            return False
+        if first != head.encode() + b"\n":
+            raise ToolError(f"{self.path} is there, and it is no record of this machine with this kernel and driver.",
+                            "Choose another file, or remove it.")
+        end = len(first)
+        for line in self.file:
+            end += len(line) if line.endswith(b"\n") else 0
+        self.file.truncate(end)
         return True
 
     def _line(self, text):
         try:
-            self.file.write(text + "\n")
+            self.file.write(text.encode() + b"\n")
             self.file.flush()       # what was seen is kept, however this ends
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self.path)) from error

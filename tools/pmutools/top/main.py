@@ -2,6 +2,8 @@
 """Options, and what they make of views, frames and outputs."""
 import argparse
 import contextlib
+import itertools
+import os
 import sys
 
 from .. import VERSION, Help, count, errors, files
@@ -14,6 +16,7 @@ from .power_imc import View as PowerImc
 from .rows import UNITS
 
 VIEWS = {view.name: view for view in (IntelImc, Cmn, PowerImc)}
+_FILES = ("output", "svg", "prometheus", "openmetrics", "record", "replay", "map")
 EPILOG = """examples:
   pmu-top                              the screen, once a second; ? explains the keys
   pmu-top --once                       one interval, as text
@@ -94,7 +97,19 @@ def parse(argv):
         parser().error("--pcp-config is of this machine")
     if options.replay and (command or options.record):
         parser().error("--replay shows a record: nothing runs, and nothing is recorded")
+    for one, other in itertools.combinations(_FILES, 2):
+        if _is_one_file(getattr(options, one), getattr(options, other)):
+            parser().error(f"--{one} and --{other} are one file: choose another for one of them")
     return options
+
+
+def _is_one_file(path, other):
+    """Not of a pipe, nor of a terminal or /dev/null, which take what several write."""
+    if not path or not other:
+        return False
+    if os.path.exists(path) and os.path.exists(other):
+        return os.path.isfile(path) and os.path.samefile(path, other)
+    return os.path.realpath(path) == os.path.realpath(other)
 
 
 def view_of(machine, options):
@@ -119,8 +134,8 @@ class Outputs:
         self.metrics = output.Metrics(view, all_of_it=bool(options.mode))
         self.record = frames.Recorder(options.record, view.info) if options.record else None
         self.pages = [(files.Page(path), strict) for path, strict in ((options.prometheus, False), (options.openmetrics, True)) if path]
-        for page, _ in self.pages:      # before an interval of a minute has passed
-            files.free_for(page.path)
+        for path in (options.prometheus, options.openmetrics, options.svg):     # before an interval of a minute has passed
+            files.free_for(path or os.devnull)
         self.last, self.history = None, draw.History()
 
     def picture(self, frame, rows, width, height=None, paused=False, mode=None):
@@ -185,7 +200,10 @@ class Outputs:
 def _console(options):
     """Where text goes. A command's own output is on stdout, so what is for people goes to stderr then."""
     if options.output:
-        file = open(options.output, "w", encoding="utf-8")
+        file = open(options.output, "a", encoding="utf-8")
+        files.claim(file, options.output)
+        if os.path.isfile(options.output):
+            file.truncate(0)
     else:
         file = sys.stderr if options.command and not (options.json or options.csv) else sys.stdout
     if options.json or options.csv or pretty.missing():
