@@ -69,6 +69,13 @@ def failures(results):
             for case in results.iter("testcase") if (failure := case.find("failure")) is not None}
 
 
+def skipped(results):
+    """Why nothing was tested, where all in an ElementTree of JUnit's XML was skipped; else None."""
+    cases = [*results.iter("testcase")]
+    reasons = [found.get("message") for case in cases if (found := case.find("skipped")) is not None]
+    return "; ".join(dict.fromkeys(reasons)) if cases and len(reasons) == len(cases) else None
+
+
 def is_verdict(name, message):
     """Has a test or the kernel noticed the mutation?"""
     return name.rpartition(": ")[2] not in ADDED or message.startswith(DIED)

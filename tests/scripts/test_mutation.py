@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """scripts/mutate: what a mutation is, and what counts as a test that noticed it."""
+import contextlib
 import io
 import tempfile
 import unittest
+import unittest.mock
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
 from pmusuite import jobs, mutation
-from pmusuite.cache import Error
+from pmusuite.cache import Error, Lost
+from test_runner import script
 
 PATCH = """Tests: kunit/x86_64 models -k poll
 Why it matters.
@@ -88,6 +91,25 @@ class Mutations(unittest.TestCase):
 
     def test_failures_alone_count(self):
         self.assertEqual(mutation.failures(xml.parse(io.StringIO(RESULTS))), {"job: bad": "it is 3"})
+
+    def test_what_was_only_skipped_shows_nothing(self):
+        """As where the archive lacks what the guests are made of: that is no fault of a test."""
+        def why(*kinds):
+            cases = {"good": "", "bad": '<failure message="it is 3"/>', "left out": '<skipped message="no kernel"/>'}
+            return mutation.skipped(xml.parse(io.StringIO("".join(["<testsuites>", *(
+                f'<testcase classname="job" name="{kind}">{cases[kind]}</testcase>' for kind in kinds), "</testsuites>"]))))
+
+        self.assertEqual(why("left out", "left out"), "no kernel")
+        for kinds in ((), ("good",), ("left out", "good"), ("left out", "bad")):
+            self.assertIsNone(why(*kinds))
+
+    def test_a_mutation_whose_tests_were_skipped_is_skipped(self):
+        mutate = script("mutate")
+        for error, line in (Lost("no\nkernel"), "ok 1 core-overtaken # SKIP no kernel\n"), (Error("every test passed"), "not ok 1 core-overtaken\n"):
+            with unittest.mock.patch.object(mutate, "noticed", side_effect=error), contextlib.redirect_stdout(io.StringIO()) as said, \
+                    unittest.mock.patch("sys.argv", ["mutate", "core-overtaken"]):
+                self.assertEqual(mutate.main(), int(line.startswith("not")))
+            self.assertTrue(said.getvalue().endswith(f"\n{line}"), said.getvalue())
 
     def test_a_failed_build_is_no_verdict(self):
         self.assertTrue(mutation.is_verdict("job: bad", "it is 3"))
