@@ -11,7 +11,7 @@ ABOUT = """Run a command in a guest with modelled PMU hardware: the one way into
 
 Only the command's output is on stdout; the exit status is the command's. It is 99 if the
 guest's kernel warned or oopsed, 124 on a timeout, 125 if the guest did not get that far,
-120 if Debian's archive lacks what it is made of.
+120 if Debian's archive lacks what it is made of, and 1 for a command's own 120.
 """
 
 

@@ -18,7 +18,7 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from pmusuite import arch, build, cache, guest, jobs, kept, kernel, ktap, stuck, turns, unittests
+from pmusuite import arch, build, cache, guest, jobs, kept, kernel, ktap, linux_tools, stuck, turns, unittests
 
 GOOD = "KTAP version 1\n1..2\nok 1 a\nok 2 b\n"
 COMMAND = jobs.Job("job", ("true",))
@@ -399,6 +399,22 @@ class Judgement(unittest.TestCase):
         for status in (guest.UNSOUND, guest.TIMEOUT, guest.DIED):
             self.assertEqual(self.failures(GUEST, status, GOOD, ""), ["guest"])
             self.assertEqual(self.failures(GUEST, status, GOOD.replace("ok 2", "not ok 2"), ""), ["b", "guest"])
+
+    def test_a_command_that_ends_as_if_its_guest_could_not_be(self):
+        """It has failed; who is told that the archive lacks something would skip it."""
+        vm = script("vm")
+        for status, told in (0, 0), (7, 7), (cache.Lost.status, 1):
+            with unittest.mock.patch("sys.argv", ["vm", "--", "true"]), \
+                    unittest.mock.patch.object(guest, "run", return_value=guest.Outcome(status, "")):
+                self.assertEqual(vm.main(), told)
+
+    def test_without_a_parser_each_job_says_why(self):
+        test, job = script("test"), jobs.Job("job", ("echo", "KTAP version 1"))
+        with tempfile.TemporaryDirectory() as directory, unittest.mock.patch.object(
+                linux_tools, "directory", side_effect=cache.Lost("the archive has no linux-source-6.12")):
+            [one] = test.run([job], Path(directory), unittest.mock.Mock())
+        self.assertEqual([(result.status, result.notes) for result in one.results],
+                         [(ktap.FAILED, ["the archive has no linux-source-6.12"])])
 
     def test_the_log_is_shown_from_the_complaint_or_its_end(self):
         lines = [f"line {number}" for number in range(100)]
