@@ -567,6 +567,8 @@ class Autopkgtest(inroot.InRoot):
 class Rpm(inroot.InRoot):
     """What Debian's rpm makes of the spec file, installed by that rpm with Debian's DKMS."""
 
+    packages = (*inroot.InRoot.packages, "rpmlint")
+
     def rpm(self, version=VERSION):
         self.inside(f"rm -rf /tmp/tree; cp -r {self.tree(version)} /tmp/tree; make -C /tmp/tree rpm")
         return f"/tmp/tree/dist/*-{version}-1.noarch.rpm"
@@ -601,6 +603,11 @@ class Rpm(inroot.InRoot):
         self.inside(f"ls {self.rpm()} > /tmp/made; rpmbuild --rebuild --nodeps --define '_topdir /tmp/again' /tmp/tree/dist/*.src.rpm > /tmp/said 2>&1")
         self.assertEqual([Path(name).name for name in self.inside("cat /tmp/made").split()],
                          [Path(name).name for name in self.inside("ls /tmp/again/RPMS/noarch/*.rpm").split()])
+
+    def test_rpmlint_has_nothing_to_say(self):
+        said = self.inside(f"ls {self.rpm()}; cd /tmp/tree; "
+                           "rpmlint -r scripts/packaging/pmu-suite.rpmlintrc scripts/packaging/pmu-suite.spec dist/*.rpm")
+        self.assertIn("3 packages and 1 specfiles checked; 0 errors, 0 warnings", said)
 
     def test_what_is_in_it(self):
         files = self.inside(f"rpm -qlp {self.rpm()}").split()
