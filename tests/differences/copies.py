@@ -57,10 +57,17 @@ class Copy:
 
     def exports(self, word):
         """Have the kernel export @word."""
+        self._edit_exports(lambda text: f"{text}0x00000000\t{word}\tvmlinux\tEXPORT_SYMBOL_GPL\t\n")
+
+    def withholds(self, word):
+        """Have the kernel no longer export @word."""
+        self._edit_exports(lambda text: re.sub(rf".*\t{word}\t.*\n", "", text))
+
+    def _edit_exports(self, edit):
         file = self.kdir / "Module.symvers"
         text = file.read_text()
         file.unlink()
-        file.write_text(f"{text}0x00000000\t{word}\tvmlinux\tEXPORT_SYMBOL_GPL\t\n")
+        file.write_text(edit(text))
 
     def append(self, name, text):
         """Put @text into the header @name, behind all that it has itself."""
@@ -86,9 +93,12 @@ class Build:
     def __init__(self, arch, copy, directory):
         self.arch, self.copy, self.tree = arch, copy, directory
         copy_sources(directory)
-        variables = (f"{name}={value}" for name, value in build.kbuild(arch).items())
-        self.said = run(build.make("-C", directory, f"KDIR={copy.kdir}", "W=1", *variables, "modules"),
-                        f"building the modules for {arch.name}")
+        self.said = self.make()
+
+    def make(self):
+        variables = (f"{name}={value}" for name, value in build.kbuild(self.arch).items())
+        return run(build.make("-C", self.tree, f"KDIR={self.copy.kdir}", "W=1", *variables, "modules"),
+                   f"building the modules for {self.arch.name}")
 
     def modules(self):
         return {path.stem for path in self.tree.rglob("*.ko")}

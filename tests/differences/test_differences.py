@@ -251,6 +251,16 @@ class Differences(unittest.TestCase):
     def test_namespaces_as_written(self):
         self.expect_built(self.whole("x86_64", functools.partial(unexpanded, imports=True, exports=True)))
 
+    def test_a_kernel_that_changes_where_it_is(self):
+        """As by an update of its headers: whether it exports a function is asked again."""
+        built = self.whole("x86_64")
+        self.assertIn("HAVE_IRQ_SET_AFFINITY", built.answers())
+        self.assertNotIn("conftest.h", built.make())
+        built.copy.withholds("__irq_apply_affinity_hint")
+        built.said = built.make()
+        self.assertNotIn("HAVE_IRQ_SET_AFFINITY", built.answers())
+        self.expect_built(built)
+
     def check(self, difference):
         """What is wrong with a kernel that has it, or None."""
         built = self.base(difference.arch)
