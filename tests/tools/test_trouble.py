@@ -119,7 +119,7 @@ class TestOutput(Case):
         self.assertEqual((victim.read_text(), target.read_text(), target.is_symlink()), ("old", "new", False))
         target.unlink()
         target.symlink_to(victim)
-        with mock.patch.object(Path, "is_symlink", return_value=False):     # it comes after the look
+        with mock.patch.object(files, "is_link", return_value=False):     # it comes after the look
             files.replace(target, "new")
         self.assertEqual((victim.read_text(), target.read_text(), target.is_symlink()), ("old", "new", False))
         if os.geteuid():
@@ -131,6 +131,8 @@ class TestOutput(Case):
         os.lchown(target, 65534, 65534)
         with self.assertRaisesRegex(OSError, "link of another user"):
             files.replace(target, "new")
+        self.says(self.program("pmu-top", "--replay", POWER, "--once", "--output", target), 1, "link of another user")
+        self.assertRaisesRegex(OSError, "link of another user", frames.Recorder, target, {})
         self.assertEqual(victim.read_text(), "own")
         target.unlink()
         target.symlink_to("/dev/null")      # nor to what is no file, such as a disk

@@ -31,8 +31,31 @@ def claim(file, path):
 def free_for(path):
     """Raise a ToolError if another process has claimed @path. Not for a file that this one has claimed: that would end it."""
     if os.path.isfile(path):
-        with open(path, "rb") as file:
+        with _open(path, "rb", os.O_NONBLOCK) as file:
             _refuse(file, path)
+
+
+def begin(path, mode, **more):
+    """@path, opened with this @mode that adds to it, and claimed."""
+    file = _open(path, mode, 0 if is_link(path) else os.O_NOFOLLOW, **more)
+    try:
+        claim(file, path)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def is_link(path):
+    """Whether @path is a link that may be followed. Raises an OSError if it is another user's, who would lead root anywhere."""
+    linked = os.path.islink(path)
+    if linked and os.lstat(path).st_uid not in (0, os.geteuid()):
+        raise PermissionError(errno.EPERM, "It is a link of another user", str(path))
+    return linked
+
+
+def _open(path, mode, flags, **more):
+    return open(path, mode, opener=lambda name, others: os.open(name, others | flags, 0o666), **more)
 
 
 def _refuse(file, path):
@@ -56,6 +79,7 @@ class Page:
         self.path, self.file = Path(path), None
 
     def write(self, text):
+        is_link(self.path)
         if not (self.file and self.path.exists() and os.path.samestat(self.path.stat(), os.fstat(self.file.fileno()))):
             free_for(self.path)
         return self.put(text)
@@ -64,9 +88,7 @@ class Page:
         """Whoever reads the file has the old text or the new one. It is claimed until this is closed."""
         path = self.path
         try:
-            linked = path.is_symlink()
-            if linked and path.lstat().st_uid not in (0, os.geteuid()):
-                raise PermissionError(errno.EPERM, "It is a link of another user")
+            linked = is_link(path)
             if path.exists() and not path.is_file():        # /dev/null, a pipe: no file may take its place
                 path.write_text(text, encoding="utf-8")
                 return self

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from ..count import Reading, Session, restore_file_limit
 from ..errors import NO_COMMAND, NO_START, ToolError
-from ..files import claim, printable
+from ..files import begin, printable
 from ..sysfs import Machine, natural
 from . import resctrl, sampler
 
@@ -380,9 +380,8 @@ class Recorder:
         self.info, self.first = info, {name: info.get(name) for name in CHANGES}
         regular = os.path.isfile(path) or not os.path.exists(path)
         # The only descriptor of it: whichever is closed ends the claim.
-        self.file = open(path, "a+b" if regular else "ab")
+        self.file = begin(path, "a+b" if regular else "ab")
         try:
-            claim(self.file, path)
             if not (regular and self._there(head)):
                 self._line(head)
         except BaseException:

@@ -197,13 +197,18 @@ class Outputs:
         return f"{self.view.info['machine']}, {frame.seconds:.1f} seconds: {'; '.join(said)}."
 
 
+def _output(path):
+    """It begins anew, once it is known that nobody else writes it."""
+    file = files.begin(path, "a", encoding="utf-8")
+    if os.path.isfile(path):
+        file.truncate(0)
+    return file
+
+
 def _console(options):
     """Where text goes. A command's own output is on stdout, so what is for people goes to stderr then."""
     if options.output:
-        file = open(options.output, "a", encoding="utf-8")
-        files.claim(file, options.output)
-        if os.path.isfile(options.output):
-            file.truncate(0)
+        file = _output(options.output)
     else:
         file = sys.stderr if options.command and not (options.json or options.csv) else sys.stdout
     if options.json or options.csv or pretty.missing():
@@ -236,7 +241,7 @@ def run(options):
             machine = Machine()
             view = view_of(machine, options)
             if options.pcp_config:
-                with contextlib.nullcontext(sys.stdout) if not options.output else open(options.output, "w", encoding="utf-8") as file:
+                with contextlib.nullcontext(sys.stdout) if not options.output else _output(options.output) as file:
                     file.write(pcp.config(view, machine))
                 return 0
             count.raise_file_limit()
