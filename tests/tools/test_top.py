@@ -73,7 +73,11 @@ class TestIntel(unittest.TestCase):
         for width, wanted in (20, "sum GB/s"), (40, "read GB/s write GB/s"), (60, "read GB/s write GB/s sum GB/s peak %"):
             lines = text(view, busy_xeon(view), width, 30).splitlines()
             self.assertEqual(lines[4].split(), wanted.split(), lines)
+        for width in range(20, 201):
+            lines = text(view, busy_xeon(view), width, 30).splitlines()
             self.assertLessEqual(max(map(len, lines)), width)
+            self.assertRegex(lines[3], r"^(3\.97 GB/s(: read 3\.20 write 0\.77)?|read 3\.20 GB/s   write 0\.77 GB/s   sum 3\.97 GB/s) *$")
+            self.assertNotIn("…", lines[4])
 
     def test_how_near_the_limit(self):
         """A channel moves 16 bytes a clock: 19.2 GB/s at 1.2 GHz. A full bar is that, and not what another one has."""
@@ -632,6 +636,15 @@ class TestCmn(unittest.TestCase):
         # Each mesh has its line on the screen, too.
         self.assertRegex(text(view, one, 100, 60), r"(?m)^ *arm_cmn_0 .*\n *arm_cmn_1 .*\n *all ")
         self.assertRegex(text(view, frame(counts, "totals"), 100, 60), r"(?m)^ *arm_cmn_0 .*\n *arm_cmn_1 .*\n *all ")
+        # Of what took turns, or is missing, there is no sum.
+        for reqs, total in ((31_250_000, SECOND), "4.00"), ((31_250_000, SECOND // 2), "-"), (None, "-"):
+            counts["arm_cmn_1:reqs"] = Reading(reqs[0], SECOND, reqs[1]) if reqs else Reading(0, SECOND, 0)
+            counts |= {"arm_cmn_0:reqs": 31_250_000, "arm_cmn_0:retries": 0, "arm_cmn_1:retries": 0}
+            for width in range(20, 201, 9):
+                said = text(view, frame(counts, "totals"), width, 24)
+                self.assertRegex(said, rf"(?m)^ *all +{total} *$")
+                self.assertNotIn("…", said[said.index(" mesh "):].splitlines()[0])
+                self.assertLessEqual(max(map(len, said.splitlines())), width)
         view.next()
         self.assertIn("arm_cmn_1 4x2 (2 of 2; m: the next)", text(view, one, height=60))
         self.assertNotIn("0.16", text(view, one, height=60))
@@ -729,6 +742,18 @@ class TestPower(unittest.TestCase):
         self.assertRegex(said, r"mcs23 +3\.28 ")
         self.assertRegex(said, r"0/0 +2,048 .* 1\.50")
 
+    def test_sums_at_each_width(self):
+        """Of a machine and of each chip: of what there is no room for nothing is there, and no number is cut."""
+        view = power_imc.View.of(tree.machine(self, "power9"), options())
+        counts = {key: 1_000_000 for key, *_ in view.info["nests"]} | {"0/0/cycles": 4_000_000, "0/0/inst": 6_000_000}
+        for width in range(20, 201):
+            lines = text(view, frame(counts, "cores"), width, 40).splitlines()
+            self.assertLessEqual(max(map(len, lines)), width)
+            self.assertRegex(lines[3], r"^(524\.29 GB/s(: read 262\.14 write 262\.14)?|memory: read 262\.14 GB/s   write .*   sum 524\.29 GB/s) *$")
+            self.assertRegex(lines[4], r"^ +(read GB/s +write GB/s +)?sum GB/s( +most GB/s)? *$")
+            self.assertRegex(lines[5], r"^ chip 0 .* 262\.14 *$")
+            self.assertRegex("\n".join(lines), r"(?m)^ core +MHz .*(IPC|instr./cycle) *\n 0/0 +2,048 .*1\.50")
+
     def test_a_catalog_without_memory_controllers(self):
         whole = power_imc.View.of(tree.machine(self, "power9"), options())
         view = power_imc.View({**whole.info, "nests": []})
@@ -742,7 +767,7 @@ class TestPower(unittest.TestCase):
         view = power_imc.View.of(tree.machine(self, "power9"), options())
         outputs = main.Outputs(view, options(), None)
         key = "1/nest_mcs23_imc/PM_MCS23_128B_RD_DISP_PORT01"
-        for units, bar in ((400_000, "█" * 36), (200_000, "█" * 18), (20_000, "█▊")):
+        for units, bar in ((400_000, "█" * 35), (200_000, "█" * 17 + "▌"), (20_000, "█▊")):
             one = frame({other: 0 for other, *_ in view.info["nests"]} | {key: units}, "nest")
             rows = view.rows(one)
             outputs.keep(one, rows)
@@ -750,7 +775,7 @@ class TestPower(unittest.TestCase):
             console.print(Group(*outputs.picture(one, rows, 150)))
             for name in "chip 1", "mcs23":
                 said = console.file.getvalue().partition("chip 0")[2].rpartition(name)[2].splitlines()[0]
-                self.assertRegex(said, rf"^ +[0-9.]+ +{bar} +0\.00 +13\.11 +█")
+                self.assertRegex(said, rf"^ +([0-9.]+) +{bar} +0\.00 +\1 +13\.11 +█")
 
     def test_power10_writes_blocks_of_64_bytes(self):
         view = power_imc.View.of(tree.machine(self, "power10"), options())

@@ -32,7 +32,7 @@ test_the_picture() {
 	key=$(python3 -c 'import json
 print(next(key for key, one in json.loads(open("/tmp/record").readlines()[-1])["counts"].items() if one[0]))')
 	read=$(top_rate $((100000 * read_size)) "$key")
-	pictures "^memory: read $read GB/s   write 0.00 GB/s" "^ *chip 0 +$read .* 0.00" "^ *mcs01 +$read .* 0.00"
+	pictures "^memory: read $read GB/s   write 0.00 GB/s   sum $read GB/s" "^ *chip 0 +$read .* 0.00 .*$read" "^ *mcs01 +$read .* 0.00"
 }
 
 # A core that spins is not idle: 2 GHz, which is the model's clock, for each of its threads that does. The

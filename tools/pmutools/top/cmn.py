@@ -12,7 +12,7 @@ from pathlib import Path
 from .. import count, mesh as meshes, metrics
 from ..errors import ToolError
 from . import dmc620, draw, pretty
-from .rows import UNITS, Row, Rows, ratio
+from .rows import UNITS, Rows, ratio
 
 LINE = 64               # bytes of a request to memory
 FLIT = 32               # bytes of a DAT flit: as perf's metric rni_actual_read_bandwidth has it
@@ -459,6 +459,8 @@ class View:
         rows = Rows()
         for one in self.meshes:
             one.rows(frame, rows)
+        if len(self.meshes) > 1:
+            rows.total("total_memory", [rows.get("memory", pmu=one.name) for one in self.meshes], "B/s")
         self.controllers.rows(frame, rows)
         return rows
 
@@ -473,7 +475,7 @@ class View:
         if self.controllers.info:
             height = height and height - 1
         if height is not None and len(self.meshes) > 1 and frame.mode == "totals":
-            yield self._all(rows)
+            yield self._all(rows, width)
         for one in self.meshes if height is None else [self.meshes[self.shown]]:
             if height is None and len(self.meshes) > 1:
                 yield pretty.Text(one.title, "bold")
@@ -481,20 +483,21 @@ class View:
                 yield from one.head(frame, rows, width)
             yield from one.draw(frame, rows, width, height)
         if height is not None and len(self.meshes) > 1 and frame.mode not in ("totals", "metrics"):
-            yield self._all(rows)
+            yield self._all(rows, width)
         if self.controllers.info:
             yield self.controllers.draw(rows, width)
 
     _COLUMNS = (("memory", "GB/s", 2), ("slc_miss_rate", "miss %", 1), ("slc_access", "SLC M/s", 2), ("memory_retry_rate", "back %", 1), ("clock", "MHz", 0))
 
-    def _all(self, rows):
-        """A line for each mesh, and one for all of them."""
-        table = pretty.Table("mesh", box=None, header_style="bold")
-        for _, heading, _ in self._COLUMNS:
+    def _all(self, rows, width):
+        """A line for each mesh, and one for all of them; columns that have no room are left out."""
+        table = pretty.Table("mesh", box=None, header_style="bold", padding=(0, 1), collapse_padding=True)
+        taken = list(itertools.accumulate((max(len(heading), 7) + 1 for _, heading, _ in self._COLUMNS),
+                                          initial=max(len(one.name) for one in self.meshes) + 2))
+        columns = [column for column, end in zip(self._COLUMNS, taken[1:]) if end <= width]
+        for _, heading, _ in columns:
             table.add_column(heading, justify="right", no_wrap=True)
         for one in self.meshes:
-            table.add_row(one.name, *(rows.get(name, pmu=one.name).text(digits) for name, _, digits in self._COLUMNS))
-        parts = [rows.get("memory", pmu=one.name) for one in self.meshes]
-        if None not in [part.value for part in parts]:
-            table.add_row("all", Row("memory", (), sum(part.value for part in parts), "B/s", min(part.share for part in parts)).text(2), style="bold")
+            table.add_row(one.name, *(rows.get(name, pmu=one.name).text(digits) for name, _, digits in columns))
+        table.add_row("all", rows.get("total_memory").text(2), style="bold")
         return table

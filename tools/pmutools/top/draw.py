@@ -4,6 +4,7 @@ import collections
 import datetime
 
 from . import pretty, resctrl
+from .rows import both
 
 AROUND = 9              # lines around what a view draws
 WIDE = 150              # columns of a window that shows what was before, too
@@ -88,6 +89,22 @@ class History:
 def before(history, row):
     """Cells of a line of a table: the most, and what was before."""
     return history.said(row), pretty.Text(history.text(row, HISTORY), "dim")
+
+
+def totals(rows, width, prefix=""):
+    """What the machine read and wrote, and the sum, in as many words as there is room for; behind them what was before."""
+    pair = [rows.get(f"total_{name}") for name in ("read", "write")]
+    read, write, total = (row.text(2) for row in (*pair, both(pair)))
+    said = f"{prefix}read {read} GB/s   write {write} GB/s"
+    if all(row.whole for row in pair):
+        texts = f"{said}   sum {total} GB/s", f"{total} GB/s: read {read} write {write}", f"{total} GB/s"
+    else:
+        texts = f"{said}   (some counters took turns or are missing: there is no sum)", said, f"no sum: read {read} write {write}", "no sum"
+    text = pretty.Text(next((one for one in texts if len(one) <= width), texts[-1]), "bold", no_wrap=True)
+    most = f"   most {rows.history.said(pair[0])}   " if rows.history else ""
+    if most and rows.history.peak(pair[0]) is not None and len(text) + len(most) < width:
+        text.append(most + rows.history.text(pair[0], min(60, width - len(text) - len(most))), "dim")
+    return text
 
 
 def clock(time):

@@ -10,7 +10,7 @@ import errno
 from .. import count
 from ..errors import ToolError
 from . import draw, free, icelake, places, pretty, programs, rapids, resctrl
-from .rows import Row, Rows, ratio
+from .rows import Rows, both, ratio
 
 WIDTH = 16              # bytes that a channel moves in a clock at most: 8 with each of its edges
 LINE = 64               # bytes that a CAS command moves: Intel's uncore guides, CAS_COUNT
@@ -267,7 +267,7 @@ class View:
 
     def head(self, frame, rows, width, height):
         """What stays on the screen, wherever the arrows lead to."""
-        yield self._totals(rows, width)
+        yield draw.totals(rows, width)
         for said in filter(None, (free.line(rows), resctrl.line(rows))):
             yield pretty.Text(said, no_wrap=True, overflow="ellipsis")
 
@@ -295,19 +295,6 @@ class View:
         if brief:       # below the sums, where the arrows lead to
             yield pretty.Text("channels: below, by the arrows", "dim")
             yield self._table(rows, sockets, width, False, True)
-
-    @staticmethod
-    def _totals(rows, width):
-        total = [rows.get(f"total_{name}") for name in ("read", "write")]
-        whole = all(row.whole for row in total)
-        both = f"{sum(row.value for row in total) / 1e9:,.2f} GB/s" if whole else ""
-        text = pretty.Text((f"read {total[0].text(2)} GB/s   write {total[1].text(2)} GB/s" + (f"   sum {both}" if whole else "") if width >= 60 else
-                            f"{both or 'no sum'}: read {total[0].text(2)} write {total[1].text(2)}")
-                           + ("" if whole else "   (some counters took turns or are missing: there is no sum)"), "bold", no_wrap=True)
-        if rows.history and whole:
-            said = f"   most {rows.history.said(total[0])}   "
-            text.append(said + rows.history.text(total[0], max(0, min(60, width - len(text) - len(said)))), "dim")
-        return text
 
     def _lines(self, sockets, fine):
         return sum(1 + len(self.channels(socket)) + (len(self.groups_of(socket)) if fine else 0) for socket in sockets)
@@ -341,16 +328,15 @@ class View:
 
         def line(name, pair, get, style=""):
             cells, use = [pretty.Text(name if numbers[1:] else name.replace("channel", "ch").replace("controller", "mc"), style)], get("of_peak").value
-            both = Row("sum", (), None if None in (pair[0].value, pair[1].value) else pair[0].value + pair[1].value, "B/s",
-                       min(row.share for row in pair))
-            pair = pair if numbers[1:] else [both]
+            total = both(pair)
+            pair = pair if numbers[1:] else [total]
             # A full bar is what the clock lets through.
             most = sum(row.value or 0 for row in pair) / use if use else 0
             for row, colour in zip(pair, ("green", "magenta")):
                 cells.append(pretty.Text(row.text(2), style))
                 if bars >= 4:
                     cells.append(draw.bar(row.value, most, bars, "red" if use and use >= draw.NEAR else colour))
-            cells += [draw.near(get(column)) if column == "of_peak" else pretty.Text(both.text(2), style) if column == "sum" else pretty.Text(get(column).text(digits) if get(column).unit else "")
+            cells += [draw.near(get(column)) if column == "of_peak" else pretty.Text(total.text(2), style) if column == "sum" else pretty.Text(get(column).text(digits) if get(column).unit else "")
                       for column, _, digits in columns]
             if history:
                 cells += draw.before(history, pair[0])

@@ -13,7 +13,7 @@ from pathlib import Path
 from .. import count
 from ..errors import RIGHTS, ToolError
 from . import draw, pretty, sampler
-from .rows import Rows, ratio
+from .rows import Rows, both, ratio
 
 # As perf's metric Memory-bandwidth-MCS for POWER9, which leaves reads of 64 bytes out; POWER10's names say the same
 # of blocks that were moved. A count times its scale times these bytes.
@@ -21,6 +21,7 @@ _MEMORY = re.compile(r"PM_MCS\d*_(\d+)B_(RD|WR)_(?:DISP|DATA_BLOCKS)_.*")
 _BYTES = {"RD": ("128",), "WR": ("128", "64")}
 # Of a core, all its threads, while they are not idle: in the catalogs of POWER9 and POWER10.
 _CORE = {"inst": "CPM_NON_IDLE_INST", "cycles": "CPM_NON_IDLE_PCYC"}
+NARROW = 46             # columns of a table of controllers with reads, writes and their sum
 FUNCTIONS = 12
 FREQUENCY, SAMPLES = 4000, 20_000       # samples a second of a CPU, which is perf's default, and of all of them
 
@@ -147,14 +148,8 @@ class View:
 
     def head(self, frame, rows, width, height):
         """What stays on the screen, wherever the arrows lead to."""
-        if not self.info["nests"]:
-            return
-        total = [rows.get(f"total_{name}") for name in ("read", "write")]
-        text = pretty.Text(f"memory: read {total[0].text(2)} GB/s   write {total[1].text(2)} GB/s", "bold", no_wrap=True)
-        if rows.history:
-            said = f"   most {rows.history.said(total[0])}   "
-            text.append(said + rows.history.text(total[0], max(0, min(60, width - len(text) - len(said)))), "dim")
-        yield text
+        if self.info["nests"]:
+            yield draw.totals(rows, width, "memory: ")
 
     def draw(self, frame, rows, width, height):
         if self.info["nests"]:
@@ -165,13 +160,16 @@ class View:
             yield from self._functions(frame.extra.get("functions") or {}, width)
 
     def _nests(self, rows, width):
-        table = pretty.Table(box=None, padding=(0, 1), header_style="bold")
-        table.add_column("", min_width=12, no_wrap=True)
+        table = pretty.Table(box=None, padding=(0, 1), header_style="bold", collapse_padding=True)
         history = rows.history if width >= draw.WIDE else None
-        bars = max(0, min(40, (width - 42 - (draw.HISTORY + 12 if history else 0)) // 2 - 2))
-        for heading in ("read GB/s", "write GB/s"):
-            table.add_column(heading, justify="right", no_wrap=True)
-            table.add_column("", width=bars, no_wrap=True)
+        # Where there is no room for two numbers it is their sum.
+        shown = ("read", "write", "sum") if width >= NARROW else ("sum",)
+        table.add_column("", min_width=12 if shown[1:] else 0, no_wrap=True)
+        bars = max(0, min(40, (width - NARROW - (draw.HISTORY + 12 if history else 0)) // 2 - 1))
+        for name in shown:
+            table.add_column(f"{name} GB/s", justify="right", no_wrap=True)
+            if bars >= 4 and name != "sum":
+                table.add_column("", width=bars, no_wrap=True)
         if history:
             table.add_column("most GB/s", justify="right", no_wrap=True)
             table.add_column("", width=draw.HISTORY, no_wrap=True)
@@ -182,8 +180,10 @@ class View:
 
         def line(name, pair, style):
             cells = [pretty.Text(name, style)]
-            for row, colour in zip(pair, ("green", "magenta")):
-                cells += [pretty.Text(row.text(2), style), draw.bar(row.value, most, bars, colour)]
+            for row, colour in zip((*pair, both(pair)) if shown[1:] else [both(pair)], ("green", "magenta", "")):
+                cells.append(pretty.Text(row.text(2), style))
+                if bars >= 4 and colour:
+                    cells.append(draw.bar(row.value, most, bars, colour))
             table.add_row(*cells, *(draw.before(history, pair[0]) if history else ()))
 
         for chip in chips:
@@ -198,17 +198,18 @@ class View:
         found = [(row, rows.get("ipc", **dict(row.labels))) for row in rows.all if row.name == "cycles"]
         most = max((cycles.value or 0 for cycles, _ in found), default=0)
         columns = max(1, min(4, width // 38, len(found)))
-        table = pretty.Table(box=None, padding=(0, 1), header_style="bold")
+        bar, heading = 6 if width >= 36 else 0, "instr./cycle" if width >= 28 else "IPC"
+        table = pretty.Table(box=None, padding=(0, 1), header_style="bold", collapse_padding=True)
         for _ in range(columns):
-            for heading, justify in (("core", "left"), ("MHz", "right"), ("", "left"), ("instr./cycle", "right")):
-                table.add_column(heading, justify=justify, no_wrap=True)
+            for name, justify in (("core", "left"), ("MHz", "right"), *([("", "left")] if bar else []), (heading, "right")):
+                table.add_column(name, justify=justify, no_wrap=True)
         height = -(-len(found) // columns)
         for number in range(height):
             cells = []
             for cycles, ipc in found[number::height]:
                 labels = dict(cycles.labels)
-                cells += [f"{labels['chip']}/{labels['core']}", cycles.text(0), draw.bar(cycles.value, most, 6, "cyan"),
-                          ipc.text(2)]
+                cells += [f"{labels['chip']}/{labels['core']}", cycles.text(0),
+                          *([draw.bar(cycles.value, most, bar, "cyan")] if bar else []), ipc.text(2)]
             table.add_row(*cells)
         return table
 

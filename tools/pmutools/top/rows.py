@@ -67,5 +67,11 @@ class Rows:
                              min((part.share for part in parts), default=0.0), total=True))
 
 
+def both(pair):
+    """The sum of reads and writes that were counted at the same time."""
+    known = None not in (pair[0].value, pair[1].value)
+    return Row("sum", (), pair[0].value + pair[1].value if known else None, "B/s", min(row.share for row in pair))
+
+
 def ratio(above, below):
     return above / below if below else None
