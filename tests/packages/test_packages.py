@@ -342,6 +342,11 @@ sys.exit(subprocess.call(sys.argv[1:]))"""
                     "exec 8> \"$here/fd:\nx -> anon_inode:[perf_event]\" 9> '/tmp/anon_inode:[perf_event]'\nsleep 100\nEOT\n")
         said = self.did(f"{self.NOBODY} sh /tmp/open.sh & sleep 1; status=0; pmu-driver unbind || status=$?; kill $!; exit $status")
         self.assertEqual(said, "0000:3f:10.0\n")
+        command = re.search("(?m)^    (find /proc.*)", (cache.TREE / "Documentation/symptoms.md").read_text())[1]
+        self.inside(f"cat > /tmp/event.py <<'EOT'\n{self.EVENT}\nEOT\ncat > /tmp/who.sh <<'EOT'\n{command}\nEOT\n")
+        said = self.inside(f"{self.NOBODY} sh /tmp/open.sh & fake=$!; sleep 1; python3 /tmp/event.py sh /tmp/who.sh > /tmp/said & real=$!; wait $real; "
+                           "kill $fake; sed -n \"s,^/proc/$real/fd/.*,real,p; s,^/proc/$fake/.*,fake,p\" /tmp/said")
+        self.assertEqual(said, "real\n")
 
     def test_nobody_can_say_who_has_events_open(self):
         self.in_tree("0000:3f:10.0")
