@@ -103,6 +103,7 @@ struct intel_imc_kind {
 	const u8 *increments;		/* most counts per clock by event code; 0: not published */
 	u64 refused;			/* fields that the generation's registers do not have */
 	u64 clock_hz;			/* the memory's clock at most; 0: that of DDR4 */
+	unsigned int sockets;		/* of this machine; set when a function is bound */
 };
 
 /* The slot of a channel, on processors whose device ids are not enough to identify channels. */
@@ -247,6 +248,7 @@ int intel_imc_mmio_check_owner(struct pci_dev *pdev, unsigned int number);
 
 /* socket.c */
 bool intel_imc_sockets_are_dies(void);
+unsigned int intel_imc_sockets(const struct intel_imc_part *part);
 int intel_imc_socket_of(struct pci_dev *pdev, const struct intel_imc_part *part);
 int intel_imc_socket_of_table(struct pci_dev *pdev, const struct intel_imc_part *part);
 int intel_imc_socket_from_map(u32 nodeid, u32 map);

@@ -380,6 +380,7 @@ static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	socket = intel_imc_socket_of(pdev, part);
 	if (socket < 0)
 		return socket;
+	part->kind->sockets = intel_imc_sockets(part);
 	units = devm_kzalloc(&pdev->dev, sizeof(*units), GFP_KERNEL);
 	if (!units)
 		return -ENOMEM;

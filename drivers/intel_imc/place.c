@@ -46,7 +46,6 @@ static int intel_imc_node_of(const struct intel_imc_kind *kind, unsigned int num
 {
 	int socket = intel_imc_cpu_socket(cpu), cluster, other, node;
 	nodemask_t own = NODE_MASK_NONE, all = NODE_MASK_NONE;
-	unsigned int sockets = topology_max_packages() * topology_max_dies_per_package();
 
 	for_each_present_cpu(other) {
 		node = cpu_to_node(other);
@@ -58,7 +57,7 @@ static int intel_imc_node_of(const struct intel_imc_kind *kind, unsigned int num
 	}
 	if (nodes_weight(all) == 1)
 		return first_node(all);
-	if (nodes_weight(own) * sockets != nodes_weight(all))
+	if (nodes_weight(own) * kind->sockets != nodes_weight(all))
 		return NUMA_NO_NODE;
 	cluster = intel_imc_cluster_of(kind, number, nodes_weight(own));
 	if (cluster < 0)

@@ -106,9 +106,29 @@ static struct pci_dev *intel_imc_ubox_of(struct pci_dev *pdev, const struct inte
 	return best;
 }
 
+/**
+ * intel_imc_sockets() - how many sockets the machine has.
+ * @part: the generation
+ *
+ * Each socket has a UBOX. What the kernel knows of packages includes CPUs that do not exist, and may
+ * lack those that never were online.
+ *
+ * Context: may sleep.
+ * Return: the number of sockets, or dies; too few if firmware hides a UBOX.
+ */
+unsigned int intel_imc_sockets(const struct intel_imc_part *part)
+{
+	struct pci_dev *ubox = NULL;
+	unsigned int nr = 0;
+
+	while ((ubox = pci_get_device(PCI_VENDOR_ID_INTEL, part->ubox, ubox)))
+		nr++;
+	return nr;
+}
+
 /*
- * The map has room for 8 sockets. If there may be more, the NUMA node that firmware gives for
- * the bus has to do.
+ * The map has room for 8 sockets. If there are more, the NUMA node that firmware gives for the bus
+ * has to do.
  */
 static int intel_imc_socket_by_numa(struct pci_dev *pdev)
 {
@@ -171,7 +191,7 @@ int intel_imc_socket_of(struct pci_dev *pdev, const struct intel_imc_part *part)
 	struct pci_dev *ubox;
 	int socket;
 
-	if (topology_max_packages() * topology_max_dies_per_package() > UBOX_MAP_FIELDS)
+	if (intel_imc_sockets(part) > UBOX_MAP_FIELDS)
 		return intel_imc_socket_by_numa(pdev);
 	ubox = intel_imc_ubox_of(pdev, part, part->ubox_below ? INTEL_IMC_BELOW : INTEL_IMC_HERE);
 	if (!ubox)
