@@ -88,7 +88,6 @@ static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_des
 	memcpy(pd->name, name, strlen(name) + 1);
 	pd->desc = desc;
 	INIT_LIST_HEAD(&pd->boxes);
-	pmu_dev_init_looks(pd);
 	pd->attrs = pmu_attrs_create(desc);
 	pd->owned = alloc_percpu(struct pmu_box *);
 	if (!pd->attrs || !pd->owned) {

@@ -48,8 +48,6 @@ struct pmu_dev {
 	struct pmu_box * __percpu *owned;	/* a CPU's box or NULL; written on that CPU */
 	atomic_t events;		/* open events, also of tasks, and opens under way */
 	bool moving;			/* some of its events may be on no CPU */
-	int looked_at;			/* the CPU that its events move from, or -1: spare.c */
-	struct irq_work look;
 	bool kept;			/* with a reference on the driver's module: keep.c */
 	bool told;			/* the log says that it is kept, or was */
 	struct pmu_attrs *attrs;
@@ -126,16 +124,6 @@ void pmu_event_fail(struct pmu_event *ev);
 void pmu_event_end_failing(struct pmu_event *ev);
 int pmu_fail_init(void);
 void pmu_fail_exit(void);
-
-/* spare.c */
-void pmu_event_spare(struct perf_event *event);
-void pmu_event_unspare(struct perf_event *event);
-void pmu_dev_enabled(struct pmu_dev *pd);
-void pmu_event_taken_out(struct pmu_event *ev);
-void pmu_dev_init_looks(struct pmu_dev *pd);
-void pmu_dev_begin_looks(struct pmu_dev *pd, int cpu);
-void pmu_dev_end_looks(struct pmu_dev *pd);
-void pmu_wait_for_callbacks(int cpu);
 
 /* share.c */
 bool pmu_events_share(const struct pmu_event *one, const struct pmu_event *other);

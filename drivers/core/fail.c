@@ -48,7 +48,7 @@ static bool pmu_event_finish_failing(struct pmu_event *ev)
 		mutex_unlock(&ctx->mutex);
 		return false;
 	}
-	pmu_swap_state(event, PERF_EVENT_STATE_OFF, PERF_EVENT_STATE_ERROR);
+	pmu_event_to_error(event);
 	/* To fail again, the event first has to be enabled, which needs the mutex. */
 	xchg(&ev->failing, false);
 	pmu_event_put_locked(event, ctx);

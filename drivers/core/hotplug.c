@@ -10,7 +10,6 @@
 #include <linux/export.h>
 #include <linux/sched/isolation.h>
 #include <linux/smp.h>
-#include <linux/xarray.h>
 
 #include <pmu/loans.h>
 
@@ -119,41 +118,10 @@ int pmu_box_pick_cpu(const struct pmu_box *box, int leaving)
 	return found;
 }
 
-static bool pmu_event_is_ours(const struct perf_event *event)
-{
-	/* Events of other PMUs in a group with ours move too. */
-	return event->pmu->event_init == pmu_event_init;
-}
-
-/* @others has the events of other PMUs that were off. */
-static void pmu_event_off_to_error(struct perf_event *event, void *others)
-{
-	if (pmu_event_is_ours(event))
-		pmu_event_look(event, pmu_event_spare);
-	else if (pmu_swap_state(event, PERF_EVENT_STATE_OFF, PERF_EVENT_STATE_ERROR) &&
-		 xa_is_err(xa_store(others, (unsigned long)event, event, GFP_KERNEL)))
-		pmu_swap_state(event, PERF_EVENT_STATE_ERROR, PERF_EVENT_STATE_OFF);
-}
-
-static void pmu_event_error_to_off(struct perf_event *event, void *others)
-{
-	if (pmu_event_is_ours(event))
-		pmu_event_look(event, pmu_event_unspare);
-	else if (xa_erase(others, (unsigned long)event))
-		pmu_swap_state(event, PERF_EVENT_STATE_ERROR, PERF_EVENT_STATE_OFF);
-}
-
 static void pmu_box_move_events(struct pmu_box *box, int from, int to)
 {
-	struct pmu_dev *pd = box->pd;
-	struct pmu *pmu = &pd->pmu;
-	int most = pmu_context_events(pmu, from);
-	struct xarray others;
+	struct pmu *pmu = &box->pd->pmu;
 
-	if (!most)
-		return;
-	xa_init(&others);
-	pmu_dev_begin_looks(pd, from);
 	/*
 	 * From 6.2 ("perf: Rewrite core context handling") until it was fixed, a call moves only
 	 * one group: it looks for the next one from the one that it has just taken out of the tree.
@@ -161,17 +129,13 @@ static void pmu_box_move_events(struct pmu_box *box, int from, int to)
 	 * how many there are. This includes events of boxes that died earlier, and more may be
 	 * opened meanwhile.
 	 */
-	for (most *= 2; most > 0; most--) {
-		pmu_context_call(pmu, from, pmu_event_off_to_error, &others);
+	for (int most = 2 * pmu_context_events(pmu, from);
+	     most > 0 && pmu_context_events(pmu, from); most--)
 		perf_pmu_migrate_context(pmu, from, to);
-		pmu_context_call(pmu, to, pmu_event_error_to_off, &others);
-		if (!pmu_context_events(pmu, from))
-			break;
-	}
-	pmu_dev_end_looks(pd);
-	/* Some events may not have moved, if others were opened meanwhile. */
-	pmu_context_call(pmu, from, pmu_event_error_to_off, &others);
-	xa_destroy(&others);
+}
+
+static void pmu_pass_by(void *data)
+{
 }
 
 /* Runs on the new owner at the end of a migration. */
@@ -203,7 +167,7 @@ static void pmu_box_migrate(struct pmu_box *box, int from, int to)
 	pmu_box_move_events(box, from, to);
 	smp_call_function_single(to, pmu_box_finish_move, box, 1);
 	/* Whatever perf did there before it could see that the move has ended is done. */
-	pmu_wait_for_callbacks(from);
+	smp_call_function_single(from, pmu_pass_by, NULL, 1);
 	pmu_box_move_events(box, from, to);
 	/* That may have parked events, too. */
 	smp_call_function_single(to, pmu_box_finish_move, box, 1);

@@ -10,7 +10,6 @@
  * takes one. For events of tasks perf does not do this.
  */
 #include <linux/cpumask.h>
-#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
@@ -69,40 +68,22 @@ static void pmu_dev_keep(struct pmu_dev *pd)
 }
 
 /*
- * What may be the last event goes. If anything uses the PMU but its @own references, the module is
- * kept if @keep, or else nothing happens. Returns whether the event has gone.
- */
-static bool pmu_dev_drop_event(struct pmu_dev *pd, int own, bool keep)
-{
-	bool lent;
-
-	mutex_lock(&pmu_boxes_mutex);
-	lent = pmu_dev_is_lent(pd, own);
-	if (lent && keep)
-		pmu_dev_keep(pd);
-	if (list_empty(&pd->boxes))
-		pmu_look_after(1);
-	if (!lent || keep)
-		atomic_dec(&pd->events);
-	mutex_unlock(&pmu_boxes_mutex);
-	return !lent || keep;
-}
-
-/*
  * @event of the PMU is destroyed, and still has its references on the module and its context; or it
- * is refused, and has no context. May sleep.
+ * is refused, and has no context. Events that are closed at the same time may be about to drop
+ * theirs, so the module may be kept until the next look. May sleep, and waits for nobody.
  */
 void pmu_keep(struct pmu_dev *pd, const struct perf_event *event)
 {
-	int own = pmu_event_has_context(event);
-	/* Events that are closed at the same time are about to drop their references. */
-	int looks = pd->desc->tasks ? 0 : 20;
-
 	/* While others of ours are open, they keep the module. */
-	while (!atomic_add_unless(&pd->events, -1, 1) && !pmu_dev_drop_event(pd, own, !looks)) {
-		usleep_range(100, 200);
-		looks--;
-	}
+	if (atomic_add_unless(&pd->events, -1, 1))
+		return;
+	mutex_lock(&pmu_boxes_mutex);
+	if (pmu_dev_is_lent(pd, pmu_event_has_context(event)))
+		pmu_dev_keep(pd);
+	if (list_empty(&pd->boxes))
+		pmu_look_after(1);
+	atomic_dec(&pd->events);
+	mutex_unlock(&pmu_boxes_mutex);
 }
 
 /* Say it once, and not of events that are just being closed. */

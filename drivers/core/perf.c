@@ -371,7 +371,6 @@ static int pmu_event_add(struct perf_event *event, int flags)
 	struct pmu_event *ev = pmu_event_of(event);
 	int err = -ENODEV;
 
-	ev->off = false;
 	pmu_event_note_leader(ev);
 	if (ev->transit == PMU_TRANSIT_OUT) {
 		ev->transit = PMU_TRANSIT_NONE;
@@ -416,7 +415,6 @@ static void pmu_event_del(struct perf_event *event, int flags)
 	struct pmu_event *ev = pmu_event_of(event);
 	struct pmu_box *box = ev->box;
 
-	pmu_event_taken_out(ev);
 	if (ev->transit == PMU_TRANSIT_WAITING) {
 		ev->transit = PMU_TRANSIT_NONE;
 	} else if (pmu_event_is_behind(ev)) {
@@ -499,13 +497,10 @@ static void pmu_disable(struct pmu *pmu)
 
 static void pmu_enable(struct pmu *pmu)
 {
-	struct pmu_dev *pd = to_pmu_dev(pmu);
-	struct pmu_box *box = *this_cpu_ptr(pd->owned);
+	struct pmu_box *box = *this_cpu_ptr(to_pmu_dev(pmu)->owned);
 
-	if (!box) {
-		pmu_dev_enabled(pd);
+	if (!box)
 		return;
-	}
 	pmu_box_remove_out(box);
 	box->disabled = false;
 	pmu_box_thaw(box);

@@ -271,10 +271,8 @@ static inline u64 pmu_attr_further_config(const struct perf_event_attr *attr)
 #if defined(HAVE_CPU_PMU_CONTEXT_POINTER) || defined(HAVE_CPU_PMU_CONTEXT)
 #define pmu_context_of(pmu, cpu)	(&pmu_cpu_context_of(pmu, cpu)->epc)
 #define pmu_context_ctx(context)	READ_ONCE((context)->ctx)
-#define pmu_context_has(context, event)	((event)->pmu_ctx == (context))
 #define pmu_event_context(event)	((event)->pmu_ctx)
 #define pmu_contexts_are_shared(pmu)	false
-#define pmu_enable_follows_off		true
 /* Since 6.15, a context that was ever used keeps one reference for its PMU. */
 #ifdef HAVE_CPU_PMU_CONTEXT_POINTER
 #define pmu_context_own_refs		1
@@ -286,12 +284,10 @@ static inline u64 pmu_attr_further_config(const struct perf_event_attr *attr)
 #else
 #define pmu_context_of(pmu, cpu)	(&pmu_cpu_context_of(pmu, cpu)->ctx)
 #define pmu_context_ctx(context)	(context)
-#define pmu_context_has(context, event)	true
 #define pmu_event_context(event)	((event)->ctx)
 /* One reference is the context's own. */
 #define pmu_context_ref_count(context)	((int)refcount_read(&(context)->refcount) - 1)
 #define pmu_contexts_are_shared(pmu)	((pmu)->task_ctx_nr != perf_invalid_context)
-#define pmu_enable_follows_off		false
 #endif
 
 /*

@@ -146,7 +146,6 @@ struct pmu_event {
 	bool pinned;			/* its leader is, or was when the event was last added */
 	bool exclusive;
 	bool failed;			/* the device is gone: the event never counts again */
-	bool on, off;			/* as a move has found it: spare.c */
 	struct irq_work fail_irq;
 	bool failing;			/* fail_work is under way, with a reference on the event */
 	struct work_struct fail_work;

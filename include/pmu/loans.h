@@ -99,47 +99,19 @@ static inline int pmu_allow_cpu(void)
 #endif
 
 /**
- * pmu_swap_state_locked() - pmu_swap_state() where the lock of the event's context is held.
- * @event: as there
- * @from: as there
- * @to: as there
+ * pmu_event_to_error() - move an event that is off to error state.
+ * @event: the event
  *
- * Context: ctx->lock is held.
- * Return: as there.
+ * perf schedules it in neither state, nor accounts its time.
+ *
+ * Context: ctx->mutex is held, and interrupts are on.
  */
-static inline bool pmu_swap_state_locked(struct perf_event *event, enum perf_event_state from,
-					 enum perf_event_state to)
+static inline void pmu_event_to_error(struct perf_event *event)
 {
-	if (event->state != from)
-		return false;
-	WRITE_ONCE(event->state, to);
-	return true;
-}
-
-/**
- * pmu_swap_state() - move an event between the two states in which perf does not schedule it.
- * @event: an event on a CPU, whose context outlives it
- * @from: the state that it has to be in: PERF_EVENT_STATE_OFF or PERF_EVENT_STATE_ERROR
- * @to: the other of these
- *
- * perf neither schedules an event in these states nor accounts its time.
- *
- * Context: interrupts on, no lock of the event's context held.
- * Return: true if the event was in @from.
- */
-static inline bool pmu_swap_state(struct perf_event *event, enum perf_event_state from,
-				  enum perf_event_state to)
-{
-	struct perf_event_context *ctx = READ_ONCE(event->ctx);
-	bool found;
-
-	/* perf_event_open() has not put the event into a context yet. */
-	if (!ctx)
-		return false;
-	raw_spin_lock_irq(&ctx->lock);
-	found = event->ctx == ctx && pmu_swap_state_locked(event, from, to);
-	raw_spin_unlock_irq(&ctx->lock);
-	return found;
+	raw_spin_lock_irq(&event->ctx->lock);
+	if (event->state == PERF_EVENT_STATE_OFF)
+		WRITE_ONCE(event->state, PERF_EVENT_STATE_ERROR);
+	raw_spin_unlock_irq(&event->ctx->lock);
 }
 
 /**
@@ -167,89 +139,6 @@ static inline bool pmu_is_in_context(const struct perf_event *event,
 static inline int pmu_context_events(struct pmu *pmu, int cpu)
 {
 	return READ_ONCE(pmu_context_of(pmu, cpu)->nr_events);
-}
-
-/**
- * pmu_context_call() - call a function for each event that pmu_context_events() counts.
- * @pmu: the PMU
- * @cpu: the CPU
- * @function: the function, called with ctx->mutex
- * @data: what is passed to it
- *
- * Context: may sleep.
- */
-static inline void pmu_context_call(struct pmu *pmu, int cpu,
-				    void (*function)(struct perf_event *event, void *data),
-				    void *data)
-{
-	struct perf_event_context *ctx = pmu_context_ctx(pmu_context_of(pmu, cpu));
-	struct perf_event *event;
-
-	/* There may be none if there is no event. */
-	if (!ctx)
-		return;
-	mutex_lock(&ctx->mutex);
-	list_for_each_entry(event, &ctx->event_list, event_entry)
-		if (pmu_context_has(pmu_context_of(pmu, cpu), event))
-			function(event, data);
-	mutex_unlock(&ctx->mutex);
-}
-
-/**
- * pmu_event_look() - call a function with the lock under which perf changes an event's state.
- * @event: the event
- * @function: the function
- *
- * Context: interrupts on; ctx->mutex is held, but not ctx->lock.
- */
-static inline void pmu_event_look(struct perf_event *event,
-				  void (*function)(struct perf_event *event))
-{
-	raw_spin_lock_irq(&event->ctx->lock);
-	function(event);
-	raw_spin_unlock_irq(&event->ctx->lock);
-}
-
-/**
- * pmu_context_look() - do so for each event that pmu_context_events() counts and is of the PMU.
- * @pmu: the PMU, not that of others in groups with its events
- * @cpu: the CPU
- * @locked: is ctx->lock held?
- * @function: the function
- *
- * Context: interrupts off.
- */
-static inline void pmu_context_look(struct pmu *pmu, int cpu, bool locked,
-				    void (*function)(struct perf_event *event))
-{
-	struct perf_event_context *ctx = pmu_context_ctx(pmu_context_of(pmu, cpu));
-	struct perf_event *event;
-
-	if (!ctx)
-		return;
-	if (!locked)
-		raw_spin_lock(&ctx->lock);
-	lockdep_assert_held(&ctx->lock);
-	list_for_each_entry(event, &ctx->event_list, event_entry)
-		if (event->pmu == pmu)
-			function(event);
-	if (!locked)
-		raw_spin_unlock(&ctx->lock);
-}
-
-/**
- * pmu_tells_of_off() - does perf call pmu_enable() once it has switched an event off?
- * @pmu: the PMU
- *
- * And is that with the lock of the event's context? Since 6.2 it is, unless there may be a task's
- * context as well. Before, perf does so earlier, and only for an event that was on the CPU.
- *
- * Context: any.
- * Return: true if so.
- */
-static inline bool pmu_tells_of_off(const struct pmu *pmu)
-{
-	return pmu_enable_follows_off && pmu->task_ctx_nr == perf_invalid_context;
 }
 
 /**

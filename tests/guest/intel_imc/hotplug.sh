@@ -241,38 +241,6 @@ test_pinned_events_survive() {
 	within "reads" "${got% *}" 1 $((1000 * $(cat /tmp/rounds)))
 }
 
-# What is switched off when its CPU goes offline is so afterwards, and can be switched on: alone, pinned,
-# or led by an event that counts anywhere.
-test_what_is_off_stays_off() {
-	while read -r how; do
-		echo "$how"
-		# shellcheck disable=SC2086 # options and events
-		got=$(pmu-event --cpu "$(last_owner)" $how -x 'pmu-model add imc0@1 cas_rd 100' -x @disable \
-			-x 'sh /tmp/moves' -x 'pmu-model add imc0@1 cas_rd 30' -x @enable \
-			-x 'pmu-model add imc0@1 cas_rd 5' | sed 's/.* //' | tr '\n' ' ')
-		equal "reads of $how" "$got" "100 100 100 100 100 105 "
-	done <<-'EOT'
-		uncore_imc_0:0x304
-		--pinned uncore_imc_0:0x304
-		--group uncore_imc_0:0xc04 uncore_imc_0:0x304
-		--group software:0 uncore_imc_0:0x304
-	EOT
-	# A clock in the group that is off by itself stands still.
-	got=$(pmu-event --cpu "$(last_owner)" --group uncore_imc_0:0x304 software:0 -x '@disable 1' \
-		-x 'sh /tmp/moves' -x true | cut -d ' ' -f 2 | uniq | wc -l)
-	equal "values of a clock that is off" "$got" 1
-	# So does one that is left when the group's event of ours is closed.
-	read_it="head -c 16 <&3 | hexdump -v -e '4/4 \"%u \"'"
-	pmu-event --cpu "$(last_owner)" --group software:0 uncore_imc_0:0x304 -x @disable -x '@close 1' \
-		-x "$read_it > /tmp/before; sh /tmp/moves; $read_it > /tmp/after" > /dev/null
-	contains "what is read of it" "$(cat /tmp/before)" '^1 0 [1-9]'
-	equal "after moves" "$(cat /tmp/after)" "$(cat /tmp/before)"
-	got=$(pmu-event --cpu "$(last_owner)" --disabled uncore_imc_0:0x304 -x 'sh /tmp/moves' \
-		-x 'pmu-model add imc0@1 cas_rd 30')
-	equal "an event that never was on" "$got" "0
-0"
-}
-
 # The whole socket goes: counts stay as they were, and it counts again when a CPU is back.
 test_last_cpu_of_the_socket() {
 	cat > /tmp/leave <<-'EOT'

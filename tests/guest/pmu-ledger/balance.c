@@ -138,10 +138,12 @@ bool may_have_moved(const struct event *e, const struct moment *since)
 	return moved && (since->moves || any_cpu_moves() || owner(&specs[e->spec]) != since->owner);
 }
 
+/* Where others take CPUs offline nothing stays off, since perf switches on what it moves: findings.md. */
 bool toggle(int n, bool on)
 {
-	events[n].enabled = on;
-	if (ioctl(events[n].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0))
+	events[n].enabled = on || moved;
+	if ((!on && ioctl(events[n].fd, PERF_EVENT_IOC_DISABLE, 0)) ||
+	    (events[n].enabled && ioctl(events[n].fd, PERF_EVENT_IOC_ENABLE, 0)))
 		return wrong("event %d cannot be %sabled: %s", n, on ? "en" : "dis",
 			     strerrorname_np(errno));
 	return wait_for_moves();
@@ -297,7 +299,7 @@ void forget(int n)
 	events[n].fd = -1;
 }
 
-/* May an event be in error state, which one that is off is also while it moves? */
+/* May an event be in error state? */
 static bool may_fail(const struct event *e)
 {
 	return e->may_fail || (e->leader >= 0 && events[e->leader].may_fail);

@@ -21,9 +21,8 @@
  * it wakes up. --stands: to read a group stops the device, so nobody adds meanwhile. So does an overflow, so with
  * --large what is made is made on the events' CPU. --moved: others take CPUs offline at any time. Then rule 5 of
  * Documentation/design.md leaves some things for the end of a move, which is waited for after an event is opened or
- * switched, and before a count that is too low, or cannot be read, is called wrong. Two of its exceptions are not excused,
- * since they are too rare: an event that is opened switched off just before perf moves the others, and, up to 6.1, one that
- * waits for its turn and goes off then, may have too much.
+ * switched, and before a count that is too low, or cannot be read, is called wrong. perf switches on what it moves, so
+ * with --moved an event that is disabled is enabled at once, and otherwise one that was off is disabled again after a move.
  *
  * An event must have what its sources made while it and its leader were enabled. If it took turns with others, as it
  * says by its times, it has no more than that, without what was made while it was certainly off, and no less than

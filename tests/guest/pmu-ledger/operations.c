@@ -85,7 +85,7 @@ static bool do_open(const struct operation *op)
 		die("no id of", spec->name);
 	tally.opened++;
 	e->leader = op->leader;
-	e->enabled = !op->disabled;
+	e->enabled = true;
 	e->turns = false;
 	e->whole = op->whole;
 	e->least = e->made = e->last = 0;
@@ -93,6 +93,8 @@ static bool do_open(const struct operation *op)
 	if (!wait_for_moves())
 		return false;
 	e->owner = now_of(e).owner;
+	if (op->disabled && !toggle(op->event, moved))
+		return false;
 	return !most || group <= most || wrong("a group of %d events is accepted, which does not fit", group);
 }
 
@@ -309,6 +311,15 @@ static void do_others(const struct operation *op)
 	stay_on(-1);
 }
 
+/* perf switches on what it moves, also what was off: findings.md. */
+static bool stay_off(void)
+{
+	for (int i = 0; i < MAX_OPEN; i++)
+		if (events[i].fd >= 0 && !events[i].enabled && !toggle(i, false))
+			return false;
+	return true;
+}
+
 static bool do_move(const struct operation *op)
 {
 	const struct spec *spec = &specs[events[op->event].spec];
@@ -319,13 +330,13 @@ static bool do_move(const struct operation *op)
 	if (!set_online(cpu, 1))
 		return wrong("CPU %d does not come back", cpu);
 	tally.moves++;
-	return true;
+	return stay_off();
 }
 
 static bool do_sleep(void)
 {
 	tally.sleeps++;
-	return !system(sleep_by) || wrong("the machine does not sleep");
+	return system(sleep_by) ? wrong("the machine does not sleep") : stay_off();
 }
 
 static bool do_fault(int n)

@@ -210,191 +210,6 @@ static void moves_behind_the_dead(struct kunit *test)
 	perf_event_release_kernel(pair.event);
 }
 
-/* An event that is off stays off on the new CPU, and counts there once it is switched on. */
-static void heir_leaves_off_what_is_off(struct kunit *test)
-{
-	struct pair pair = open_on_a_pair(test);
-	struct perf_event *event = pair.event;
-
-	pair.box->raw += 5;
-	perf_event_disable(event);
-	take_offline(test, pair.owner);
-	KUNIT_EXPECT_EQ(test, event->cpu, pair.heir);
-	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_OFF);
-	pair.box->raw += 70;
-	KUNIT_EXPECT_EQ(test, perf_open_count(event), 5ULL);
-	perf_event_enable(event);
-	pair.box->raw += 600;
-	KUNIT_EXPECT_EQ(test, perf_open_count(event), 605ULL);
-	perf_event_release_kernel(event);
-}
-
-/*
- * A user who switches an event off between two things that a move does with the lock of the event's
- * context: it looks for events that are off, and perf takes all of them. To that end somebody else
- * has the lock until the move waits for it, and behind it the user, who then comes before the CPU's
- * thread that moves.
- */
-static struct {
-	struct perf_event *event, *off;
-	void (*what)(struct perf_event *event);
-	struct task_struct *mover, *user;
-	struct completion locked;
-	bool timely;
-} between;
-
-static bool sleeps_soon(struct task_struct **task)
-{
-	/* The lock's owner has to sleep, or they would not. */
-	return perf_open_soon(READ_ONCE(*task) &&
-			      READ_ONCE((*task)->__state) == TASK_UNINTERRUPTIBLE);
-}
-
-/* Is it between the two? The other event, which was off, is in error state, and on the old CPU. */
-static bool is_between(void)
-{
-	return READ_ONCE(between.off->state) == PERF_EVENT_STATE_ERROR &&
-	       READ_ONCE(between.off->cpu) == smp_processor_id();
-}
-
-static void switch_between(struct work_struct *work)
-{
-	sched_set_fifo(current);
-	WRITE_ONCE(between.user, current);
-	between.what(between.event);
-	between.timely &= is_between();
-	sched_set_normal(current, 0);
-}
-
-static DECLARE_WORK(switching_between, switch_between);
-
-static void lock_until_both_wait(struct work_struct *work)
-{
-	struct mutex *lock = &between.event->ctx->mutex;
-
-	mutex_lock(lock);
-	complete(&between.locked);
-	between.timely = sleeps_soon(&between.mover);
-	schedule_work_on(between.event->cpu, &switching_between);
-	between.timely &= sleeps_soon(&between.user);
-	mutex_unlock(lock);
-}
-
-static DECLARE_WORK(locking_until_both_wait, lock_until_both_wait);
-
-static void have_both_wait(struct memory_box *box)
-{
-	queue_work(system_unbound_wq, &locking_until_both_wait);
-	wait_for_completion(&between.locked);
-	WRITE_ONCE(between.mover, current);
-}
-
-/* A move, in which a user does something to the event so. The event is then in @state. */
-static void move_as_it_is_switched(struct kunit *test, const struct pair *pair,
-				   struct perf_event *event,
-				   void (*what)(struct perf_event *event),
-				   enum perf_event_state state)
-{
-	struct perf_event_attr off = { .disabled = 1 };
-
-	between.event = event;
-	between.what = what;
-	between.off = perf_open_attr(MEMORY_PMU, off, pair->owner, NULL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, between.off);
-	between.mover = NULL;
-	between.user = NULL;
-	init_completion(&between.locked);
-	pair->box->moving = have_both_wait;
-	take_offline(test, pair->owner);
-	pair->box->moving = NULL;
-	flush_work(&locking_until_both_wait);
-	flush_work(&switching_between);
-	KUNIT_EXPECT_TRUE(test, between.timely);
-	KUNIT_EXPECT_EQ(test, event->cpu, pair->heir);
-	KUNIT_EXPECT_EQ(test, (int)event->state, (int)state);
-	KUNIT_EXPECT_EQ(test, (int)between.off->state, (int)PERF_EVENT_STATE_OFF);
-	perf_event_release_kernel(between.off);
-}
-
-static void heir_leaves_off_what_goes_off(struct kunit *test)
-{
-	struct pair pair = open_on_a_pair(test);
-
-	local_irq_disable();
-	pair.box->raw += 5;
-	local_irq_enable();
-	move_as_it_is_switched(test, &pair, pair.event, perf_event_disable, PERF_EVENT_STATE_OFF);
-	pair.box->raw += 70;
-	KUNIT_EXPECT_EQ(test, perf_open_count(pair.event), 5ULL);
-	perf_event_enable(pair.event);
-	pair.box->raw += 600;
-	KUNIT_EXPECT_EQ(test, perf_open_count(pair.event), 605ULL);
-	perf_event_release_kernel(pair.event);
-}
-
-/*
- * What perf does on the CPU that the box has left when a pinned event is switched on there: it takes
- * those that count out, and puts all back. What it is told of each: of one that counts, of that
- * which comes, and of one that is not pinned.
- */
-static struct {
-	struct perf_event *counting, *coming, *other;
-	int err[3];
-} put;
-
-static void put_back_here(void *data)
-{
-	struct pmu *pmu = put.counting->pmu;
-
-	pmu->pmu_disable(pmu);
-	pmu->del(put.counting, 0);
-	put.err[0] = pmu->add(put.counting, PERF_EF_START);
-	put.err[1] = pmu->add(put.coming, PERF_EF_START);
-	if (!put.err[1])
-		pmu->del(put.coming, 0);
-	put.err[2] = pmu->add(put.other, PERF_EF_START);
-	pmu->pmu_enable(pmu);
-}
-
-static void put_back_in_the_midst(struct memory_box *box)
-{
-	smp_call_function_single(midst.owner, put_back_here, NULL, 1);
-}
-
-/* A pinned event that is refused would be in error state. perf tries others again by itself. */
-static void pinned_events_survive(struct kunit *test)
-{
-	struct perf_event_attr pinned = { .pinned = 1 }, off = { .pinned = 1, .disabled = 1 };
-	struct pair pair = open_on_a_pair(test);
-
-	put.counting = perf_open_attr(MEMORY_PMU, pinned, pair.owner, NULL);
-	put.coming = perf_open_attr(MEMORY_PMU, off, pair.owner, NULL);
-	off.pinned = 0;
-	put.other = perf_open_attr(MEMORY_PMU, off, pair.owner, NULL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, put.counting);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, put.coming);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, put.other);
-	midst.owner = pair.owner;
-	pair.box->raw += 5;
-	pair.box->between = 70;
-	pair.box->moving = put_back_in_the_midst;
-	take_offline(test, pair.owner);
-	pair.box->moving = NULL;
-	KUNIT_EXPECT_EQ(test, put.err[0], 0);
-	KUNIT_EXPECT_EQ(test, put.err[1], 0);
-	KUNIT_EXPECT_EQ(test, put.err[2], -ENODEV);
-	pair.box->raw += 600;
-	KUNIT_EXPECT_EQ(test, perf_open_count(put.counting), 675ULL);
-	KUNIT_EXPECT_EQ(test, perf_open_count(put.coming), 0ULL);
-	perf_event_enable(put.coming);
-	pair.box->raw += 8000;
-	KUNIT_EXPECT_EQ(test, perf_open_count(put.coming), 8000ULL);
-	perf_event_release_kernel(put.other);
-	perf_event_release_kernel(put.coming);
-	perf_event_release_kernel(put.counting);
-	perf_event_release_kernel(pair.event);
-}
-
 static u64 one_counter(const struct pmu_desc *desc, const struct pmu_event *ev)
 {
 	return 1;
@@ -414,46 +229,6 @@ static void take_no_turns(struct kunit *test, struct pmu *pmu)
 	KUNIT_ASSERT_NOT_NULL(test, *attr);
 	interval = container_of(*attr, struct device_attribute, attr);
 	KUNIT_ASSERT_GT(test, interval->store(pmu->dev, interval, "2000000000", 10), (ssize_t)0);
-}
-
-static void switch_off_and_on(struct perf_event *event)
-{
-	perf_event_disable(event);
-	perf_event_enable(event);
-}
-
-/* What goes on again is on. On the CPU that the box has left it does not count. */
-static void heir_has_on_what_goes_off_and_on(struct kunit *test)
-{
-	struct pair pair = open_on_a_pair(test);
-
-	move_as_it_is_switched(test, &pair, pair.event, switch_off_and_on,
-			       PERF_EVENT_STATE_ACTIVE);
-	pair.box->raw += 70;
-	KUNIT_EXPECT_EQ(test, perf_open_count(pair.event), 70ULL);
-	perf_event_release_kernel(pair.event);
-}
-
-/* Also one that waits for its turn; before 6.2 the core does not hear of that. */
-static void heir_leaves_off_what_waits_and_goes_off(struct kunit *test)
-{
-	struct perf_event_attr other = { .config = 1 };
-	struct pair pair = open_on_a_pair(test);
-	struct perf_event *event;
-
-	take_no_turns(test, pair.event->pmu);
-	perf_event_release_kernel(pair.event);
-	memory->ops.counters = one_counter;
-	pair.event = open_one(test, pair.owner);
-	event = perf_open_attr(MEMORY_PMU, other, pair.owner, NULL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
-	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_INACTIVE);
-	move_as_it_is_switched(test, &pair, event, perf_event_disable, PERF_EVENT_STATE_OFF);
-	perf_event_release_kernel(pair.event);
-	perf_event_enable(event);
-	pair.box->raw += 70;
-	KUNIT_EXPECT_EQ(test, perf_open_count(event), 70ULL);
-	perf_event_release_kernel(event);
 }
 
 /* An event that a user switches on after the box has left its CPU and before its events have. */
@@ -623,34 +398,13 @@ static void sibling_does_not_wait_for_a_move(struct kunit *test)
  * Events that a move parks and that perf does not put on the new CPU, as siblings that somebody
  * closes. They are in no context here.
  */
-static raw_spinlock_t *lock_of_context(struct pmu *pmu)
-{
-	struct perf_event_context *ctx =
-		pmu_context_ctx(pmu_context_of(pmu, smp_processor_id()));
-
-	return ctx ? &ctx->lock : NULL;
-}
-
-static void do_locked(struct perf_event *event, void (*what)(struct perf_event *event, int flags))
+static void do_here(struct perf_event *event, void (*what)(struct perf_event *event, int flags))
 {
 	struct pmu *pmu = event->pmu;
 
 	pmu->pmu_disable(pmu);
 	what(event, PERF_EF_START);
 	pmu->pmu_enable(pmu);
-}
-
-static void do_here(struct perf_event *event, void (*what)(struct perf_event *event, int flags))
-{
-	raw_spinlock_t *lock = lock_of_context(event->pmu);
-
-	if (!lock) {
-		do_locked(event, what);
-		return;
-	}
-	raw_spin_lock(lock);
-	do_locked(event, what);
-	raw_spin_unlock(lock);
 }
 
 static void add(struct perf_event *event, int flags)
@@ -875,11 +629,6 @@ static struct kunit_case move_cases[] = {
 	KUNIT_CASE_SLOW(untouched_in_between),
 	KUNIT_CASE_SLOW(heir_stops_nothing),
 	KUNIT_CASE_SLOW(moves_behind_the_dead),
-	KUNIT_CASE_SLOW(heir_leaves_off_what_is_off),
-	KUNIT_CASE_SLOW(heir_leaves_off_what_goes_off),
-	KUNIT_CASE_SLOW(heir_has_on_what_goes_off_and_on),
-	KUNIT_CASE_SLOW(heir_leaves_off_what_waits_and_goes_off),
-	KUNIT_CASE_SLOW(pinned_events_survive),
 	KUNIT_CASE_SLOW(pinned_event_gets_its_counter),
 	KUNIT_CASE_SLOW(pinned_event_finds_no_counter),
 	KUNIT_CASE_SLOW(unscheduled_event_stops),
