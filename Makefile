@@ -162,6 +162,10 @@ sign: headers
 dist deb rpm:
 	@$(packaging)/$@
 
+# The same three of a tree that is ready, twice and with checksums, in dist/VERSION.
+release:
+	@$(packaging)/release "$(VERSION)"
+
 # What needs guests prepares the host first: scripts/setup installs what is missing.
 demo:
 	@scripts/setup start
@@ -232,6 +236,7 @@ help:
 	@echo 'make install-tools   install the programs of tools/ and their pages (DESTDIR=, PREFIX=)'
 	@echo 'make uninstall, uninstall-tools, dkms-uninstall     remove what these installed'
 	@echo 'make deb, rpm, dist  packages and a tarball, in dist/'
+	@echo 'make release         is the tree ready? its tarball and packages, each byte the same again (VERSION=)'
 	@echo 'make clean           remove what was built'
 	@echo 'make demo            perf on a modelled Xeon, POWER9 and Arm mesh, from nothing'
 	@echo 'make test            static checks, models, KUnit, end-to-end tests (TESTFLAGS= for scripts/test)'
@@ -248,5 +253,5 @@ help:
 	@echo 'scripts/vm --help    a guest with the models, for anything else'
 
 .PHONY: modules modules_install clean install uninstall install-driver uninstall-driver install-tools uninstall-tools
-.PHONY: dkms-source dkms-builder dkms-hooks dkms-install dkms-uninstall sign dist deb rpm
+.PHONY: dkms-source dkms-builder dkms-hooks dkms-install dkms-uninstall sign dist deb rpm release
 .PHONY: man demo test test-all test-kernels soak hostile coverage check docs html mutate bench help

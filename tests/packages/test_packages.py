@@ -665,3 +665,64 @@ class Dist(Clone):
     def test_changes_are_refused(self):
         (self.clone / "Kbuild").write_text("")
         self.assertIn("there are changes that are not committed", self.dist().stderr)
+
+
+class Release(Clone):
+    """What "make release" asks for, and makes, with programs that stand in for those of packages."""
+
+    RPM = 'for word; do case $word in "_topdir "*) cd "${word#* }"; mkdir -p RPMS SRPMS; echo made > RPMS/pmu.rpm;; esac; done'
+    NOTES = "\n".join(f"* `make {run}`: 7 passed, 0 failed, 1 skipped" for run in ("test-all", "test-kernels", "mutate", "hostile"))
+
+    def commit(self, name, text):
+        (self.clone / name).write_text(text)
+        subprocess.run([*self.git, "add", "-A"], check=True)
+        subprocess.run([*self.git, "commit", "-qm", name], check=True)
+
+    def whole_run(self):
+        """The notes of a whole run of the last commit, which are all that is said of the version."""
+        head = cache.run([*self.git, "rev-parse", "HEAD"], "asking for the commit").strip()
+        self.commit("CHANGELOG.md", f"# Changes\n\n## {VERSION}\n\nTested at {head}:\n{self.NOTES}\n\n## 0.1\nNot released yet.\n")
+
+    def release(self, version=VERSION, rpm=RPM):
+        programs = self.programs()
+        for name, script in ("rpmbuild", rpm), ("dpkg-buildpackage", "echo made > ../pmu.deb; date > ../pmu.changes"):
+            (programs / name).write_text(f"#!/bin/sh\n{script}\n")
+            (programs / name).chmod(0o755)
+        done = subprocess.run(["make", "-s", "-C", self.clone, "release", f"VERSION={version}"], capture_output=True, text=True,
+                              env=os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"}, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_what_is_not_ready_is_said(self):
+        self.commit("CHANGELOG.md", f"# Changes\n\n## {VERSION}\nNot released yet.\n")
+        (self.clone / "Kbuild").write_text("# changed\n")
+        status, _, said = self.release("9.9")
+        self.assertNotEqual(status, 0)
+        for text in ("changes that are not committed", f"include/pmu/version.h says {VERSION}, not 9.9", "no line 'Tested at COMMIT:' for 9.9",
+                     "no line '* `make hostile`: N passed, 0 failed' for 9.9"):
+            self.assertIn(text, said)
+        self.assertIn(f"{VERSION} is not released yet", self.release()[2])
+        self.assertFalse((self.clone / "dist").exists())
+
+    def test_ready(self):
+        """Also after a change of a page."""
+        self.whole_run()
+        self.commit("SECURITY.md", "a page\n")
+        status, said, errors = self.release()
+        self.assertEqual(status, 0, errors)
+        made = self.clone / "dist" / VERSION
+        self.assertEqual({path.name for path in made.iterdir()}, {"SHA256SUMS", f"pmu-suite-{VERSION}.tar.xz", "pmu.deb", "pmu.rpm"})
+        subprocess.run(["sha256sum", "--quiet", "-c", "SHA256SUMS"], cwd=made, check=True)
+        self.assertRegex(said, rf"\n    git tag -a v{re.escape(VERSION)} -m 'pmu-suite {re.escape(VERSION)}' [0-9a-f]{{12}}\n$")
+        self.assertEqual(cache.run([*self.git, "tag"], "asking for tags"), "")
+
+    def test_what_was_changed_after_the_run_was_not_tested(self):
+        self.whole_run()
+        self.commit("Kbuild", "# changed\n")
+        self.assertRegex(self.release()[2], "changed since [0-9a-f]+ was tested: Kbuild")
+
+    def test_builds_that_differ_are_no_release(self):
+        self.whole_run()
+        status, _, said = self.release(rpm=self.RPM.replace("made", "$$"))
+        self.assertNotEqual(status, 0)
+        self.assertIn("two builds of one commit differ", said)
+        self.assertFalse((self.clone / "dist" / VERSION).exists())
