@@ -5,6 +5,7 @@ Whole is what has been downloaded with all its packages. Archives change each da
 before its headers, or a file be gone that the lists still have. What was chosen is kept, so that later runs need no network,
 guests stay the same, and results of tests can be kept: until a package of it is neither in the cache nor to be had.
 """
+import contextlib
 import functools
 import json
 import os
@@ -76,6 +77,7 @@ def _get(choice):
         if known:
             try:
                 if not any(debian.fetch(arch, packages) for arch, packages in known[1].values()):
+                    path.touch()
                     return known
             except Lost:
                 pass
@@ -119,6 +121,13 @@ def packages():
     return {package for path in CHOSEN.glob("*.json") for _, named in json.loads(path.read_text())[1].values() for package in named}
 
 
-def made(pattern):
-    """{name: a key of what was chosen} of the choices that were made for what @pattern names."""
-    return {path.stem: cache.key_of(path) for path in CHOSEN.glob(f"{pattern}.json")}
+def made(pattern, since=0):
+    """{name: a key of what was chosen} of the choices that were made for what @pattern names, and used @since a time."""
+    return {path.stem: cache.key_of(path) for path in CHOSEN.glob(f"{pattern}.json") if path.stat().st_mtime >= since}
+
+
+def used(names):
+    """Of these choices results are kept."""
+    for name in names:
+        with contextlib.suppress(FileNotFoundError):
+            os.utime(CHOSEN / f"{name}.json")

@@ -8,12 +8,14 @@ import dataclasses
 import functools
 import json
 import subprocess
+import time
 from pathlib import PurePath
 
 from . import cache, choice, data, host, ktap
 
 RESULTS = cache.ROOT / "results"
 SECONDS = RESULTS / "seconds.json"
+BEGAN = time.time()
 
 
 @functools.cache
@@ -45,8 +47,9 @@ def keys(jobs):
 
 
 def _chosen(job):
-    """What @job may have been run with of what was fetched: a fresh machine chooses that meanwhile."""
-    return choice.made(f"*-{job.guest.arch.name}*" if job.guest else "*")
+    """What @job may have been run with of what was fetched, by this process or one of its own: a fresh machine chooses that
+    meanwhile."""
+    return choice.made(f"*-{job.guest.arch.name}*" if job.guest else "*", BEGAN)
 
 
 def get(key):
@@ -57,6 +60,7 @@ def get(key):
         if not found["chosen"].items() <= choice.made("*").items():
             return None
         path.touch()
+        choice.used(found["chosen"])
         return found["seconds"], [ktap.Result(**result) for result in found["results"]]
     except (FileNotFoundError, ValueError, KeyError):
         return None

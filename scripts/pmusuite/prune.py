@@ -98,10 +98,16 @@ def _results():
             yield "results", path, "results", lambda path=path: path.exists() and _age(path) > LONGEST
 
 
+def _choices():
+    """What was chosen by rules that no checkout has any more. Whoever uses a choice touches it, as kept.get() does."""
+    for path in choice.CHOSEN.glob("*.json"):
+        yield "chosen", path, f"choice-{path.stem.rpartition('-')[0]}", lambda path=path: path.exists() and _age(path) > LONGEST
+
+
 def run():
     """Remove what is old, and say what it was."""
     counts, size = Counter(), 0
-    for kind, path, name, condition in [*_entries(), *_packages(), *_copies(), *_results()]:
+    for kind, path, name, condition in [*_entries(), *_packages(), *_copies(), *_results(), *_choices()]:
         if condition() and (removed := _remove(path, name, condition)) is not None:
             counts[kind] += 1
             size += removed

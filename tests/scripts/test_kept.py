@@ -112,6 +112,14 @@ class Kept(unittest.TestCase):
         (choice.CHOSEN / "kernel-x86_64-6.1-0.json").write_text("2")
         self.assertIsNone(self.get(self.job))
 
+    def test_what_nobody_asks_for_any_more_may_go(self):
+        choice.CHOSEN.mkdir()
+        (old := choice.CHOSEN / "kernel-x86_64-6.1-0.json").write_text("1")
+        os.utime(old, (kept.BEGAN - 1, kept.BEGAN - 1))
+        kept.put(self.job, self.key(self.job), 1.5, [ktap.Result(ktap.OK, "a")])
+        old.unlink()
+        self.assertTrue(self.get(self.job))
+
     def test_what_did_not_pass_is_not_kept(self):
         for status in (ktap.FAILED, ktap.SKIPPED):
             kept.put(self.job, self.key(self.job), 1.5, [ktap.Result(ktap.OK, "a"), ktap.Result(status, "b")])

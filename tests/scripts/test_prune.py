@@ -142,6 +142,22 @@ class Prune(unittest.TestCase):
         self.assertIn("debs (1)", self.run_it())
         self.assertEqual(sorted(path.name for path in store.iterdir()), sorted({*names} - {names[1]}))
 
+    def test_what_was_chosen_by_nobody_s_rules_any_more(self):
+        """Not so what a run uses, nor what a result that is kept was seen with."""
+        choice.CHOSEN.mkdir()
+        for name in ("udev-x86_64-old", "udev-x86_64-used", "udev-x86_64-kept"):
+            path = choice.CHOSEN / f"{name}.json"
+            path.write_text(json.dumps(["udev", {}]))
+            self.age(path)
+        kept.RESULTS.mkdir()
+        (kept.RESULTS / "key.json").write_text(json.dumps({"seconds": 1, "results": [], "chosen": choice.made("*-kept")}))
+        self.assertTrue(kept.get("key"))
+        used = choice.Choice("udev-x86_64", None, None)
+        with unittest.mock.patch.object(choice.Choice, "file", choice.CHOSEN / "udev-x86_64-used.json"):
+            self.assertEqual(used.get(), ["udev", {}])
+        self.assertIn("chosen (1)", self.run_it())
+        self.assertEqual(sorted(choice.made("*")), ["udev-x86_64-kept", "udev-x86_64-used"])
+
     def test_a_mount_is_found_by_its_real_place(self):
         (self.root / "a b").mkdir()
         (self.root / "link").symlink_to("a b")
