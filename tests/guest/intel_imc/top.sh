@@ -50,7 +50,7 @@ test_the_picture() {
 		sh -c 'pmu-model add imc0 cas_rd 50000000; pmu-model add imc2@1 cas_wr 25000000; sleep 1'
 	# From the record's time, and the bytes that the model was told to move.
 	read=$(top_rate 3200000000 0/0/rd) write=$(top_rate 1600000000 1/2/wr)
-	pictures "^read $read GB/s +write $write GB/s" "^ *socket 0 +$read .* 0.00 "
+	pictures "^RECORD +Intel Xeon \\(S" "^read $read GB/s +write $write GB/s" "^ *socket 0 +$read .* 0.00 "
 	contains "socket 1" "$(sed '1,/socket 1/d' /tmp/text)" "^ *channel 2 .* $write "
 	pmu-top --replay /tmp/record --svg /tmp/svg
 	contains "the picture" "$(cat /tmp/svg)" "read&#160;$read&#160;GB/s"

@@ -188,7 +188,8 @@ def _intel(name):
 
     return Machine(f"{part.text}: UBOX and {part.nchannels}"
                    " memory channels a socket", "x86_64", "q35",
-                   f"SandyBridge,{part.cpu},-hypervisor,-tsc-deadline,+rdrand"
+                   f"SandyBridge,model-id=Intel Xeon ({part.text}),{part.cpu},"
+                   "-hypervisor,-tsc-deadline,+rdrand"
                    + (_DIES_CPU if several else ""),
                    {**(_MANY_KEYS if part.many else _KEYS),
                     **(_DIES if several else {}),
