@@ -194,6 +194,10 @@ class TestOutput(Case):
         with target.open("ab") as file:
             self.assertRaisesRegex(ToolError, f"process {first.pid} ", files.claim, file, target)
 
+    def test_a_device_is_everybody_s(self):
+        self.other("one = frames.Recorder('/dev/null', {})")
+        self.says(self.program("pmu-top", "--replay", POWER, "--once", "--output", "/dev/null"), 0, "^$")
+
     def test_one_file_is_not_two_things(self):
         target, link, other = (self.directory / name for name in ("target", "link", "other"))
         link.symlink_to(target)

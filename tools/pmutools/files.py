@@ -5,6 +5,7 @@ import errno
 import fcntl
 import os
 import re
+import stat
 import struct
 from pathlib import Path
 
@@ -19,12 +20,16 @@ def replace(path, text):
 
 
 def claim(file, path):
-    """Lock @file until any descriptor of it is closed, or this process ends. Raises a ToolError if another process has done so."""
+    """Lock @file until any descriptor of it is closed, or this process ends. Raises a ToolError if another process has done so.
+
+    Not a device or a pipe, which many write to."""
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return
     try:
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         _refuse(file, path)
-    except OSError:     # a device, or a file system without locks
+    except OSError:     # a file system without locks
         pass
 
 
