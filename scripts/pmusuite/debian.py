@@ -17,6 +17,7 @@ HOST = "host"       # the host's own suite; a name of an architecture means gues
 
 _updated, _renewed = {}, set()      # by this process: {architecture: why its lists cannot be had, or None}
 _absent = set()     # of these the architectures that the mirror has not
+_said = set()
 
 
 @functools.cache
@@ -32,7 +33,9 @@ def _update(arch, *now):
     said = done.stderr.replace("scripts/apt: ", "").splitlines()
     error = " ".join(said[-1:]) if done.returncode else None
     for line in said[:-1] if done.returncode else said:
-        cache.say(line)
+        if line not in _said:
+            cache.say(line)
+        _said.add(line)
     return error
 
 

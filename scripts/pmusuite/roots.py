@@ -67,7 +67,7 @@ def get(suite, *packages, debs=()):
     """The root of @suite, with what builds packages and modules, and with @packages, such as a kernel's headers, which may be
     among @debs."""
     arch = debian.host_arch()
-    sources = f"{arch}/{suite}" if suite != "bookworm" else arch
+    sources = f"{arch}/{suite}"
     common = [name for name in PACKAGES if name not in ABSENT.get(suite, ())]
 
     def install(directory):

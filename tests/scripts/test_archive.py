@@ -14,7 +14,7 @@ import time
 import unittest
 from pathlib import Path
 
-from pmusuite import cache, debian
+from pmusuite import build, cache, debian
 
 HOST = debian.host_arch()
 ARCHES = {"amd64": "amd64", "arm64": "arm64"}       # Debian's name: the flavour of kernels
@@ -169,6 +169,7 @@ class Archive:
 @unittest.skipUnless(HOST == "amd64", "the archive that is made here has a host of amd64")
 class InArchive(unittest.TestCase):
     KERNEL, PERF = ["kernel", "x86_64", "6.1"], ["perf", "x86_64", "6.1"]
+    interpreter = ("python3",)
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory(prefix="pmu-archive.")
@@ -179,7 +180,7 @@ class InArchive(unittest.TestCase):
         """What is decided of each of @wanted, and the lines that are said."""
         if publish:
             self.archive.publish()
-        done = subprocess.run(["python3", "-c", DECIDE, json.dumps(wanted)], cwd=cache.TREE, env=self.archive.environment(),
+        done = subprocess.run([*self.interpreter, "-c", DECIDE, json.dumps(wanted)], cwd=cache.TREE, env=self.archive.environment(),
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = [line for line in done.stderr.splitlines() if not line.startswith("== downloading ")]
@@ -443,6 +444,40 @@ class Suites(InArchive):
                            f" {'0' * 64} 6 qemu_10.0.2+ds.orig.tar.xz\nFiles:\n {'0' * 32} 6 qemu_10.0.2+ds.orig.tar.xz\n")
         found, _ = self.decide(["tarball", "qemu", "10.0.2+ds"])
         self.assertEqual(found[:18], "lost: downloading ")
+
+
+class OneRelease(InArchive):
+    """A mirror of Debian 13 alone, as that release needs no other: guests are of it, too, and have no Linux 6.1."""
+
+    def setUp(self):
+        super().setUp()
+        release = self.archive.root / "os-release"
+        release.write_text("ID=debian\nVERSION_ID=13\nVERSION_CODENAME=trixie\n")
+        self.interpreter = (*build.own_mounts(), *(["--map-root-user"] if os.geteuid() else []), "sh", "-ec",
+                            'mount --bind "$0" /etc/os-release; exec "$@"', str(release), "python3")
+        if subprocess.run([*self.interpreter, "-c", ""], check=False, capture_output=True).returncode:
+            self.skipTest("nobody may mount here")
+        self.archive.suites = {"trixie": {arch: [
+            *kernel("6.12.90-2", "6.12.90+deb13", "6.12", arch, "linux-kbuild-6.12.90+deb13"), package("libopencsd1", "1.5-1", arch),
+            package("linux-kbuild-6.12.90+deb13", "6.12.90-2", arch), package("linux-perf", "6.12.90-2", arch, "libopencsd1"),
+            package("busybox-static", "1:1.37-6", arch)] for arch in ARCHES}}
+        self.archive.suites |= {f"trixie-{part}": {arch: [] for arch in ARCHES} for part in ("updates", "security", "backports")}
+        self.archive.sources = {"debian.list": f"deb [trusted=yes] file:{self.archive.root}/debian trixie main\n"
+                                               f"deb [trusted=yes] file:{self.archive.root}/debian-security trixie-security main\n"}
+
+    def test_what_can_be_had(self):
+        newer, perf, older, lines = self.decide(["kernel", "x86_64", "6.12"], ["perf", "x86_64", "6.12"], self.KERNEL)
+        self.assertEqual((newer, perf, older), ("6.12.90-2", "6.12.90-2", "lost: kernel-x86_64-6.1: the archive has none"))
+        self.assert_one(lines, "guests have packages of trixie, since there are no lists of bookworm for amd64: ")
+
+    def test_a_mirror_that_has_both(self):
+        self.archive.suites |= {suite: {arch: of_suites(arch)[suite] for arch in ARCHES} for suite in of_suites("amd64")}
+        self.assertEqual(self.decide(["kernel", "x86_64", "6.12"], self.KERNEL), ("6.12.117-1~deb12u1", "6.1.192-2", []))
+
+    def test_a_mirror_that_has_neither(self):
+        shutil.rmtree(self.archive.root / ADDRESS, ignore_errors=True)
+        found, _ = self.decide(self.KERNEL, publish=False)
+        self.assertEqual(found[:7], "error: ")
 
 
 class OneArchitecture(InArchive):
