@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The engine of a core: it writes what the core and its threads count, or trace, to memory. The
- * first engaged box of the core starts it and the last stops it. The kernel sees two fused cores as
- * one core, but the hardware has two halves, each with an engine.
+ * first engaged box of the core starts it and the last stops it.
  *
  * This file also writes LDBAR, which says where a thread's counts or records go, and in which mode.
  * It points only to memory of this driver.
@@ -113,32 +112,10 @@ struct power_imc_core *power_imc_core_of(struct power_imc *imc, int cpu)
 	return &imc->cores[cpu_core_index_of_thread(cpu)];
 }
 
-/* Is a CPU in the same half of a core as @pir? A core that is not fused is one half. */
-static bool power_imc_half_has(u32 pir, unsigned int halves, int cpu)
+static bool power_imc_core_has(u32 pir, int cpu)
 {
-	u32 thread = get_hard_smp_processor_id(cpu), threads = halves * POWER_IMC_HALF_THREADS;
-
-	return thread / threads == pir / threads &&
-	       (halves == 1 || !((thread ^ pir) & POWER_IMC_PIR_FUSED_HALF));
-}
-
-/* The half of a core that a CPU is in, as a bit; 0 if it is in another core. */
-static unsigned int power_imc_half_of(const struct power_imc_core *core, int cpu)
-{
-	for (unsigned int i = 0; i < core->halves; i++)
-		if (power_imc_half_has(core->pir ^ i, core->halves, cpu))
-			return BIT(i);
-	return 0;
-}
-
-/*
- * Does half @i of a core have an online CPU? A half without one may be asleep and not answer; then
- * its engine is off, and the first CPU that comes online there starts it. This CPU's half is awake
- * even while the CPU goes offline. Called with core->lock.
- */
-static bool power_imc_half_is_awake(const struct power_imc_core *core, unsigned int i)
-{
-	return (core->awake | power_imc_half_of(core, smp_processor_id())) & BIT(i);
+	return get_hard_smp_processor_id(cpu) / POWER_IMC_CORE_THREADS ==
+	       pir / POWER_IMC_CORE_THREADS;
 }
 
 /*
@@ -148,50 +125,29 @@ static bool power_imc_half_is_awake(const struct power_imc_core *core, unsigned 
 static int power_imc_engine_set_up(const struct power_imc_core *core)
 {
 	const struct power_imc_firmware *firmware = core->imc->firmware;
-	int err = 0;
+	int err = firmware->init_core(core->pir, __pa(core->page));
 
-	/* Firmware may set up both halves at each call. That does no harm while both are off. */
-	for (unsigned int i = 0; i < core->halves && !err; i++)
-		if (power_imc_half_is_awake(core, i))
-			err = firmware->init_core(core->pir ^ i, __pa(core->page));
-	for (unsigned int i = 0; i < core->halves && !err; i++)
-		if (core->type == POWER_IMC_TYPE_TRACE && power_imc_half_is_awake(core, i))
-			err = firmware->init_trace(core->pir ^ i);
+	if (!err && core->type == POWER_IMC_TYPE_TRACE)
+		err = firmware->init_trace(core->pir);
 	return err;
 }
 
-static int power_imc_engine_set_half(const struct power_imc_core *core, u32 pir, bool on)
+static int power_imc_engine_switch(const struct power_imc_core *core, bool on)
 {
 	const struct power_imc_firmware *firmware = core->imc->firmware;
 
-	return core->type == POWER_IMC_TYPE_TRACE ? firmware->trace(pir, on) :
-						    firmware->core(pir, on);
+	return core->type == POWER_IMC_TYPE_TRACE ? firmware->trace(core->pir, on) :
+						    firmware->core(core->pir, on);
 }
 
-/*
- * Try all halves: one whose last CPU went offline may still be on. Returns the first error of those
- * that are awake.
- */
 static int power_imc_engine_stop(const struct power_imc_core *core)
 {
-	int first = 0;
-
-	for (unsigned int i = 0; i < core->halves; i++) {
-		int err = power_imc_engine_set_half(core, core->pir ^ i, false);
-
-		if (power_imc_half_is_awake(core, i))
-			first = first ?: err;
-	}
-	return first;
+	return power_imc_engine_switch(core, false);
 }
 
 static bool power_imc_engine_is_off(struct power_imc_core *core)
 {
-	for (unsigned int i = 0; i < core->halves; i++)
-		if (power_imc_half_is_awake(core, i) &&
-		    !core->imc->firmware->running(core->pir ^ i, &core->answer))
-			return true;
-	return false;
+	return !core->imc->firmware->running(core->pir, &core->answer);
 }
 
 /*
@@ -200,11 +156,8 @@ static bool power_imc_engine_is_off(struct power_imc_core *core)
  */
 static int power_imc_engine_start(struct power_imc_core *core)
 {
-	int err = power_imc_engine_set_up(core);
+	int err = power_imc_engine_set_up(core) ?: power_imc_engine_switch(core, true);
 
-	for (unsigned int i = 0; i < core->halves && !err; i++)
-		if (power_imc_half_is_awake(core, i))
-			err = power_imc_engine_set_half(core, core->pir ^ i, true);
 	if (err)
 		return err;
 	core->failed = false;
@@ -240,26 +193,26 @@ static int power_imc_engine_stopped(struct power_imc_core *core, int err)
 }
 
 /*
- * Call @func on a CPU of the half of a core that has @pir. A half in deep sleep does not answer
- * other CPUs; this call wakes it. Returns false if none of its CPUs is online: then @func is called
- * on this CPU, and if the half does not answer, its engine is off. With interrupts off, call this
- * only on a CPU of the half.
+ * Call @func on a CPU of the core that has @pir. A core in deep sleep does not answer other CPUs;
+ * this call wakes it. Returns false if none of its CPUs is online: then @func is called on this
+ * CPU, and if the core does not answer, its engine is off. With interrupts off, call this only on a
+ * CPU of the core.
  */
-static bool power_imc_half_call(u32 pir, unsigned int halves, smp_call_func_t func, void *data)
+static bool power_imc_core_call(u32 pir, smp_call_func_t func, void *data)
 {
 	int cpu, here = get_cpu();
 
 	/* A CPU that goes offline in between is not found again. */
-	if (!power_imc_half_has(pir, halves, here))
+	if (!power_imc_core_has(pir, here))
 		for_each_online_cpu(cpu)
-			if (power_imc_half_has(pir, halves, cpu) &&
+			if (power_imc_core_has(pir, cpu) &&
 			    !smp_call_function_single(cpu, func, data, true)) {
 				put_cpu();
 				return true;
 			}
 	func(data);
 	put_cpu();
-	return power_imc_half_has(pir, halves, here);
+	return power_imc_core_has(pir, here);
 }
 
 /* Called with core->lock. A failure is reported once, though there may be many attempts. */
@@ -272,30 +225,6 @@ static void power_imc_engine_restart(struct power_imc_core *core)
 	core->failed = true;
 	dev_warn(core->imc->dev, "the engine of CPU %d's core could not be started again (%pe): events do not count there\n",
 		 core->first_cpu, ERR_PTR(err));
-}
-
-/*
- * This CPU is online. If it is the first online CPU of a half of a fused core, and the core is in
- * use, start the half's engine. The firmware sets up both halves at once, so the other half is
- * stopped meanwhile. Called with core->lock.
- */
-static void power_imc_engine_awake(struct power_imc_core *core)
-{
-	unsigned int half = power_imc_half_of(core, smp_processor_id());
-
-	if (!(half & ~core->awake))
-		return;
-	core->awake |= half;
-	if (!core->users || core->paused || core->imc->halted)
-		return;
-	/*
-	 * Without a CPU online a core of one half has no users. So it had one all the time, whose
-	 * offline was refused, and its engine is on.
-	 */
-	if (core->halves == 1)
-		return;
-	power_imc_engine_stop(core);
-	power_imc_engine_restart(core);
 }
 
 /**
@@ -316,7 +245,6 @@ int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, 
 	*holders = 0;
 	raw_spin_lock(&core->lock);
 	power_imc_ldbar_clean_up();
-	power_imc_engine_awake(core);
 	if (core->imc->halted) {
 		err = -ENODEV;
 	} else if (!core->users) {
@@ -360,11 +288,10 @@ void power_imc_engine_put(struct power_imc_core *core, int *holders)
 
 struct power_imc_pause {
 	struct power_imc_core *core;
-	u32 pir;			/* of the half */
 	int err;
 };
 
-static void power_imc_engine_pause_half(void *data)
+static void power_imc_engine_pause_here(void *data)
 {
 	struct power_imc_pause *pause = data;
 	struct power_imc_core *core = pause->core;
@@ -375,7 +302,7 @@ static void power_imc_engine_pause_half(void *data)
 	core->paused = true;
 	/* An engine without users may be on if it could not be stopped. */
 	if (core->users || core->stuck)
-		pause->err = power_imc_engine_set_half(core, pause->pir, false);
+		pause->err = power_imc_engine_stop(core);
 	raw_spin_unlock_irqrestore(&core->lock, flags);
 }
 
@@ -385,25 +312,19 @@ static void power_imc_engine_pause_half(void *data)
  *
  * A box that is engaged meanwhile, on another CPU of the core, gets the engine when it is resumed.
  *
- * Context: as power_imc_half_call(); with hotplug held off, so that one CPU at a time does this.
+ * Context: as power_imc_core_call(); with hotplug held off, so that one CPU at a time does this.
  * Return: 0, or the firmware's error: then the engine may be on, and it is not paused.
  */
 int power_imc_engine_pause(struct power_imc_core *core)
 {
-	int first = 0;
+	struct power_imc_pause pause = { .core = core };
 
-	/* Stop all halves: a half that stays on would be set up while it counts. */
-	for (unsigned int i = 0; i < core->halves; i++) {
-		struct power_imc_pause pause = { .core = core, .pir = core->pir ^ i };
-
-		/* If none of its CPUs is online it is asleep, whatever the firmware says. */
-		if (power_imc_half_call(pause.pir, core->halves, power_imc_engine_pause_half,
-					&pause))
-			first = first ?: pause.err;
-	}
-	if (first)
+	/* If none of its CPUs is online it is asleep, whatever the firmware says. */
+	if (!power_imc_core_call(core->pir, power_imc_engine_pause_here, &pause))
+		return 0;
+	if (pause.err)
 		power_imc_engine_resume(core);
-	return first;
+	return pause.err;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_pause);
 
@@ -423,11 +344,11 @@ static void power_imc_engine_resume_here(void *data)
  * power_imc_engine_resume() - the opposite of power_imc_engine_pause().
  * @core: the core; nothing happens unless it is paused
  *
- * Context: as power_imc_half_call().
+ * Context: as power_imc_core_call().
  */
 void power_imc_engine_resume(struct power_imc_core *core)
 {
-	power_imc_half_call(core->pir, core->halves, power_imc_engine_resume_here, core);
+	power_imc_core_call(core->pir, power_imc_engine_resume_here, core);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_resume);
 
@@ -451,7 +372,7 @@ static void power_imc_engine_look_here(void *data)
 	again = power_imc_engine_is_missing(core);
 	if (again) {
 		core->restarts++;
-		/* A core is set up only while both halves are off, and one of them may be on. */
+		/* If the register does not tell the truth, the engine is on. */
 		power_imc_engine_stop(core);
 		power_imc_engine_restart(core);
 		again = !core->failed;
@@ -477,66 +398,9 @@ void power_imc_engine_look(struct power_imc_core *core)
 	missing = power_imc_engine_is_missing(core);
 	raw_spin_unlock_irqrestore(&core->lock, flags);
 	if (missing)
-		power_imc_half_call(core->pir, core->halves, power_imc_engine_look_here, core);
+		power_imc_core_call(core->pir, power_imc_engine_look_here, core);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_look);
-
-/**
- * power_imc_engine_arrive() - this CPU has come online, or its offline was refused.
- * @core: its core
- *
- * Context: on the CPU; process.
- */
-void power_imc_engine_arrive(struct power_imc_core *core)
-{
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&core->lock, flags);
-	power_imc_engine_awake(core);
-	raw_spin_unlock_irqrestore(&core->lock, flags);
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_arrive);
-
-/**
- * power_imc_engine_leave() - a CPU is going offline, or is offline.
- * @core: its core
- * @leaves: the CPU
- *
- * Context: process; one CPU at a time goes.
- */
-void power_imc_engine_leave(struct power_imc_core *core, int leaves)
-{
-	unsigned int half = power_imc_half_of(core, leaves);
-	unsigned long flags;
-	int cpu;
-
-	for_each_online_cpu(cpu)
-		if (cpu != leaves && power_imc_half_of(core, cpu) == half)
-			return;
-	raw_spin_lock_irqsave(&core->lock, flags);
-	core->awake &= ~half;
-	raw_spin_unlock_irqrestore(&core->lock, flags);
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_leave);
-
-/**
- * power_imc_engines_count_halves() - find out which halves of cores have a CPU online.
- * @imc: the device; power_imc_engine_arrive() and power_imc_engine_leave() are called from now on
- *
- * Context: may sleep.
- */
-void power_imc_engines_count_halves(struct power_imc *imc)
-{
-	int cpu;
-
-	cpus_read_lock();
-	for_each_online_cpu(cpu) {
-		struct power_imc_core *core = power_imc_core_of(imc, cpu);
-
-		core->awake |= power_imc_half_of(core, cpu);
-	}
-	cpus_read_unlock();
-}
 
 struct power_imc_quiesce {
 	const struct power_imc_firmware *firmware;
@@ -554,8 +418,7 @@ static void power_imc_engine_quiesce_here(void *data)
 static int power_imc_engine_quiesce(struct power_imc *imc, u32 pir)
 {
 	struct power_imc_quiesce quiesce = { .firmware = imc->firmware, .pir = pir };
-	bool online = power_imc_half_call(pir, power_imc_halves(), power_imc_engine_quiesce_here,
-					  &quiesce);
+	bool online = power_imc_core_call(pir, power_imc_engine_quiesce_here, &quiesce);
 
 	if (!quiesce.err || !online)
 		return 0;
@@ -581,13 +444,11 @@ int power_imc_engines_quiesce(struct power_imc *imc)
 	u32 pir;
 
 	for_each_of_cpu_node(np) {
-		if (of_property_read_u32(np, "ibm,ppc-interrupt-server#s", &pir))
-			continue;
-		for (unsigned int i = 0; i < power_imc_halves(); i++) {
-			int err = power_imc_engine_quiesce(imc, pir ^ i);
+		int err = 0;
 
-			first = first ?: err;
-		}
+		if (!of_property_read_u32(np, "ibm,ppc-interrupt-server#s", &pir))
+			err = power_imc_engine_quiesce(imc, pir);
+		first = first ?: err;
 	}
 	return first;
 }
@@ -715,7 +576,6 @@ int power_imc_engines_create(struct power_imc *imc)
 		core->imc = imc;
 		core->first_cpu = cpu;
 		core->pir = get_hard_smp_processor_id(cpu);
-		core->halves = power_imc_halves();
 		core->page = power_imc_memory_alloc(imc, POWER_IMC_PAGE_SIZE, cpu);
 		if (!core->page)
 			return -ENOMEM;

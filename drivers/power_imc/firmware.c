@@ -45,10 +45,13 @@ enum power_imc_generation power_imc_generation(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_generation);
 
-/* Of two fused cores the kernel sees one, with two halves. Any other core is one half. */
-unsigned int power_imc_halves(void)
+/*
+ * The kernel sees two fused cores as one of eight threads, but the hardware has two engines. No
+ * machine on sale has such cores.
+ */
+static bool power_imc_cores_are_fused(void)
 {
-	return threads_per_core > POWER_IMC_HALF_THREADS ? 2 : 1;
+	return threads_per_core > POWER_IMC_CORE_THREADS;
 }
 
 /**
@@ -65,17 +68,22 @@ bool power_imc_ldbar_is_ours(void)
 }
 
 /**
- * power_imc_unit_is_ours() - may a unit be counted on this machine?
+ * power_imc_unit_is_not_ours() - why can a unit not be counted on this machine?
  * @unit: the unit
  *
  * Context: any.
- * Return: true for units of the nest, which need no LDBAR, and for all if LDBAR may be touched.
+ * Return: NULL if it can be, as units of the nest always can.
  */
-bool power_imc_unit_is_ours(const struct power_imc_unit *unit)
+const char *power_imc_unit_is_not_ours(const struct power_imc_unit *unit)
 {
-	return unit->type == POWER_IMC_TYPE_NEST || power_imc_ldbar_is_ours();
+	if (unit->type == POWER_IMC_TYPE_NEST)
+		return NULL;
+	if (!power_imc_ldbar_is_ours())
+		return "an ultravisor has LDBAR, by which engines are told where to count";
+	return power_imc_cores_are_fused() ? "the cores are fused, two to one of eight threads" :
+					     NULL;
 }
-EXPORT_SYMBOL_IF_KUNIT(power_imc_unit_is_ours);
+EXPORT_SYMBOL_IF_KUNIT(power_imc_unit_is_not_ours);
 
 /*
  * Registers, for kernels in which the calls cannot be looked up. Unlike the firmware, the driver
@@ -144,25 +152,10 @@ u32 power_imc_scom_address(enum power_imc_generation generation, enum power_imc_
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_scom_address);
 
-/**
- * power_imc_scom_core() - the number of a core in its chip, for power_imc_scom_address().
- * @pir: of a thread of the core
- * @fused: the core is one of two that are fused
- *
- * Return: the number; of a fused core that of the thread's half.
- */
-unsigned int power_imc_scom_core(u32 pir, bool fused)
-{
-	return fused ? FIELD_GET(POWER_IMC_PIR_FUSED, pir) << 1 |
-		       FIELD_GET(POWER_IMC_PIR_FUSED_HALF, pir) :
-		       FIELD_GET(POWER_IMC_PIR_CORE, pir);
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_scom_core);
-
 static u32 power_imc_scom_address_of(u32 pir, enum power_imc_scom which)
 {
 	return power_imc_scom_address(power_imc_generation(), which,
-				      power_imc_scom_core(pir, power_imc_halves() > 1));
+				      FIELD_GET(POWER_IMC_PIR_CORE, pir));
 }
 
 static int power_imc_scom_write(u32 pir, enum power_imc_scom which, u64 value)
@@ -270,12 +263,7 @@ static int power_imc_opal_errno(int64_t rc)
 
 static int power_imc_opal_init_core(u32 pir, u64 page)
 {
-	int err = power_imc_opal_errno(power_imc_opal_init(OPAL_IMC_COUNTERS_CORE, page, pir));
-
-	/* The firmware also sets up the other half of a fused core, which may be asleep. */
-	if (err == -EIO && power_imc_halves() > 1 && power_imc_generation() != POWER_IMC_UNKNOWN)
-		err = power_imc_scom_init_core(pir, page);
-	return err;
+	return power_imc_opal_errno(power_imc_opal_init(OPAL_IMC_COUNTERS_CORE, page, pir));
 }
 
 static int power_imc_opal_init_trace(u32 pir)

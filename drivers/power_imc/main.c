@@ -23,10 +23,12 @@ static const struct of_device_id power_imc_ids[] = {
 /* If a unit cannot be registered, go on with the others. */
 static void power_imc_register(struct power_imc_unit *unit)
 {
+	const char *why = power_imc_unit_is_not_ours(unit);
 	int err = 0;
 
-	if (!power_imc_unit_is_ours(unit)) {
-		dev_notice_once(unit->imc->dev, "an ultravisor has LDBAR, by which engines are told where to count: there are no units but those of the nest\n");
+	if (why) {
+		dev_notice_once(unit->imc->dev, "%s: there are no units but those of the nest\n",
+				why);
 		return;
 	}
 

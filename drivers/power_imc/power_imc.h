@@ -117,8 +117,7 @@ struct power_imc_unit {
  *	memory for it, in the linear map
  * @nest: resume or pause a chip's microcode
  *
- * @pir is the hardware number of a thread of the core or chip. In a fused core it stands for the
- * half that the thread is in. All return 0 or a negative errno.
+ * @pir is the hardware number of a thread of the core or chip. All return 0 or a negative errno.
  */
 struct power_imc_firmware {
 	const char *name;
@@ -130,7 +129,7 @@ struct power_imc_firmware {
 	int (*nest)(struct power_imc_chip *chip, u32 pir, bool on);
 };
 
-/* A core and its engine, or a fused core and two. */
+/* A core and its engine. */
 struct power_imc_core {
 	raw_spinlock_t lock;
 	unsigned int users;		/* engaged boxes; under lock, as is what follows */
@@ -142,9 +141,7 @@ struct power_imc_core {
 	unsigned int restarts;		/* number of times that the engine was found off */
 	__be64 answer;			/* for power_imc_firmware.running */
 	void *page;			/* POWER_IMC_PAGE_SIZE; the core writes its counts there */
-	u32 pir;			/* of the first thread; pir ^ 1 is in the other half */
-	unsigned int halves;
-	unsigned int awake;		/* halves with a CPU online, a bit each; under lock */
+	u32 pir;			/* of the first thread */
 	int first_cpu;
 	struct power_imc *imc;
 };
@@ -207,9 +204,6 @@ void power_imc_engine_put(struct power_imc_core *core, int *holders);
 int power_imc_engine_pause(struct power_imc_core *core);
 void power_imc_engine_resume(struct power_imc_core *core);
 void power_imc_engine_look(struct power_imc_core *core);
-void power_imc_engine_arrive(struct power_imc_core *core);
-void power_imc_engine_leave(struct power_imc_core *core, int leaves);
-void power_imc_engines_count_halves(struct power_imc *imc);
 int power_imc_engines_create(struct power_imc *imc);
 int power_imc_engines_quiesce(struct power_imc *imc);
 void power_imc_sleep_until(u64 when);
@@ -221,12 +215,10 @@ void power_imc_engines_end(struct power_imc *imc);
 const struct power_imc_firmware *power_imc_firmware_find(struct device *dev);
 enum power_imc_generation power_imc_generation_of(u32 pvr);
 enum power_imc_generation power_imc_generation(void);
-unsigned int power_imc_halves(void);
 bool power_imc_ldbar_is_ours(void);
-bool power_imc_unit_is_ours(const struct power_imc_unit *unit);
+const char *power_imc_unit_is_not_ours(const struct power_imc_unit *unit);
 u32 power_imc_scom_address(enum power_imc_generation generation, enum power_imc_scom which,
 			   unsigned int core);
-unsigned int power_imc_scom_core(u32 pir, bool fused);
 
 /* memory.c */
 int power_imc_memory_init(struct power_imc *imc);

@@ -45,11 +45,7 @@
 /* PIR, a hardware thread's number. */
 #define POWER_IMC_PIR_CHIP		GENMASK(14, 8)
 #define POWER_IMC_PIR_CORE		GENMASK(7, 2)
-#define POWER_IMC_HALF_THREADS		4	/* of a core that is not fused */
-
-/* Two fused cores: their threads have alternating numbers. */
-#define POWER_IMC_PIR_FUSED		GENMASK(6, 3)
-#define POWER_IMC_PIR_FUSED_HALF	GENMASK(0, 0)
+#define POWER_IMC_CORE_THREADS		4	/* numbers that a core has */
 
 /*
  * A chip's nest area is part of its HOMER, 4 MiB of memory. The microcode adds to the

@@ -249,21 +249,12 @@ static void power_imc_idle_hold(void)
 	mutex_lock(&power_imc_idle_mutex);
 	if (!power_imc_idle_held) {
 		cpu_latency_qos_update_request(&power_imc_session_request, power_imc_session_limit);
-		/*
-		 * A CPU of one half of a fused core starts both: wait until the other half is
-		 * awake.
-		 */
-		if (power_imc_halves() > 1)
-			kick_all_cpus_sync();
 		power_imc_idle_held = true;
 	}
 	mutex_unlock(&power_imc_idle_mutex);
 }
 
-/*
- * Allow deep sleep only once all engines are off. A fused core's engines are stopped by a CPU of
- * one half; if the other half were in deep sleep, it would not answer.
- */
+/* Allow deep sleep only once all engines are off. */
 static void power_imc_idle_drop(void)
 {
 	mutex_lock(&power_imc_idle_mutex);
@@ -507,11 +498,7 @@ static int power_imc_cpu_prepare(unsigned int cpu)
 /* The CPU failed to come online, or is now offline. */
 static int power_imc_cpu_dead(unsigned int cpu)
 {
-	struct power_imc_core *core = power_imc_core_of(power_imc_session_imc, cpu);
-
-	/* While it went offline it may have engaged a box, which marked its half as awake again. */
-	power_imc_engine_leave(core, cpu);
-	power_imc_engine_resume(core);
+	power_imc_engine_resume(power_imc_core_of(power_imc_session_imc, cpu));
 	return 0;
 }
 
@@ -524,7 +511,6 @@ static int power_imc_cpu_online(unsigned int cpu)
 	local_irq_save(flags);
 	power_imc_ldbar_clean_up();
 	local_irq_restore(flags);
-	power_imc_engine_arrive(core);
 	/*
 	 * LDBAR was not clean. It may have been cleared only just now, when a box was engaged: wait
 	 * until that has taken effect.
@@ -532,13 +518,6 @@ static int power_imc_cpu_online(unsigned int cpu)
 	if (core->paused)
 		power_imc_engines_wait();
 	power_imc_engine_resume(core);
-	return 0;
-}
-
-/* On @cpu. */
-static int power_imc_cpu_offline(unsigned int cpu)
-{
-	power_imc_engine_leave(power_imc_core_of(power_imc_session_imc, cpu), cpu);
 	return 0;
 }
 
@@ -550,7 +529,7 @@ static void power_imc_cpus_unwatch(void *unused)
 
 /**
  * power_imc_session_watch_cpus() - until the device is removed, clear LDBAR of every CPU that comes
- * online, and know which halves of fused cores have an online CPU.
+ * online.
  * @imc: the device; its session has begun
  *
  * Return: 0 or a negative errno.
@@ -563,7 +542,7 @@ int power_imc_session_watch_cpus(struct power_imc *imc)
 		return 0;
 	/* A CPU that comes in between must not pause an engine that it does not resume. */
 	state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "perf/power_imc:online",
-					  power_imc_cpu_online, power_imc_cpu_offline);
+					  power_imc_cpu_online, NULL);
 	if (state < 0)
 		return state;
 	power_imc_online_state = state;
@@ -574,6 +553,5 @@ int power_imc_session_watch_cpus(struct power_imc *imc)
 		return state;
 	}
 	power_imc_prepare_state = state;
-	power_imc_engines_count_halves(imc);
 	return devm_add_action_or_reset(imc->dev, power_imc_cpus_unwatch, NULL);
 }

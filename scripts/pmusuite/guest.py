@@ -208,7 +208,7 @@ def _kernel_arguments(guest, kernel, models):
 def _smp(guest, models):
     sockets = max((want.sockets for want in models if want.sockets), default=guest.nodes or 1)
     dies = max((want.dies for want in models), default=1)
-    threads = next((want.threads for want in models if want.threads), guest.arch.threads)
+    threads = guest.arch.threads
     cpus = guest.cpus or sockets * dies * threads
     if cpus % (sockets * dies):
         raise Error(f"--cpus {cpus} cannot be spread over {sockets} sockets" + (f" of {dies} dies" if dies > 1 else ""))

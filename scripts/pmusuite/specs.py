@@ -27,7 +27,6 @@ class Want:
         self.machine = machine.machine
         self.cpu = machine.cpu
         self.append = machine.append
-        self.threads = machine.threads
         self.sockets = sockets
         self.dies = dies
 

@@ -70,8 +70,7 @@ class Command(unittest.TestCase):
                 ("ppc64le", {}, "2,sockets=1,cores=1,threads=2"),
                 ("ppc64le", {"cpus": 1}, "1,sockets=1,cores=1,threads=1"),
                 ("ppc64le", {"cpus": 4}, "4,sockets=1,cores=2,threads=2"),
-                ("ppc64le", {"models": ("power9,chips=2",)}, "4,sockets=2,cores=1,threads=2"),
-                ("ppc64le", {"models": ("power9fused",)}, "8,sockets=1,cores=1,threads=8")):
+                ("ppc64le", {"models": ("power9,chips=2",)}, "4,sockets=2,cores=1,threads=2")):
             with self.subTest(name, **options):
                 self.assertEqual(self.smp(name, **options), wanted)
 

@@ -26,8 +26,6 @@ int engine_test_init(struct kunit *test)
 		raw_spin_lock_init(&engine_imc->cores[i].lock);
 		engine_imc->cores[i].imc = engine_imc;
 		engine_imc->cores[i].pir = engine_pirs[i];
-		engine_imc->cores[i].halves = 1;
-		engine_imc->cores[i].awake = BOTH_HALVES;
 		engine_imc->cores[i].page = kunit_kzalloc(test, POWER_IMC_PAGE_SIZE, GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, engine_imc->cores[i].page);
 	}
@@ -98,10 +96,8 @@ void expect_calls(struct kunit *test, const struct firmware_log *wanted)
 
 void engine_lose(unsigned int core)
 {
-	for (unsigned int half = 0; half < engine_imc->cores[core].halves; half++) {
-		enum firmware_engine *engine = &firmware_log.engines[engine_pirs[core] ^ half];
+	enum firmware_engine *engine = &firmware_log.engines[engine_pirs[core]];
 
-		firmware_log.on -= *engine == ENGINE_ON;
-		*engine = ENGINE_OFF;
-	}
+	firmware_log.on -= *engine == ENGINE_ON;
+	*engine = ENGINE_OFF;
 }

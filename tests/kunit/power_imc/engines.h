@@ -10,7 +10,6 @@
 
 #define ENGINE_USES	3
 #define ENGINE_CORES	3
-#define BOTH_HALVES	(BIT(0) | BIT(1))
 
 /* The kinds of use of engines, of which only one is possible at a time. */
 extern const enum power_imc_type engine_uses[ENGINE_USES];

@@ -96,20 +96,8 @@ static void pir_fields(struct kunit *test)
 
 	for (int i = 0; i < ARRAY_SIZE(rows); i++) {
 		KUNIT_EXPECT_EQ(test, FIELD_GET(POWER_IMC_PIR_CHIP, rows[i].pir), rows[i].chip);
-		KUNIT_EXPECT_EQ(test, power_imc_scom_core(rows[i].pir, false), rows[i].core);
+		KUNIT_EXPECT_EQ(test, FIELD_GET(POWER_IMC_PIR_CORE, rows[i].pir), rows[i].core);
 	}
-}
-
-/* 11.2: of two fused cores the threads with even numbers are the first, those with odd ones the second. */
-static void pir_fields_of_fused_cores(struct kunit *test)
-{
-	static const struct { u32 pir, core; } rows[] = {
-		{ 0x000, 0 }, { 0x001, 1 }, { 0x006, 0 }, { 0x007, 1 }, { 0x008, 2 }, { 0x00f, 3 },
-		{ 0x010, 4 }, { 0x01b, 7 }, { 0x05d, 23 }, { 0x858, 22 },
-	};
-
-	for (int i = 0; i < ARRAY_SIZE(rows); i++)
-		KUNIT_EXPECT_EQ(test, power_imc_scom_core(rows[i].pir, true), rows[i].core);
 }
 
 /* 10.2: states that lose a core's registers are held off, by the latency of the quickest. */
@@ -250,7 +238,6 @@ static struct kunit_case numbers_cases[] = {
 	KUNIT_CASE_PARAM(ldbar_and_pdbar, bars_gen_params),
 	KUNIT_CASE_PARAM(scom_addresses, scoms_gen_params),
 	KUNIT_CASE(pir_fields),
-	KUNIT_CASE(pir_fields_of_fused_cores),
 	KUNIT_CASE(idle_states),
 	KUNIT_CASE_PARAM(config_is_a_counter, configs_gen_params),
 	KUNIT_CASE(counters_are_big_endian),

@@ -11,7 +11,7 @@
 
 kunit_test_suites(&power_imc_numbers_suite, &power_imc_catalog_suite,
 		  &power_imc_bad_catalog_suite, &power_imc_engine_suite,
-		  &power_imc_fused_suite, &power_imc_ldbar_suite, &power_imc_units_suite, &power_imc_nest_suite);
+		  &power_imc_ldbar_suite, &power_imc_units_suite, &power_imc_nest_suite);
 
 MODULE_DESCRIPTION("KUnit suites of power_imc_pmu");
 MODULE_LICENSE("GPL");

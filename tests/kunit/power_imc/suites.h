@@ -29,11 +29,9 @@ struct firmware_log {
 	bool nest;			/* a microcode runs */
 	u64 page;			/* of the last CALL_INIT_CORE */
 	int error[FIRMWARE_CALLS];	/* what a call is to return, */
-	u32 error_pir;			/* for this PIR alone, unless 0 */
 	unsigned int fail_at;		/* so many calls from now one fails, whatever it is, */
 	int fail_error;			/* with this */
 	bool mute;			/* running() always says no */
-	bool deaf;			/* half a fused core answers no CPU of the other half */
 	unsigned int misuse;		/* started without being set up, or paused twice */
 	unsigned int cut_off;		/* set up while it was on */
 	unsigned int on;		/* engines and microcodes that run */
@@ -48,7 +46,6 @@ extern struct kunit_suite power_imc_numbers_suite;
 extern struct kunit_suite power_imc_catalog_suite;
 extern struct kunit_suite power_imc_bad_catalog_suite;
 extern struct kunit_suite power_imc_engine_suite;
-extern struct kunit_suite power_imc_fused_suite;
 extern struct kunit_suite power_imc_ldbar_suite;
 extern struct kunit_suite power_imc_units_suite;
 extern struct kunit_suite power_imc_nest_suite;

@@ -369,22 +369,27 @@ static void an_ultravisor_keeps_ldbar(struct kunit *test)
 {
 	struct power_imc_unit nest = { .type = POWER_IMC_TYPE_NEST };
 	unsigned long features = powerpc_firmware_features;
+	int threads = threads_per_core;
 	u64 value = SOMEWHERE;
 
 	if (!cpu_has_feature(CPU_FTR_HVMODE))
 		kunit_skip(test, "needs LDBAR, which is the hypervisor's");
 	if (firmware_has_feature(FW_FEATURE_ULTRAVISOR))
 		kunit_skip(test, "there is an ultravisor");
-	KUNIT_EXPECT_TRUE(test, power_imc_unit_is_ours(&nest));
-	KUNIT_EXPECT_TRUE(test, power_imc_unit_is_ours(&units[0]));
-	KUNIT_EXPECT_TRUE(test, power_imc_unit_is_ours(&units[1]));
+	KUNIT_EXPECT_NULL(test, power_imc_unit_is_not_ours(&nest));
+	KUNIT_EXPECT_NULL(test, power_imc_unit_is_not_ours(&units[0]));
+	KUNIT_EXPECT_NULL(test, power_imc_unit_is_not_ours(&units[1]));
 	smp_call_function_single(0, ldbar_set, &value, 1);
 	powerpc_firmware_features |= FW_FEATURE_ULTRAVISOR;
-	KUNIT_EXPECT_TRUE(test, power_imc_unit_is_ours(&nest));
-	KUNIT_EXPECT_FALSE(test, power_imc_unit_is_ours(&units[0]));
-	KUNIT_EXPECT_FALSE(test, power_imc_unit_is_ours(&units[1]));
+	KUNIT_EXPECT_NULL(test, power_imc_unit_is_not_ours(&nest));
+	KUNIT_EXPECT_NOT_NULL(test, power_imc_unit_is_not_ours(&units[0]));
+	KUNIT_EXPECT_NOT_NULL(test, power_imc_unit_is_not_ours(&units[1]));
 	power_imc_ldbar_clear();
 	powerpc_firmware_features = features;
+	threads_per_core = 8;
+	KUNIT_EXPECT_NULL(test, power_imc_unit_is_not_ours(&nest));
+	KUNIT_EXPECT_NOT_NULL(test, power_imc_unit_is_not_ours(&units[0]));
+	threads_per_core = threads;
 	smp_call_function_single(0, ldbar_get, &value, 1);
 	KUNIT_EXPECT_EQ(test, value, SOMEWHERE);
 	power_imc_ldbar_clear();

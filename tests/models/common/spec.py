@@ -20,14 +20,13 @@ class Machine:
 
     device_args(values) gives QEMU arguments; arch, cpu (for -cpu, or None),
     machine (for -machine) and append (for the kernel's command line) go to
-    whoever starts QEMU. sockets is the key that says how many there are;
-    threads is how many a core has, or None: as the architecture has.
+    whoever starts QEMU. sockets is the key that says how many there are.
     guest_files(values, index) gives {path: bytes} that the guest's initramfs
     needs for the index-th spec of a machine.
     """
 
     def __init__(self, text, arch, machine, cpu, keys, device_args, append="",
-                 sockets="sockets", threads=None,
+                 sockets="sockets",
                  guest_files=lambda values, index: {}):
         self.text = text
         self.arch = arch
@@ -37,7 +36,6 @@ class Machine:
         self.device_args = device_args
         self.append = append
         self.sockets = sockets
-        self.threads = threads
         self.guest_files = guest_files
 
 

@@ -14,7 +14,7 @@
  * the HTM mode reads as it was written: it does, unless it is mute.
  *
  * Left out: what EVENT_MASK selects, which no source tells; other fields of
- * the HTM mode. Two cores may be fused: each has its registers all the same.
+ * the HTM mode.
  */
 #include "device.h"
 #include "qapi/error.h"

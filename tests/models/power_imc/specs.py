@@ -50,7 +50,7 @@ def _catalogs(name, choice):
     return {pnor.SUB_IDS[name]: choice}
 
 
-def _imc(name, text=None, options="", threads=None):
+def _imc(name):
     generation = _GENERATIONS[name]
 
     def device_args(values):
@@ -60,14 +60,10 @@ def _imc(name, text=None, options="", threads=None):
 
     # The kernel's watchdog would watch the host: it complains where that stops
     # a CPU for 10 s.
-    return Machine(f"{text or generation.text}: nest, core, thread and trace "
-                   "counters", "ppc64le", generation.machine + options, None,
-                   _KEYS, device_args, append="nowatchdog", sockets="chips",
-                   threads=threads)
+    return Machine(f"{generation.text}: nest, core, thread and trace counters",
+                   "ppc64le", generation.machine, None, _KEYS, device_args,
+                   append="nowatchdog", sockets="chips")
 
 
 MACHINES = {generation.machine.replace("powernv", "power"): _imc(name)
             for name, generation in _GENERATIONS.items()}
-# Two cores of the model, which the kernel sees as one of eight threads.
-MACHINES["power9fused"] = _imc("p9", "POWER9 with fused cores",
-                               ",big-core=on", 8)
