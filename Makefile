@@ -118,6 +118,15 @@ uninstall-tools:
 	@rm -rf $(tools_dir) $(tools_unit) $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(programs)) \
 		$(patsubst %,$(DESTDIR)$(PREFIX)/share/man/man1/%.1,$(programs))
 
+# pmu-check as one file, for a machine that has nothing but Python.
+alone := tools/pmu-check $(filter-out %/metrics.py,$(wildcard tools/pmutools/*.py tools/pmutools/check/*.[cp]*)) \
+	$(addprefix tools/pmutools/top/,__init__.py icelake.py places.py rapids.py)
+
+pmu-check.pyz: $(alone)
+	@stage=$$(mktemp -d) && trap 'rm -rf "$$stage"' EXIT && for file in $^; do \
+		install -D -m 644 $$file $$stage/$${file#tools/} || exit; done && mv $$stage/pmu-check $$stage/__main__.py && \
+		python3 -m zipapp -p '/usr/bin/env python3' -o $@ $$stage && chmod 755 $@
+
 # What DKMS needs to build, and no more.
 dkms_dir = $(DESTDIR)/usr/src/pmu-suite-$(version)
 dkms_files = Kbuild Makefile scripts/conftest.sh $(sort $(wildcard $(addprefix drivers/*/,Kbuild *.c *.h) include/*/*.h))
@@ -234,6 +243,7 @@ help:
 	@echo 'make install         install them for that kernel, and pmu-driver (DESTDIR=, PREFIX=, INSTALL_MOD_PATH=)'
 	@echo 'make dkms-install    have DKMS build and install them for every kernel'
 	@echo 'make install-tools   install the programs of tools/ and their pages (DESTDIR=, PREFIX=)'
+	@echo 'make pmu-check.pyz   pmu-check as one file, for any machine with Python 3.6 or newer'
 	@echo 'make uninstall, uninstall-tools, dkms-uninstall     remove what these installed'
 	@echo 'make deb, rpm, dist  packages and a tarball, in dist/'
 	@echo 'make release         is the tree ready? its tarball and packages, each byte the same again (VERSION=)'

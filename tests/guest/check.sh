@@ -7,9 +7,19 @@ export COLUMNS=120
 # found {CHECK VERDICT PATTERN}...: what one run of pmu-check says of these checks, and that its exit status tells of
 # failures
 found() {
-	status=0 wanted=0
+	run_as '' "$@"
+}
+
+# probed {PROBE VERDICT PATTERN}...: the same of experiments, whose verdict is "answer" where any answer is right
+probed() {
+	run_as --probe "$@"
+}
+
+run_as() { # OPTION {NAME VERDICT PATTERN}...
+	option=$1 status=0 wanted=0
+	shift
 	# shellcheck disable=SC2046 # a list
-	pmu-check $(while [ $# -gt 0 ]; do echo "$1"; shift 3; done) > /tmp/said 2>&1 || status=$?
+	pmu-check $(while [ $# -gt 0 ]; do echo "$option" "$1"; shift 3; done) > /tmp/said 2>&1 || status=$?
 	said "$@"
 	equal "exit status" $status $wanted
 }

@@ -50,6 +50,22 @@ class TestAttr(unittest.TestCase):
         self.assertEqual(struct.unpack_from("=QQ", packed, 56), (5, 6))
 
 
+class TestSamples(unittest.TestCase):
+    def test_a_ring_that_wraps(self):
+        """Samples with raw data and without, and a record of another kind; one is half at the ring's end."""
+        def sample(moment, raw):
+            return struct.pack("=IHHQI", 9, 0, 20 + len(raw), moment, len(raw)) + raw
+        said = sample(7, b"abcd") + struct.pack("=IHHQ", 2, 0, 16, 0) + sample(8, b"") + sample(9, b"0123456789ab")
+        for tail in (0, 64, 70, 127, 1 << 40):
+            ring = bytearray(2048 + 128)
+            struct.pack_into("=4Q", ring, 1024, tail + len(said), tail, 2048, 128)
+            for at, byte in enumerate(said, tail):
+                ring[2048 + at % 128] = byte
+            self.assertEqual(list(count._samples_of(ring)), [(7, b"abcd"), (8, b""), (9, b"0123456789ab")])
+            self.assertEqual(struct.unpack_from("=2Q", ring, 1024), (tail + len(said),) * 2)
+            self.assertEqual(list(count._samples_of(ring)), [])
+
+
 class TestCounting(unittest.TestCase):
     def setUp(self):
         pmu = tree.machine(self, "snbep").pmus["uncore_imc_0"]

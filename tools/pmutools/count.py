@@ -8,13 +8,14 @@ has left is one that was "not counted". The system call's interface is frozen, a
 import contextlib
 import ctypes
 import errno
+import mmap
 import os
 import platform
 import resource
 import signal
 import struct
 import time
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from . import errors
 from .errors import ToolError
@@ -24,6 +25,10 @@ _SYSCALL = {"x86_64": 298, "aarch64": 241, "ppc64le": 319, "ppc64": 319}
 
 # linux/perf_event.h
 _TOTAL_TIME_ENABLED, _TOTAL_TIME_RUNNING, _GROUP = 1, 2, 8      # read_format
+_SAMPLE_TIME, _SAMPLE_RAW = 1 << 2, 1 << 10     # sample_type
+_RECORD_SAMPLE = 9
+_HEAD = 1024            # of struct perf_event_mmap_page: data_head, data_tail, data_offset, data_size
+_RING = 1 << 22         # bytes
 _DISABLED, _EXCLUSIVE = 1 << 0, 1 << 3
 _FLAG_FD_CLOEXEC = 8
 _IOC_ENABLE, _IOC_DISABLE, _IOC_FLAG_GROUP = 0x2400, 0x2401, 1
@@ -35,9 +40,9 @@ _LINK = "anon_inode:[perf_event]"       # of an open event in /proc/self/fd
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def attr(type, config=0, config1=0, config2=0, flags=_DISABLED):
-    """A struct perf_event_attr that counts."""
-    packed = struct.pack("=IIQQQQQIIQQ", type, _ATTR_SIZE, config, 0, 0,
+def attr(type, config=0, config1=0, config2=0, flags=_DISABLED, period=0, sample=0):
+    """A struct perf_event_attr that counts, or with a @period makes samples."""
+    packed = struct.pack("=IIQQQQQIIQQ", type, _ATTR_SIZE, config, period, sample,
                          _TOTAL_TIME_ENABLED | _TOTAL_TIME_RUNNING | _GROUP, flags, 0, 0, config1, config2)
     return packed.ljust(_ATTR_SIZE, b"\0")
 
@@ -62,13 +67,12 @@ def close_all():
                 os.close(int(fd))
 
 
-@dataclass(frozen=True)
-class Want:
+class Want(NamedTuple):
     """An event to be opened: on a CPU of a PMU, or for a task (pid) on any."""
     key: object                 # whatever the caller knows it by
     name: str                   # for sentences: "uncore_imc_0/cas_count_read/"
     type: int
-    words: dict = field(hash=False)         # config, config1, config2
+    words: dict                 # config, config1, config2
     cpu: int = -1
     pid: int = -1
     exclusive: bool = False     # of a group's first: nobody else on its PMU meanwhile, and of equal events each has a counter
@@ -84,8 +88,7 @@ def want(key, pmu, text, cpu, **values):
     return Want(key, f"{pmu.name}/{label}/", pmu.type, pmu.encode(text, **values), cpu)
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """What an event has counted since it was enabled; times in ns."""
     value: int
     enabled: int
@@ -162,6 +165,13 @@ class Group:
         self.close()
 
 
+def now():
+    """ns of CLOCK_MONOTONIC."""
+    if hasattr(time, "monotonic_ns"):
+        return time.monotonic_ns()
+    return round(time.monotonic() * 1e9)        # Python 3.6; of 100 days a float has them exactly
+
+
 class Session:
     """Groups that are opened, enabled and read together."""
 
@@ -215,9 +225,9 @@ class Session:
 
     def read(self):
         """({key: Reading}, the moment in ns of CLOCK_MONOTONIC: the middle of the reads)"""
-        begin = time.monotonic_ns()
+        begin = now()
         found = {key: reading for group in self.groups for key, reading in group.read().items()}
-        return found, (begin + time.monotonic_ns()) // 2
+        return found, (begin + now()) // 2
 
     def gone(self):
         """The Wants whose devices have vanished."""
@@ -233,6 +243,42 @@ class Session:
 
     def __exit__(self, *_):
         self.close()
+
+
+def samples(want, seconds, paranoid="unknown"):
+    """[(ns, raw data)] of each sample that an event makes in a while, of period 1: a trace has one for each record."""
+    packed = attr(want.type, period=1, sample=_SAMPLE_TIME | _SAMPLE_RAW, **want.words)
+    try:
+        fd = _open(packed, want.pid, want.cpu, -1)
+    except OSError as error:
+        raise errors.opening(want.name, error.errno, paranoid) from error
+    found = []
+    try:
+        with mmap.mmap(fd, mmap.PAGESIZE + _RING) as ring:
+            _libc.ioctl(ctypes.c_int(fd), ctypes.c_ulong(_IOC_ENABLE), ctypes.c_ulong(0))
+            end = time.monotonic() + seconds
+            while time.monotonic() < end:
+                time.sleep(0.02)
+                found += _samples_of(ring)
+            _libc.ioctl(ctypes.c_int(fd), ctypes.c_ulong(_IOC_DISABLE), ctypes.c_ulong(0))
+            return found + list(_samples_of(ring))
+    finally:
+        os.close(fd)
+
+
+def _samples_of(ring):
+    """What has come since the last time; the kernel may have its place again."""
+    head, tail, begin, size = struct.unpack_from("=4Q", ring, _HEAD)
+    data = ring[begin + tail % size:begin + min(tail % size + head - tail, size)]
+    data += ring[begin:begin + head - tail - len(data)]
+    struct.pack_into("=Q", ring, _HEAD + 8, head)
+    at = 0
+    while at < len(data):
+        kind, _, length = struct.unpack_from("=IHH", data, at)
+        if kind == _RECORD_SAMPLE:
+            moment, raw = struct.unpack_from("=QI", data, at + 8)
+            yield moment, data[at + 20:at + 20 + raw]
+        at += length
 
 
 _file_limit = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -2,6 +2,7 @@
 """Every failure is a sentence, with what to do about it."""
 import codecs
 import errno
+import io
 import os
 import signal
 import sys
@@ -66,6 +67,15 @@ def _plain(error):
     return "".join(_PLAIN.get(character, "?") for character in error.object[error.start:error.end]), error.end
 
 
+def _lenient(stream):
+    """The stream, with "plain" as its error handler."""
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="plain")
+        return stream
+    encoding, by_line = stream.encoding, stream.line_buffering      # Python 3.6
+    return io.TextIOWrapper(stream.detach(), encoding, "plain", line_buffering=by_line)
+
+
 def _prepare():
     """Whatever ends the program, what it has begun is ended, too; and what it prints can be printed."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
@@ -77,7 +87,7 @@ def _prepare():
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:      # closed, as by ">&-"
             setattr(sys, name, open(os.devnull, "w"))
-        getattr(sys, name).reconfigure(errors="plain")
+        setattr(sys, name, _lenient(getattr(sys, name)))
 
 
 def _give_up_stdout():

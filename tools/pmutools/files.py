@@ -100,7 +100,8 @@ class Page:
             # A link stays one. One that somebody has put there since is replaced, not followed.
             target = Path(os.path.realpath(path)) if linked else Path(os.path.realpath(path.parent), path.name)
             partial = target.with_name(f".{target.name}.{os.getpid()}")     # node_exporter takes *.prom alone
-            partial.unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                partial.unlink()
             file = open(partial, "x", encoding="utf-8")     # never through a link that somebody has put there since
             try:
                 claim(file, partial)
@@ -108,7 +109,8 @@ class Page:
                 file.flush()
                 partial.replace(target)
             except BaseException:
-                partial.unlink(missing_ok=True)
+                with contextlib.suppress(FileNotFoundError):
+                    partial.unlink()
                 with contextlib.suppress(OSError):      # what it could not write, once more
                     file.close()
                 raise

@@ -25,7 +25,7 @@ def devices(machine):
     for path in sorted((machine.root / "sys/bus/pci/devices").glob("*")):
         if machine.read(path.relative_to(machine.root) / "vendor") != "0x8086":
             continue
-        device = machine.read(path.relative_to(machine.root) / "device").removeprefix("0x")
+        device = machine.read(path.relative_to(machine.root) / "device").replace("0x", "", 1)
         what = f"memory channel, {ids[device]}" if device in ids else BESIDE.get(device)
         if what:
             yield path.name, f"8086:{device} {what}", _driver(path)

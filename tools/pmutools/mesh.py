@@ -27,7 +27,8 @@ def places(name):
 def of(machine, name):
     """The mesh of a PMU; None where nobody draws it, or not for this user."""
     for place in places(name):
-        if text := machine.read(place):
+        text = machine.read(place)
+        if text:
             return parse(text, f"/{place}")
     return None
 
@@ -47,18 +48,21 @@ def parse(text, source):
 def _drawing(text):
     xps, row, y = [], [], None
     for line in text.splitlines()[1:]:
-        if found := re.match(r"y=(\d+)", line):
+        found = re.match(r"y=(\d+)", line)
+        if found:
             y, row = int(found[1]), [{"ports": {}} for _ in line.split("|")[1:-1]]
         if "|" not in line or y is None:
             continue
         for x, (xp, cell) in enumerate(zip(row, line.split("|")[1:-1])):
-            if found := re.match(r"\s*XP (0x\w+)(?: DTC (\d+))?", cell):
-                xp.update(x=x, y=y, id=int(found[1], 16), dtc=int(found[2]) if found[2] else None)
+            point = re.match(r"\s*XP (0x\w+)(?: DTC (\d+))?", cell)
+            place = re.match(r"\s*p(\d) (\S+)(?: (0x\w+))?", cell)
+            if point:
+                xp.update(x=x, y=y, id=int(point[1], 16), dtc=int(point[2]) if point[2] else None)
                 xps.append(xp)
-            elif found := re.match(r"\s*p(\d) (\S+)(?: (0x\w+))?", cell):
-                port = xp["ports"].setdefault(found[1], {"type": found[2], "devices": []})
-                if found[3]:
-                    port["devices"].append({"id": int(found[3], 16), "nodes": []})
+            elif place:
+                port = xp["ports"].setdefault(place[1], {"type": place[2], "devices": []})
+                if place[3]:
+                    port["devices"].append({"id": int(place[3], 16), "nodes": []})
                 xp["port"] = port
             elif cell.strip() and xp["port"]["devices"]:
                 xp["port"]["devices"][-1]["nodes"] += cell.split()

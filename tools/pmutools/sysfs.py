@@ -6,8 +6,8 @@ A Machine reads below a root directory, "/" unless a test says otherwise.
 import os
 import platform
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from . import hardware
 from .errors import FAILED, NO_COUNTERS, ToolError
@@ -16,8 +16,7 @@ DEVICES = "sys/bus/event_source/devices"
 OURS, IN_TREE = "pmu-suite", "in-tree"
 
 
-@dataclass(frozen=True)
-class Family:
+class Family(NamedTuple):
     """PMUs of one kind: which names they have, and how to tell who serves them."""
     name: str               # also of our driver's folder
     pattern: str            # of the PMUs' names
@@ -67,8 +66,7 @@ def natural(name):
     return [int(word) if word.isdigit() else word for word in re.split(r"(\d+)", name)]
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(NamedTuple):
     """An event as events/ has it."""
     name: str
     text: str               # "event=0x04,umask=0x03"; fields that the user has to give have "?"
@@ -76,8 +74,7 @@ class Event:
     scale: float = 1.0
 
 
-@dataclass(frozen=True)
-class Driver:
+class Driver(NamedTuple):
     """Who serves a PMU."""
     kind: str               # OURS or IN_TREE
     module: str             # "" if it is built in
@@ -86,16 +83,15 @@ class Driver:
         return f"{self.module or 'built into the kernel'} ({self.kind})"
 
 
-@dataclass
-class Pmu:
+class Pmu(NamedTuple):
     name: str
     type: int
     family: Family
     driver: Driver
     cpus: list              # of its cpumask: one for each of its boxes
     events: dict
-    formats: dict = field(repr=False)       # field: [(word of the attr, first bit, last bit), ...]
-    path: Path = field(default=None, repr=False)
+    formats: dict           # field: [(word of the attr, first bit, last bit), ...]
+    path: Path = None
 
     @property
     def device(self):
@@ -146,7 +142,7 @@ def _formats(directory):
     found = {}
     for name, text in _texts(directory).items():
         word, _, bits = text.partition(":")
-        found[name] = [(word, run[0], run[-1]) for part in bits.split(",") if (run := numbers(part))]
+        found[name] = [(word, run[0], run[-1]) for run in map(numbers, bits.split(",")) if run]
     return found
 
 
@@ -156,8 +152,7 @@ def _events(directory):
             for name, text in texts.items() if not name.endswith((".unit", ".scale", ".snapshot", ".per-pkg"))}
 
 
-@dataclass(frozen=True)
-class Cpu:
+class Cpu(NamedTuple):
     number: int
     package: int
     die: int

@@ -74,12 +74,6 @@ test_rights() {
 	without_rights
 }
 
-test_experiments() {
-	pmu-check --probe freeze --probe threshold > /tmp/said || { cat /tmp/said; return 1; }
-	contains "freeze" "$(cat /tmp/said)" 'counters of clocks stopped within [0-9]+ clocks'
-	contains "threshold" "$(cat /tmp/said)" 'the read queue was never in use'
-}
-
 # What load.c does moves nothing in a model, so this takes its place and tells the model: $share of the bytes.
 test_load() {
 	load_program <<-'EOT'

@@ -106,10 +106,4 @@ test_rights() {
 	without_rights
 }
 
-test_experiments() {
-	[ -e $PMUS/core_imc/events/CPM_32MHZ_CYC ] || skip "this machine has no CPM_32MHZ_CYC"
-	pmu-check --probe posts > /tmp/said || { cat /tmp/said; return 1; }
-	contains "posts" "$(tr -s ' \n' ' ' < /tmp/said)" 'CPM_32MHZ_CYC changes each [0-9.]+ ms'
-}
-
 run_tests

@@ -8,17 +8,16 @@ import contextlib
 import math
 import os
 import signal
-import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from .. import count
 from ..errors import ToolError
 from ..sysfs import IN_TREE, OURS, Machine
 
-from .checks import NOTE, OK, Bench, Result, judge, place
+from .checks import NOTE, OK, Bench, Result, command, judge, place
 
 CORE = "pmu_core"
 MODULES = "/sys/module"
@@ -38,8 +37,7 @@ def built(program=Path(__file__)):
     return tree / "drivers" if (tree / "include/pmu/version.h").is_file() else None
 
 
-@dataclass(frozen=True)
-class Cost:
+class Cost(NamedTuple):
     """ns of a read: the median of some rounds, and bounds between which the true one is with 96 %."""
     median: float
     low: float
@@ -190,7 +188,7 @@ class Drivers:
     @staticmethod
     def _run(*words):
         # In a session of its own: the terminal's Ctrl-C is not for it.
-        done = subprocess.run(words, capture_output=True, text=True, start_new_session=True)
+        done = command(words, start_new_session=True)
         if done.returncode:
             raise ToolError(f"'{' '.join(words)}' failed: "
                             f"{(done.stderr.strip().splitlines() or ['it says nothing'])[-1]}",
@@ -240,10 +238,10 @@ def _differences(wants, dummies):
 
 def _reads(group):
     fd, size = group.fds[0], 8 * (3 + len(group.fds))
-    begin = time.perf_counter_ns()
+    begin = time.perf_counter()
     for _ in range(READS):
         os.read(fd, size)
-    return (time.perf_counter_ns() - begin) / READS
+    return (time.perf_counter() - begin) * 1e9 / READS
 
 
 def measure(checks, say):
@@ -254,7 +252,7 @@ def measure(checks, say):
     results = {}
     for _, one in checks:
         result = judge(one, bench)
-        result.name = f"{result.name} ({bench.pmus[0].driver.kind})"
+        result = result._replace(name=f"{result.name} ({bench.pmus[0].driver.kind})")
         results[one.name] = result
         say(result)
     return results, cost(bench)

@@ -3,21 +3,22 @@
 
 A check asks one question that has the same answer on every machine that works. It has a reason for each limit
 beside it, since one that complains about a good machine is worse than none: where a good machine may do the
-same it finds a NOTE, where it cannot tell it SKIPs.
+same it finds a NOTE, where it cannot tell it SKIPs. A Probe asks what only a real machine can answer.
 """
 import contextlib
 import errno
 import os
 import re
 import signal
+import subprocess
 import time
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from .. import count
 from ..errors import ToolError
 
 DENIED = (errno.EACCES, errno.EPERM)
-OK, NOTE, SKIP, FAIL = "ok", "note", "skip", "FAIL"
+OK, NOTE, SKIP, FAIL, ANSWER = "ok", "note", "skip", "FAIL", "answer"
 COPIED = 64 << 20           # bytes; more than a core's share of any cache
 WINDOW_S = 0.25             # long enough for POWER's slowest post, 12 ms, to be a small part of it
 LINES = {OK: 3, SKIP: 3}     # of what a check found that are shown
@@ -25,8 +26,7 @@ TRIES = 3                   # of a clock's rate: two are to agree
 MOST_LINES = 12             # of what it complains about
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     verdict: str
     said: str
 
@@ -47,16 +47,41 @@ def fail(said):
     return Finding(FAIL, said)
 
 
-@dataclass(frozen=True)
-class Check:
+def answer(said):
+    """Of a Probe: the drivers are right whichever way the machine answers."""
+    return Finding(ANSWER, said)
+
+
+def relied_on(holds, said, but):
+    """Of a Probe: the drivers go by this, so counts may be wrong where it does not hold."""
+    return ok(said) if holds else fail(f"{said}: {but}.")
+
+
+class Check(NamedTuple):
     name: str
     asks: str
     why: str                # why the limits are where they are
     run: object             # a generator of Findings; gets a Bench
 
 
-@dataclass
-class Result:
+class Probe(NamedTuple):
+    name: str
+    family: str
+    number: str             # of the question, on the family's page of Documentation/hardware/
+    asks: str
+    touches: str            # what it does to the machine
+    seconds: int
+    find: object            # as Check.run
+
+    @property
+    def why(self):
+        return f"It touches: {self.touches}."
+
+    def run(self, bench):
+        return (Finding(one.verdict, f"{self.number}: {one.said}") for one in self.find(bench))
+
+
+class Result(NamedTuple):
     name: str
     verdict: str
     said: list
@@ -70,7 +95,7 @@ def judge(check, bench):
         found = list(check.run(bench))
     except (ToolError, OSError) as error:       # what the others find is worth a report
         found = [fail(str(error))]
-    for verdict in (FAIL, NOTE, OK, SKIP):
+    for verdict in (FAIL, NOTE, ANSWER, OK, SKIP):
         said = [one.said for one in found if one.verdict == verdict]
         if said:
             break
@@ -82,13 +107,13 @@ def judge(check, bench):
     return Result(check.name, verdict, said, check.asks, check.why)
 
 
-@dataclass
 class Counted:
     """What a window brought: the readings of all steps, in their order; the last is of events that have stopped."""
-    steps: list = field(default_factory=list)
-    seconds: float = 0
-    refused: list = field(default_factory=list)     # (wants, ToolError)
-    gone: list = field(default_factory=list)        # Wants whose device went
+
+    def __init__(self, steps=(), seconds=0):
+        self.steps, self.seconds = list(steps), seconds
+        self.refused = []       # (wants, ToolError)
+        self.gone = []          # Wants whose device went
 
     def value(self, key):
         reading = self.last(key)
@@ -207,9 +232,14 @@ def troubles(counted):
     """What could not be counted in a window at all: FAILs, but where the user lacks rights."""
     for wants, error in counted.refused:
         say = note if error.errno in DENIED else fail
-        yield say(f"{error.what.removesuffix('.')}, on CPU {wants[0].cpu}.")
+        yield say(f"{error.what.rstrip('.')}, on CPU {wants[0].cpu}.")
     for want in counted.gone:
         yield fail(f"{want.name} on CPU {want.cpu}: its device went away.")
+
+
+def command(words, **options):
+    """What a command says, as text: a CompletedProcess."""
+    return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, **options)
 
 
 @contextlib.contextmanager

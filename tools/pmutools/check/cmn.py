@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Checks of Arm's meshes. Facts: Documentation/hardware/cmn.md."""
-import dataclasses
 import re
 
 from .. import mesh
@@ -20,6 +19,11 @@ BUSY_BYTES = 2e9
 
 def wanted(pmu, name, **fields):
     return want((pmu.name, name, *sorted(fields.items())), pmu, name, pmu.cpus[0], **fields)
+
+
+def two_of(pmu, name):
+    """A group of an event twice, each with counters of its own: else one is enough for both, and they are always equal."""
+    return wanted(pmu, name)._replace(exclusive=True), want((pmu.name, "again"), pmu, name, pmu.cpus[0])
 
 
 def xps(bench, pmu):
@@ -123,9 +127,7 @@ def steady(bench):
             yield skip("The in-tree driver reads a group while the mesh counts, so its members are of different "
                        "moments.")
             continue
-        # Otherwise one counter is enough for both.
-        first = dataclasses.replace(wanted(pmu, access), exclusive=True)
-        second = want((pmu.name, "again"), pmu, access, pmu.cpus[0])
+        first, second = two_of(pmu, access)
         found = bench.count([[first, second]], 4 * WINDOW_S, steps=100)
         yield from troubles(found)
         unlike = [(step[first.key].value, step[second.key].value) for step in found.steps
@@ -170,7 +172,8 @@ def idle(bench):
         share = busy_share(bench.machine)
         group = [wanted(pmu, name) for name in names]
         found = bench.count([[one] for one in group], 1.0)
-        if (busy := share()) > 0.05:
+        busy = share()
+        if busy > 0.05:
             yield skip(f"The CPUs are {100 * busy:.0f} % busy: run this on a machine that does nothing.")
             return
         rate = LINE * sum(found.rate(one.key) or 0 for one in group)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Checks of every PMU, whoever made it: that each event opens, counts, and counts the same twice."""
-import dataclasses
 import errno
 
 from ..count import want
@@ -21,7 +20,7 @@ def copies(pmu, name, number, exclusive=False):
         group = []
         for copy in range(number):
             one = want((pmu.name, cpu, name, copy), pmu, name, cpu)
-            group.append(dataclasses.replace(one, exclusive=exclusive, pid=-1 if cpu >= 0 else 0))
+            group.append(one._replace(exclusive=exclusive, pid=-1 if cpu >= 0 else 0))
         yield group
 
 

@@ -85,7 +85,7 @@ def two_clocks(bench):
             yield skip(f"{place(pmu, cpu)}: no clock.")
         elif not general and model and model[1] == 45:
             yield note(f"{place(pmu, cpu)}: event 0 counts nothing. Sandy Bridge may have none (hardware/intel_imc, "
-                       "12, 9).")
+                       "12.9).")
         elif near(general, fixed):
             yield ok(f"{place(pmu, cpu)}: {plain(fixed)} clocks by both")
         else:

@@ -7,17 +7,17 @@ place that tells the model. POWER's model counts instructions and makes records 
 import contextlib
 import math
 import os
+import pkgutil
 import re
 import shutil
 import subprocess
 import tempfile
-from pathlib import Path
 
 from ..errors import ToolError
 from ..sysfs import numbers
 
 from . import cmn, intel_imc, power_imc
-from .checks import Check, fail, ok, plain, skip, spare_memory, troubles
+from .checks import Check, command, fail, ok, plain, skip, spare_memory, troubles
 
 BYTES = 1 << 30
 LINE = 64
@@ -51,8 +51,7 @@ class Load:
             raise ToolError("--load needs a C compiler.", "Install gcc and libc6-dev, or use --load-program.")
         self.directory = tempfile.TemporaryDirectory(prefix="pmu-check.")
         program = f"{self.directory.name}/load"
-        done = subprocess.run([compiler, "-O2", "-o", program, Path(__file__).with_name("load.c")], capture_output=True,
-                              text=True)
+        done = command([compiler, "-O2", "-x", "c", "-o", program, "-"], input=pkgutil.get_data(__package__, "load.c").decode())
         if done.returncode:
             raise ToolError(f"load.c cannot be built: {(done.stderr.strip().splitlines() or ['the compiler says nothing'])[-1]}",
                             "Install gcc and libc6-dev, or use --load-program.")
@@ -62,7 +61,7 @@ class Load:
     def ready(self, *words):
         """A process that is ready to work, and a function that lets it, and returns when it has."""
         process = subprocess.Popen([self.program, *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                   text=True)
+                                   universal_newlines=True)
         try:
             if process.stdout.readline() != "ready\n":
                 raise ToolError(f"The load '{' '.join(map(str, words))}' did not get ready.")
@@ -177,12 +176,12 @@ def shares(bench):
     with tempfile.TemporaryDirectory(prefix="pmu-check.") as directory:
         data = os.path.join(directory, "perf.data")
         cpu = min(bench.machine.cpus)
-        done = subprocess.run(["perf", "record", "-q", "-o", data, "-e", "trace_imc/trace_cycles/", "-c", "1",
-                               LOAD.program, "shares", str(cpu), str(ROUNDS)], input="\n", capture_output=True, text=True)
+        done = command(["perf", "record", "-q", "-o", data, "-e", "trace_imc/trace_cycles/", "-c", "1",
+                    LOAD.program, "shares", str(cpu), str(ROUNDS)], input="\n")
         if done.returncode:
             yield fail(f"perf record: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'failed'}")
             return
-        said = subprocess.run(["perf", "script", "-i", data, "-F", "ip,sym"], capture_output=True, text=True).stdout
+        said = command(["perf", "script", "-i", data, "-F", "ip,sym"]).stdout
     heavy, light = (len(re.findall(rf"\b{name}\b", said)) for name in ("heavy", "light"))
     number = heavy + light
     if number < 100:

@@ -12,7 +12,7 @@ from ..sysfs import Machine
 from ..top import icelake as ice_lake, rapids as later
 
 from . import beside, cmn, common, icelake, intel_imc, load, look, power_imc, probe, rapids, report
-from .checks import DENIED, FAIL, NOTE, OK, SKIP, Bench, Check, Result, judge
+from .checks import DENIED, FAIL, NOTE, OK, SKIP, Bench, Result, judge
 
 TABLES = {"intel_imc": intel_imc.CHECKS, "cmn": cmn.CHECKS, "power_imc": power_imc.CHECKS}
 EPILOG = """\
@@ -33,7 +33,8 @@ def parser():
     found.add_argument("--list", action="store_true",
                        help="all checks: what each asks, and why its limits are as they are")
     found.add_argument("--probe", action="append", default=[], metavar="NAME",
-                       help="instead, an experiment on an open question of the hardware; \"list\" shows them")
+                       help="instead, an experiment on an open question of the hardware; \"list\" shows them, \"all\" runs "
+                            "those for this machine")
     found.add_argument("--beside", action="store_true",
                        help="instead, the in-tree driver and ours in turn; asks before it unloads one")
     found.add_argument("--yes", action="store_true", help="what --beside asks is answered by yes")
@@ -56,7 +57,8 @@ def width():
 
 def show_list():
     tables = {"every PMU": common.CHECKS, "intel_imc, Ice Lake-SP": icelake.CHECKS,
-              "intel_imc, Sapphire to Granite Rapids": rapids.CHECKS} | {family: TABLES[family] + load.TABLES[family] for family in TABLES}
+              "intel_imc, Sapphire to Granite Rapids": rapids.CHECKS,
+              **{family: TABLES[family] + load.TABLES[family] for family in TABLES}}
     for family, checks in tables.items():
         print(f"{family}:")
         for one in checks:
@@ -112,15 +114,15 @@ def checks(machine, wanted):
 
 def probes(machine, names):
     """(family, Check) of experiments."""
+    if "all" in names:
+        return [(one.family, one) for one in probe.PROBES if machine.of(one.family)]
     for name in names:
         one = probe.BY_NAME.get(name)
         if not one:
             raise ToolError(f"There is no experiment '{name}'.", "\"--probe list\" shows them.")
         if not machine.of(one.family):
             raise machine.nothing(one.family)
-    return [(probe.BY_NAME[name].family,
-             Check(name, probe.BY_NAME[name].question, f"It touches: {probe.BY_NAME[name].touches}.",
-                                               probe.BY_NAME[name].run)) for name in names]
+    return [(probe.BY_NAME[name].family, probe.BY_NAME[name]) for name in names]
 
 
 def loads(machine):
@@ -134,7 +136,7 @@ def run(machine, todo, say):
         bench = benches.setdefault(family, Bench(machine, family))
         result = judge(one, bench)
         if len(machine.families()) > 1:
-            result.name = f"{family}/{result.name}"
+            result = result._replace(name=f"{family}/{result.name}")
         say(result)
         results.append(result)
         table.update(bench.table)
@@ -193,7 +195,7 @@ def main():
     if not options.json:
         introduce(looked)
         for _, one in todo if options.probe else ():
-            print(f"{one.name}: {one.asks} {one.why}", flush=True)
+            print(f"{one.name}: {one.asks} ({one.number}) {one.why}", flush=True)
     alone = options.probe or options.load or options.beside
     results = [result for result in (devices(looked), kernel_log(looked))
                if not alone and (not options.check or result.name in options.check)]

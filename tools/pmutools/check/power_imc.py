@@ -101,7 +101,8 @@ def threads(bench):
     if pmu:
         found = bench.during([[of_a_task(pmu, name, 0)]], lambda: sum(1 for _ in range(LOOPS)))
         yield from troubles(found)
-        if value := found.value(name):
+        value = found.value(name)
+        if value:
             yield ok(f"{value * pmu.events[name].scale:,.0f} instructions of this program were counted")
         else:
             yield fail(f"thread_imc/{name}/ counted nothing of a program that has worked.")

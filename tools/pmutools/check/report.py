@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The report: Markdown for people, JSON for programs, and the difference of two."""
 import json
+import re
 import textwrap
 import time
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 from .. import files
 from ..errors import ToolError
 
-from .checks import FAIL, NOTE, OK, SKIP
+from .checks import ANSWER, FAIL, NOTE, OK, SKIP
 
 FORMAT = "pmu-check 1"
 FITS = 60_000           # characters of an issue's text: GitHub takes 65536
@@ -18,14 +19,15 @@ def make(looked, results, table):
     """What there is to report."""
     return {
         "format": FORMAT, "date": time.strftime("%Y-%m-%d", time.gmtime()), "machine": looked,
-        "checks": [vars(result) for result in results],
+        "checks": [result._asdict() for result in results],
         "events": [[pmu, name, values] for (pmu, name), values in table.items()],
     }
 
 
 def summary(results):
-    number = {verdict: sum(one.verdict == verdict for one in results) for verdict in (OK, NOTE, FAIL, SKIP)}
-    return f"{number[OK]} ok, {number[FAIL]} failed, {number[NOTE]} to look at, {number[SKIP]} skipped"
+    number = {verdict: sum(one.verdict == verdict for one in results) for verdict in (OK, NOTE, FAIL, SKIP, ANSWER)}
+    answers = f", {number[ANSWER]} answered" if number[ANSWER] else ""
+    return f"{number[OK]} ok, {number[FAIL]} failed, {number[NOTE]} to look at, {number[SKIP]} skipped{answers}"
 
 
 def text(result, width):
@@ -51,7 +53,8 @@ def markdown(report):
     done += ["## Kernel's log", "", *_code(said), ""]
     counted = {name for _, name, values in report["events"] if any(values)}
     rows = [f"{pmu}/{name}/ {' '.join(map(str, values))}" for pmu, name, values in report["events"] if name in counted]
-    if still := list(dict.fromkeys(name for _, name, _ in report["events"] if name not in counted)):
+    still = list(dict.fromkeys(name for _, name, _ in report["events"] if name not in counted))
+    if still:
         rows.append(f"0 everywhere: {' '.join(still)}")
     done += ["<details><summary>What each event counted in 50 ms, on each CPU of cpumask</summary>", "",
              *_code(_fitting(rows, FITS - sum(len(line) + 1 for line in done))), "", "</details>", ""]
@@ -79,7 +82,7 @@ def _code(lines):
 
 def paths(name):
     """(NAME.md, NAME.json), also of one of these."""
-    stem = name.removesuffix(".md").removesuffix(".json")
+    stem = re.sub(r"\.(md|json)$", "", name)
     return Path(f"{stem}.md"), Path(f"{stem}.json")
 
 

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Probes of the memory channels of Intel's Xeons. Questions: Documentation/hardware/intel_imc.md, 12."""
+import time
+
+from .. import count
+from ..errors import ToolError
+
+from .checks import Probe, answer, awake, copying, place, plain, relied_on, skip, troubles
+from .intel_imc import ALL, FIXED, GENERAL, group
+from .load import near_memory
+
+_COPIES = "a CPU of each socket copies memory for a second"
+
+
+def _cpus(bench):
+    return sorted({cpu for _, cpu in bench.boxes()})
+
+
+def _channels(bench, texts, seconds=0.5):
+    """((PMU, CPU), values of a group of @texts) for each channel, under a load."""
+    with copying(bench.machine, _cpus(bench)):
+        found = bench.count([group(pmu, cpu, *texts) for pmu, cpu in bench.boxes()], seconds)
+    for error in troubles(found):
+        raise ToolError(error.said)
+    for pmu, cpu in bench.boxes():
+        keys = [(pmu.name, cpu, text) for text in texts]
+        if found.whole(*keys):
+            yield place(pmu, cpu), [found.value(key) for key in keys]
+
+
+def sleep_clock(bench):
+    boxes = bench.boxes()
+
+    def rates(seconds):
+        found = bench.count([group(pmu, cpu, FIXED) for pmu, cpu in boxes], seconds)
+        return [found.rate((pmu.name, cpu, FIXED)) for pmu, cpu in boxes]
+    idle = rates(5)
+    with awake(_cpus(bench)):
+        busy = rates(2)
+    for (pmu, cpu), still, full in zip(boxes, idle, busy):
+        if not still and not full:
+            yield skip(f"{place(pmu, cpu)}: no clock at all.")
+        elif still is not None and full:
+            stops = "" if still > 0.99 * full else ": it stops in the sleep of the package"
+            yield answer(f"{place(pmu, cpu)}: the clock runs {100 * still / full:.1f} % of the time while nothing runs{stops}")
+
+
+def freeze(bench):
+    for where, (fixed, *general) in _channels(bench, [FIXED, *(f"event=0x00,umask={one:#x}" for one in (0, 1, 3, 5))]):
+        counting = [one for one in general if one]
+        if not counting:
+            yield skip(f"{where}: event 0 counts nothing, so there is nothing to compare.")
+            continue
+        most = max(abs(one - fixed) for one in counting)
+        yield relied_on(most <= 2, f"{where}: {1 + len(counting)} counters of clocks stopped within {most} clocks, at {fixed}",
+                        "they are not stopped as one")
+
+
+def threshold(bench):
+    for where, (one, two) in _channels(bench, ("event=0x11,thresh=0x1", "event=0x11,thresh=0x2")):
+        if one or two:
+            yield relied_on(one and not two, f"{where}: clocks with one count or more {one}, with two or more {two}",
+                            "one is the most, so the comparison is another")
+        else:
+            yield skip(f"{where}: the read queue was never in use.")
+
+
+def umask(bench):
+    for where, (zero, one) in _channels(bench, ("event=0x10,umask=0x00", "event=0x10,umask=0x01")):
+        if one or zero:
+            yield relied_on(zero == one, f"{where}: event 0x10 with umask 0 counts {zero}, with 1 {one}",
+                            "events without sub-events need a umask")
+        else:
+            yield skip(f"{where}: nothing was read.")
+
+
+def increments(bench):
+    for where, (some, nine, more) in _channels(bench, ["event=0x83,umask=0xff,thresh=" + hex(one) for one in (1, 9, 17)]):
+        if some:
+            yield relied_on(not more, f"{where}: power_cke_cycles of a clock reach 1 {some} times, 9 {nine}, 17 {more}",
+                            "16 is not the most")
+        else:
+            yield skip(f"{where}: no clock was ever off.")
+
+
+def occupancy(bench):
+    for where, (depth, busy) in _channels(bench, ("event=0x80", "event=0x11")):
+        if busy:
+            yield relied_on(depth >= busy, f"{where}: the read queue's depths add up to {depth} in {busy} clocks in which it was "
+                            "not empty", "an occupancy does not start from the queue's real depth")
+        else:
+            yield skip(f"{where}: the read queue was never in use.")
+
+
+def starts(bench):
+    boxes, tries, zero = bench.boxes(), 1000, {}
+    with awake(_cpus(bench)):
+        with count.Session([group(pmu, cpu, GENERAL) for pmu, cpu in boxes]) as session:
+            before, _ = session.read()
+            for _ in range(tries):
+                session.enable()
+                session.disable()
+                now, _ = session.read()
+                for key, reading in now.items():
+                    zero[key] = zero.get(key, 0) + (reading.value == before[key].value)
+                before = now
+    for pmu, cpu in boxes:
+        number = zero.get((pmu.name, cpu, GENERAL), tries)
+        said = f"{place(pmu, cpu)}: {number} of {tries} starts of a clock counted nothing"
+        yield relied_on(not number, said, "a control may have to be written twice") if number < tries else skip(f"{said}.")
+
+
+def sockets(bench):
+    packages = sorted({bench.machine.package(cpu) for cpu in _cpus(bench)})
+    if not near_memory(bench.machine, len(packages)):
+        yield skip("Firmware does not say which memory is near.")
+        return
+    for package in packages:
+        worker = next(cpu for cpu in _cpus(bench) if bench.machine.package(cpu) == package)
+        boxes = bench.boxes()
+        with copying(bench.machine, [worker]):
+            time.sleep(0.5)         # until its memory is there
+            found = bench.count([group(pmu, cpu, ALL) for pmu, cpu in boxes], 1.0)
+        lines = {}
+        for pmu, cpu in boxes:
+            unit = bench.machine.package(cpu)
+            lines[unit] = lines.get(unit, 0) + (found.value((pmu.name, cpu, ALL)) or 0)
+        moved = ", ".join(f"{plain(lines[unit] * 64)}B on {unit}" for unit in sorted(lines))
+        said = f"work on socket {package} moves {moved}"
+        yield (relied_on(max(lines, key=lines.get) == package, said, "another socket's counts are shown for it")
+               if any(lines.values()) else skip(f"{said}."))
+
+
+PROBES = (
+    Probe("sleep-clock", "intel_imc", "12.7", "Is a channel's clock off in the package's deep sleep?",
+          "nothing; the machine should have nothing to do", 7, sleep_clock),
+    Probe("freeze", "intel_imc", "12.2", "Do all five counters of a channel freeze as one?", _COPIES, 1, freeze),
+    Probe("threshold", "intel_imc", "12.5", "Does a threshold compare for greater or equal?", _COPIES, 1, threshold),
+    Probe("umask", "intel_imc", "12.9", "Is umask 0 enough for events without sub-events?", _COPIES, 1, umask),
+    Probe("increments", "intel_imc", "12.10", "Is 16 the most that power_cke_cycles grow by in a clock?", _COPIES, 1, increments),
+    Probe("occupancy", "intel_imc", "12.11", "Does an occupancy start from the queue's real depth?", _COPIES, 1, occupancy),
+    Probe("starts", "intel_imc", "12.14", "Does each start of an event count?",
+          "the channels are started and stopped a thousand times", 5, starts),
+    Probe("sockets", "intel_imc", "12.12", "Are counts those of the socket, or die, that they are shown for?",
+          "one CPU after the other copies memory", 4, sockets),
+)
+NOT_HERE = (
+    ("12.1, 12.3, 12.6, 12.15", "they need writes to registers of the channels, and the driver does not go by the answer"),
+    ("12.4", "where it is not so no event can be read: the check \"events\" fails"),
+    ("12.8", "the check \"clock\" shows each channel's clock; compare it with where the DIMMs are"),
+    ("12.13", "nothing goes by the answer; \"lspci -nn\" shows it"),
+    ("13", "thresholds apart (12.5), nothing in the driver goes by these rules of the model"),
+    ("14.2, 14.6, 15.4, 15.5", "the check \"clocks\" tells which channels there are, and what the fixed counter has"),
+    ("14.5", "48 or 64 bits differ after weeks alone"),
+    ("16", "it needs work that is bound to a node of each controller"),
+)
