@@ -208,12 +208,16 @@ static bool cmn_add(PmuModel *model, const char *text, uint64_t n,
     return done;
 }
 
+/* With this the cycle counter overflows in a second; 2^64 ticks last 213 days. */
+#define CLOCK_HZ_MAX    1000000000000ULL
+
 /* Keys of the mesh */
 enum { KEY_GONE, KEY_CLOCK, KEY_HIDE, KEY_DIRTY, KEY_TEAR_DTM, KEY_TEAR_DTC,
        KEY_ADDRESS, KEY_WORD, KEY_CARRY, KEY_DROPS, KEY_DROPPED, KEY_PENDING,
        KEY_STOP, KEY_POSTED, KEY_IRQ, KEY_NO_PM, KEY_LOCKS, KEY_FILTERS,
        KEY_TRAFFIC, KEY_TOTAL, KEY_SLEEP, KEY_STANDS, KEY_STAND_NS,
-       KEY_STAND_ACCESSES, KEY_CLEARS, KEY_TRACE, KEY_PACKETS };
+       KEY_STAND_ACCESSES, KEY_CLEARS, KEY_TRACE, KEY_PACKETS, KEY_VC,
+       KEY_PAIR };
 
 static uint64_t sum_dtcs(const Cmn *s, unsigned arg)
 {
@@ -272,6 +276,10 @@ static uint64_t get_mesh(PmuModel *model, unsigned arg)
         return s->mesh.traffic;
     case KEY_CLEARS:
         return s->mesh.xps[0].dtm[0].clears;
+    case KEY_VC:
+        return s->mesh.xps[0].dtm[0].any_vc;
+    case KEY_PAIR:
+        return s->mesh.xps[0].dtm[0].inverts_pair;
     case KEY_TOTAL:
     case KEY_PACKETS:
         return sum_dtms(s, arg);
@@ -352,6 +360,12 @@ static void set_dtms(Cmn *s, unsigned arg, uint64_t value)
             case KEY_CLEARS:
                 dtm->clears = value;
                 break;
+            case KEY_VC:
+                dtm->any_vc = value;
+                break;
+            case KEY_PAIR:
+                dtm->inverts_pair = value;
+                break;
             case KEY_TRACE:
                 if (value) {
                     cmn_dtm_make_trace(dtm);
@@ -424,6 +438,8 @@ static bool set_mesh(PmuModel *model, unsigned arg, uint64_t value,
         return true;
     case KEY_LOCKS:
     case KEY_CLEARS:
+    case KEY_VC:
+    case KEY_PAIR:
     case KEY_TOTAL:
     case KEY_TRACE:
     case KEY_PACKETS:
@@ -465,7 +481,7 @@ static const PmuKey mesh_keys[] = {
     { "sleep", "in so many ms it has no power, and for as many: all-ones to "
       "every read, registers then as after a reset; 0: that is over",
       MAX_SLEEP_MS, KEY_SLEEP, get_mesh, set_mesh },
-    { "clock", "of the DTCs, in Hz", MODEL_CLOCK_HZ_MAX, KEY_CLOCK,
+    { "clock", "of the DTCs, in Hz", CLOCK_HZ_MAX, KEY_CLOCK,
       get_mesh, set_mesh },
     { "hide_overflow", "1: PMOVSR reads 0 while a DTC is not enabled", 1,
       KEY_HIDE, get_mesh, set_mesh },
@@ -495,6 +511,11 @@ static const PmuKey mesh_keys[] = {
       "have", 1, KEY_LOCKS, get_mesh, set_mesh },
     { "config_clear", "1: a counter begins at 0 when PMU_CONFIG gives it "
       "another input, letter or pairing", 1, KEY_CLEARS, get_mesh, set_mesh },
+    { "any_vc", "1: a watchpoint sees both virtual channels of its channel, "
+      "whatever chn_num is", 1, KEY_VC, get_mesh, set_mesh },
+    { "invert_pair", "1: exclusive of a pair's first watchpoint turns the "
+      "match of both around, that of the second nothing", 1, KEY_PAIR,
+      get_mesh, set_mesh },
     { "trace", "1: now every watchpoint makes a packet of each flit, as a "
       "tracing tool leaves it", 1, KEY_TRACE, get_mesh, set_mesh },
     { "packets", "that watchpoints have made for a trace; 0: from now on", 0,

@@ -32,6 +32,8 @@ typedef struct CmnDtm {
     CmnDtc *first;              /* DTC 0 */
     CmnDtc *dtc;                /* of its domain */
     bool sees_secure;           /* watchpoints do, see watchpoint.c */
+    bool any_vc;                /* and all virtual channels */
+    bool inverts_pair;          /* exclusive is for the match of a pair */
 
     uint64_t control;
     CmnWatchpoint wp[CMN_DTM_NWPS];

@@ -226,6 +226,16 @@ class Watch700(WatchTest):
                 self.flit("req", 0, groups=[g0, g1, 0], n=1 << n)
             self.assertEqual(self.counted()[0], counted)
 
+    def test_exclusive_may_be_of_the_pair(self):
+        self.machine.control("set", "cmn0", "invert_pair", 1)
+        for e0, e1, counted in ((0, 0, 1), (1, 0, 14), (0, 1, 1), (1, 1, 14)):
+            self.here.watch(0, 0x200 | e0 << 8, 0, ~1 & ALL_ONES)
+            self.here.watch(1, 0x10 | e1 << 8, 0, ~1 & ALL_ONES)
+            for n, (g0, g1) in enumerate(((0, 0), (0, 1), (1, 0), (1, 1))):
+                self.flit("req", 0, groups=[g0, g1, 0], n=1 << n)
+            self.assertEqual(self.counted()[0], counted)
+        self.machine.control("set", "cmn0", "invert_pair", 0)
+
     def test_downloads_combine_too(self):
         self.here.watch(2, 0x200, 0, ~1 & ALL_ONES)
         self.here.watch(3, 0x10, 0, ~1 & ALL_ONES)
@@ -246,6 +256,11 @@ class Watch700(WatchTest):
         self.flit("req", 0, vc=0, n=3)
         self.flit("req", 0, vc=1, n=4)
         self.assertEqual(self.counted(), [3, 4, 0, 0])
+        self.machine.control("set", "cmn0", "any_vc", 1)
+        self.flit("req", 0, vc=0, n=3)
+        self.flit("req", 0, vc=1, n=4)
+        self.machine.control("set", "cmn0", "any_vc", 0)
+        self.assertEqual(self.counted(), [7, 7, 0, 0])
 
     def test_a_third_port_is_port_0_of_the_second_dtm(self):
         second = self.dtm(0x20, 1)

@@ -6,6 +6,7 @@
  *
  * Where the sources leave it open: the odd one of two combined watchpoints
  * goes on counting what it sees itself; the reserved match group sees no flit.
+ * Whether chn_num selects, and what exclusive turns around in a pair, are keys.
  *
  * Where secure flits are not to be observed, only those can be that say they
  * are not secure, in REQ and SNP. Left out: that DVM messages count as secure.
@@ -50,30 +51,41 @@ static bool sees(const CmnDtm *dtm, unsigned wp, const CmnFlit *flit)
 
     return flit->down == (wp >= FIRST_DOWNLOAD) && flit->port == port &&
            (unsigned)flit->channel == field(config, WP_CONFIG_CHN_SEL) &&
-           flit->vc == field(config, layout->chn_num) &&
+           (dtm->any_vc || flit->vc == field(config, layout->chn_num)) &&
            field(config, layout->grp) < CMN_NGROUPS;
 }
 
-static bool hits_alone(const CmnDtm *dtm, unsigned wp, const CmnFlit *flit)
+static bool is_exclusive(const CmnDtm *dtm, unsigned wp)
 {
-    const CmnWpLayout *layout = dtm->layout->wp;
-    const CmnWatchpoint *w = &dtm->wp[wp];
-    uint64_t view;
-    bool equal;
+    return dtm->wp[wp].config & dtm->layout->wp->exclusive;
+}
 
-    if (!sees(dtm, wp, flit)) {
-        return false;
-    }
-    view = flit->group[field(w->config, layout->grp)];
-    equal = !((view ^ w->val) & ~w->mask);
-    return equal != !!(w->config & layout->exclusive);
+static bool matches(const CmnDtm *dtm, unsigned wp, const CmnFlit *flit)
+{
+    const CmnWatchpoint *w = &dtm->wp[wp];
+    uint64_t view = flit->group[field(w->config, dtm->layout->wp->grp)];
+
+    return !((view ^ w->val) & ~w->mask);
 }
 
 bool cmn_watchpoint_hits(const CmnDtm *dtm, unsigned wp, const CmnFlit *flit)
 {
     bool combined = wp % 2 == 0 &&
                     dtm->wp[wp].config & dtm->layout->wp->combine;
+    bool first, second;
 
-    return is_observable(dtm, flit) && hits_alone(dtm, wp, flit) &&
-           (!combined || hits_alone(dtm, wp + 1, flit));
+    if (!is_observable(dtm, flit) || !sees(dtm, wp, flit) ||
+        (combined && !sees(dtm, wp + 1, flit))) {
+        return false;
+    }
+    first = matches(dtm, wp, flit);
+    if (!combined) {
+        return first != is_exclusive(dtm, wp);
+    }
+    second = matches(dtm, wp + 1, flit);
+    if (dtm->inverts_pair) {
+        return (first && second) != is_exclusive(dtm, wp);
+    }
+    return first != is_exclusive(dtm, wp) &&
+           second != is_exclusive(dtm, wp + 1);
 }

@@ -67,6 +67,12 @@ typedef struct Channel {
     uint64_t lose;          /* number of writes that will be lost */
     bool dead;
     bool doze;              /* no clock while the socket sleeps */
+    uint64_t high;          /* bits 63:48 of each counter, as they read */
+    bool latches;           /* the low half that is read keeps the high one */
+    uint32_t latched[INTEL_IMC_NCOUNTERS];
+    bool twice;             /* a control takes what is written twice */
+    uint32_t written[INTEL_IMC_NGENERAL];
+    bool unbounded;         /* add takes larger increments than published */
     uint64_t reserved;      /* first forbidden write: register, wrong bits */
     PmuStat stats[CHANNEL_NSTATS];
 } Channel;
@@ -155,7 +161,8 @@ static bool channel_peek(Channel *ch, uint32_t reg, uint32_t *value)
 
     channel_set_clock(ch);
     if (is_counter(reg, &index, &high)) {
-        *value = ch->counters.value[index] >> (high ? 32 : 0);
+        *value = (ch->counters.value[index] | ch->high << 48) >>
+                 (high ? 32 : 0);
         return true;
     }
     switch (channel_stat(reg)) {
@@ -183,6 +190,11 @@ static bool channel_read(UncoreFunction *f, uint32_t reg, uint32_t *value)
         return false;
     }
     if (is_counter(reg, &index, &high)) {
+        if (!high) {
+            ch->latched[index] = ch->counters.value[index] >> 32;
+        } else if (ch->latches) {
+            *value = ch->latched[index];
+        }
         channel_tear(ch, index, high);
     }
     return true;
@@ -250,6 +262,10 @@ static void channel_write_ctl(Channel *ch, uint32_t reg, uint32_t value)
     unsigned index = (reg - REG_CTL(0)) / 4;
 
     channel_reserved(ch, reg, regs->ctl_reserved, 0, value);
+    if (ch->twice && ch->written[index] != value) {
+        ch->written[index] = value;
+        return;
+    }
     intel_imc_counter_set_ctl(&ch->counters, index, value & regs->ctl_mask);
 }
 
@@ -306,7 +322,7 @@ static bool channel_add(PmuModel *model, const char *name, uint64_t n,
     if (!event) {
         return false;
     }
-    if (inc < 1 || inc > event->max_inc) {
+    if (inc < 1 || inc > (ch->unbounded ? UINT8_MAX : event->max_inc)) {
         error_setg(errp, "%s counts 1 to %u in a clock, not %" PRIu64,
                    event->name, event->max_inc, inc);
         return false;
@@ -401,6 +417,55 @@ static bool set_doze(PmuModel *model, unsigned arg, uint64_t value,
     return true;
 }
 
+static uint64_t get_answer(PmuModel *model, unsigned answer)
+{
+    return CHANNEL(uncore_function(model))->counters.answer[answer];
+}
+
+static bool set_answer(PmuModel *model, unsigned answer, uint64_t value,
+                       Error **errp)
+{
+    Channel *ch = CHANNEL(uncore_function(model));
+
+    intel_imc_counters_sync(&ch->counters);
+    ch->counters.answer[answer] = value;
+    return true;
+}
+
+/* Answers about registers, which are a channel's and not its counters' */
+enum { ANSWER_HIGH, ANSWER_LATCHES, ANSWER_TWICE, ANSWER_UNBOUNDED };
+
+static uint64_t get_of_registers(PmuModel *model, unsigned answer)
+{
+    Channel *ch = CHANNEL(uncore_function(model));
+
+    return answer == ANSWER_HIGH ? ch->high :
+           answer == ANSWER_LATCHES ? ch->latches :
+           answer == ANSWER_TWICE ? ch->twice : ch->unbounded;
+}
+
+static bool set_of_registers(PmuModel *model, unsigned answer, uint64_t value,
+                             Error **errp)
+{
+    Channel *ch = CHANNEL(uncore_function(model));
+
+    switch (answer) {
+    case ANSWER_HIGH:
+        ch->high = value;
+        break;
+    case ANSWER_LATCHES:
+        ch->latches = value;
+        break;
+    case ANSWER_TWICE:
+        ch->twice = value;
+        break;
+    default:
+        ch->unbounded = value;
+        break;
+    }
+    return true;
+}
+
 #define COUNTER_KEY(name, index) \
     { name, "value of the counter, 48 bits", INTEL_IMC_COUNTER_MASK, index, \
       get_counter, set_counter }
@@ -417,6 +482,23 @@ static const PmuKey channel_keys[] = {
       1, 0, get_dead, set_dead },
     { "doze", "1: from an access on the clock runs only if a CPU of the socket "
       "is awake then (package sleep)", 1, 0, get_doze, set_doze },
+    { "runs_frozen", "1: the fixed counter runs on in a channel that is frozen; "
+      "2: the general ones do", 2, INTEL_IMC_RUNS_FROZEN, get_answer,
+      set_answer },
+    { "exceeds", "1: an increment has to be more than the threshold", 1,
+      INTEL_IMC_EXCEEDS, get_answer, set_answer },
+    { "needs_umask", "1: events without sub-events need bit 0 of the umask", 1,
+      INTEL_IMC_NEEDS_UMASK, get_answer, set_answer },
+    { "no_event_0", "1: no event is the clock", 1, INTEL_IMC_NO_EVENT_0,
+      get_answer, set_answer },
+    { "high", "what bits 63:48 of a counter read", UINT16_MAX, ANSWER_HIGH,
+      get_of_registers, set_of_registers },
+    { "latches", "1: a read of a low half keeps the high one for the next read",
+      1, ANSWER_LATCHES, get_of_registers, set_of_registers },
+    { "twice", "1: a control takes only what is written twice in a row", 1,
+      ANSWER_TWICE, get_of_registers, set_of_registers },
+    { "unbounded", "1: increments may be larger than what is published", 1,
+      ANSWER_UNBOUNDED, get_of_registers, set_of_registers },
     UNCORE_KEY_GONE,
     PMU_FAULT_KEYS,
     { "lose", "so many of the next writes do not arrive", UINT32_MAX, 0,

@@ -18,8 +18,10 @@
 
 bool intel_imc_counter_runs(const IntelImcCounters *c, unsigned index)
 {
-    return !c->frozen && (c->ctl[index] & INTEL_IMC_CTL_EN ||
-                          (c->no_enable && index < INTEL_IMC_NGENERAL));
+    bool fixed = index == INTEL_IMC_FIXED;
+
+    return (!c->frozen || c->answer[INTEL_IMC_RUNS_FROZEN] == 2 - fixed) &&
+           (c->ctl[index] & INTEL_IMC_CTL_EN || (c->no_enable && !fixed));
 }
 
 void intel_imc_counter_bump(IntelImcCounters *c, unsigned index,
@@ -28,20 +30,33 @@ void intel_imc_counter_bump(IntelImcCounters *c, unsigned index,
     c->value[index] = (c->value[index] + counts) & INTEL_IMC_COUNTER_MASK;
 }
 
-static bool sees(const IntelImcEvent *event, uint32_t ctl)
+static bool sees(const IntelImcCounters *c, const IntelImcEvent *event,
+                 uint32_t ctl)
 {
+    if (event == &intel_imc_event_clock ? c->answer[INTEL_IMC_NO_EVENT_0] :
+        c->answer[INTEL_IMC_NEEDS_UMASK] && !INTEL_IMC_CTL_UMASK(ctl)) {
+        return false;
+    }
     return intel_imc_event_seen(event, INTEL_IMC_CTL_EVENT(ctl),
                                 INTEL_IMC_CTL_UMASK(ctl));
+}
+
+/* The increment from which on a threshold counts; 0: there is none */
+static unsigned needed(const IntelImcCounters *c, uint32_t ctl)
+{
+    unsigned thresh = INTEL_IMC_CTL_THRESH(ctl);
+
+    return thresh && c->answer[INTEL_IMC_EXCEEDS] ? thresh + 1 : thresh;
 }
 
 /* The counts that a running general counter gets by clocks alone */
 static uint64_t count_idle_clocks(const IntelImcCounters *c, uint32_t ctl,
                                   uint64_t from, uint64_t to)
 {
-    bool clock = sees(c->clock ?: &intel_imc_event_clock, ctl);
-    bool half = !clock && c->half_clock && sees(c->half_clock, ctl);
+    bool clock = sees(c, c->clock ?: &intel_imc_event_clock, ctl);
+    bool half = !clock && c->half_clock && sees(c, c->half_clock, ctl);
     uint64_t clocks = to - from, ones = clock ? clocks : 0;
-    unsigned thresh = INTEL_IMC_CTL_THRESH(ctl);
+    unsigned thresh = needed(c, ctl);
 
     if (half) {
         ones = (to >> 1) - (from >> 1);
@@ -106,7 +121,7 @@ static void counter_event(IntelImcCounters *c, unsigned i,
                           const IntelImcEvent *event, uint64_t n, uint8_t inc)
 {
     uint32_t ctl = c->ctl[i];
-    uint8_t thresh = INTEL_IMC_CTL_THRESH(ctl);
+    unsigned thresh = needed(c, ctl);
 
     if (!thresh) {
         if (!(ctl & INTEL_IMC_CTL_EDGE)) {
@@ -135,7 +150,7 @@ void intel_imc_counters_event(IntelImcCounters *c, const IntelImcEvent *event,
 
     intel_imc_counters_sync(c);
     for (i = 0; i < INTEL_IMC_NGENERAL; i++) {
-        if (intel_imc_counter_runs(c, i) && sees(event, c->ctl[i])) {
+        if (intel_imc_counter_runs(c, i) && sees(c, event, c->ctl[i])) {
             counter_event(c, i, event, n, inc);
         }
     }

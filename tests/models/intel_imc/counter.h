@@ -25,7 +25,17 @@
 #define INTEL_IMC_CTL_UMASK(ctl) ((uint8_t)((ctl) >> 8))
 #define INTEL_IMC_CTL_EVENT(ctl) ((uint8_t)(ctl))
 
+/* What no source says, or sources disagree on: 0 is what drivers assume. */
+typedef enum IntelImcAnswer {
+    INTEL_IMC_RUNS_FROZEN,      /* 1: the fixed one, 2: the general ones */
+    INTEL_IMC_EXCEEDS,          /* a threshold has to be exceeded */
+    INTEL_IMC_NEEDS_UMASK,      /* 0 counts nothing of any event but 0 */
+    INTEL_IMC_NO_EVENT_0,       /* there is no clock but the fixed one */
+    INTEL_IMC_NANSWERS
+} IntelImcAnswer;
+
 typedef struct IntelImcCounters {
+    unsigned answer[INTEL_IMC_NANSWERS];
     ModelClock clk;
     bool frozen;
     unsigned fixed_shift;               /* a clock of the fixed one is 1 << this */

@@ -46,6 +46,60 @@ class SnbepTest(unittest.TestCase):
         self.assertIn(text, str(caught.exception))
 
 
+class Answers(SnbepTest):
+    """Keys for what no source says; the other tests have what drivers assume."""
+
+    def test_a_counter_that_runs_on_in_a_frozen_channel(self):
+        for runs, counts in ((0, (0, 0)), (1, (0, 800000)), (2, (800000, 0))):
+            self.imc.set("runs_frozen", runs)
+            self.start(0, 0)
+            self.imc.write(Channel.FIXED_CTL, EN)
+            self.imc.write(Channel.BOX_CTL, FRZ_EN | FRZ)
+            before = self.ctr(0), self.fixed()
+            self.machine.step(MS)
+            self.assertEqual((self.ctr(0) - before[0], self.fixed() - before[1]), counts)
+            self.imc.write(Channel.BOX_CTL, FRZ_EN)
+
+    def test_a_threshold_that_has_to_be_exceeded(self):
+        self.imc.set("exceeds", 1)
+        for index, value in enumerate((0, 3, 4, 5)):
+            self.start(index, RPQ_OCCUPANCY | thresh(value))
+        self.machine.control("add", "imc0", "rpq_occupancy", 10, 4)
+        self.assertEqual([self.ctr(index) for index in range(4)], [40, 10, 0, 0])
+        self.start(0, thresh(1))
+        self.start(1, 0)
+        before = self.ctr(0), self.ctr(1)
+        self.machine.step(MS)
+        self.assertEqual((self.ctr(0) - before[0], self.ctr(1) - before[1]), (0, 800000))
+
+    def test_umasks_and_event_0(self):
+        self.imc.set("needs_umask", 1)
+        self.imc.set("no_event_0", 1)
+        self.start(0, RPQ_INSERTS)
+        self.start(1, RPQ_INSERTS | 0x100)
+        self.start(2, 0)
+        self.machine.control("add", "imc0", "rpq_inserts", 7)
+        self.machine.step(MS)
+        self.assertEqual([self.ctr(index) for index in range(3)], [0, 7, 0])
+
+    def test_what_registers_do_otherwise(self):
+        self.imc.set("high", 0xffff)
+        self.assertEqual(self.ctr(0) >> 48, 0xffff)
+        self.imc.set("high", 0)
+        self.imc.set("latches", 1)
+        self.imc.set("ctr0", (1 << 32) - 1)
+        self.assertEqual(self.imc.read(Channel.CTR[0]), 0xffffffff)
+        self.imc.set("ctr0", 1 << 32)
+        self.assertEqual(self.imc.read(Channel.CTR[0] + 4), 0)
+        self.imc.set("twice", 1)
+        for wanted in (0, EN | CAS_RD):
+            self.start(0, CAS_RD)
+            self.assertEqual(self.imc.read(Channel.CTL[0]), wanted)
+        self.assertRefused("1 to 22 in a clock", "add", "imc0", "rpq_occupancy", 1, 23)
+        self.imc.set("unbounded", 1)
+        self.machine.control("add", "imc0", "rpq_occupancy", 1, 23)
+
+
 class Sockets(SnbepTest):
     spec = "snbep,sockets=2"
 
