@@ -621,11 +621,12 @@ class TestProbes(Case):
         self.ask("freeze", self.channels(lambda key: HZ * (key[2] == intel_imc.FIXED)), SKIP, "event 0 counts nothing")
 
     def test_comparisons(self):
-        for name, first, second in (("threshold", 7, 0), ("umask", 7, 7), ("occupancy", 9, 7)):
-            for (one, two), verdict in (((first, second), OK), ((6, 8), FAIL), ((0, 0), SKIP)):
+        for name, good, bad in (("threshold", (7, 7, 0), (7, 0, 0)), ("threshold", (7, 7, 0), (7, 7, 7)), ("umask", (7, 7), (6, 8)),
+                                ("occupancy", (9, 7), (6, 8))):
+            for values, verdict in ((good, OK), (bad, FAIL), ((0, 0, 0), SKIP)):
                 bench = self.channels(lambda key: 0)
                 order = {}
-                bench.says = lambda want, seconds: (one, two)[order.setdefault(want.key[2], len(order))]
+                bench.says = lambda want, seconds: values[order.setdefault(want.key[2], len(order))]
                 self.ask(name, bench, verdict, "uncore_imc_0 on CPU 0")
 
     def test_increments(self):
