@@ -552,6 +552,26 @@ class TestLoad(Case):
         one.says = lambda want, seconds: good(count.Want((want.key[0], 1 - want.key[1], want.key[2]), "", 0, {}), seconds)
         self.check("load-memory", one, OK, "read on socket 1, at the channels of all sockets")
 
+    def test_nodes_of_a_socket(self):
+        """Of one socket with a CPU on each of two nodes: channels 0 and 1 are of the first, or of all."""
+        def bench(spread=10):
+            one = self.xeon(1)
+            one.machine.cpus = {number: cpu._replace(package=0) for number, cpu in one.machine.cpus.items()}
+            one.machine.nodes = {number: [number] for number in (0, 1)}
+            for each in one.pmus:
+                each.cpus[:] = [0]
+            one.says = lambda want, seconds: 1000 if int(want.key[0][-1]) // 2 == self.loads[-1][1] else spread
+            return one
+        self.check("load-nodes", bench(), ANSWER, "(?m)socket 0, node 0: memory is on uncore_imc_0, uncore_imc_1$")
+        self.assertEqual([(kind, cpu) for kind, cpu, *_ in self.loads], [("read", 0), ("read", 1)])
+        self.check("load-nodes", bench(900), SKIP, "all of the socket's")
+        with mock.patch.object(load.places, "node", lambda machine, pmu, cpu: 0):
+            self.check("load-nodes", bench(), FAIL, "^socket 0, node 1: .*; uncore_imc_2, uncore_imc_3 said to be of another node")
+        self.check("load-nodes", self.xeon(1), SKIP, "nothing that this check looks at")
+        for model, lines in ((85, ("event=0x04,umask=0x03",)), (106, ("event=0x04,umask=0x0f",)), (143, ("event=0x05,umask=0xcf",)),
+                             (173, ("event=0x05,umask=0xcf", "event=0x06,umask=0xcf"))):
+            self.assertEqual(load._lines_read(mock.Mock(intel_model=lambda: (6, model, 1))), lines)
+
     def test_a_cache_that_is_not_listed(self):
         """Of 32 home nodes with up to 4 MiB: a buffer of 16 times a core's own cache would be in there."""
         text = "\n".join(["arm_cmn_0: CMN-700", "y=0 | XP 0x000 DTC 0 |",

@@ -15,9 +15,10 @@ import tempfile
 
 from ..errors import ToolError
 from ..sysfs import numbers
+from ..top import icelake as top_icelake, places, rapids as top_rapids
 
-from . import cmn, intel_imc, power_imc
-from .checks import Check, command, fail, ok, plain, skip, spare_memory, troubles
+from . import cmn, icelake, intel_imc, power_imc, rapids
+from .checks import Check, answer, command, fail, ok, plain, skip, spare_memory, troubles
 
 BYTES = 1 << 30
 LINE = 64
@@ -31,6 +32,7 @@ INSTRUCTIONS = 50_000_000
 EXTRA = 1_000_000           # instructions of starting and ending
 ROUNDS = 500
 SIGMAS = 4
+SHARE = 0.25                # of the busiest channel's lines: what others of the node have at least
 
 
 class Load:
@@ -130,6 +132,41 @@ def channels(bench):
             yield from _compare(bench, f"{kind} on socket {package}{where}", kind, worker, size, groups, keys)
 
 
+def _lines_read(machine):
+    """What counts all lines that a channel reads; of Granite Rapids each half has an event."""
+    model = machine.intel_model()
+    if top_icelake.is_one(model):
+        return (icelake.READ,)
+    if not top_rapids.is_one(model):
+        return (intel_imc.READ,)
+    return tuple(f"event={code:#04x},umask={rapids.READ:#x}" for code in ((5, 6) if model[1] == top_rapids.GRANITE else (5,)))
+
+
+def of_nodes(bench):
+    """Memory of each NUMA node of a socket that is several: which channels it is on, and what the driver says of these."""
+    machine, size = bench.machine, buffer_size(bench.machine)
+    if not size:
+        yield skip("There is too little memory for a buffer that no cache holds.")
+        return
+    texts = _lines_read(machine)
+    for package in sorted({machine.package(cpu) for _, cpu in bench.boxes()}):
+        workers = {node: min(own) for node, own in ((node, [cpu for cpu in cpus if machine.package(cpu) == package])
+                                                    for node, cpus in machine.nodes.items()) if own}
+        boxes = [(pmu, cpu) for pmu, cpu in bench.boxes() if machine.package(cpu) == package]
+        for node, worker in sorted(workers.items() if len(workers) > 1 else ()):
+            with LOAD.ready("read", worker, BYTES, size) as (_, work):
+                found = bench.during([intel_imc.group(pmu, cpu, *texts) for pmu, cpu in boxes], work)
+            yield from troubles(found)
+            lines = [sum(found.value((pmu.name, cpu, text)) or 0 for text in texts) for pmu, cpu in boxes]
+            busy = [box for box, number in zip(boxes, lines) if number > SHARE * max(lines)]
+            other = [pmu.name for pmu, cpu in busy if places.node(machine, pmu, cpu) not in (None, node)]
+            said = f"socket {package}, node {node}: memory is on {', '.join(pmu.name for pmu, _ in busy)}"
+            if len(busy) == len(boxes):
+                yield skip(f"{said}, which is all of the socket's: nothing tells them apart.")
+            else:
+                yield fail(f"{said}; {', '.join(other)} said to be of another node.") if other else answer(said)
+
+
 def mesh(bench):
     found = []              # (PMU, its groups, its home nodes)
     for pmu in bench.pmus:
@@ -198,7 +235,10 @@ TABLES = {
                         f"A buffer of {CACHES} times the largest cache is gone through line by line, so at most "
                         f"1/{CACHES} is in a cache. Page tables and prefetchers add some percent; what others do is "
                         "counted before.",
-                        channels),),
+                        channels),
+                  Check("load-nodes", "Is the memory of a NUMA node on the channels that are said to be the node's?",
+                        "Of sockets that are several nodes (SNC). A CPU of each reads memory of its own node, which is spread "
+                        f"over the node's channels, so one that has less than {SHARE:.0%} of the busiest is another's.", of_nodes)),
     "cmn": (Check("load-memory", "Is what a program reads what the mesh asks of memory?",
                   "As for memory channels; each line that comes may push one out that has to be written. The system cache "
                   f"has {SLICE >> 20} MiB at each home node at most, and firmware need not list it. Where firmware does "

@@ -152,5 +152,5 @@ NOT_HERE = (
     ("13", "thresholds apart (12.5), nothing in the driver goes by these rules of the model"),
     ("14.2, 14.6, 15.4, 15.5", "the check \"clocks\" tells which channels there are, and what the fixed counter has"),
     ("14.5", "48 or 64 bits differ after weeks alone"),
-    ("16", "it needs work that is bound to a node of each controller"),
+    ("16", "\"--load\" answers it: it reads memory of each node"),
 )
