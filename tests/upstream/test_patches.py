@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The semantic patches of Documentation/upstream: applied to Debian's kernel source by spatch, built, and run on the models.
+
+The driver is built twice, without the patch and with it, so what differs is the patch: before it a count is wrong, after it none.
+"""
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from pmusuite import arch, build, cache, debug_kernel, kernels, unittests
+
+REPORTS = cache.TREE / "Documentation/upstream"
+
+
+class Patch(unittest.TestCase):
+    """A driver that is a module: its sources, what kbuild makes of them, and the commands whose counts tell."""
+
+    def setUp(self):
+        if not shutil.which("spatch"):
+            self.skipTest("spatch is not installed: apt install coccinelle")
+        directory = tempfile.TemporaryDirectory(prefix="upstream.")
+        self.addCleanup(directory.cleanup)
+        self.source = Path(directory.name) / "source"
+        self.kernel = kernels.get(self.arch, debug_kernel.SERIES)
+        debug_kernel.unpack(self.arch, self.source, *self.members)
+
+    def build(self, name):
+        """The module, called @name.ko, of the source as it is."""
+        place = (self.source / self.file).parent
+        (place / "Makefile").write_text(self.kbuild)
+        cache.run(build.make("-C", self.kernel.kdir, f"M={place}", "modules",
+                             *(f"{variable}={value}" for variable, value in build.kbuild(self.arch).items())), f"building {self.module}")
+        build.strip(self.arch, place / self.module, self.source)
+        return (self.source / self.module).rename(self.source.parent / f"{name}.ko")
+
+    def counts(self, module):
+        done = unittests.vm(self, "--arch", self.arch.name, "--kernel", debug_kernel.SERIES, "--driver", "none", "--model", self.model,
+                            "--copy", str(module), "--", "sh", "-ec", f"insmod {module.name}; {self.commands}")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return [int(line) for line in done.stdout.split()]
+
+    def check(self):
+        before = self.build("before")
+        said = subprocess.run(["spatch", "--smpl-spacing", "--in-place", "--sp-file", REPORTS / f"{self.patch}.cocci", self.source / self.file],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        after = self.build("after")
+        self.assertEqual((self.counts(before), self.counts(after)), (self.wrong, self.right))
+
+
+class TornRead(Patch):
+    arch, model = arch.ARCHES["x86_64"], "snbep,sockets=2"
+    patch, file, module = "intel-uncore-torn-read", "arch/x86/events/intel/uncore_snbep.c", "intel-uncore.ko"
+    members = ("arch/x86/events",)
+    kbuild = ("obj-m := intel-uncore.o\n"
+              "intel-uncore-y := uncore.o uncore_nhmex.o uncore_snb.o uncore_snbep.o uncore_discovery.o\n")
+    commands = ("pmu-event uncore_imc_2:0x304 -x 'pmu-model add imc2 cas_rd 0xfffffff0' -x 'pmu-model set imc2 tear 0x30' -x true")
+    wrong = [4294967280, 8589934576, 281479271677984]
+    right = [4294967280, 4294967328, 4294967328]
+
+    def test_before_it_the_fault_and_after_it_none(self):
+        self.check()
+
+
+class LostCarry(Patch):
+    arch, model = arch.ARCHES["arm64"], "cmn700"
+    patch, file, module = "arm-cmn-lost-carry", "drivers/perf/arm-cmn.c", "arm-cmn.ko"
+    members = (file,)
+    kbuild = "obj-m := arm-cmn.o\n"
+    commands = ("pmu-event --manual arm_cmn_0/hnf_cache_miss,bynodeid=1,nodeid=0x24/ -x '@model add cmn0 hnf_cache_miss@0x24 65500' "
+                "-x @read -x '@model set cmn0 tear_dtc 300' -x @read -x @read")
+    wrong = [65500, 65500, 264]
+    right = [65500, 65500, 65800]
+
+    def test_before_it_the_fault_and_after_it_none(self):
+        self.check()
+
+
+if __name__ == "__main__":
+    unittests.main()
