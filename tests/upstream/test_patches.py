@@ -2,6 +2,7 @@
 """The semantic patches of Documentation/upstream: applied to Debian's kernel source by spatch, built, and run on the models.
 
 The driver is built twice, without the patch and with it, so what differs is the patch: before it a count is wrong, after it none.
+What is a part of the kernel itself is compiled, and not run: that would take a kernel of its own.
 """
 import shutil
 import subprocess
@@ -26,12 +27,21 @@ class Patch(unittest.TestCase):
         self.kernel = kernels.get(self.arch, debug_kernel.SERIES)
         debug_kernel.unpack(self.arch, self.source, *self.members)
 
-    def build(self, name):
-        """The module, called @name.ko, of the source as it is."""
+    def make(self, *goals):
         place = (self.source / self.file).parent
         (place / "Makefile").write_text(self.kbuild)
-        cache.run(build.make("-C", self.kernel.kdir, f"M={place}", "modules",
-                             *(f"{variable}={value}" for variable, value in build.kbuild(self.arch).items())), f"building {self.module}")
+        cache.run(build.make("-C", self.kernel.kdir, f"M={place}", *goals,
+                             *(f"{variable}={value}" for variable, value in build.kbuild(self.arch).items())), f"building {goals[0]}")
+        return place
+
+    def apply(self):
+        done = subprocess.run(["spatch", "--smpl-spacing", "--in-place", "--sp-file", REPORTS / f"{self.patch}.cocci", self.source / self.file],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def build(self, name):
+        """The module, called @name.ko, of the source as it is."""
+        place = self.make("modules")
         build.strip(self.arch, place / self.module, self.source)
         return (self.source / self.module).rename(self.source.parent / f"{name}.ko")
 
@@ -43,9 +53,7 @@ class Patch(unittest.TestCase):
 
     def check(self):
         before = self.build("before")
-        said = subprocess.run(["spatch", "--smpl-spacing", "--in-place", "--sp-file", REPORTS / f"{self.patch}.cocci", self.source / self.file],
-                              capture_output=True, text=True, check=False)
-        self.assertEqual(said.returncode, 0, said.stderr)
+        self.apply()
         after = self.build("after")
         self.assertEqual((self.counts(before), self.counts(after)), (self.wrong, self.right))
 
@@ -76,6 +84,42 @@ class LostCarry(Patch):
 
     def test_before_it_the_fault_and_after_it_none(self):
         self.check()
+
+
+class Compiled(Patch):
+    """Patches of what is in the kernel itself: each is found, changes something, and compiles without a warning."""
+
+    kbuild = "obj-y := core.o imc-pmu.o\nccflags-y := -Werror\n"
+
+    def compiled(self):
+        before = (self.source / self.file).read_text()
+        self.apply()
+        self.assertNotEqual((self.source / self.file).read_text(), before)
+        self.make(Path(self.file).with_suffix(".o").name)
+
+
+class OffsetCheck(Compiled):
+    arch, members = arch.ARCHES["ppc64le"], ("arch/powerpc/perf/imc-pmu.c",)
+    patch, file = "imc-offset-check", members[0]
+
+    def test_compiles(self):
+        self.compiled()
+
+
+class OffEvents(Compiled):
+    arch, members = arch.ARCHES["x86_64"], ("kernel/events",)
+    patch, file = "perf-off-events-count", "kernel/events/core.c"
+
+    def test_compiles(self):
+        self.compiled()
+
+
+class UnregisterTimer(Compiled):
+    arch, members = arch.ARCHES["x86_64"], ("kernel/events",)
+    patch, file = "perf-unregister-timer", "kernel/events/core.c"
+
+    def test_compiles(self):
+        self.compiled()
 
 
 if __name__ == "__main__":
