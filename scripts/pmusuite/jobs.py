@@ -36,7 +36,7 @@ CORE_ARCH = "x86_64"    # where all cases of the core's run, and fastest
 # How long jobs take, roughly, with two CPUs and two at a time, for a machine where none has run yet.
 SECONDS = {"scripts": 60, "check/modules": 5, "check/all-modules": 870, "check/style": 90, "check/docs": 10, "differences": 390,
            "tools/quick": 60, "tools/slow": 240,
-           "perf_events": 210, "kexec": 330, "packages": 330, "kunit": 30, "debug": 80, "kernels/packages": 300,
+           "perf_events": 210, "kexec": 330, "packages": 60, "kunit": 30, "debug": 80, "kernels/packages": 300,
            "mutations": 30}
 SECONDS_OF_GUEST = 25
 LOG_LINES = 25
@@ -208,7 +208,11 @@ def packages_on_demand():
 
 
 def packages():
-    yield python("packages", "tests/packages", sources=ALL)
+    """What is made of all of the tree, and what only of these parts of it."""
+    yield python("packages/tree", "tests/packages/test_tree.py", sources=ALL)
+    yield python("packages/made", "tests/packages/test_packages.py",
+                 sources=("Kbuild", "Makefile", "COPYING", "README.md", "CHANGELOG.md", "drivers", "include", "tools", "Documentation",
+                          "scripts/conftest.sh", "scripts/packaging", "tests/packages"))
 
 
 def suites(arch):

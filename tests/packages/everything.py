@@ -9,6 +9,7 @@ from pathlib import Path
 
 import inroot
 import test_packages
+import test_tree
 from inroot import NEXT, PASSPHRASE, VERSION, make_key
 from pmusuite import build, cache, kernel as kernels, unittests
 
@@ -103,7 +104,7 @@ class OnNewest:
     suite, series = "trixie", kernels.NEWEST
 
 
-class EverydayOnNewest(OnNewest, test_packages.Packages):
+class EverydayOnNewest(OnNewest, test_packages.Packages, test_tree.Lintian):
     pass
 
 

@@ -17,22 +17,24 @@ from pmusuite import cache, choice, host, jobs, kept, ktap
 SEED = int(os.environ.get("SEED") or random.randrange(1 << 32))
 # Of each kind of files so many are changed, beside those that once were in no key.
 SAMPLE = 2
-# (files, jobs that read each of them); checks of the text and packages read all, and so do the scripts' own tests.
-CHECKS = ("check/style", "check/docs", "scripts/quick", "scripts/slow", "packages")
+# (files, jobs that read each of them); checks of the text and source packages read all, and so do the scripts' own tests.
+CHECKS = ("check/style", "check/docs", "scripts/quick", "scripts/slow", "packages/tree")
 BUILDS = ("check/*modules",)
+MADE = ("packages/made",)
 GUESTS = ("guest/*", "kunit/*", "debug/*", "pages/*", "perf_events", "kexec")
 READERS = [
-    ("drivers/core/*", (*GUESTS, *BUILDS)),
-    *((f"drivers/{pmu}/*", (f"guest/{pmu}/*", f"kunit/{arch}/{pmu}*", "pages/*", *BUILDS)) for pmu, arch in (
+    ("drivers/core/*", (*GUESTS, *BUILDS, *MADE)),
+    *((f"drivers/{pmu}/*", (f"guest/{pmu}/*", f"kunit/{arch}/{pmu}*", "pages/*", *BUILDS, *MADE)) for pmu, arch in (
         ("cmn", "arm64"), ("intel_imc", "x86_64"), ("power_imc", "ppc64le"))),
-    ("include/*", (*GUESTS, *BUILDS)), ("Kbuild", (*GUESTS, *BUILDS)), ("Makefile", (*GUESTS, *BUILDS, "tools/*")), ("Kconfig", BUILDS),
+    ("include/*", (*GUESTS, *BUILDS, *MADE)), ("Kbuild", (*GUESTS, *BUILDS, *MADE)), ("Makefile", (*GUESTS, *BUILDS, *MADE, "tools/*")), ("Kconfig", BUILDS),
     *((f"scripts/{name}", (*GUESTS, "models/*", *BUILDS)) for name in (
         "vm", "apt", "sparse", "conftest.sh", *(f"pmusuite/{name}.py" for name in (
             "arch", "build", "cache", "debian", "guest", "initrd", "kernel", "kernels", "ktap", "options", "qemu", "specs", "stuck",
             "turns")))),
     ("scripts/check", BUILDS), ("scripts/pages", ("pages/*",)), ("scripts/pmusuite/pages.py", ("pages/*",)),
     ("scripts/pmusuite/unittests.py", ("models/*", "tools/*", "differences", "kexec", "perf_events")),
-    ("scripts/packaging/pmu-driver", ("guest/*/boot/*", "pages/*")), ("scripts/packaging/pmu-top.service", ("tools/*",)),
+    ("scripts/packaging/pmu-driver", ("guest/*/boot/*", "pages/*", *MADE)), ("scripts/packaging/pmu-top.service", ("tools/*", *MADE)),
+    ("scripts/packaging/*", MADE),
     ("scripts/*", ()),
     ("tests/models/common/*", (*GUESTS, "models/*")), ("tests/models/*/specs.py", (*GUESTS, "models/*", "tools/*")),
     *((f"tests/models/{pmu}/*", (f"models/{arch}", f"guest/{pmu}/*", f"kunit/{arch}/*")) for pmu, arch in (
@@ -48,13 +50,14 @@ READERS = [
     ("tests/guest/check.sh", ("guest/*/check/*",)), ("tests/guest/top.sh", ("guest/*/top/*",)),
     ("tests/guest/*/*.sh", ()), ("tests/guest/*", ()),
     ("tests/kexec/*", ("kexec",)), ("tests/perf_events/*", ("perf_events",)), ("tests/tools/*", ("tools/*",)),
-    ("tests/scripts/*", ()), ("tests/packages/*", ()), ("tests/mutations/*", ()), ("tests/bench/*", ()),
-    ("tools/*", ("tools/*", "guest/*/top/*", "guest/*/check/*", "pages/*")),
-    ("Documentation/tools/*", ("tools/*",)), ("Documentation/*.md", ()), ("Documentation/*", ()), ("*.md", ()), ("*", ()),
+    ("tests/scripts/*", ()), ("tests/packages/*", MADE), ("tests/mutations/*", ()), ("tests/bench/*", ()),
+    ("tools/*", ("tools/*", "guest/*/top/*", "guest/*/check/*", "pages/*", *MADE)),
+    ("Documentation/tools/*", ("tools/*", *MADE)), ("Documentation/*", MADE), ("README.md", MADE), ("CHANGELOG.md", MADE), ("COPYING", MADE),
+    ("*", ()),
 ]
 # (file, a job whose result was kept when it had changed)
 ONCE_KEPT = [("CHANGELOG.md", "check/style"), (".reuse/dep5", "check/style"), ("Documentation/conf.py", "check/docs"),
-             (".codespellrc", "check/docs"), ("COPYING", "packages"), ("tests/models/cmn/specs.py", "tools/quick")]
+             (".codespellrc", "check/docs"), ("COPYING", "packages/made"), ("tests/models/cmn/specs.py", "tools/quick")]
 # What no guest reads. Jobs that build or read all of the tree run, and no other.
 READ_BY_NO_GUEST = ("scripts/packaging/pmu-driver.8", "scripts/packaging/debian/changelog", "scripts/pictures", "scripts/bench",
                     "scripts/demo", "scripts/coverage", "scripts/mutate", "scripts/Containerfile", "scripts/checkpatch.exceptions",
@@ -203,14 +206,19 @@ class Tree(unittest.TestCase):
                 self.assertIn(job, self.changed(name))
 
     def test_what_no_guest_reads_runs_none(self):
-        every = {job.name for job in self.jobs if any(fnmatch.fnmatch(job.name, pattern) for pattern in (*CHECKS, *BUILDS))}
+        every = {job.name for job in self.jobs if any(fnmatch.fnmatch(job.name, pattern) for pattern in (*CHECKS, *BUILDS, *MADE))}
         for name in READ_BY_NO_GUEST:
             with self.subTest(name):
                 self.assertEqual(self.changed(name) - every, set())
 
+    def test_what_is_in_no_package_makes_none(self):
+        for name in ("scripts/bench", "scripts/demo", "tests/guest/cmn/counts.sh", "tests/kunit/Kbuild", "tests/scripts/test_kept.py", ".ci/run"):
+            with self.subTest(name):
+                self.assertNotIn(*MADE, self.changed(name))
+
     def test_a_page_runs_no_guest_but_its_own(self):
         found = self.changed("Documentation/tasks.md")
-        self.assertEqual(found, {*CHECKS, "pages/tasks"})
+        self.assertEqual(found, {*CHECKS, *MADE, "pages/tasks"})
 
     def test_a_program_that_is_none_any_more(self):
         programs = [name for name in self.names if os.access(self.root / name, os.X_OK)]
@@ -228,7 +236,7 @@ class Tree(unittest.TestCase):
         self.assertEqual({*CHECKS}, self.anew())
         path.unlink()
         (self.root / "COPYING").rename(path)
-        self.assertEqual({*CHECKS}, self.anew())
+        self.assertEqual({*CHECKS, *MADE}, self.anew())
         path.rename(self.root / "COPYING")
 
     def test_a_tag_has_to_be_of_the_version(self):
