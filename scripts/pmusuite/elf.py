@@ -21,10 +21,16 @@ def interpreter(program):
 
 
 def resolve(source, path):
-    """The file @path of the unpacked packages in @source, which may be a link; absolute links mean the root they are for."""
-    found = source / path
+    """The file @path of the unpacked packages in @source, which may be a link; absolute links mean the root they are for.
+
+    Since Debian 13 packages have all in usr, and the links to that at the top are of none.
+    """
+    def at(place):
+        return source / place if os.path.lexists(source / place) else source / "usr" / place
+
+    found = at(path)
     while found.is_symlink():
-        found = source / os.path.normpath(Path("/", path).parent / os.readlink(found)).lstrip("/")
+        found = at(os.path.normpath(Path("/", path).parent / os.readlink(found)).lstrip("/"))
     return found
 
 

@@ -116,7 +116,7 @@ def base(arch, kernel):
         debian.unpack(debian.download(arch.debian, wanted), source)
         for name in ("bin", "dev", "etc", "proc", "sys", "tmp", "root", "run", "usr/bin"):
             (root / name).mkdir(parents=True, exist_ok=True)
-        shutil.copy(source / "bin/busybox", root / "bin/busybox")
+        elf.copy_file(source, root, "bin/busybox")
         elf.copy_program(source, root, "usr/bin/perf", UNUSED_BY_PERF, build.compiler(arch) + "gcc")
         if kernel.modules:
             _copy_modules(kernel, root, HARNESS_MODULES + arch.twins)
@@ -134,7 +134,7 @@ def _interpreter():
     root = cache.entry("python", f"{arch.name}-{cache.key_of(*packages)}",
                        lambda directory: debian.unpack(debian.download(arch.debian, packages), directory))
     libraries = [f"{root}/{place}/x86_64-linux-gnu" for place in ("lib", "usr/lib")]
-    return packages, ["env", "-i", f"PYTHONHOME={root}/usr", f"{libraries[0]}/ld-linux-x86-64.so.2", "--library-path",
+    return packages, ["env", "-i", f"PYTHONHOME={root}/usr", str(elf.resolve(root, elf.interpreter(root / PYTHON))), "--library-path",
                       ":".join(libraries), f"{root}/{PYTHON}", "-S"]
 
 

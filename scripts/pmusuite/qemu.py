@@ -16,7 +16,8 @@ SERIES = "1:10.0."
 SUITES = ("", "/trixie")
 # Of each series' packages beside qemu-system-ARCH: its data, firmware of PCs; and GLib's headers, without what these depend on.
 BESIDE = ("qemu-system-data", "qemu-system-common")
-FIRMWARE, HEADERS = "seabios", "libglib2.0-dev"
+FIRMWARE = "seabios"
+HEADERS = ("libglib2.0-dev", "libgio-2.0-dev")      # the second one since trixie
 DATA = ("usr/share/qemu", "usr/share/seabios")
 # What no guest has: modules for sound, screens and cards, firmware of network cards, and a helper's account.
 UNUSED = r"(qemu-system-common|ipxe-qemu|adduser)="
@@ -33,15 +34,15 @@ def _choice(arch):
     def packages(found, lost):
         suite, version = found
         newest = {}
-        for fields in debian.stanzas(suite, FIRMWARE, HEADERS):
+        for fields in debian.stanzas(suite, FIRMWARE, *HEADERS):
             if (package := f"{fields['Package']}={fields['Version']}") not in lost:
                 newest.setdefault(fields["Package"], package)
         program = debian.closure(suite, [*(f"{name}={version}" for name in (arch.qemu_package, *BESIDE)), newest.get(FIRMWARE, FIRMWARE)],
                                  lost, UNUSED)
         debian.source_tarball(suite, "qemu", upstream(version))
-        return {"program": [suite, program], "glib": [suite, [newest.get(HEADERS, HEADERS)]]}
+        return {"program": [suite, program], "glib": [suite, [newest[name] for name in HEADERS if name in newest] or [*HEADERS]]}
 
-    return Choice(f"qemu-{arch.name}", lambda: in_turn(SUITES, candidates), packages, (SERIES, *BESIDE, FIRMWARE, HEADERS, UNUSED))
+    return Choice(f"qemu-{arch.name}", lambda: in_turn(SUITES, candidates), packages, (SERIES, *BESIDE, FIRMWARE, *HEADERS, UNUSED))
 
 
 def upstream(version):

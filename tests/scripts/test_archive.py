@@ -22,7 +22,7 @@ ADDRESS = "debian"
 # What a script decides of a kernel and of what its guests have; in a process of its own, since the cache is another.
 DECIDE = """
 import json, sys
-from pmusuite import arch, cache, choice, debian, initrd, kernel, linux_tools
+from pmusuite import arch, cache, choice, debian, initrd, kernel, linux_tools, qemu
 def version(packages, name):
     return next(package.split("=")[1] for package in packages if package.split("=")[0] == name)
 FIND = {"kernel": lambda of: kernel.packages(arch.get(of[0]), of[1])["version"],
@@ -31,6 +31,7 @@ FIND = {"kernel": lambda of: kernel.packages(arch.get(of[0]), of[1])["version"],
         "library": lambda of: version(initrd.packages(arch.get(of[0]), of[1]), "libopencsd1"),
         "source": lambda of: debian.download("amd64", [f"linux-source-6.12={of[0]}"])[0].name,
         "tools": lambda of: choice.Choice("tools", lambda: linux_tools._sources("amd64"), lambda one, _: {"source": ["amd64", [one]]}).get()[0],
+        "qemu": lambda of: (lambda found, parts: [found, parts["glib"]])(*qemu._choice(arch.get(of[0])).get()),
         "tarball": lambda of: debian.source_tarball("amd64", of[0], of[1]).name}
 found = []
 for word, *of in json.loads(sys.argv[1]):
@@ -129,6 +130,16 @@ class Archive:
                 (f"Valid-Until: {email.utils.formatdate(time.time() + self.valid_days[suite] * 86400, usegmt=True)}\n"
                  if suite in self.valid_days else "") +
                 f"Architectures: {' '.join(of_arch)}\nComponents: main\nSHA256:\n{''.join(digests)}")
+
+    def add_source(self, suite, digest=hashlib.sha256(b"source").hexdigest()):
+        """@suite gets a source of QEMU, which has the @digest or is damaged."""
+        top = self.place(suite)
+        for folder in f"dists/{suite}/main/source", "pool":
+            (top / folder).mkdir(parents=True, exist_ok=True)
+        (top / f"dists/{suite}/main/source/Sources").write_text(
+            f"Package: qemu\nVersion: 1:10.0.2+ds-2\nDirectory: pool\nChecksums-Sha256:\n {digest} 6 qemu_10.0.2+ds.orig.tar.xz\n"
+            f"Files:\n {'0' * 32} 6 qemu_10.0.2+ds.orig.tar.xz\n")
+        (top / "pool/qemu_10.0.2+ds.orig.tar.xz").write_bytes(b"source")
 
     def _digest(self, top, index):
         return f" {hashlib.sha256(index.read_bytes()).hexdigest()} {index.stat().st_size} {index.relative_to(top)}\n"
@@ -417,31 +428,19 @@ class Suites(InArchive):
             self.assertIn("as root, apt-get update tells more", found)
 
     def test_a_tarball_takes_the_lists_of_one_suite(self):
-        digest = hashlib.sha256(b"source").hexdigest()
         for suite in ("bookworm", "bookworm-backports"):
-            top = self.archive.place(suite)
-            sources = top / f"dists/{suite}/main/source/Sources"
-            sources.parent.mkdir(parents=True)
-            sources.write_text(f"Package: qemu\nVersion: 1:10.0.2+ds-2\nDirectory: pool\nChecksums-Sha256:\n"
-                               f" {digest} 6 qemu_10.0.2+ds.orig.tar.xz\nFiles:\n {'0' * 32} 6 qemu_10.0.2+ds.orig.tar.xz\n")
-            (top / "pool").mkdir(exist_ok=True)
-            (top / "pool/qemu_10.0.2+ds.orig.tar.xz").write_bytes(b"source")
+            self.archive.add_source(suite)
         self.assertEqual(self.decide(["tarball", "qemu", "10.0.2+ds"]), ("qemu_10.0.2+ds.orig.tar.xz", []))
         lists = [path.name for path in self.archive.root.glob("cache/pmu-suite/apt/amd64/lists/*Sources*")]
         self.assertEqual(len(lists), 1)
         self.assertIn("bookworm-backports", lists[0])
 
-
     def test_a_tarball_that_is_lost(self):
         """A mirror may have no sources, or have dropped one that it lists: another version of QEMU may be whole."""
-        top = self.archive.place("bookworm")
         self.assertEqual(self.decide(["tarball", "qemu", "10.0.2+ds"])[0],
                          "lost: looking for the source of qemu 10.0.2+ds failed (exit status 1): "
                          "scripts/apt: no suite of bookworm has the source of qemu 10.0.2+ds")
-        sources = top / "dists/bookworm/main/source/Sources"
-        sources.parent.mkdir(parents=True)
-        sources.write_text(f"Package: qemu\nVersion: 1:10.0.2+ds-2\nDirectory: pool\nChecksums-Sha256:\n"
-                           f" {'0' * 64} 6 qemu_10.0.2+ds.orig.tar.xz\nFiles:\n {'0' * 32} 6 qemu_10.0.2+ds.orig.tar.xz\n")
+        self.archive.add_source("bookworm", "0" * 64)
         found, _ = self.decide(["tarball", "qemu", "10.0.2+ds"])
         self.assertEqual(found[:18], "lost: downloading ")
 
@@ -469,6 +468,15 @@ class OneRelease(InArchive):
         newer, perf, older, lines = self.decide(["kernel", "x86_64", "6.12"], ["perf", "x86_64", "6.12"], self.KERNEL)
         self.assertEqual((newer, perf, older), ("6.12.90-2", "6.12.90-2", "lost: kernel-x86_64-6.1: the archive has none"))
         self.assert_one(lines, "guests have packages of trixie, since there are no lists of bookworm for amd64: ")
+
+    def test_its_qemu(self):
+        """GLib's headers are in two packages since Debian 13."""
+        self.archive.suites["trixie"]["amd64"] += [package(name, version, HOST) for name, version in (
+            ("qemu-system-x86", "1:10.0.2+ds-2"), ("qemu-system-data", "1:10.0.2+ds-2"), ("qemu-system-common", "1:10.0.2+ds-2"),
+            ("seabios", "1.16-1"), ("libglib2.0-dev", "2.84-1"), ("libgio-2.0-dev", "2.84-1"))]
+        self.archive.add_source("trixie")
+        self.assertEqual(self.decide(["qemu", "x86_64"])[0], [
+            ["amd64", "1:10.0.2+ds-2"], ["amd64", ["libglib2.0-dev=2.84-1", "libgio-2.0-dev=2.84-1"]]])
 
     def test_a_mirror_that_has_both(self):
         self.archive.suites |= {suite: {arch: of_suites(arch)[suite] for arch in ARCHES} for suite in of_suites("amd64")}

@@ -26,6 +26,20 @@ int main(void) { return plain() + newer() + table[4] + mine + other(); }
 """
 
 
+class Files(unittest.TestCase):
+    def test_where_all_lies_in_usr(self):
+        """As in Debian 13's packages, whose programs name their interpreter as ever."""
+        with tempfile.TemporaryDirectory() as directory:
+            top = Path(directory)
+            for folder in "bin", "usr/bin", "usr/lib/x", "usr/lib64":
+                (top / folder).mkdir(parents=True)
+            for name in "bin/old", "usr/bin/new", "usr/lib/x/ld.so":
+                (top / name).write_text(name)
+            (top / "usr/lib64/ld.so").symlink_to("../lib/x/ld.so")
+            for name, found in ("bin/old", "bin/old"), ("bin/new", "usr/bin/new"), ("lib64/ld.so", "usr/lib/x/ld.so"):
+                self.assertEqual(elf.resolve(top, name).read_text(), found)
+
+
 class Stub(unittest.TestCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
