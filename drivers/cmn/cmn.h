@@ -62,6 +62,7 @@ struct cmn_xp {
 	u16 first_dtm;
 	u8 nr_ports, nr_dtms;
 	u8 connect[CMN_MAX_PORTS];	/* type of the device, or 0 */
+	u8 cals;			/* bit per port that has several devices */
 };
 
 struct cmn_watch {
@@ -166,6 +167,9 @@ u8 cmn_id_bits(unsigned int width, unsigned int height);
 unsigned int cmn_id_dev_bits(const struct cmn *cmn, unsigned int ports);
 struct cmn_place cmn_id_place(const struct cmn *cmn, u16 id, unsigned int ports);
 bool cmn_id_is_at(const struct cmn *cmn, u16 id, const struct cmn_xp *xp);
+bool cmn_node_fits(const struct cmn_xp *xp, u16 type, unsigned int port);
+unsigned int cmn_id_ports(const struct cmn *cmn, const struct cmn_xp *xp,
+			  const struct cmn_node *nodes, unsigned int nr);
 
 /* discover.c */
 extern char *cmn_assume_revision;

@@ -218,10 +218,14 @@ static int cmn_find_ports(struct cmn *cmn, struct cmn_xp *xp)
 		return dev_err_probe(cmn->dev, -EINVAL, "XP 0x%x says that it has %u ports\n",
 				     xp->id, xp->nr_ports);
 	for (unsigned int port = 0; port < CMN_MAX_PORTS; port++) {
+		u32 info;
+
 		if (!cmn->part->connect[port])
 			break;
-		xp->connect[port] = FIELD_GET(CMN_CONNECT_TYPE,
-					      cmn_read32(xp->base + cmn->part->connect[port]));
+		info = cmn_read32(xp->base + cmn->part->connect[port]);
+		xp->connect[port] = FIELD_GET(CMN_CONNECT_TYPE, info);
+		if (info & CMN_CONNECT_CAL)
+			xp->cals |= BIT(port);
 		if (xp->connect[port])
 			xp->nr_ports = max_t(u8, xp->nr_ports, port + 1);
 	}
@@ -322,32 +326,45 @@ static struct cmn_node *cmn_add_node(struct cmn *cmn, u64 info, unsigned int x,
 	return node;
 }
 
-/* Add a node with events, or one of its two sets. The second set is that of HN-I or RN-I. */
-static int cmn_add_device(struct cmn *cmn, u64 info, unsigned int x, void __iomem *base)
+/* Add a node with events, or its two sets. The second set is that of HN-I or RN-I. */
+static void cmn_add_device(struct cmn *cmn, u64 info, unsigned int x, void __iomem *base)
 {
-	struct cmn_xp *xp = &cmn->xps[x];
 	void __iomem *sel = base + cmn->part->pmu + CMN_EVENT_SEL;
 	u16 type = FIELD_GET(CMN_NODE_INFO_TYPE, info);
 	bool two = type == CMN_TYPE_HNP || type == CMN_TYPE_CCLA_RNI;
 	bool second = two || type == CMN_TYPE_CCLA;
-	struct cmn_place place = cmn_id_place(cmn, FIELD_GET(CMN_NODE_INFO_ID, info),
-					      xp->nr_ports);
-	struct cmn_node *node;
 
 	/* Trust the XP that lists the node, not the node's id. */
-	if (!cmn_id_is_at(cmn, FIELD_GET(CMN_NODE_INFO_ID, info), xp))
+	if (!cmn_id_is_at(cmn, FIELD_GET(CMN_NODE_INFO_ID, info), &cmn->xps[x]))
 		dev_warn_once(cmn->dev, "node 0x%llx is listed by XP 0x%x, where it is not by its id\n",
-			      FIELD_GET(CMN_NODE_INFO_ID, info), xp->id);
-	if (cmn->multi_dtm && place.port / 2 >= xp->nr_dtms)
-		return dev_err_probe(cmn->dev, -EINVAL,
-			"node 0x%llx is at port %u, but XP 0x%x has %u\n",
-			FIELD_GET(CMN_NODE_INFO_ID, info), place.port, xp->id, xp->nr_ports);
-	xp->nr_ports = max(xp->nr_ports, (u8)(place.port + 1));
-	for (unsigned int set = 0; set <= two; set++) {
-		node = cmn_add_node(cmn, info, x,
-				    sel + (second && !set ? CMN_EVENT_SEL_2 : 0));
-		if (set)
-			node->type = type == CMN_TYPE_HNP ? CMN_TYPE_HNI : CMN_TYPE_RNI;
+			      FIELD_GET(CMN_NODE_INFO_ID, info), cmn->xps[x].id);
+	cmn_add_node(cmn, info, x, sel + (second ? CMN_EVENT_SEL_2 : 0));
+	if (two)
+		cmn_add_node(cmn, info, x, sel)->type = type == CMN_TYPE_HNP ? CMN_TYPE_HNI :
+									     CMN_TYPE_RNI;
+}
+
+/* Find out at which port the nodes from @first on are, which are an XP's devices. */
+static int cmn_place_devices(struct cmn *cmn, unsigned int x, unsigned int first)
+{
+	struct cmn_xp *xp = &cmn->xps[x];
+	unsigned int ports = cmn_id_ports(cmn, xp, &cmn->nodes[first], cmn->nr_nodes - first);
+	bool fit = true;
+
+	for (unsigned int i = first; i < cmn->nr_nodes; i++) {
+		struct cmn_node *node = &cmn->nodes[i];
+		struct cmn_place place = cmn_id_place(cmn, node->id, ports);
+
+		if (fit && !cmn_node_fits(xp, node->type, place.port))
+			dev_warn(cmn->dev, "node 0x%x of type 0x%x is at port %u of XP 0x%x by its id, and connect info has type 0x%x there: its events may count 0\n",
+				 node->id, node->type, place.port, xp->id,
+				 xp->connect[place.port]);
+		fit = fit && cmn_node_fits(xp, node->type, place.port);
+		if (cmn->multi_dtm && place.port / 2 >= xp->nr_dtms)
+			return dev_err_probe(cmn->dev, -EINVAL,
+				"node 0x%x is at port %u, but XP 0x%x has %u\n",
+				node->id, place.port, xp->id, xp->nr_ports);
+		xp->nr_ports = max(xp->nr_ports, (u8)(place.port + 1));
 		node->port = place.port;
 		node->dev = place.dev;
 		if (cmn->multi_dtm)
@@ -415,7 +432,8 @@ static int cmn_add_child(struct cmn *cmn, struct cmn_survey *survey, unsigned in
 	case CMN_TYPE_CCHA:
 	case CMN_TYPE_CCLA:
 	case CMN_TYPE_CCLA_RNI:
-		return cmn_add_device(cmn, info, x, base);
+		cmn_add_device(cmn, info, x, base);
+		return 0;
 	/* Nodes without events, or with counters that are not of the mesh. */
 	case CMN_TYPE_CFG:
 	case CMN_TYPE_RNSAM:
@@ -439,6 +457,7 @@ static int cmn_find_children(struct cmn *cmn, struct cmn_survey *survey, unsigne
 	struct cmn_xp *xp = &cmn->xps[x];
 	u32 offset = xp->base - cmn->base, array;
 	int count = cmn_children(cmn, offset, "XP", CMN_MAX_CHILDREN, &array);
+	unsigned int first;
 	u64 info = FIELD_PREP(CMN_NODE_INFO_TYPE, CMN_TYPE_XP) |
 		   FIELD_PREP(CMN_NODE_INFO_ID, xp->id) |
 		   FIELD_PREP(CMN_NODE_INFO_LOGICAL, xp->logical);
@@ -446,6 +465,7 @@ static int cmn_find_children(struct cmn *cmn, struct cmn_survey *survey, unsigne
 	if (count < 0)
 		return count;
 	cmn_add_node(cmn, info, x, xp->base + cmn->part->xp_pmu + CMN_EVENT_SEL);
+	first = cmn->nr_nodes;
 	for (int i = 0; i < count; i++) {
 		u32 child;
 		int found = cmn_child(cmn, offset, array, i, survey->seen, &child);
@@ -455,7 +475,7 @@ static int cmn_find_children(struct cmn *cmn, struct cmn_survey *survey, unsigne
 		if (found < 0)
 			return found;
 	}
-	return 0;
+	return cmn_place_devices(cmn, x, first);
 }
 
 static int cmn_find_nodes(struct cmn *cmn, struct cmn_survey *survey)

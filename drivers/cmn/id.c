@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Node ids: X and Y, and in the low three bits port and device. A mesh of one XP has five bits for
- * these.
+ * these. Whether two of the three bits are the device's or one is, the XP's number of ports decides.
+ * If an XP is built with more ports than are in use, or than it tells, that number is a guess. Then
+ * the types of connected devices tell which of the two is right.
  */
+#include <linux/bits.h>
 #include <linux/export.h>
+#include <linux/kernel.h>
 #include <linux/minmax.h>
 
 #include "cmn.h"
@@ -56,3 +60,97 @@ struct cmn_place cmn_id_place(const struct cmn *cmn, u16 id, unsigned int ports)
 	};
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_id_place);
+
+#define CMN_CODE(_code)		BIT_ULL(0x ## _code)
+
+/* What has to be connected to the port of a node with events, by the codes of connect info. */
+static const struct { u16 type; u64 codes; } cmn_connects[] = {
+	{ CMN_TYPE_DN, CMN_CODE(08) | CMN_CODE(0a) },
+	/* An HN-P has an HN-I, too, and a CCLA_RNI an RN-I. */
+	{ CMN_TYPE_HNI, CMN_CODE(08) | CMN_CODE(09) | CMN_CODE(0a) | CMN_CODE(0b) | CMN_CODE(1d) },
+	{ CMN_TYPE_HNP, CMN_CODE(0b) },
+	{ CMN_TYPE_HNF, CMN_CODE(0e) | CMN_CODE(1a) },
+	{ CMN_TYPE_HNS, CMN_CODE(0e) | CMN_CODE(1a) },
+	{ CMN_TYPE_SBSX, CMN_CODE(0d) },
+	{ CMN_TYPE_MTSX, CMN_CODE(1c) },
+	{ CMN_TYPE_RNI, CMN_CODE(01) | CMN_CODE(1e) | CMN_CODE(1f) },
+	{ CMN_TYPE_RND, CMN_CODE(02) },
+	{ CMN_TYPE_CXRA, CMN_CODE(12) | CMN_CODE(13) },
+	{ CMN_TYPE_CXHA, CMN_CODE(11) | CMN_CODE(13) },
+	{ CMN_TYPE_CCRA, CMN_CODE(1e) | CMN_CODE(1f) },
+	{ CMN_TYPE_CCHA, CMN_CODE(1e) | CMN_CODE(1f) },
+	{ CMN_TYPE_CCLA, CMN_CODE(1e) | CMN_CODE(1f) },
+	{ CMN_TYPE_CCLA_RNI, CMN_CODE(1e) | CMN_CODE(1f) },
+};
+
+/* Codes that are known. Behind any other one there may be everything. */
+#define CMN_CODES_KNOWN		(GENMASK_ULL(0x22, 0) & ~(CMN_CODE(03) | CMN_CODE(1b)))
+
+/* Can a node of @type be at that port? */
+bool cmn_node_fits(const struct cmn_xp *xp, u16 type, unsigned int port)
+{
+	u64 code = BIT_ULL(xp->connect[port]);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cmn_connects); i++)
+		if (cmn_connects[i].type == type)
+			return code & (cmn_connects[i].codes | ~CMN_CODES_KNOWN);
+	return true;
+}
+
+/* Does a device have nodes with events? */
+static bool cmn_code_counts(u8 code)
+{
+	u64 codes = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cmn_connects); i++)
+		codes |= cmn_connects[i].codes;
+	return codes & BIT_ULL(code);
+}
+
+/*
+ * How much speaks against ids as of an XP with @ports ports: nodes at a port with nothing or with
+ * another kind of device, or behind a CAL that is not there. If that does not decide, ports whose
+ * device would have no node.
+ */
+static unsigned int cmn_id_misfits(const struct cmn *cmn, const struct cmn_xp *xp,
+				   const struct cmn_node *nodes, unsigned int nr,
+				   unsigned int ports)
+{
+	unsigned int misfits = 0, empty = 0;
+	u8 seen = 0;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		struct cmn_place at = cmn_id_place(cmn, nodes[i].id, ports);
+
+		seen |= BIT(at.port);
+		misfits += !cmn_node_fits(xp, nodes[i].type, at.port) ||
+			   (at.dev && !(xp->cals & BIT(at.port)));
+	}
+	for (unsigned int port = 0; port < CMN_MAX_PORTS; port++)
+		empty += cmn_code_counts(xp->connect[port]) && !(seen & BIT(port));
+	return misfits * (CMN_MAX_PORTS + 1) + empty;
+}
+
+/**
+ * cmn_id_ports() - the number of ports that the ids at an XP go by.
+ * @cmn: the mesh
+ * @xp: the XP, with what is connected
+ * @nodes: its nodes with events, with types and ids
+ * @nr: how many
+ *
+ * No port of a CMN-600, nor of an XP that is alone, is in doubt.
+ *
+ * Context: probe. No access.
+ * Return: a number for cmn_id_place(); that of the XP unless another one fits better.
+ */
+unsigned int cmn_id_ports(const struct cmn *cmn, const struct cmn_xp *xp,
+			  const struct cmn_node *nodes, unsigned int nr)
+{
+	unsigned int ports = xp->nr_ports, other = ports > 2 ? 2 : 4;
+
+	if (cmn->nr_xps == 1 || !cmn->part->connect[2])
+		return ports;
+	return cmn_id_misfits(cmn, xp, nodes, nr, other) <
+	       cmn_id_misfits(cmn, xp, nodes, nr, ports) ? other : ports;
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_id_ports);

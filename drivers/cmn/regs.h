@@ -46,6 +46,7 @@
 
 /* XP: what is connected to a port. 0: nothing. */
 #define CMN_CONNECT_TYPE	GENMASK(5, 0)
+#define CMN_CONNECT_CAL		BIT(7)
 
 /* XP: in which DTC's domain a DTM is. */
 #define CMN_UNIT_INFO_DOMAIN	GENMASK(1, 0)

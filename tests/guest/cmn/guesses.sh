@@ -5,7 +5,7 @@
 # do not say their domain. They count as what they come closest to, and the log says so; where a wrong guess could hang
 # the system, somebody has to say what they are.
 #
-# all vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,rev=5 --model cmn600ae,rev=0 --model cmns3,rev=7 --model cmns3,rev=6,isolation=on,isolated=1.0.0 --model cmn700,corrupt=xp-id --model cmn700,corrupt=dtm-domain --model cmn600,rev=4 --model cmns3,rev=7,isolation=on,isolated=1.0.0 --model cmn650,rev=5
+# all vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,rev=5 --model cmn600ae,rev=0 --model cmns3,rev=7 --model cmns3,rev=6,isolation=on,isolated=1.0.0 --model cmn700,corrupt=xp-id --model cmn700,corrupt=dtm-domain --model cmn600,rev=4 --model cmns3,rev=7,isolation=on,isolated=1.0.0 --model cmn650,rev=5 --model cmn700,corrupt=connect
 . ./cmn/lib.sh
 
 # load [PARAMETER]: what was said is in /tmp/log
@@ -20,7 +20,7 @@ load() {
 
 # said NUMBER PATTERN: of the mesh of this number
 said() {
-	contains "log of cmn$1" "$(grep "cmn_pmu $(($1 + 1))00000000.pmu: " /tmp/log)" "$2"
+	contains "log of cmn$1" "$(grep "cmn_pmu $(printf '%x' $(($1 + 1)))00000000.pmu: " /tmp/log)" "$2"
 }
 
 load
@@ -52,6 +52,17 @@ test_cmn_600ae() {
 	[ ! -e "$MESH/events/dn_rxreq_dvmop" ]
 }
 
+# Neither way to read the id of an HN-F puts it where an HN-F is. The others of its XP count, whatever it does.
+test_node_where_it_cannot_be() {
+	said 9 'node 0x20 of type 0x5 is at port 0 of XP 0x20 by its id, and connect info has type 0xd there: .*'
+	equal "sentences" "$(grep -c 'connect info has type' /tmp/log)" 1
+	use_mesh cmn9
+	for id in $(nodes hnf); do
+		[ "$id" = 0x20 ] || expect 9 "hnf_cache_miss,bynodeid=1,nodeid=$id" -- "add cmn9 hnf_cache_miss@$id 9"
+	done
+	counted
+}
+
 # A name stands for what the manual says that it counts.
 test_names_of_dvm_events() {
 	use_mesh cmn6
@@ -62,7 +73,7 @@ test_names_of_dvm_events() {
 
 # From r2p0 on it says which devices are isolated; a revision that nobody knows may say so elsewhere.
 test_s3_by_guess_is_refused() {
-	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn0 cmn1 cmn3 cmn4 cmn5 cmn6 cmn8 "
+	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn0 cmn1 cmn3 cmn4 cmn5 cmn6 cmn8 cmn9 "
 	for n in 2 7; do
 		said $n 'error -ENODEV: revision code 7 of CMN S3 is unknown .* must not be touched: .* assume_revision=r2p5'
 	done
@@ -94,7 +105,7 @@ test_one_domain_of_an_xp() {
 
 test_no_guess_at_all() {
 	load assume_revision=no
-	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn1 cmn3 cmn4 cmn5 cmn6 "
+	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn1 cmn3 cmn4 cmn5 cmn6 cmn9 "
 	said 0 'error -ENODEV: revision code 5 of CMN-700 is unknown'
 }
 
@@ -102,7 +113,7 @@ test_no_guess_at_all() {
 test_revision_by_order() {
 	pmu-model stats 'cmn*' --reset > /dev/null
 	load assume_revision=r2p0
-	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn0 cmn2 cmn3 cmn4 cmn5 cmn6 cmn7 cmn8 "
+	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn0 cmn2 cmn3 cmn4 cmn5 cmn6 cmn7 cmn8 cmn9 "
 	said 1 'error -ENODEV: CMN-600AE has no revision r2p0'
 	said 7 'revision code 7 of CMN S3 is taken for r2p0, as assume_revision says'
 	use_mesh cmn7

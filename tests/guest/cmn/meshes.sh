@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Meshes of other shapes than the products' own: one XP, 2x2, 3x3 whose XPs have two, three and four ports, and S3 from
-# r2p0 on, which has its fields elsewhere. What happens at a node counts there and nowhere else, and the map is the
-# in-tree driver's.
+# r2p0 on, which has its fields elsewhere. XPs with more ports than are in use, which no source says whether node ids go
+# by: the last three. What happens at a node counts there and nowhere else, and the map is the in-tree driver's.
 #
-# all vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,mesh=1x1,ports=6,hnf=4 --model cmn600,mesh=1x1,hnf=1 --model cmn700,mesh=2x2,hnf=3,rni=1 --model cmn600,mesh=2x2,hnf=3 --model cmn700,mesh=3x3,ports=2+3@1.0+4@2.1+3@0.2,dtc=3,hnf=0.0.1.0+0.0.1.1+1.0.2.0+1.0.2.1+2.1.3.1+2.1.2+2.1.0,rni=0.2.2 --model cmn700,mesh=3x3,ports=2+4@1.1,multi-dtm=off,hnf=1.1.3+1.1.2+1.1.0+2.2.0 --model cmns3,rev=3 --model cmns3,rev=6,mesh=3x3,ports=2+4@1.1,dtc=2,hns=1.1.3.1+1.1.2+1.1.0+2.2.0,hnf=0.1.1
+# all vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,mesh=1x1,ports=6,hnf=4 --model cmn600,mesh=1x1,hnf=1 --model cmn700,mesh=2x2,hnf=3,rni=1 --model cmn600,mesh=2x2,hnf=3 --model cmn700,mesh=3x3,ports=2+3@1.0+4@2.1+3@0.2,dtc=3,hnf=0.0.1.0+0.0.1.1+1.0.2.0+1.0.2.1+2.1.3.1+2.1.2+2.1.0,rni=0.2.2 --model cmn700,mesh=3x3,ports=2+4@1.1,multi-dtm=off,hnf=1.1.3+1.1.2+1.1.0+2.2.0 --model cmns3,rev=3 --model cmns3,rev=6,mesh=3x3,ports=2+4@1.1,dtc=2,hns=1.1.3.1+1.1.2+1.1.0+2.2.0,hnf=0.1.1 --model cmn700,mesh=3x2,ports=4,ids-by-use=on,hnf=0.0.0+0.0.1+1.1.0.0+1.1.0.1+1.1.1+2.0.2+2.1.1 --model cmn700,mesh=3x2,ports=4,hnf=0.0.0+0.0.1+1.1.0.0+1.1.0.1+1.1.1+2.0.2+2.1.1 --model ci700,mesh=3x2,ports=3,hnf=0.0.0+0.0.1+1.1.0.0+1.1.0.1+1.1.1+2.0.2+2.1.1
 . ./cmn/lib.sh
 
 number_of() {
@@ -63,6 +63,6 @@ test_map() {
 	cmp "/tmp/theirs/$1" "/tmp/ours/$1"
 }
 
-equal "meshes" "$(meshes | wc -l)" 8
+equal "meshes" "$(meshes | wc -l)" 11
 # shellcheck disable=SC2046 # a list
 run_tests $(meshes)

@@ -57,6 +57,48 @@ static void ids_to_places(struct kunit *test)
 	}
 }
 
+/* HN-Fs, by the low bits of their ids, at an XP: what it tells, and the ports that decide. */
+static const struct {
+	u8 told, connect[4], cals, ids[4], nr, ports;
+	const char *what;
+} used[] = {
+	{ 4, { 0x0e, 0x0e }, 0, { 0, 4 }, 2, 2, "four ports, ids of two" },
+	{ 4, { 0x0e, 0x0e }, 0, { 0, 2 }, 2, 4, "four ports, ids of four" },
+	{ 4, { 0x0e, 0x0e }, 1, { 0, 1, 4 }, 3, 2, "the same with a CAL" },
+	{ 4, { 0x0e, 0x0e }, 1, { 0, 1, 2 }, 3, 4, "a CAL, and nothing else at the second port" },
+	{ 2, { 0x0e, 0x0e }, 0, { 0, 2 }, 2, 4, "two ports, ids of more" },
+	{ 3, { 0x0e, 0, 0x0e }, 0, { 0, 4 }, 2, 3, "two ports that are not the first" },
+	{ 4, { 0x0d, 0x0e }, 0, { 4 }, 1, 2, "another kind at the first port" },
+	{ 4, { 0x0d, 0x0d }, 0, { 0 }, 1, 4, "fits nowhere: as the XP tells" },
+	{ 4, { 0x3f, 0x3f, 0x3f, 0x3f }, 0, { 0, 4 }, 2, 4, "unknown kinds" },
+	{ 4, { 0 }, 0, { 0, 4 }, 2, 4, "nothing is connected" },
+};
+
+/* Where the number of ports is in doubt, ids are as the types of connected devices want them. */
+static void types_decide_ids(struct kunit *test)
+{
+	struct cmn *cmn = kunit_kzalloc(test, sizeof(*cmn), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, cmn);
+	cmn->nr_xps = 6;
+	for (int i = 0; i < ARRAY_SIZE(used); i++) {
+		struct cmn_xp xp = { .nr_ports = used[i].told, .cals = used[i].cals };
+		struct cmn_node nodes[4] = { };
+
+		memcpy(xp.connect, used[i].connect, sizeof(used[i].connect));
+		for (unsigned int n = 0; n < used[i].nr; n++) {
+			nodes[n].type = 0x0005;
+			nodes[n].id = 0x28 | used[i].ids[n];
+		}
+		cmn->part = cmn_part_find(0x43c, 2);
+		KUNIT_EXPECT_EQ_MSG(test, cmn_id_ports(cmn, &xp, nodes, used[i].nr),
+				    used[i].ports, "%s", used[i].what);
+		/* A CMN-600 has two ports. */
+		cmn->part = cmn_part_find(0x434, 3);
+		KUNIT_EXPECT_EQ(test, cmn_id_ports(cmn, &xp, nodes, used[i].nr), used[i].told);
+	}
+}
+
 /* Two bits at the least, for every size of mesh. */
 static void id_bits_of_all_meshes(struct kunit *test)
 {
@@ -772,6 +814,7 @@ static void needs_an_interrupt(struct kunit *test)
 
 static struct kunit_case cmn_cases[] = {
 	KUNIT_CASE(ids_to_places),
+	KUNIT_CASE(types_decide_ids),
 	KUNIT_CASE(id_bits_of_all_meshes),
 	KUNIT_CASE(configs_to_events),
 	KUNIT_CASE(an_id_that_means_another_event),

@@ -60,10 +60,24 @@ static unsigned xp_domain(const CmnMesh *mesh, const CmnXp *xp)
            xp->node.logical * mesh->ndtcs / mesh->nxps;
 }
 
+/*
+ * The number of ports that node ids go by: all of them, or those up to the last
+ * one that something is connected to. No source says which.
+ */
+static unsigned id_ports(const CmnMesh *mesh, const CmnXp *xp)
+{
+    unsigned ports = xp->nports;
+
+    while (mesh->ids_by_use && ports && !xp->port[ports - 1].ndevs) {
+        ports--;
+    }
+    return ports;
+}
+
 static uint16_t device_id(const CmnMesh *mesh, const CmnXp *xp, unsigned port,
                           unsigned dev)
 {
-    unsigned dev_bits = xp->nports > 2 && !is_alone(mesh) ? 1 : 2;
+    unsigned dev_bits = id_ports(mesh, xp) > 2 && !is_alone(mesh) ? 1 : 2;
 
     return xp->node.id | port << dev_bits | dev;
 }

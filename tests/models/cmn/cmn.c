@@ -28,6 +28,8 @@
  *  + property "isolation": device isolation is configured (off)
  *  + property "graviton5": a mesh of 10x14 as in that, which does not tell
  *    the domains of XPs and DTCs (off)
+ *  + property "ids-by-use": node ids go by the ports of an XP that are in use,
+ *    not by all that it has (off)
  *  + property "spniden": watchpoints see secure flits (on)
  *  + property "carry-delay": ns from a DTM to its DTC (0)
  *  + property "corrupt": how discovery is broken, see corrupt.c
@@ -426,6 +428,7 @@ static void cmn_realize(DeviceState *dev, Error **errp)
     s->mesh.product = CMN_GET_CLASS(s)->product;
     s->mesh.isolation = s->isolation;
     s->mesh.quartered = s->graviton5;
+    s->mesh.ids_by_use = s->ids_by_use;
     if (!check_properties(s, errp)) {
         return;
     }
@@ -483,6 +486,7 @@ static const Property cmn_properties[] = {
     DEFINE_PROP_UINT32("dat-vcs", Cmn, vcs[CMN_DAT], 2),
     DEFINE_PROP_BOOL("isolation", Cmn, isolation, false),
     DEFINE_PROP_BOOL("graviton5", Cmn, graviton5, false),
+    DEFINE_PROP_BOOL("ids-by-use", Cmn, ids_by_use, false),
     DEFINE_PROP_BOOL("spniden", Cmn, spniden, true),
     DEFINE_PROP_UINT64("carry-delay", Cmn, carry_delay, 0),
     DEFINE_PROP_STRING("corrupt", Cmn, corrupt),

@@ -48,6 +48,7 @@ struct Cmn {
     uint32_t vcs[CMN_NCHANNELS];
     bool isolation;
     bool graviton5;
+    bool ids_by_use;
     bool spniden;
     uint64_t carry_delay;       /* ns */
     char *corrupt;

@@ -25,6 +25,7 @@ typedef enum CorruptValue {
 #define LOW16           MAKE_64BIT_MASK(0, 16)
 #define FIELD16(shift)  MAKE_64BIT_MASK(shift, 16)
 #define POINTER         MAKE_64BIT_MASK(0, 32)
+#define CONNECT_P0      0x08        /* of all products */
 #define ANY_UNIT_INFO   UINT32_MAX      /* it moves from product to product */
 #define ANY_UNIT_INFO_1 (UINT32_MAX - 1)        /* that of the second DTM */
 
@@ -51,6 +52,7 @@ static const struct {
     { "type", AT_CHILD, CMN_NODE_INFO, LOW16, VALUE, 0x0abc },
     { "xp-type", AT_XP, CMN_NODE_INFO, LOW16, VALUE, CMN_NODE_HNF },
     { "id", AT_CHILD, CMN_NODE_INFO, FIELD16(16), VALUE, 0xfff8ull << 16 },
+    { "connect", AT_XP, CONNECT_P0, 0x3f, VALUE, 0x0d },
     { "logical", AT_XP, CMN_NODE_INFO, FIELD16(32), VALUE, 0x1ffull << 32 },
     { "dtc", AT_DTC, CMN_NODE_INFO, FIELD16(32), VALUE, 3ull << 32 },
     { "xp-id", AT_XP, CMN_NODE_INFO, FIELD16(16), VALUE, 0x3f8ull << 16 },

@@ -64,6 +64,7 @@ typedef struct CmnMesh {
     bool isolation;         /* the product's option, for some nodes or none */
     unsigned columns, rows;
     unsigned id_bits;       /* of each coordinate in a node id */
+    bool ids_by_use;        /* ports that are not in use do not count in ids */
     bool multi_dtm;
     bool quartered;         /* Graviton5: only an XP's place tells its domain */
     unsigned vcs[CMN_NCHANNELS];

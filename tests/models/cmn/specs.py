@@ -87,6 +87,8 @@ _KEYS = {
     "graviton5": Key(None, "on: CMN S3 of 10x14 with 4 DTCs, whose domains"
                            " read 0, and a name of its own in ACPI", switch,
                      "off"),
+    "ids-by-use": Key(None, "on: node ids go by the ports of an XP that are in"
+                            " use", switch, "off"),
     "spniden": Key(None, "off: watchpoints do not see secure flits", switch,
                    "on"),
     "carry-delay": Key(None, "ns that a carry takes from a DTM to its DTC",
