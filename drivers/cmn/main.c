@@ -52,9 +52,24 @@ static void cmn_drop(void *data)
 		cmn_free(cmn);
 }
 
+/* Is a root node at the start of a region? */
+static bool cmn_begins_with_root(const struct resource *region)
+{
+	void __iomem *info = ioremap(region->start + CMN_NODE_INFO, sizeof(u64));
+	bool begins;
+
+	if (!info)
+		return false;
+	begins = FIELD_GET(CMN_NODE_INFO_TYPE, cmn_read64(info)) == CMN_TYPE_CFG;
+	iounmap(info);
+	return begins;
+}
+
 /*
  * The region and the root's place in it. For CMN-600 ACPI has a second resource within the first
- * one for that place. Other parts have been seen with two as well, one in the other.
+ * one for that place. Other parts have been seen with two as well, one in the other. Their
+ * registers begin with the root, so if the inner region does, what is before it is not the mesh's,
+ * and must not be touched.
  */
 static int cmn_find_region(struct cmn *cmn, struct platform_device *pdev, bool rooted)
 {
@@ -66,7 +81,10 @@ static int cmn_find_region(struct cmn *cmn, struct platform_device *pdev, bool r
 	if (inner && resource_contains(inner, region))
 		swap(inner, region);
 	cmn->start = region->start;
-	cmn->size = resource_size(region);
+	if (!rooted && inner && inner->start != region->start &&
+	    resource_contains(region, inner) && cmn_begins_with_root(inner))
+		cmn->start = inner->start;
+	cmn->size = region->end + 1 - cmn->start;
 	if (!rooted)
 		return 0;
 	if (!has_acpi_companion(cmn->dev)) {

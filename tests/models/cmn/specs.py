@@ -57,6 +57,12 @@ def _shape(pattern, sentence):
     return parse
 
 
+def _acpi(text):
+    if text not in ("on", "off", "two", "before"):
+        raise ValueError("on, off, two or before")
+    return text
+
+
 _PLACE = r"\d+\.\d+\.\d+(?:\.\d+)?"
 
 _KEYS = {
@@ -96,7 +102,9 @@ _KEYS = {
     "node": Key(None, "NUMA node, for the device tree", number(0, 63),
                 "it does not say"),
     "acpi": Key(None, "on: UEFI firmware and an ACPI table instead of a device"
-                      " tree", switch, "off"),
+                      " tree; two: the table has the root's frame as a second"
+                      " region, whatever the part; before: and the first"
+                      " begins 1 MiB before that", _acpi, "off"),
     "corrupt": Key(None, "how discovery is broken, several joined by +; the"
                          " model names them", _shape(
         r"[a-z-]+", "names joined by +, as in loop+count"), "not at all"),
@@ -138,9 +146,12 @@ def _root_node(name, values):
 
 def _resources(name, values, index):
     base = BASE_STEP * (index + 1)
-    region = [ssdt.memory(base, _region(name, values))]
+    before = MiB if values["acpi"] == "before" else 0
+    region = [ssdt.memory(base - before, _region(name, values) + before)]
     if _PRODUCTS[name].rooted:
         region.append(ssdt.memory(base + _root_node(name, values), 1 << 14))
+    elif values["acpi"] != "on":
+        region.append(ssdt.memory(base, 1 << 16))
     first = FIRST_INTERRUPT + INTERRUPTS * index
     count = values["dtc"] or (2 if _is_own(values) else 1)
     step = 0 if values["shared-irq"] == "on" else 1
@@ -148,7 +159,7 @@ def _resources(name, values, index):
 
 
 def _guest_files(name, values, index):
-    if values["acpi"] != "on":
+    if values["acpi"] in (None, "off"):
         return {}
     hid = "AMZN0070" if values["graviton5"] == "on" else _PRODUCTS[name].hid
     mesh = ssdt.device(f"CMN{index}", hid, index,
@@ -158,7 +169,7 @@ def _guest_files(name, values, index):
 
 def _firmware(name, values):
     """Only UEFI hands ACPI tables on."""
-    if values["acpi"] != "on":
+    if values["acpi"] in (None, "off"):
         return []
     if not _PRODUCTS[name].hid:
         raise ValueError(f"{name} is not known to ACPI: leave out acpi=on")
