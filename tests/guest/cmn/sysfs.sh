@@ -67,7 +67,9 @@ more_names() {
 	43c*|43e0[0-2]) ! is_newer || echo 'hns_pocq_(atomic_)?addrhaz' ;;
 	esac
 	case $(cat "$MESH/identifier") in
-	43e*) is_newer || echo 'dn_((trk|trk_cxha|trk_pdn)_alloc|trk_occupancy_(cxha|pdn)_.*|txsnp_stall_limit|txsnp_sync_stall_op|rxsnp_stall_starv)' ;;
+	43e*)
+		echo 'rnid_(ldb_full|rrt_rd_req_occup_ovfl_slice[0-3]|rrt_burst_(alloc|occup_ovfl_slice[0-3])|awid_hash|atomic_(alloc|occ_ovfl))'
+		is_newer || echo 'dn_((trk|trk_cxha|trk_pdn)_alloc|trk_occupancy_(cxha|pdn)_.*|txsnp_stall_limit|txsnp_sync_stall_op|rxsnp_stall_starv)' ;;
 	esac
 }
 
