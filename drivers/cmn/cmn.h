@@ -124,6 +124,7 @@ struct cmn {
 	bool quartered;			/* Graviton5: no register says which domain a node is in */
 	bool known_domains;		/* if not, an event takes a letter of every DTC */
 	u8 vcs[CMN_CHANNELS];
+	bool no_niden, no_spniden;	/* DTC 0 says that these inputs are off */
 	u8 nr_dtcs;
 	u16 nr_xps, nr_dtms, nr_nodes;
 	struct cmn_xp *xps;		/* by logical id */
@@ -197,7 +198,8 @@ void cmn_flush_none(struct cmn *cmn);
 
 /* dtc.c */
 void cmn_carries_init(struct cmn *cmn);
-u32 cmn_dtc_reset(struct cmn_dtc *dtc);
+void cmn_tell(struct cmn *cmn, enum cmn_complaint what);
+void cmn_dtc_reset(struct cmn_dtc *dtc);
 void cmn_dtc_quiesce(struct cmn_dtc *dtc);
 void cmn_mesh_run(struct cmn *cmn, bool run);
 u64 cmn_counts_read(struct cmn *cmn, const void __iomem *reg);

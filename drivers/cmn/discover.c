@@ -505,6 +505,19 @@ static int cmn_find_nodes(struct cmn *cmn, struct cmn_survey *survey)
 	return 0;
 }
 
+/* What the machine allows of debugging. */
+static void cmn_find_auth(struct cmn *cmn)
+{
+	u32 auth = cmn_read32(cmn->dtc[0].base + cmn->part->authstatus);
+
+	cmn->no_niden = FIELD_GET(CMN_AUTHSTATUS_NSNID, auth) == CMN_AUTHSTATUS_OFF;
+	cmn->no_spniden = FIELD_GET(CMN_AUTHSTATUS_SNID, auth) == CMN_AUTHSTATUS_OFF;
+	if (cmn->no_niden)
+		dev_warn(cmn->dev, "AUTHSTATUS says that NIDEN is off: all counts may be 0; firmware has to allow non-secure debugging\n");
+	else if (cmn->no_spniden)
+		dev_info(cmn->dev, "AUTHSTATUS says that SPNIDEN is off: secure traffic may not be counted, nor RSP, DAT and DVM flits by watchpoints\n");
+}
+
 /* Each domain with a DTM has to have a DTC, and DTCs are numbered from 0. */
 static int cmn_check_domains(struct cmn *cmn)
 {
@@ -536,7 +549,10 @@ static int cmn_survey(struct cmn *cmn, struct cmn_survey *survey)
 	cmn->known_domains = cmn->part->unit_info;
 	if (cmn->quartered)
 		cmn_find_quarters(cmn);
-	return cmn_check_domains(cmn);
+	err = cmn_check_domains(cmn);
+	if (!err)
+		cmn_find_auth(cmn);
+	return err;
 }
 
 /* Undo cmn_discover(). Does no harm if that failed, or was not called. */

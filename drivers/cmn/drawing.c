@@ -149,9 +149,10 @@ static int cmn_drawing_show(struct seq_file *s, void *unused)
 
 	for (unsigned int y = 0; y < cmn->height; y++)
 		cmn_row_measure(cmn, y, &width);
-	seq_printf(s, "%s: %s %s, %ux%u, %u DTC%s, %s for each XP\n", cmn->name, cmn->part->name,
-		   cmn_revision_name(cmn), cmn->width, cmn->height, cmn->nr_dtcs,
-		   cmn->nr_dtcs > 1 ? "s" : "", cmn->multi_dtm ? "DTMs by ports" : "one DTM");
+	seq_printf(s, "%s: %s %s, %ux%u, %u DTC%s, %s for each XP%s%s\n", cmn->name,
+		   cmn->part->name, cmn_revision_name(cmn), cmn->width, cmn->height, cmn->nr_dtcs,
+		   cmn->nr_dtcs > 1 ? "s" : "", cmn->multi_dtm ? "DTMs by ports" : "one DTM",
+		   cmn->no_niden ? ", NIDEN off" : "", cmn->no_spniden ? ", SPNIDEN off" : "");
 	seq_puts(s, "XPs with node id and DTC domain; ports with what is connected and its node id;\n"
 		 "what counts there, #logical id\n\n");
 	for (unsigned int y = cmn->height; y--; )

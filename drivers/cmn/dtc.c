@@ -81,13 +81,16 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_carries_init);
  * cmn_dtc_reset() - take over a DTC, as a previous kernel left it.
  * @dtc: the DTC
  *
- * An overflow can be cleared only while the PMU is enabled; and the counters may be running.
+ * An overflow can be cleared only while the PMU is enabled; and the counters may be running. A
+ * tracing tool may have asked for packets that come periodically.
  *
- * Context: see cmn_reset(). 8 writes, 1 read. Leaves it enabled.
- * Return: PMCR; %CMN_PMCR_RUN unless firmware keeps the PMU to itself.
+ * Context: see cmn_reset(). 1 read and 8 writes, 1 more if TRACE_CONTROL is not 0. Leaves it
+ * enabled.
  */
-u32 cmn_dtc_reset(struct cmn_dtc *dtc)
+void cmn_dtc_reset(struct cmn_dtc *dtc)
 {
+	if (cmn_read32(dtc->base + CMN_DTC_TRACE_CONTROL))
+		cmn_write32(0, dtc->base + CMN_DTC_TRACE_CONTROL);
 	cmn_write32(CMN_DTC_CTL_DT_EN, dtc->base + CMN_DTC_CTL);
 	cmn_write32(CMN_PMCR_RUN, dtc->pmu + CMN_DTC_PMCR);
 	for (unsigned int i = 0; i < CMN_DTC_COUNTERS / 2; i++)
@@ -97,7 +100,6 @@ u32 cmn_dtc_reset(struct cmn_dtc *dtc)
 		dtc->last[i] = CMN_LETTER_START;
 	cmn_write64(0, dtc->pmu + CMN_DTC_PMCCNTR);
 	cmn_write32(CMN_PMOVSR_ALL, dtc->pmu + CMN_DTC_PMOVSR_CLR);
-	return cmn_read32(dtc->pmu + CMN_DTC_PMCR);
 }
 
 /* Leave the DTC as a reset of the machine does. */

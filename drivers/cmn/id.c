@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Node ids: X and Y, and in the low three bits port and device. A mesh of one XP has five bits for
- * these. Whether two of the three bits are the device's or one is, the XP's number of ports decides.
- * If an XP is built with more ports than are in use, or than it tells, that number is a guess. Then
- * the types of connected devices tell which of the two is right.
+ * these. Whether one of the three bits is the device's or two are, the XP's number of ports
+ * decides. If an XP is built with more ports than are in use, or than it tells, that number is a
+ * guess. Then the types of connected devices tell which of the two is right.
  */
 #include <linux/bits.h>
 #include <linux/export.h>

@@ -116,6 +116,23 @@ static int cmn_claim_dtcs(struct cmn *cmn)
 	return 0;
 }
 
+/* Does a register of a DTC keep what was written to it? */
+static int cmn_check_kept(struct cmn *cmn, unsigned int dtc, const char *name, u32 written,
+			  u32 needed, u32 kept)
+{
+	if (!dtc && !(kept & needed)) {
+		cmn_quiesce(cmn);
+		return dev_err_probe(cmn->dev, -EACCES,
+			"the PMU of DTC 0 stays off: 0x%x was written to %s and 0x%x is read; firmware has to let non-secure software use it\n",
+			written, name, kept);
+	}
+	/* No source says whether the bits that the register does not keep matter. */
+	if (kept != written)
+		dev_warn(cmn->dev, "0x%x was written to %s of DTC %u and 0x%x is read: counts may lack what wraps there\n",
+			 written, name, dtc, kept);
+	return 0;
+}
+
 /**
  * cmn_reset() - take over a mesh: nothing selected, no overflow, stopped.
  * @cmn: the mesh, discovered
@@ -132,18 +149,16 @@ int cmn_reset(struct cmn *cmn)
 	for (unsigned int i = 0; i < cmn->nr_nodes; i++)
 		cmn_node_reset(cmn, &cmn->nodes[i]);
 	for (unsigned int i = 0; i < cmn->nr_dtcs; i++) {
-		u32 pmcr = cmn_dtc_reset(&cmn->dtc[i]);
+		struct cmn_dtc *dtc = &cmn->dtc[i];
+		int err;
 
-		if (!i && !(pmcr & CMN_PMCR_PMU_EN)) {
-			cmn_quiesce(cmn);
-			return dev_err_probe(cmn->dev, -EACCES,
-				"the PMU of DTC 0 stays off: 0x%x was written to PMCR and 0x%x is read; firmware has to let non-secure software use it\n",
-				(u32)CMN_PMCR_RUN, pmcr);
-		}
-		/* No source says whether the bits that the register does not keep matter. */
-		if (pmcr != CMN_PMCR_RUN)
-			dev_warn(cmn->dev, "0x%x was written to PMCR of DTC %u and 0x%x is read: counts may lack what wraps there\n",
-				 (u32)CMN_PMCR_RUN, i, pmcr);
+		cmn_dtc_reset(dtc);
+		err = cmn_check_kept(cmn, i, "DTC_CTL", CMN_DTC_CTL_DT_EN, CMN_DTC_CTL_DT_EN,
+				     cmn_read32(dtc->base + CMN_DTC_CTL));
+		err = err ?: cmn_check_kept(cmn, i, "PMCR", CMN_PMCR_RUN, CMN_PMCR_PMU_EN,
+					    cmn_read32(dtc->pmu + CMN_DTC_PMCR));
+		if (err)
+			return err;
 	}
 	cmn_mesh_run(cmn, false);
 	cmn_flush_none(cmn);

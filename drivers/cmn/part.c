@@ -84,6 +84,7 @@ static const struct cmn_widths cmn_widths_s3_r2 = {
 /* All but CMN-600. */
 #define CMN_COMMON						\
 	.frame = 0x10000,					\
+	.authstatus = 0xfb8,					\
 	.pointer = GENMASK(29, 0),				\
 	.wp_groups = 3,						\
 	.wp_exclusive = CMN_WP_CONFIG_EXCLUSIVE,		\
@@ -120,6 +121,7 @@ static const struct cmn_widths cmn_widths_s3_r2 = {
 	.number = 0x434,					\
 	.rooted = true,						\
 	.frame = 0x4000,					\
+	.authstatus = 0x2db8,					\
 	.pointer = GENMASK(27, 0),				\
 	.pmu = 0x2000, .xp_pmu = 0x2000,			\
 	.connect = cmn_connect_600,				\

@@ -99,6 +99,7 @@ struct cmn_part {
 	bool may_hang;			/* a wrong guess of the revision may hang the system */
 	u16 pmu, xp_pmu;		/* PMU block in a node's frame, and in an XP's */
 	const u16 *connect;		/* offsets of a port's connect info, CMN_MAX_PORTS */
+	u16 authstatus;			/* in a DTC's frame */
 	u16 unit_info;			/* of an XP's domain, or 0: it cannot be discovered */
 	bool counts_ports;		/* CMN_NODE_INFO_PORTS */
 	const struct cmn_widths *widths;	/* of selectors */

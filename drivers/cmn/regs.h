@@ -92,6 +92,12 @@
 #define CMN_DTC_CTL_DT_EN	BIT(0)
 #define CMN_DTC_CTL_CG_DISABLE	BIT(10)
 
+#define CMN_DTC_TRACE_CONTROL	0xa30			/* periodic packets */
+/* DTC, where part.h says. Of each: 2 off, 3 on, 0 not told. */
+#define CMN_AUTHSTATUS_NSNID	GENMASK(3, 2)		/* NIDEN: anything is counted */
+#define CMN_AUTHSTATUS_SNID	GENMASK(7, 6)		/* SPNIDEN: secure traffic, too */
+#define CMN_AUTHSTATUS_OFF	2
+
 /* DTC, relative to its PMU block. Counters A to H, two in a register. */
 #define CMN_DTC_COUNTERS	8
 #define CMN_DTC_PMEVCNT(pair)	(0x10 * (pair))

@@ -31,7 +31,7 @@ reload() {
 
 # Nothing takes time any more, and nobody has noticed that it did.
 restore() {
-	for key in carry_delay carry_drop stop_delay posted irq_delay traffic pm_disable dtm_lock filter_all; do
+	for key in carry_delay carry_drop stop_delay posted irq_delay traffic pm_disable dt_disable dtm_lock filter_all; do
 		echo "set cmn0 $key 0"
 	done | pmu-model -
 	core=''
@@ -247,14 +247,18 @@ test_an_interrupt_comes_late() {
 # Firmware may have the PMU for itself: no PMU then, and a sentence, rather than zeros.
 test_a_pmu_that_is_out_of_reach() {
 	trap restore EXIT
-	pmu-model set cmn0 pm_disable 1
-	log_mark
-	rmmod cmn_pmu
-	insmod /vm/modules.d/cmn_pmu.ko
-	find_meshes
-	contains "log" "$(log_since_mark)" '100000000.pmu: error (-EACCES|-13): the PMU of DTC 0 stays off: 0x41 was written'
-	equal "PMUs of cmn0" "$(meshes | grep -c '^cmn0$')" 0
-	contains "others" "$(meshes)" '^cmn1$'
+	for key in pm_disable dt_disable; do
+		pmu-model set cmn0 $key 1
+		log_mark
+		rmmod cmn_pmu
+		insmod /vm/modules.d/cmn_pmu.ko
+		find_meshes
+		[ $key = pm_disable ] && what='0x41 was written to PMCR' || what='0x1 was written to DTC_CTL'
+		contains "log" "$(log_since_mark)" "100000000.pmu: error (-EACCES|-13): the PMU of DTC 0 stays off: $what"
+		equal "PMUs of cmn0" "$(meshes | grep -c '^cmn0$')" 0
+		contains "others" "$(meshes)" '^cmn1$'
+		pmu-model set cmn0 $key 0
+	done
 }
 
 # What traces leave set locks a DTM, and what another kernel filtered is filtered still, unless they are cleared.

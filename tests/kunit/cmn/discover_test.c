@@ -61,9 +61,9 @@ static void each_register_once(struct kunit *test)
 			KUNIT_EXPECT_EQ_MSG(test, cmn_regfile_count(file, file->log[n].write,
 								    file->log[n].offset), 1U,
 					    "0x%llx", file->log[n].offset);
-	/* Of each DTM 5 writes, and a read; of each DTC 8, and to see that it is on. No selector. */
+	/* Of each DTM 5 writes, and a read; of each DTC 8, 1, and 2 to see that it is on. No selector. */
 	KUNIT_EXPECT_EQ(test, file->writes, 5 * 16 + 2 * 8 + 1U);
-	KUNIT_EXPECT_EQ(test, file->reads, 16 + 2 + 1U);
+	KUNIT_EXPECT_EQ(test, file->reads, 16 + 2 * 3 + 1U);
 }
 
 /* Meshes of every size, with ids as wide as they are there, and of 2x2 with narrow ones too. */

@@ -17,6 +17,7 @@
 #define PMU_CONFIG	0x2210
 #define PMEVCNT		0x2220
 #define DTC_CTL		0x0a00
+#define TRACE_CONTROL	0x0a30
 #define PMEVCNT_AB	0x2000
 #define PMCCNTR		0x2040
 #define PMCR		0x2100
@@ -556,14 +557,18 @@ static void takes_over(struct kunit *test)
 	u32 dtc0 = file->node[3], dtc1 = file->node[4];
 	const u64 half = 0x8000000080000000;
 	const struct { u32 offset; u64 value; bool read; } expected[] = {
+		{ dtc0 + TRACE_CONTROL, 0, true }, { dtc0 + TRACE_CONTROL, 0 },
 		{ dtc0 + DTC_CTL, 0x1 }, { dtc0 + PMCR, 0x41 },
 		{ dtc0 + PMEVCNT_AB, half }, { dtc0 + PMEVCNT_AB + 0x10, half },
 		{ dtc0 + PMEVCNT_AB + 0x20, half }, { dtc0 + PMEVCNT_AB + 0x30, half },
-		{ dtc0 + PMCCNTR, 0 }, { dtc0 + PMOVSR_CLR, 0x1ff }, { dtc0 + PMCR, 0, true },
+		{ dtc0 + PMCCNTR, 0 }, { dtc0 + PMOVSR_CLR, 0x1ff },
+		{ dtc0 + DTC_CTL, 0, true }, { dtc0 + PMCR, 0, true },
+		{ dtc1 + TRACE_CONTROL, 0, true },
 		{ dtc1 + DTC_CTL, 0x1 }, { dtc1 + PMCR, 0x41 },
 		{ dtc1 + PMEVCNT_AB, half }, { dtc1 + PMEVCNT_AB + 0x10, half },
 		{ dtc1 + PMEVCNT_AB + 0x20, half }, { dtc1 + PMEVCNT_AB + 0x30, half },
-		{ dtc1 + PMCCNTR, 0 }, { dtc1 + PMOVSR_CLR, 0x1ff }, { dtc1 + PMCR, 0, true },
+		{ dtc1 + PMCCNTR, 0 }, { dtc1 + PMOVSR_CLR, 0x1ff },
+		{ dtc1 + DTC_CTL, 0, true }, { dtc1 + PMCR, 0, true },
 		{ dtc0 + PMCR, 0 }, { dtc0 + PMCR, 0, true },
 	};
 	unsigned int n;
@@ -577,6 +582,7 @@ static void takes_over(struct kunit *test)
 			cmn_regfile_set(file, file->xp[i] + WP0_CONFIG + 0x18 * n, 0x100);
 	}
 	cmn_regfile_set(file, file->node[6] + SEL, 0x700000001);
+	cmn_regfile_set(file, dtc0 + TRACE_CONTROL, 0x08);
 	cmn_regfile_forget(file);
 	KUNIT_ASSERT_EQ(test, cmn_reset(&file->cmn), 0);
 	for (unsigned int i = 0; i < 8; i++) {
@@ -750,17 +756,21 @@ static void taken_over_again(struct kunit *test)
  * Firmware may keep the PMU from us: no mesh that counts nothing. What DTCs other than the first
  * keep does not decide that.
  */
-static void pmcr_keeps_nothing(struct kunit *test)
+static void control_keeps_nothing(struct kunit *test)
 {
+	static const u32 control[] = { PMCR, DTC_CTL };
 	struct cmn_regfile *file = cmn_regfile(test, &cmn_fake_600);
 
 	KUNIT_ASSERT_EQ(test, cmn_regfile_discover(file), 0);
-	file->stuck = file->node[3] + PMCR;
-	KUNIT_EXPECT_EQ(test, cmn_reset(&file->cmn), -EACCES);
-	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[3] + PMCR), 0ULL);
-	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[3] + DTC_CTL), 0ULL);
-	file->stuck = file->node[4] + PMCR;
-	KUNIT_EXPECT_EQ(test, cmn_reset(&file->cmn), 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(control); i++) {
+		file->stuck = file->node[3] + control[i];
+		cmn_regfile_set(file, file->stuck, 0);
+		KUNIT_EXPECT_EQ(test, cmn_reset(&file->cmn), -EACCES);
+		KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[3] + PMCR), 0ULL);
+		KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, file->node[3] + DTC_CTL), 0ULL);
+		file->stuck = file->node[4] + control[i];
+		KUNIT_EXPECT_EQ(test, cmn_reset(&file->cmn), 0);
+	}
 }
 
 /* Leaving: what is selected goes first, and with it all that could count. */
@@ -836,7 +846,7 @@ static struct kunit_case cmn_cases[] = {
 	KUNIT_CASE(filters_of_s3_r2),
 	KUNIT_CASE(two_filters_of_an_event),
 	KUNIT_CASE(taken_over_again),
-	KUNIT_CASE(pmcr_keeps_nothing),
+	KUNIT_CASE(control_keeps_nothing),
 	KUNIT_CASE(leaves_nothing),
 	KUNIT_CASE(needs_an_interrupt),
 	{ }

@@ -30,7 +30,10 @@
  *    the domains of XPs and DTCs (off)
  *  + property "ids-by-use": node ids go by the ports of an XP that are in use,
  *    not by all that it has (off)
- *  + property "spniden": watchpoints see secure flits (on)
+ *  + properties "niden", "spniden": debug is allowed, and secure debug (on):
+ *    without the first nothing counts
+ *  + property "secure-disable": watchpoints see secure flits only with SPNIDEN,
+ *    as R has it of secure_debug_disable, and T of all meshes (on)
  *  + property "carry-delay": ns from a DTM to its DTC (0)
  *  + property "corrupt": how discovery is broken, see corrupt.c
  *  + control keys: see control.c
@@ -368,10 +371,13 @@ static void start_dtcs(Cmn *s)
         dtc->update_irq = cmn_update_irqs;
         dtc->opaque = s;
         dtc->carries.delay = s->carry_delay;
+        dtc->niden = s->niden;
+        dtc->spniden = s->spniden;
     }
     for (i = 0; i < s->mesh.nxps; i++) {
         for (j = 0; j < s->mesh.xps[i].ndtms; j++) {
-            s->mesh.xps[i].dtm[j].sees_secure = s->spniden;
+            s->mesh.xps[i].dtm[j].sees_secure = s->spniden ||
+                                                  !s->secure_disable;
         }
     }
 }
@@ -487,7 +493,9 @@ static const Property cmn_properties[] = {
     DEFINE_PROP_BOOL("isolation", Cmn, isolation, false),
     DEFINE_PROP_BOOL("graviton5", Cmn, graviton5, false),
     DEFINE_PROP_BOOL("ids-by-use", Cmn, ids_by_use, false),
+    DEFINE_PROP_BOOL("niden", Cmn, niden, true),
     DEFINE_PROP_BOOL("spniden", Cmn, spniden, true),
+    DEFINE_PROP_BOOL("secure-disable", Cmn, secure_disable, true),
     DEFINE_PROP_UINT64("carry-delay", Cmn, carry_delay, 0),
     DEFINE_PROP_STRING("corrupt", Cmn, corrupt),
 };

@@ -49,7 +49,8 @@ struct Cmn {
     bool isolation;
     bool graviton5;
     bool ids_by_use;
-    bool spniden;
+    bool niden, spniden;
+    bool secure_disable;        /* secure flits want SPNIDEN */
     uint64_t carry_delay;       /* ns */
     char *corrupt;
 

@@ -217,7 +217,7 @@ enum { KEY_GONE, KEY_CLOCK, KEY_HIDE, KEY_DIRTY, KEY_TEAR_DTM, KEY_TEAR_DTC,
        KEY_STOP, KEY_POSTED, KEY_IRQ, KEY_NO_PM, KEY_LOCKS, KEY_FILTERS,
        KEY_TRAFFIC, KEY_TOTAL, KEY_SLEEP, KEY_STANDS, KEY_STAND_NS,
        KEY_STAND_ACCESSES, KEY_CLEARS, KEY_TRACE, KEY_PACKETS, KEY_VC,
-       KEY_PAIR };
+       KEY_PAIR, KEY_NO_DT };
 
 static uint64_t sum_dtcs(const Cmn *s, unsigned arg)
 {
@@ -268,6 +268,8 @@ static uint64_t get_mesh(PmuModel *model, unsigned arg)
         return s->irq_delay;
     case KEY_NO_PM:
         return dtc->pm_disabled;
+    case KEY_NO_DT:
+        return dtc->dt_disabled;
     case KEY_LOCKS:
         return s->mesh.xps[0].dtm[0].locks;
     case KEY_FILTERS:
@@ -337,6 +339,10 @@ static void set_dtcs(Cmn *s, unsigned arg, uint64_t value)
         case KEY_NO_PM:
             dtc->pm_disabled = value;
             dtc->pmcr = value ? 0 : dtc->pmcr;
+            break;
+        case KEY_NO_DT:
+            dtc->dt_disabled = value;
+            dtc->control = value ? 0 : dtc->control;
             break;
         default:
             dtc->hide_overflows = value;
@@ -507,6 +513,8 @@ static const PmuKey mesh_keys[] = {
       NANOSECONDS_PER_SECOND, KEY_IRQ, get_mesh, set_mesh },
     { "pm_disable", "1: PMCR keeps nothing, as without the right to it", 1,
       KEY_NO_PM, get_mesh, set_mesh },
+    { "dt_disable", "1: DTC_CTL keeps nothing, as with dt_disable of a secure "
+      "register", 1, KEY_NO_DT, get_mesh, set_mesh },
     { "dtm_lock", "1: with dtm_enable set a DTM's registers keep what they "
       "have", 1, KEY_LOCKS, get_mesh, set_mesh },
     { "config_clear", "1: a counter begins at 0 when PMU_CONFIG gives it "

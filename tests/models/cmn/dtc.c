@@ -14,6 +14,8 @@
  * while the DTC is stopped still counts, unless a test says that it is
  * dropped. From a DTC whose dt_en is off it is lost in any case.
  *
+ * Without NIDEN nothing counts; AUTHSTATUS says so, and whether SPNIDEN is on.
+ *
  * Left out: snapshots, trace, triggers, and what only secure accesses reach.
  */
 #include "qemu/osdep.h"
@@ -33,6 +35,10 @@
 
 /* CoreSight management registers, by offset in their block */
 #define CORESIGHT_CLAIM     0x00
+#define CORESIGHT_AUTHSTATUS 0x18
+#define   AUTHSTATUS_PRESENT    (1ull << 52)    /* of the other half */
+#define   AUTHSTATUS_NSNID(on)  ((on) ? 3u << 2 : 2u << 2)
+#define   AUTHSTATUS_SNID(on)   ((on) ? 3u << 6 : 2u << 6)
 #define CORESIGHT_DEVTYPE   0x28
 #define   DEVTYPE               (0x43ull << 32)
 #define CORESIGHT_SIZE      0x60
@@ -59,7 +65,8 @@ bool cmn_dtc_is_on(const CmnDtc *dtc)
 
 bool cmn_dtc_enabled(const CmnDtc *dtc)
 {
-    return dtc->control & DTC_CTL_DT_EN && dtc->pmcr & PMCR_PMU_EN;
+    return dtc->control & DTC_CTL_DT_EN && dtc->pmcr & PMCR_PMU_EN &&
+           dtc->niden;
 }
 
 static bool dtc_counts(const CmnDtc *dtc)
@@ -272,6 +279,9 @@ static uint64_t coresight_read(const CmnDtc *dtc, uint32_t offset)
     switch (offset) {
     case CORESIGHT_CLAIM:       /* which tags there are, which are set */
         return UINT32_MAX | (uint64_t)dtc->claim << 32;
+    case CORESIGHT_AUTHSTATUS:
+        return AUTHSTATUS_PRESENT | AUTHSTATUS_NSNID(dtc->niden) |
+               AUTHSTATUS_SNID(dtc->spniden);
     case CORESIGHT_DEVTYPE:
         return DEVTYPE;
     default:
@@ -300,6 +310,9 @@ void cmn_dtc_write(CmnDtc *dtc, uint32_t offset, uint64_t mask,
 {
     bool was = cmn_dtc_enabled(dtc);
 
+    if (offset == DTC_CTL && dtc->dt_disabled) {
+        return;
+    }
     if (offset == DTC_CTL) {
         set_field(&dtc->control, mask, value, DTC_CTL_WRITABLE);
     } else if (offset == DTC_TRACE_CONTROL) {

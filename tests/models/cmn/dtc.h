@@ -49,7 +49,11 @@ struct CmnDtc {
     bool before;                /* the state that DTMs knew until then */
 
     bool hide_overflows;        /* PMOVSR reads 0 while not enabled */
-    bool pm_disabled;           /* from outside: PMCR keeps nothing */
+
+    /* From outside */
+    bool niden, spniden;        /* inputs: debug is allowed, and secure debug */
+    bool pm_disabled;           /* PMCR keeps nothing */
+    bool dt_disabled;           /* DTC_CTL keeps nothing */
 };
 
 /* @first is DTC 0 of the mesh, or itself. */

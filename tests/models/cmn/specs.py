@@ -95,8 +95,11 @@ _KEYS = {
                      "off"),
     "ids-by-use": Key(None, "on: node ids go by the ports of an XP that are in"
                             " use", switch, "off"),
+    "niden": Key(None, "off: nothing counts", switch, "on"),
     "spniden": Key(None, "off: watchpoints do not see secure flits", switch,
                    "on"),
+    "secure-disable": Key(None, "off: they do so without spniden", switch,
+                          "on"),
     "carry-delay": Key(None, "ns that a carry takes from a DTM to its DTC",
                        number(0, 10**9), "0"),
     "node": Key(None, "NUMA node, for the device tree", number(0, 63),

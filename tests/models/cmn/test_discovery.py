@@ -228,6 +228,13 @@ class NodeIds(MeshTest):
         self.assertEqual(sorted(node.id for node in mesh.of_type(HNF)),
                          [0x01f, 0x176, 0x1ff])
 
+    def test_ports_that_are_not_in_use(self):
+        for more, ids in (("", [0x20, 0x22]), ("ids-by-use=on,", [0x20, 0x24])):
+            mesh = self.discovered(f"cmn700,{more}mesh=4x2,ports=4,"
+                                   "hnf=1.0.0+1.0.1")
+            self.assertEqual(sorted(node.id for node in mesh.of_type(HNF)),
+                             ids)
+
     def test_12x10(self):
         mesh = self.discovered("cmn700,mesh=12x10,hnf=11.9.1")
         self.assertEqual([node.id for node in mesh.of_type(HNF)], [0x5cc])

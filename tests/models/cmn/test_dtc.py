@@ -58,6 +58,9 @@ class Registers(DtcTest):
         self.assertEqual(node.read32(0x2da4), 0x10)
         self.assertEqual(node.read32(0x2dcc), 0x43)
 
+    def test_debug_is_allowed(self):
+        self.assertEqual(self.dtc.node.read(0x2db8), 0x100000000000cc)
+
     def test_every_counter_has_its_32_bit_address(self):
         """Section 4.2; a write to the odd one leaves the even one."""
         for n, letter in enumerate("ABCDEFGH"):
@@ -361,6 +364,15 @@ class UnderWay(DtcTest):
         self.machine.step(1000)
         self.assertEqual(self.get("dtc0_c"), 0)
         self.assertEqual(self.get("dropped"), 0)
+
+    def test_a_dtc_that_is_taken_away(self):
+        self.set("dt_disable", 1)
+        self.assertEqual(self.dtc.node.read32(Dtc.CTL), 0)
+        self.dtc.node.write32(Dtc.CTL, Dtc.EN)
+        self.assertEqual(self.dtc.node.read32(Dtc.CTL), 0)
+        self.set("dt_disable", 0)
+        self.dtc.node.write32(Dtc.CTL, Dtc.EN)
+        self.assertEqual(self.dtc.node.read32(Dtc.CTL), Dtc.EN)
 
     def test_a_pmu_that_is_taken_away(self):
         self.set("pm_disable", 1)

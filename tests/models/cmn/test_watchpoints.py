@@ -327,6 +327,26 @@ class Secure(WatchTest):
         self.assertEqual(self.counted()[0], 0)
 
 
+class SecureInAnyCase(WatchTest):
+    """Section 4.1: R has the other side of the dispute"""
+    spec = "cmn700,spniden=off,secure-disable=off"
+
+    def test_secure_flits_are_seen(self):
+        self.here.watch(0, 1 << 1)
+        self.flit("rsp", 0, n=1)
+        self.assertEqual(self.counted()[0], 1)
+
+
+class Forbidden(WatchTest):
+    """Section 4.4: without NIDEN nothing is counted"""
+    spec = "cmn700,niden=off"
+
+    def test_nothing_is_counted(self):
+        self.here.watch(0, 0)
+        self.flit("req", 0, n=1)
+        self.assertEqual(self.counted()[0], 0)
+
+
 class Secure600(Secure):
     spec = "cmn600,spniden=off"
     fields = FIELDS_600
