@@ -53,7 +53,8 @@ struct cmn_node {
 	u8 port, dev;
 	bool wide;			/* ids are CMN_EVENT_SEL_LANE_WIDE apart */
 	bool ours;			/* was written since the mesh was taken over */
-	u8 filter_users[CMN_FILTERS];	/* counting events that use a filter */
+	u8 events;			/* that count, with or without a filter */
+	u8 filter_users[CMN_FILTERS];	/* those of them that use a filter */
 };
 
 struct cmn_xp {
@@ -95,6 +96,12 @@ struct cmn_dtc {
 	u64 pair[CMN_DTC_COUNTERS / 2];
 	u8 started;			/* bit per letter that was started since the last flush */
 	u8 stale;			/* bit per free letter that DTMs may still carry into */
+	u8 counting;			/* bit per letter of an event that counts */
+};
+
+/* What counts may suffer from. */
+enum cmn_complaint {
+	CMN_CARRY_LATE, CMN_CARRIES_LOST, CMN_CARRIES_STRAYED, CMN_FILTERS_MIXED,
 };
 
 struct cmn;
@@ -137,12 +144,15 @@ struct cmn {
 	/* Only on the owner CPU with interrupts off: */
 	bool stopped;			/* DTC 0 has stopped all counters */
 	bool loses_carries;		/* a stop loses carries that are under way */
+	struct { u8 from, to, letter; } stray;	/* DTCs, of carries that came to another one */
 	bool withheld;			/* since a sleep firmware denies access to the PMU */
 	bool gone;			/* the mesh did not answer a read */
+	bool mixed;			/* events with and without a filter have met at a node */
 	u32 carry_ns;			/* the longest time that a carry takes */
 	u32 wrap_ns;			/* the shortest time in which a local counter wraps */
 	u32 late_ns;			/* the time that the last late carry took, at least */
-	struct irq_work complaint;	/* reports carries that were late or lost */
+	unsigned long untold;		/* bit per enum cmn_complaint */
+	struct irq_work complaint;	/* tells them */
 	u32 pass;			/* number of passes of reads; see pmu_box_ops.begin_read */
 	unsigned long *stale_dtms;	/* bit per DTM whose registers have to be written */
 	unsigned long *stale_nodes;

@@ -49,17 +49,30 @@ static void __iomem *cmn_letter_reg(const struct cmn_dtc *dtc, unsigned int lett
 	return dtc->pmu + CMN_DTC_PMEVCNT(letter / 2) + 4 * (letter % 2);
 }
 
-/* Report that a carry was late or lost. Runs in an irq_work. */
+/* Runs in an irq_work. */
 static void cmn_complain(struct irq_work *work)
 {
 	struct cmn *cmn = container_of(work, struct cmn, complaint);
 
-	if (cmn->loses_carries)
-		dev_warn(cmn->dev, "%s: carries are lost when the mesh is stopped: each start, stop and read of a group may cost an event 65536 for each of its nodes\n",
-			 cmn->name);
-	else
+	if (test_and_clear_bit(CMN_CARRY_LATE, &cmn->untold))
 		dev_warn_ratelimited(cmn->dev, "%s: a carry took longer than %u ns: from now on each stop waits for %u ns, as carry_ns=%u would\n",
 				     cmn->name, cmn->late_ns, cmn->carry_ns, cmn->carry_ns);
+	if (test_and_clear_bit(CMN_CARRIES_LOST, &cmn->untold))
+		dev_warn(cmn->dev, "%s: carries are lost when the mesh is stopped: each start, stop and read of a group may cost an event 65536 for each of its nodes\n",
+			 cmn->name);
+	if (test_and_clear_bit(CMN_CARRIES_STRAYED, &cmn->untold))
+		dev_warn(cmn->dev, "%s: carries do not come to DTC %u, and counter %c of DTC %u, which no event has, has counted: XPs may be in other domains than they say, or a stop loses carries; counts may lack multiples of 65536; please report this line and the drawing to the maintainers of pmu-suite\n",
+			 cmn->name, cmn->stray.from, 'A' + cmn->stray.letter, cmn->stray.to);
+	if (test_and_clear_bit(CMN_FILTERS_MIXED, &cmn->untold))
+		dev_notice(cmn->dev, "%s: an event counts at a node beside another one with a filter: if the filter acts on both, which no manual says, the first counts too little; count them one after the other to see\n",
+			   cmn->name);
+}
+
+/* Have it said in the log, where that may be. */
+void cmn_tell(struct cmn *cmn, enum cmn_complaint what)
+{
+	set_bit(what, &cmn->untold);
+	irq_work_queue(&cmn->complaint);
 }
 
 /**
@@ -215,6 +228,31 @@ u64 cmn_carries_read(struct cmn *cmn, const struct cmn_event *ce)
 	return carries;
 }
 
+/*
+ * Carries of an event do not come. Do they come to the same letter of a DTC that the event does not
+ * use? If no other event uses it either, it has counted since it was last read. Notes which DTC.
+ */
+static bool cmn_carries_stray(struct cmn *cmn, const struct cmn_event *ce, u64 missing)
+{
+	unsigned int from = __ffs(ce->dtcs), letter = ce->letter[from];
+
+	for (unsigned int i = 0; i < cmn->nr_dtcs; i++) {
+		struct cmn_dtc *dtc = &cmn->dtc[i];
+		u64 pair;
+
+		if (ce->dtcs & BIT(i) || (dtc->counting | dtc->stale) & BIT(letter))
+			continue;
+		pair = cmn_counts_read(cmn, dtc->pmu + CMN_DTC_PMEVCNT(letter / 2));
+		if ((u32)(pair >> (32 * (letter % 2))) - dtc->last[letter] < missing)
+			continue;
+		cmn->stray.from = from;
+		cmn->stray.to = i;
+		cmn->stray.letter = letter;
+		return true;
+	}
+	return false;
+}
+
 /**
  * cmn_carries_await() - wait for carries that are missing.
  * @cmn: the mesh, stopped
@@ -244,11 +282,12 @@ u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least)
 			continue;
 		cmn->late_ns = ns;
 		cmn->carry_ns = min(2 * ns, CMN_CARRY_LIMIT);
-		irq_work_queue(&cmn->complaint);
+		cmn_tell(cmn, CMN_CARRY_LATE);
 		return carries;
 	}
 	cmn->loses_carries = true;
-	irq_work_queue(&cmn->complaint);
+	cmn_tell(cmn, cmn_carries_stray(cmn, ce, least - carries) ? CMN_CARRIES_STRAYED :
+								    CMN_CARRIES_LOST);
 	return carries;
 }
 

@@ -80,6 +80,7 @@ void cmn_node_reset(struct cmn *cmn, struct cmn_node *node)
 		     cmn_selector_bits(cmn, CMN_TYPE_XP) > CMN_EVENT_SEL_LANE;
 	node->image = cmn_sel_reset(cmn, node);
 	node->ours = false;
+	node->events = 0;
 	memset(node->filter_users, 0, sizeof(node->filter_users));
 	__set_bit(node - cmn->nodes, cmn->stale_nodes);
 }
@@ -122,12 +123,18 @@ static void cmn_filters_set(struct cmn *cmn, struct cmn_node *node, const struct
 	}
 }
 
-/* Does a node that has filters count another event than that of line @line? */
-static bool cmn_node_counts(const struct cmn_node *node, unsigned int line)
+/*
+ * Is there a filter that an event at the node has, and another one has not? No source says whether
+ * it acts on that one, too.
+ */
+static bool cmn_filters_mixed(const struct cmn *cmn, const struct cmn_node *node)
 {
-	u32 own = GENMASK(CMN_EVENT_SEL_LANE - 1, 0) << line * CMN_EVENT_SEL_LANE;
-
-	return (u32)node->image & ~own;
+	for (unsigned int i = 0; i < CMN_FILTERS; i++)
+		if (node->filter_users[i] && node->filter_users[i] < node->events &&
+		    (node->image ^ cmn_sel_reset(cmn, node)) &
+		    cmn_filter_mask(cmn, node->type, i))
+			return true;
+	return false;
 }
 
 static void cmn_wp_set(struct cmn *cmn, struct cmn_dtm *dtm, unsigned int n,
@@ -176,6 +183,7 @@ void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct 
 	__set_bit(m->dtm, cmn->stale_dtms);
 	__set_bit(dtm->xp, cmn->started_xps);
 	cmn->dtc[dtm->dtc].started |= BIT(ce->letter[dtm->dtc]);
+	cmn->dtc[dtm->dtc].counting |= BIT(ce->letter[dtm->dtc]);
 	if (ce->type == CMN_TYPE_WP) {
 		/* In a pair, the even watchpoint's combine bit ANDs the odd one with it. */
 		bool combine = ce->wp.tag && m->wp % 2 == 0;
@@ -191,8 +199,13 @@ void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct 
 			dtm->stale_wps |= BIT(m->wp + 1);
 		return;
 	}
+	node->events++;
 	cmn_filters_set(cmn, node, ce, true);
 	cmn_sel_set(cmn, node, k, ce->id);
+	if (!cmn->mixed && cmn_filters_mixed(cmn, node)) {
+		cmn->mixed = true;
+		cmn_tell(cmn, CMN_FILTERS_MIXED);
+	}
 }
 
 /**
@@ -208,10 +221,12 @@ void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct 
 void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct cmn_member *m)
 {
 	struct cmn_dtm *dtm = &cmn->dtms[m->dtm];
+	struct cmn_node *node = &cmn->nodes[m->node];
 
 	dtm->config &= ~CMN_PMU_CONFIG_PAIRED(m->counter);
 	__set_bit(m->dtm, cmn->stale_dtms);
 	cmn->dtc[dtm->dtc].stale |= BIT(ce->letter[dtm->dtc]);
+	cmn->dtc[dtm->dtc].counting &= ~BIT(ce->letter[dtm->dtc]);
 	/* Write at once, or the other half would keep counting as if this one were there. */
 	if (ce->wp.tag)
 		__set_bit(dtm->xp, cmn->started_xps);
@@ -223,10 +238,11 @@ void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct c
 		cmn_wp_set(cmn, dtm, m->wp, &watch);
 		return;
 	}
-	cmn_filters_set(cmn, &cmn->nodes[m->node], ce, false);
-	cmn_sel_set(cmn, &cmn->nodes[m->node], m->counter, 0);
+	node->events--;
+	cmn_filters_set(cmn, node, ce, false);
+	cmn_sel_set(cmn, node, m->counter, 0);
 	/* Write at once: it is not known whether a filter acts on the node's other events, too. */
-	if (ce->filter[0] != CMN_FILTER_NONE && cmn_node_counts(&cmn->nodes[m->node], m->counter))
+	if (ce->filter[0] != CMN_FILTER_NONE && node->events)
 		__set_bit(dtm->xp, cmn->started_xps);
 }
 
@@ -303,6 +319,7 @@ void cmn_flush_none(struct cmn *cmn)
 	for (unsigned int i = 0; i < cmn->nr_dtcs; i++) {
 		cmn->dtc[i].stale = 0;
 		cmn->dtc[i].started = 0;
+		cmn->dtc[i].counting = 0;
 	}
 }
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Meshes that the driver does not know: of a revision that came later, with numbers that make no grid, with DTMs that
-# do not say their domain. They count as what they come closest to, and the log says so; where a wrong guess could hang
-# the system, somebody has to say what they are.
+# do not say their domain or a wrong one, where firmware forbids to debug. They count as what they come closest to, and
+# the log says so; where a wrong guess could hang the system, somebody has to say what they are.
 #
-# all vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,rev=5 --model cmn600ae,rev=0 --model cmns3,rev=7 --model cmns3,rev=6,isolation=on,isolated=1.0.0 --model cmn700,corrupt=xp-id --model cmn700,corrupt=dtm-domain --model cmn600,rev=4 --model cmns3,rev=7,isolation=on,isolated=1.0.0 --model cmn650,rev=5 --model cmn700,corrupt=connect
+# all vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,rev=5 --model cmn600ae,rev=0 --model cmns3,rev=7 --model cmns3,rev=6,isolation=on,isolated=1.0.0 --model cmn700,corrupt=xp-id --model cmn700,corrupt=dtm-domain --model cmn600,rev=4 --model cmns3,rev=7,isolation=on,isolated=1.0.0 --model cmn650,rev=5 --model cmn700,corrupt=connect --model cmn600,rev=4,niden=off --model cmn700,spniden=off,secure-disable=off --model cmn700,corrupt=other-domain
 . ./cmn/lib.sh
 
 # load [PARAMETER]: what was said is in /tmp/log
@@ -63,6 +63,34 @@ test_node_where_it_cannot_be() {
 	counted
 }
 
+# AUTHSTATUS says whether anything can be counted, and whether secure flits can. Sources disagree whether these can be
+# counted nevertheless.
+test_what_firmware_allows() {
+	said 10 'AUTHSTATUS says that NIDEN is off: all counts may be 0; .*'
+	said 11 'AUTHSTATUS says that SPNIDEN is off: secure traffic may not be counted, .*'
+	equal "sentences" "$(grep -c AUTHSTATUS /tmp/log)" 2
+	use_mesh cmn10
+	expect 0 hnf_cache_miss -- "add cmn10 hnf_cache_miss 9"
+	counted
+	contains "drawing" "$(head -n 1 "/sys/kernel/debug/cmn_pmu/$PMU")" ', NIDEN off$'
+	use_mesh cmn11
+	expect 9 watchpoint_up,bynodeid=1,nodeid=0x20,wp_dev_sel=0,wp_chn_sel=1,wp_val=0,wp_mask=0xffffffffffffffff -- \
+		"add cmn11 flit@0x20,port=0,dir=up,chn=rsp 9"
+	counted
+	contains "drawing" "$(head -n 1 "/sys/kernel/debug/cmn_pmu/$PMU")" ', SPNIDEN off$'
+}
+
+# An XP that names a DTC which does not get its carries: where these are is said.
+test_carries_of_another_domain() {
+	use_mesh cmn12
+	log_mark
+	pmu-event --manual "$PMU/hnf_cache_miss,bynodeid=1,nodeid=0x20/" -x '@model add cmn12 hnf_cache_miss@0x20 65000' \
+		-x @read -x '@model add cmn12 hnf_cache_miss@0x20 65000' -x @read > /dev/null
+	astray() { log_since_mark | grep -c "$PMU: carries do not come to DTC 1, and counter . of DTC 0, which no event has, has counted"; }
+	eventually "sentences" 1 astray
+	equal "said to be lost" "$(log_since_mark | grep -c 'carries are lost')" 0
+}
+
 # A name stands for what the manual says that it counts.
 test_names_of_dvm_events() {
 	use_mesh cmn6
@@ -73,7 +101,7 @@ test_names_of_dvm_events() {
 
 # From r2p0 on it says which devices are isolated; a revision that nobody knows may say so elsewhere.
 test_s3_by_guess_is_refused() {
-	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn0 cmn1 cmn3 cmn4 cmn5 cmn6 cmn8 cmn9 "
+	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn0 cmn1 cmn3 cmn4 cmn5 cmn6 cmn8 cmn9 cmn10 cmn11 cmn12 "
 	for n in 2 7; do
 		said $n 'error -ENODEV: revision code 7 of CMN S3 is unknown .* must not be touched: .* assume_revision=r2p5'
 	done
@@ -105,7 +133,7 @@ test_one_domain_of_an_xp() {
 
 test_no_guess_at_all() {
 	load assume_revision=no
-	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn1 cmn3 cmn4 cmn5 cmn6 cmn9 "
+	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn1 cmn3 cmn4 cmn5 cmn6 cmn9 cmn10 cmn11 cmn12 "
 	said 0 'error -ENODEV: revision code 5 of CMN-700 is unknown'
 }
 
@@ -113,7 +141,7 @@ test_no_guess_at_all() {
 test_revision_by_order() {
 	pmu-model stats 'cmn*' --reset > /dev/null
 	load assume_revision=r2p0
-	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn0 cmn2 cmn3 cmn4 cmn5 cmn6 cmn7 cmn8 cmn9 "
+	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn0 cmn2 cmn3 cmn4 cmn5 cmn6 cmn7 cmn8 cmn9 cmn10 cmn11 cmn12 "
 	said 1 'error -ENODEV: CMN-600AE has no revision r2p0'
 	said 7 'revision code 7 of CMN S3 is taken for r2p0, as assume_revision says'
 	use_mesh cmn7

@@ -212,6 +212,32 @@ static void a_lost_carry(struct kunit *test)
 	kvfree(ce);
 }
 
+/* Carries that do not come are looked for in the DTCs of other domains. */
+static void a_stray_carry(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	u32 xp = file->xp[1], dtc0 = file->node[1];
+	struct cmn_event *ce = cmn_regfile_start(test, file, claims, 0x2080010005, 0, 0);
+	bool strayed;
+
+	run(file);
+	cmn_regfile_set(file, xp + PMEVCNT, 0xfff0);
+	cmn_event_value(&file->cmn, ce);
+	cmn_regfile_set(file, xp + PMEVCNT, 0x10);
+	cmn_regfile_set(file, dtc0 + PMEVCNT_AB, 0x8000000080000001);
+	local_irq_disable();
+	cmn_mesh_run(&file->cmn, false);
+	cmn_event_value(&file->cmn, ce);
+	strayed = test_bit(CMN_CARRIES_STRAYED, &file->cmn.untold);
+	local_irq_enable();
+	KUNIT_EXPECT_TRUE(test, strayed);
+	KUNIT_EXPECT_EQ(test, file->cmn.stray.from, 1);
+	KUNIT_EXPECT_EQ(test, file->cmn.stray.to, 0);
+	KUNIT_EXPECT_EQ(test, file->cmn.stray.letter, 0);
+	kvfree(ce);
+}
+
 /* perf may hold the scheduler's locks where a carry is missed: nothing is printed there. */
 static void complains_later(struct kunit *test)
 {
@@ -494,6 +520,7 @@ static struct kunit_case cmn_count_cases[] = {
 	KUNIT_CASE(letters_of_each_event_come_first),
 	KUNIT_CASE(a_stop_is_read_back),
 	KUNIT_CASE(a_lost_carry),
+	KUNIT_CASE(a_stray_carry),
 	KUNIT_CASE(complains_later),
 	KUNIT_CASE(letters_wrap),
 	KUNIT_CASE(all_letters_wrap),

@@ -516,8 +516,10 @@ static void filters(struct kunit *test)
 
 	cmn_events_begin(&file->cmn);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL), 6ULL << 42 | 0x2b);
+	KUNIT_EXPECT_FALSE(test, file->cmn.mixed);
 	cmn_regfile_forget(file);
 	two = cmn_regfile_start(test, file, claims, 0x2080010005, 0, 0);
+	KUNIT_EXPECT_TRUE(test, file->cmn.mixed);
 	cmn_events_begin(&file->cmn);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL), 6ULL << 42 | 0x012b);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, true, node + SEL), 1U);

@@ -57,6 +57,7 @@ static const struct {
     { "dtc", AT_DTC, CMN_NODE_INFO, FIELD16(32), VALUE, 3ull << 32 },
     { "xp-id", AT_XP, CMN_NODE_INFO, FIELD16(16), VALUE, 0x3f8ull << 16 },
     { "domain", AT_XP, ANY_UNIT_INFO, LOW16, VALUE, CMN_MAX_DTCS - 1 },
+    { "other-domain", AT_XP, ANY_UNIT_INFO, LOW16, VALUE, 1 },
     { "dtm-domain", AT_ALL_XPS, ANY_UNIT_INFO_1, LOW16, VALUE, 0 },
 };
 
