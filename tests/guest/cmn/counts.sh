@@ -4,7 +4,7 @@
 # What the events of a mesh count: exact numbers, on our driver and, as the referee, on the in-tree one.
 #
 # vm: --arch arm64 --kernel 6.12 --driver ours --model cmn600 --model cmn650 --model ci700 --model cmn700 --model cmns3 --model cmns3,rev=2 --model cmns3,rev=3
-# vm: --arch arm64 --kernel 6.12 --driver in-tree --model cmn600 --model cmn700 --model ci700
+# vm: --arch arm64 --kernel 6.12 --driver in-tree --model cmn600 --model cmn650 --model ci700 --model cmn700 --model cmns3
 # all vm: --arch arm64 --kernel 6.1 --driver ours --model cmn600 --model cmn700 --model ci700
 # kernels vm: --arch arm64 --kernel 6.1 --driver in-tree --model cmn600
 . ./cmn/lib.sh
