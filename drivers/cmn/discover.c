@@ -210,10 +210,13 @@ static void cmn_find_grid(struct cmn *cmn)
 
 /*
  * The number of ports: as many as the XP says, or else as many as are connected. An XP may be built
- * with more ports than are in use, which only some products report.
+ * with more ports than are in use, which only some products report. DTMs whose ports are not in use
+ * have nothing to count, and are not touched.
  */
 static int cmn_find_ports(struct cmn *cmn, struct cmn_xp *xp)
 {
+	unsigned int used = 0;
+
 	if (xp->nr_ports > CMN_MAX_PORTS)
 		return dev_err_probe(cmn->dev, -EINVAL, "XP 0x%x says that it has %u ports\n",
 				     xp->id, xp->nr_ports);
@@ -227,9 +230,10 @@ static int cmn_find_ports(struct cmn *cmn, struct cmn_xp *xp)
 		if (info & CMN_CONNECT_CAL)
 			xp->cals |= BIT(port);
 		if (xp->connect[port])
-			xp->nr_ports = max_t(u8, xp->nr_ports, port + 1);
+			used = port + 1;
 	}
-	xp->nr_dtms = cmn->multi_dtm ? max(1, DIV_ROUND_UP(xp->nr_ports, 2)) : 1;
+	xp->nr_ports = max_t(u8, xp->nr_ports, used);
+	xp->nr_dtms = cmn->multi_dtm ? max(1U, DIV_ROUND_UP(used, 2)) : 1;
 	xp->first_dtm = cmn->nr_dtms;
 	cmn->nr_dtms += xp->nr_dtms;
 	return 0;
@@ -345,7 +349,7 @@ static void cmn_add_device(struct cmn *cmn, u64 info, unsigned int x, void __iom
 }
 
 /* Find out at which port the nodes from @first on are, which are an XP's devices. */
-static int cmn_place_devices(struct cmn *cmn, unsigned int x, unsigned int first)
+static void cmn_place_devices(struct cmn *cmn, unsigned int x, unsigned int first)
 {
 	struct cmn_xp *xp = &cmn->xps[x];
 	unsigned int ports = cmn_id_ports(cmn, xp, &cmn->nodes[first], cmn->nr_nodes - first);
@@ -360,17 +364,13 @@ static int cmn_place_devices(struct cmn *cmn, unsigned int x, unsigned int first
 				 node->id, node->type, place.port, xp->id,
 				 xp->connect[place.port]);
 		fit = fit && cmn_node_fits(xp, node->type, place.port);
-		if (cmn->multi_dtm && place.port / 2 >= xp->nr_dtms)
-			return dev_err_probe(cmn->dev, -EINVAL,
-				"node 0x%x is at port %u, but XP 0x%x has %u\n",
-				node->id, place.port, xp->id, xp->nr_ports);
 		xp->nr_ports = max(xp->nr_ports, (u8)(place.port + 1));
 		node->port = place.port;
 		node->dev = place.dev;
+		/* Where nothing is connected there may be no DTM; then one counts 0. */
 		if (cmn->multi_dtm)
-			node->dtm += place.port / 2;
+			node->dtm += min(place.port / 2, xp->nr_dtms - 1);
 	}
-	return 0;
 }
 
 /*
@@ -475,7 +475,8 @@ static int cmn_find_children(struct cmn *cmn, struct cmn_survey *survey, unsigne
 		if (found < 0)
 			return found;
 	}
-	return cmn_place_devices(cmn, x, first);
+	cmn_place_devices(cmn, x, first);
+	return 0;
 }
 
 static int cmn_find_nodes(struct cmn *cmn, struct cmn_survey *survey)

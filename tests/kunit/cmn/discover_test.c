@@ -511,6 +511,26 @@ static void survives_anything(struct kunit *test)
 	KUNIT_EXPECT_GT(test, good, 50U);
 }
 
+/* DTMs whose ports are not in use are left alone, also if an id names such a port. */
+static void dtms_of_used_ports(struct kunit *test)
+{
+	struct cmn_fake_mesh mesh = cmn_fake_700;
+	struct cmn_regfile *file;
+
+	mesh.connect[2] = 0;
+	mesh.connect[3] = 0;
+	file = cmn_regfile(test, &mesh);
+	KUNIT_ASSERT_EQ(test, cmn_regfile_discover(file), 0);
+	KUNIT_EXPECT_EQ(test, file->cmn.nr_dtms, 8);
+	for (unsigned int n = 0; n < file->cmn.nr_nodes; n++)
+		KUNIT_EXPECT_EQ(test, file->cmn.nodes[n].dtm, file->cmn.nodes[n].xp);
+	KUNIT_ASSERT_EQ(test, cmn_reset(&file->cmn), 0);
+	for (unsigned int i = 0; i < 8; i++) {
+		KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, true, file->xp[i] + 0x2210), 1U);
+		KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, true, file->xp[i] + 0x2410), 0U);
+	}
+}
+
 /* Ports and domains of CMN-650 and CI-700 are not where those of CMN-700 are. */
 static void layout_of_650(struct kunit *test)
 {
@@ -664,6 +684,7 @@ static struct kunit_case cmn_discover_cases[] = {
 	KUNIT_CASE(one_domain_of_an_xp),
 	KUNIT_CASE(root_beyond_the_region),
 	KUNIT_CASE_SLOW(survives_anything),
+	KUNIT_CASE(dtms_of_used_ports),
 	KUNIT_CASE(layout_of_650),
 	KUNIT_CASE(names_by_revision),
 	KUNIT_CASE_SLOW(every_name_opens),
