@@ -146,14 +146,21 @@ static int power_imc_events_read(struct power_imc_unit *unit, struct device_node
 {
 	struct device *dev = unit->imc->dev;
 	unsigned int count = of_get_child_count(list), bad = 0;
+	unsigned int before = unit->desc.nr_events;
 	struct pmu_named_event *events;
 	struct device_node *np;
+	const char **abouts;
 
-	events = devm_kcalloc(dev, count, sizeof(*events), GFP_KERNEL);
-	unit->about = devm_kcalloc(dev, count, sizeof(*unit->about), GFP_KERNEL);
-	if (!events || !unit->about)
+	events = devm_kcalloc(dev, before + count, sizeof(*events), GFP_KERNEL);
+	abouts = devm_kcalloc(dev, before + count, sizeof(*abouts), GFP_KERNEL);
+	if (!events || !abouts)
 		return -ENOMEM;
+	for (unsigned int i = 0; i < before; i++) {
+		events[i] = unit->desc.events[i];
+		abouts[i] = unit->about[i];
+	}
 	unit->desc.events = events;
+	unit->about = abouts;
 	for_each_child_of_node(list, np) {
 		unsigned int i = unit->desc.nr_events;
 		const char *wrong, *about;
@@ -240,10 +247,30 @@ static const char *power_imc_unit_name(struct power_imc_unit *unit, const struct
 		return "found no memory";
 	if (!power_imc_name_is_good(unit->name))
 		return "has a name that cannot be a file name";
-	for (const struct power_imc_unit *other = unit->imc->units; other != unit; other++)
-		if (!strcmp(other->name, unit->name))
-			return "has the name of an earlier one";
 	return NULL;
+}
+
+static struct power_imc_unit *power_imc_unit_named(const struct power_imc_unit *unit)
+{
+	for (struct power_imc_unit *other = unit->imc->units; other != unit; other++)
+		if (!strcmp(other->name, unit->name))
+			return other;
+	return NULL;
+}
+
+/*
+ * Two nest units may share a name and an area, as in POWER10's catalog 800100: then their events
+ * are those of one PMU.
+ */
+static bool power_imc_unit_joins(const struct power_imc_unit *unit,
+				 const struct power_imc_unit *other)
+{
+	return unit->type == POWER_IMC_TYPE_NEST && other->type == POWER_IMC_TYPE_NEST &&
+	       unit->size == other->size && unit->area_offset == other->area_offset &&
+	       unit->control_offset == other->control_offset &&
+	       unit->nr_chips == other->nr_chips &&
+	       !memcmp(unit->chip_ids, other->chip_ids, unit->nr_chips * sizeof(u32)) &&
+	       !memcmp(unit->homers, other->homers, unit->nr_chips * sizeof(u64));
 }
 
 /*
@@ -301,15 +328,32 @@ static void power_imc_unit_describe(struct power_imc_unit *unit)
 	unit->desc.nr_formats = power_imc_nr_formats;
 }
 
-/**
- * power_imc_catalog_read() - read the catalog.
- * @imc: the device; units and nr_units are set
- * @top: the catalog's node
- *
- * Units and events that are left out are reported. The units live as long as @imc->dev is bound.
- *
- * Context: may sleep.
- * Return: 0; -ENOMEM.
+/* Add a unit, or its events to those of an earlier one. Returns 0 or -ENOMEM. */
+static int power_imc_unit_add(struct power_imc_unit *unit, struct device_node *top,
+			      struct device_node *np)
+{
+	struct power_imc_unit *other = power_imc_unit_named(unit);
+	int err;
+
+	if (other && !power_imc_unit_joins(unit, other)) {
+		dev_warn(unit->imc->dev, "the unit %pOFn %s: left out\n", np,
+			 "has the name of an earlier one");
+		return 0;
+	}
+	if (other) {
+		other->base = unit->base;
+		err = power_imc_unit_events(other, top, np);
+	} else {
+		power_imc_unit_describe(unit);
+		err = power_imc_unit_events(unit, top, np);
+		unit->imc->nr_units += !err;
+	}
+	return err == -ENOMEM ? err : 0;
+}
+
+/*
+ * Read the catalog. Units and events that are left out are reported. The units live as long as
+ * imc->dev is bound. May sleep. Returns 0 or -ENOMEM.
  */
 int power_imc_catalog_read(struct power_imc *imc, struct device_node *top)
 {
@@ -332,14 +376,11 @@ int power_imc_catalog_read(struct power_imc *imc, struct device_node *top)
 			dev_warn(imc->dev, "the unit %pOFn %s: left out\n", np, wrong);
 			continue;
 		}
-		power_imc_unit_describe(unit);
-		err = power_imc_unit_events(unit, top, np);
-		if (err == -ENOMEM) {
+		err = power_imc_unit_add(unit, top, np);
+		if (err) {
 			of_node_put(np);
 			return err;
 		}
-		if (!err)
-			imc->nr_units++;
 	}
 	return 0;
 }

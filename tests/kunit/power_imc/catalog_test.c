@@ -282,6 +282,31 @@ static void other_nodes_are_passed_over(struct kunit *test)
 	catalog_expect(test, catalog_read(test, fdt), LOSS_NOTHING, NULL);
 }
 
+/* Two nest units of one name and area, as in the published 81E00612.800100, are one PMU with the events of both. */
+static void units_of_one_name_are_one_pmu(struct kunit *test)
+{
+	struct fdt *fdt = catalog_create(test, NULL, 0);
+	const struct power_imc_unit *unit;
+
+	put_nest(fdt, "mcs01@148", 0x148, "PM_OTHER_");
+	fdt_end(fdt);
+	/* Nor is one left out that has the same events: only those are. */
+	put_nest(fdt, "xlink0@158", 0x158, "PM_XLINK0_");
+	fdt_end(fdt);
+	unit = catalog_unit(catalog_read(test, fdt), NEST_UNIT);
+	KUNIT_ASSERT_NOT_NULL(test, unit);
+	KUNIT_EXPECT_EQ(test, unit->imc->nr_units, (unsigned int)ARRAY_SIZE(catalog_units));
+	KUNIT_ASSERT_EQ(test, unit->desc.nr_events, 4U);
+	KUNIT_EXPECT_STREQ(test, unit->desc.events[3].name, "PM_OTHER_WR");
+	KUNIT_EXPECT_EQ(test, unit->desc.events[1].config[PMU_CONFIG], 0xd0ULL);
+	KUNIT_EXPECT_EQ(test, unit->desc.events[3].config[PMU_CONFIG], 0x150ULL);
+	expect_text(test, unit->about[1], "Data that was written");
+	expect_text(test, unit->about[3], "Data that was written");
+	unit = catalog_unit(unit->imc, OTHER_UNIT);
+	KUNIT_ASSERT_NOT_NULL(test, unit);
+	KUNIT_EXPECT_EQ(test, unit->desc.nr_events, 2U);
+}
+
 /* Firmware may have nothing to tell. */
 static void reads_an_empty_one(struct kunit *test)
 {
@@ -394,6 +419,7 @@ static struct kunit_case catalog_cases[] = {
 	KUNIT_CASE(reads_where_the_nest_is),
 	KUNIT_CASE(keeps_what_is_said),
 	KUNIT_CASE(other_nodes_are_passed_over),
+	KUNIT_CASE(units_of_one_name_are_one_pmu),
 	KUNIT_CASE(reads_an_empty_one),
 	KUNIT_CASE_SLOW(reads_a_long_list),
 	KUNIT_CASE_SLOW(each_word_is_spoilt),
