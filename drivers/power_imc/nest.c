@@ -30,14 +30,10 @@ struct power_imc_nest {
 	__be64 snapshot[POWER_IMC_NEST_GROUP_SIZE / sizeof(u64)];
 };
 
-/**
- * power_imc_nest_group() - the group that a nest counter is posted with.
- * @generation: the processor's
- * @offset: in the nest area, in bytes
- * @size: of the nest area, in bytes; the catalog's, so a group may be cut
- *
- * Return: its number, or -1 if the microcode does not tell when it updates the counter. The group's
- * count of updates begun is at the number times POWER_IMC_NEST_GROUP_SIZE.
+/*
+ * The group that a nest counter is posted with, or -1 if the microcode does not tell when it
+ * updates the counter. @size: of the nest area, the catalog's, so a group may be cut. The group's
+ * count of updates begun is at its number times POWER_IMC_NEST_GROUP_SIZE.
  */
 int power_imc_nest_group(enum power_imc_generation generation, u32 offset, u64 size)
 {
@@ -50,6 +46,71 @@ int power_imc_nest_group(enum power_imc_generation generation, u32 offset, u64 s
 	return group;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_nest_group);
+
+/*
+ * Which units a chip's microcode collects: bits of its availability, by the first of a kind.
+ * POWER10 has no bits for kinds of links, but for each link what it is.
+ */
+struct power_imc_nest_kind {
+	const char *name;
+	u8 first, number;
+	u8 link;		/* what the link has to be, or 0 */
+};
+
+static const struct power_imc_nest_kind power_imc_p9_kinds[] = {
+	{ "powerbus", 0, 1 }, { "mcs", 1, 8 }, { "mba", 9, 8 }, { "centaur", 17, 8 },
+	{ "xlink", 25, 3 }, { "mcd", 28, 2 }, { "phb", 30, 6 }, { "nx", 36, 1 }, { "capp", 37, 2 },
+	{ "vas", 39, 1 }, { "int", 40, 1 }, { "alink", 41, 4 }, { "nvlink", 45, 6 },
+	{ }
+};
+
+static const struct power_imc_nest_kind power_imc_p10_kinds[] = {
+	{ "pb", 0, 1 }, { "mcs", 1, 8 }, { "pec", 9, 2 }, { "phb", 35, 6 }, { "ocmb", 41, 16 },
+	{ "nx", 57, 1 }, { "xlink", 0, 8, 5 }, { "alink", 0, 8, 6 }, { "otl", 0, 8, 7 },
+	{ }
+};
+
+static bool power_imc_nest_has_one(const struct power_imc_nest_kind *kind, unsigned int i,
+				   u64 available)
+{
+	if (i >= kind->number)
+		return false;
+	return kind->link ? POWER_IMC_NEST_LINK(available, i) == kind->link :
+			    available & POWER_IMC_NEST_HAS(kind->first + i);
+}
+
+/*
+ * Does a chip have a unit, such as that of nest_mcs01_imc, which counts mcs0 and mcs1? By its
+ * availability, or 0 if that is not told. A unit that is not known counts as there.
+ */
+bool power_imc_nest_has(enum power_imc_generation generation, const char *name, u64 available)
+{
+	const struct power_imc_nest_kind *kind = generation == POWER_IMC_P9 ? power_imc_p9_kinds :
+						 power_imc_p10_kinds;
+	size_t letters, digits;
+	unsigned int which = 0;
+	bool has = false;
+
+	name += strlen("nest_");
+	letters = strcspn(name, "0123456789_");
+	digits = strspn(name + letters, "0123456789");
+	while (kind->name && (strlen(kind->name) != letters || strncmp(kind->name, name, letters)))
+		kind++;
+	if (!available || !kind->name || name[letters + digits] != '_')
+		return true;
+	for (size_t i = letters; i < letters + digits; i++)
+		which = 10 * which + name[i] - '0';
+	/* Two digits are one number, or two: mcs01, but ocmb10. */
+	if (digits == 2 && kind->number <= 10)
+		return power_imc_nest_has_one(kind, which / 10, available) ||
+		       power_imc_nest_has_one(kind, which % 10, available);
+	if (digits)
+		return power_imc_nest_has_one(kind, which, available);
+	for (unsigned int i = 0; i < kind->number; i++)
+		has |= power_imc_nest_has_one(kind, i, available);
+	return has;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_nest_has);
 
 /* Copy a group. Returns false if an update was under way. */
 static bool power_imc_nest_copy(struct power_imc_nest *nest, const __be64 *group)
@@ -290,6 +351,11 @@ static int power_imc_nest_register_chip(struct power_imc_unit *unit, u32 id, u64
 	if (!power_imc_chip_is_at(chip, unit, address)) {
 		dev_warn(dev, "%s: has another area on chip %u than other units: left out there\n",
 			 unit->name, id);
+		return 0;
+	}
+	if (!power_imc_nest_has(power_imc_generation(), unit->name,
+				be64_to_cpup(chip->control + POWER_IMC_NEST_CB_AVAILABLE))) {
+		dev_notice(dev, "%s: chip %u has no such unit\n", unit->name, id);
 		return 0;
 	}
 	nest = devm_kzalloc(dev, sizeof(*nest), GFP_KERNEL);

@@ -229,6 +229,7 @@ int power_imc_chips_create(struct power_imc *imc);
 int power_imc_nest_register(struct power_imc_unit *unit);
 void power_imc_nests_quiesce(struct power_imc *imc);
 void power_imc_nests_halt(struct power_imc *imc);
+bool power_imc_nest_has(enum power_imc_generation generation, const char *name, u64 available);
 int power_imc_nest_group(enum power_imc_generation generation, u32 offset, u64 size);
 
 /* session.c */

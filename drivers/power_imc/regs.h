@@ -70,6 +70,11 @@ enum power_imc_nest_command {
 	POWER_IMC_NEST_RESUME = 1, POWER_IMC_NEST_PAUSE,
 };
 
+/* A bit of the control block's availability per unit, from the most significant one. */
+#define POWER_IMC_NEST_HAS(bit)	BIT_ULL(63 - (bit))
+/* POWER10: three bits for each of eight links say what it is. */
+#define POWER_IMC_NEST_LINK(available, link)	((available) >> (29 + 3 * (7 - (link))) & 7)
+
 /*
  * POWER9's microcode posts counters in groups. Each begins with a count of updates begun and ends
  * with one of updates done: they differ while it posts. In the two groups after these, G6 and G7,

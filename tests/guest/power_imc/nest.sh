@@ -144,6 +144,22 @@ test_microcode_begins_anew() {
 	equal "times that the log says so" "$(log_since_mark | grep -c 'have begun anew at 0')" 1
 }
 
+# Chip 1 lacks mcs0 and mcs1. Firmware names all chips for each unit that the boot chip has.
+test_chip_without_the_unit() {
+	trap 'pmu-model set nest@1 uav 0xffffffffffffe000; load' EXIT
+	pmu-model set nest@1 uav 0x9fffffffffffe000
+	load
+	contains "log" "$(log_since_mark)" 'nest_mcs01_imc: chip 1 has no such unit'
+	equal "lines" "$(log_since_mark | grep -c 'no such unit')" 1
+	equal "CPUs of it, of another" "$(cat $PMUS/nest_mcs01_imc/cpumask) $(cat $PMUS/nest_mcs23_imc/cpumask)" "0 0,2"
+	equal "an event there" "$(pmu-event --cpu 2 nest_mcs01_imc:$READS || :)" ENODEV
+	equal "another unit's" "$(pmu-event --cpu 2 nest_mcs23_imc:0x50 -x "$(imc_add nest@1 0x50 3)")" 3
+	out=$(perf stat -x, -a --per-socket -e nest_mcs01_imc/PM_MCS01_128B_RD_DISP_PORT01/ -- \
+		sh -c "$(imc_add nest@0 $READS 1000)" 2>&1)
+	contains "chip 0" "$out" '^S0,1,256000,'
+	equal "lines of chip 1" "$(echo "$out" | grep -c '^S1,')" 0
+}
+
 # The microcode runs from the first event on a chip to the last one's end: two PMUs share it, and
 # nobody else's chip is touched.
 test_microcode_runs_while_needed() {

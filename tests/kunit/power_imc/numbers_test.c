@@ -100,6 +100,46 @@ static void pir_fields(struct kunit *test)
 	}
 }
 
+/* 2.5: which units a chip has. The first rows are a POWER9 without mcs0, mcs1 and mcs2. */
+static void units_of_a_chip(struct kunit *test)
+{
+	static const struct {
+		enum power_imc_generation generation;
+		const char *name;
+		u64 available;
+		bool has;
+	} rows[] = {
+		{ POWER_IMC_P9, "nest_mcs01_imc", 0x8ffffffdffffe000, false },
+		{ POWER_IMC_P9, "nest_mcs23_imc", 0x8ffffffdffffe000, true },
+		{ POWER_IMC_P9, "nest_mcs2_imc", 0x8ffffffdffffe000, false },
+		{ POWER_IMC_P9, "nest_mcs_imc", 0x8ffffffdffffe000, true },
+		{ POWER_IMC_P9, "nest_phb4_imc", 0x8ffffff7ffffe000, true },
+		{ POWER_IMC_P9, "nest_powerbus0_imc", 0x8000000000000000, true },
+		{ POWER_IMC_P9, "nest_powerbus0_imc", 0x7fffffffffffe000, false },
+		{ POWER_IMC_P9, "nest_nx_imc", 0x0000000008000000, true },
+		{ POWER_IMC_P9, "nest_nx_imc", ~0x0000000008000000, false },
+		{ POWER_IMC_P9, "nest_mcs01_imc", 0, true },
+		{ POWER_IMC_P9, "nest_new0_imc", 1, true },
+		{ POWER_IMC_P9, "nest_mcs01b_imc", 1, true },
+		{ POWER_IMC_P10, "nest_mcs01_imc", 0x6000000000000000, true },
+		{ POWER_IMC_P10, "nest_mcs_imc", 0x8000000000000000, false },
+		{ POWER_IMC_P10, "nest_pb_imc", 0x8000000000000000, true },
+		{ POWER_IMC_P10, "nest_pau_imc", 1, true },
+		{ POWER_IMC_P10, "nest_xlink0_imc", 5ULL << 50, true },
+		{ POWER_IMC_P10, "nest_xlink7_imc", 5ULL << 29, true },
+		{ POWER_IMC_P10, "nest_xlink0_imc", 6ULL << 50, false },
+		{ POWER_IMC_P10, "nest_alink0_imc", 6ULL << 50, true },
+		{ POWER_IMC_P10, "nest_otl1_imc", 7ULL << 50, false },
+		{ POWER_IMC_P10, "nest_ocmb10_imc", BIT_ULL(63 - 51), true },
+		{ POWER_IMC_P10, "nest_ocmb10_imc", BIT_ULL(63 - 41), false },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(rows); i++)
+		KUNIT_EXPECT_EQ_MSG(test, power_imc_nest_has(rows[i].generation, rows[i].name,
+							     rows[i].available),
+				    rows[i].has, "%s, %#llx", rows[i].name, rows[i].available);
+}
+
 /* 10.2: states that lose a core's registers are held off, by the latency of the quickest. */
 static void idle_states(struct kunit *test)
 {
@@ -238,6 +278,7 @@ static struct kunit_case numbers_cases[] = {
 	KUNIT_CASE_PARAM(ldbar_and_pdbar, bars_gen_params),
 	KUNIT_CASE_PARAM(scom_addresses, scoms_gen_params),
 	KUNIT_CASE(pir_fields),
+	KUNIT_CASE(units_of_a_chip),
 	KUNIT_CASE(idle_states),
 	KUNIT_CASE_PARAM(config_is_a_counter, configs_gen_params),
 	KUNIT_CASE(counters_are_big_endian),

@@ -444,7 +444,7 @@ static bool nest_add(PmuModel *model, const char *event, uint64_t n,
     return true;
 }
 
-enum { KEY_SPEED, KEY_STARTS, KEY_STOPS, KEY_SLOW, KEY_TRAFFIC, KEY_HALF, KEY_FLUSH };
+enum { KEY_UAV, KEY_SPEED, KEY_STARTS, KEY_STOPS, KEY_SLOW, KEY_TRAFFIC, KEY_HALF, KEY_FLUSH };
 
 static uint64_t get_cb(PmuModel *model, unsigned field)
 {
@@ -456,6 +456,8 @@ static uint64_t get_nest(PmuModel *model, unsigned key)
     PowerImcNest *nest = nest_of(model);
 
     switch (key) {
+    case KEY_UAV:
+        return cb_get(nest, CB_UAV);
     case KEY_SPEED:
         return cb_get(nest, CB_SPEED);
     case KEY_STARTS:
@@ -525,6 +527,9 @@ static bool set_nest(PmuModel *model, unsigned key, uint64_t value,
     case KEY_SLOW:
         nest->slow = value;
         return true;
+    case KEY_UAV:
+        cb_set(nest, CB_UAV, value);
+        return true;
     case KEY_SPEED:
         if (value != cb_get(nest, CB_SPEED)) {
             cb_set(nest, CB_SPEED, value);
@@ -542,7 +547,8 @@ static const PmuKey nest_keys[] = {
       0, CB_STATUS, get_cb, NULL },
     { "speed", "the posting period times 2^speed; a change zeroes the counters",
       UINT64_MAX, KEY_SPEED, get_nest, set_nest },
-    { "uav", "units that are there", 0, CB_UAV, get_cb, NULL },
+    { "uav", "units that are there, as found before the microcode ran",
+      UINT64_MAX, KEY_UAV, get_nest, set_nest },
     { "mode", "run mode", 0, CB_MODE, get_cb, NULL },
     { "starts", "resume commands", 0, KEY_STARTS, get_nest, NULL },
     { "stops", "pause commands", 0, KEY_STOPS, get_nest, NULL },
