@@ -25,16 +25,10 @@ const struct pmu_format power_imc_formats[] = {
 
 const unsigned int power_imc_nr_formats = ARRAY_SIZE(power_imc_formats);
 
-/**
- * power_imc_offset_check() - can a config's counter be read?
- * @unit: the unit
- * @config: attr.config
- *
- * The counter, 8 bytes, has to lie on a multiple of 8 and wholly inside of the unit. The control
- * block of the microcode, on a multiple of 8 as well, is no counter. The meaning of rvalue and
- * mode is not published, so they have to be 0.
- *
- * Return: 0 or -EINVAL.
+/*
+ * Can a config's counter be read? It has 8 bytes, and has to lie on a multiple of 8 and wholly
+ * inside of the unit. The control block of the microcode is no counter. The meaning of rvalue and
+ * mode is not published, so they have to be 0. Returns 0 or -EINVAL.
  */
 int power_imc_offset_check(const struct power_imc_unit *unit, u64 config)
 {
@@ -47,16 +41,9 @@ int power_imc_offset_check(const struct power_imc_unit *unit, u64 config)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_offset_check);
 
-/**
- * power_imc_counter_read() - the value of an event's counter.
- * @base: where offset 0 is
- * @ev: the event, whose config was checked
- * @value: set to the value, 64 bits
- *
- * The hardware stores whole doublewords, so a reader never sees half of one.
- *
- * Context: any.
- * Return: 0.
+/*
+ * The value of an event's counter; offset 0 is at @base. The hardware stores whole doublewords, so
+ * a reader never sees half of one. Any context. Returns 0.
  */
 int power_imc_counter_read(const void *base, const struct pmu_event *ev, u64 *value)
 {
@@ -105,7 +92,7 @@ static void power_imc_core_event_free(const struct pmu_desc *desc, struct pmu_ev
 
 static int power_imc_core_engage(struct pmu_box *box)
 {
-	return power_imc_session_acquire(pmu_box_priv(box), POWER_IMC_TYPE_CORE);
+	return power_imc_session_acquire(pmu_box_priv(box), POWER_IMC_TYPE_CORE, 0);
 }
 
 static void power_imc_core_disengage(struct pmu_box *box)
@@ -169,7 +156,8 @@ static int power_imc_thread_engage(struct pmu_box *box)
 {
 	const struct power_imc_thread *thread = pmu_box_priv(box);
 
-	return power_imc_session_acquire(thread->core, POWER_IMC_TYPE_THREAD);
+	return power_imc_session_acquire(thread->core, POWER_IMC_TYPE_THREAD,
+					 thread->ldbar & ~POWER_IMC_LDBAR_ENABLE);
 }
 
 static void power_imc_thread_disengage(struct pmu_box *box)

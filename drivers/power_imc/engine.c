@@ -24,21 +24,32 @@
 
 #include "power_imc.h"
 
-/* CPUs whose LDBAR this driver has cleared since it was loaded. */
-static struct cpumask power_imc_ldbar_clean;
+/* CPUs whose LDBAR this driver has cleared since it was loaded, and those whose LDBAR traces. */
+static struct cpumask power_imc_ldbar_clean, power_imc_ldbar_tracing;
 
-/**
- * power_imc_ldbar() - compute a value for LDBAR.
- * @address: of a thread's page or buffer, real or in the linear map
- * @mode: POWER_IMC_LDBAR_ENABLE to accumulate, POWER_IMC_LDBAR_TRACE to trace, 0 for neither
- *
- * Return: the register's content.
- */
+/* Firmware that sets up a core changes a table of its quad, without a lock of its own. */
+static DEFINE_RAW_SPINLOCK(power_imc_set_up_lock);
+
+/* An engine that is found off so many times in a row is not looked at any more. */
+#define POWER_IMC_LOOKS	3
+
+/* LDBAR for a page or buffer at a real address; @mode: POWER_IMC_LDBAR_ENABLE, _TRACE, or 0. */
 u64 power_imc_ldbar(u64 address, u64 mode)
 {
 	return (address & POWER_IMC_BAR_ADDRESS) | mode;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar);
+
+static void power_imc_ldbar_set(u64 value)
+{
+	int cpu = smp_processor_id();
+
+	mtspr(SPRN_LDBAR, value);
+	if (value & POWER_IMC_LDBAR_TRACE)
+		cpumask_set_cpu(cpu, &power_imc_ldbar_tracing);
+	else if (cpumask_test_cpu(cpu, &power_imc_ldbar_tracing))
+		cpumask_clear_cpu(cpu, &power_imc_ldbar_tracing);
+}
 
 /**
  * power_imc_ldbar_write() - set this CPU's LDBAR; once the engines are halted, to 0.
@@ -49,45 +60,38 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar);
  */
 void power_imc_ldbar_write(const struct power_imc *imc, u64 value)
 {
-	mtspr(SPRN_LDBAR, READ_ONCE(imc->halted) ? 0 : value);
+	power_imc_ldbar_set(READ_ONCE(imc->halted) ? 0 : value);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_write);
 
 /* Runs with the engine of this CPU's core off, unless that could not be stopped. */
-static void power_imc_ldbar_clear_here(void)
+static void power_imc_ldbar_clear_here(void *unused)
 {
-	mtspr(SPRN_LDBAR, 0);
+	power_imc_ldbar_set(0);
 	cpumask_set_cpu(smp_processor_id(), &power_imc_ldbar_clean);
-}
-
-static void power_imc_ldbar_clear_local(void *unused)
-{
-	power_imc_ldbar_clear_here();
-}
-
-static void power_imc_ldbar_untrace_local(void *unused)
-{
-	if (mfspr(SPRN_LDBAR) & POWER_IMC_LDBAR_TRACE)
-		mtspr(SPRN_LDBAR, 0);
 }
 
 /* Clear LDBAR of every online CPU. May sleep. */
 void power_imc_ldbar_clear(void)
 {
 	if (power_imc_ldbar_is_ours())
-		on_each_cpu(power_imc_ldbar_clear_local, NULL, 1);
+		on_each_cpu(power_imc_ldbar_clear_here, NULL, 1);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_clear);
 
-/**
- * power_imc_ldbar_untrace() - stop all online threads from tracing.
- *
- * Context: may sleep; no trace is open, and the engines have been off for POWER_IMC_LINGER_MS.
+/* Does LDBAR of any thread trace? */
+bool power_imc_ldbar_traces(void)
+{
+	return !cpumask_empty(&power_imc_ldbar_tracing);
+}
+
+/*
+ * Stop all threads from tracing; LDBAR may act late. No trace is open, and the engines have been
+ * off for POWER_IMC_LINGER_MS. May sleep.
  */
 void power_imc_ldbar_untrace(void)
 {
-	on_each_cpu(power_imc_ldbar_untrace_local, NULL, 1);
-	power_imc_engines_wait();
+	on_each_cpu_mask(&power_imc_ldbar_tracing, power_imc_ldbar_clear_here, NULL, 1);
 }
 
 /* Was LDBAR of a CPU written by this driver, and not by a kernel before? */
@@ -96,15 +100,11 @@ bool power_imc_ldbar_is_clean(int cpu)
 	return cpumask_test_cpu(cpu, &power_imc_ldbar_clean);
 }
 
-/**
- * power_imc_ldbar_clean_up() - leave nothing of a predecessor in this CPU's LDBAR.
- *
- * Context: interrupts off.
- */
+/* Leave nothing of a predecessor in this CPU's LDBAR. Interrupts are off. */
 void power_imc_ldbar_clean_up(void)
 {
 	if (!power_imc_ldbar_is_clean(smp_processor_id()))
-		power_imc_ldbar_clear_here();
+		power_imc_ldbar_clear_here(NULL);
 }
 
 struct power_imc_core *power_imc_core_of(struct power_imc *imc, int cpu)
@@ -125,10 +125,13 @@ static bool power_imc_core_has(u32 pir, int cpu)
 static int power_imc_engine_set_up(const struct power_imc_core *core)
 {
 	const struct power_imc_firmware *firmware = core->imc->firmware;
-	int err = firmware->init_core(core->pir, __pa(core->page));
+	int err;
 
+	raw_spin_lock(&power_imc_set_up_lock);
+	err = firmware->init_core(core->pir, __pa(core->page));
 	if (!err && core->type == POWER_IMC_TYPE_TRACE)
 		err = firmware->init_trace(core->pir);
+	raw_spin_unlock(&power_imc_set_up_lock);
 	return err;
 }
 
@@ -138,11 +141,6 @@ static int power_imc_engine_switch(const struct power_imc_core *core, bool on)
 
 	return core->type == POWER_IMC_TYPE_TRACE ? firmware->trace(core->pir, on) :
 						    firmware->core(core->pir, on);
-}
-
-static int power_imc_engine_stop(const struct power_imc_core *core)
-{
-	return power_imc_engine_switch(core, false);
 }
 
 static bool power_imc_engine_is_off(struct power_imc_core *core)
@@ -227,10 +225,41 @@ static void power_imc_engine_restart(struct power_imc_core *core)
 		 core->first_cpu, ERR_PTR(err));
 }
 
+/* Does LDBAR say where to write, and in which mode? */
+static bool power_imc_ldbar_names(u64 ldbar)
+{
+	return !((mfspr(SPRN_LDBAR) ^ ldbar) & ~POWER_IMC_LDBAR_ENABLE);
+}
+
+/*
+ * A box is engaged, and the engine is on after this unless it is paused. No source says that LDBAR
+ * may begin to name something under an engine that is on. So it is written first, and if the core's
+ * other threads use the engine it is off meanwhile. Called with core->lock.
+ */
+static int power_imc_engine_join(struct power_imc_core *core, u64 ldbar)
+{
+	bool point = ldbar && !power_imc_ldbar_names(ldbar);
+	int err = 0;
+
+	if (point && (core->stuck || (core->users && !core->paused)))
+		err = power_imc_engine_switch(core, false);
+	if (err)
+		return err;
+	if (point)
+		power_imc_ldbar_write(core->imc, ldbar);
+	if (core->paused || (core->users && !point))
+		return 0;
+	if (!core->users)
+		return power_imc_engine_start(core);
+	power_imc_engine_restart(core);
+	return core->failed ? -EIO : 0;
+}
+
 /**
  * power_imc_engine_get() - use the engine of a core.
  * @core: the core; this runs on one of its CPUs
  * @type: what for; the session is of this kind
+ * @ldbar: what this CPU's LDBAR has to name, or 0; POWER_IMC_LDBAR_ENABLE is not looked at
  * @holders: set to the change in the number of the session's holders: 1 for the caller unless there
  *	is an error; 1 more if the engine could not be stopped; 1 less if a stuck one was stopped at
  *	last
@@ -238,25 +267,27 @@ static void power_imc_engine_restart(struct power_imc_core *core)
  * Context: interrupts off.
  * Return: 0; -ENODEV when all engines are off for good; the firmware's error.
  */
-int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, int *holders)
+int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, u64 ldbar,
+			 int *holders)
 {
-	int err = 0;
+	int err = -ENODEV;
 
 	*holders = 0;
 	raw_spin_lock(&core->lock);
 	power_imc_ldbar_clean_up();
-	if (core->imc->halted) {
-		err = -ENODEV;
-	} else if (!core->users) {
-		core->type = type;
-		/* A paused engine is started when it is resumed. */
-		err = core->paused ? 0 : power_imc_engine_start(core);
+	if (!core->imc->halted) {
+		if (!core->users) {
+			core->type = type;
+			core->misses = 0;
+		}
+		err = power_imc_engine_join(core, ldbar);
 		/* The firmware may have done a part of what it was asked for. */
-		if (err) {
-			*holders = power_imc_engine_stopped(core, power_imc_engine_stop(core));
+		if (err && !core->users)
+			*holders = power_imc_engine_stopped(core,
+							    power_imc_engine_switch(core, false));
+		if (err)
 			dev_warn_ratelimited(core->imc->dev, "the engine of CPU %d's core could not be started (%pe): events do not count there\n",
 					     core->first_cpu, ERR_PTR(err));
-		}
 	}
 	if (!err) {
 		core->users++;
@@ -266,14 +297,18 @@ int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, 
 	return err;
 }
 
-/**
- * power_imc_engine_put() - drop one user of a core's engine.
- * @core: the core; this runs on one of its CPUs
- * @holders: as for power_imc_engine_get()
- *
- * An engine that does not stop stays a holder of the session until it does: it may still be on.
- *
- * Context: interrupts off.
+/* Have LDBAR name something again, while this CPU's box is engaged. Interrupts off; may print. */
+void power_imc_engine_point(struct power_imc_core *core, u64 ldbar)
+{
+	raw_spin_lock(&core->lock);
+	if (core->users && !core->imc->halted)
+		power_imc_engine_join(core, ldbar);
+	raw_spin_unlock(&core->lock);
+}
+
+/*
+ * Drop one user of a core's engine; @holders as for power_imc_engine_get(). An engine that does not
+ * stop stays a holder of the session until it does: it may still be on. Interrupts are off.
  */
 void power_imc_engine_put(struct power_imc_core *core, int *holders)
 {
@@ -281,28 +316,23 @@ void power_imc_engine_put(struct power_imc_core *core, int *holders)
 	raw_spin_lock(&core->lock);
 	if (!--core->users) {
 		core->failed = false;
-		*holders += power_imc_engine_stopped(core, power_imc_engine_stop(core));
+		*holders += power_imc_engine_stopped(core, power_imc_engine_switch(core, false));
 	}
 	raw_spin_unlock(&core->lock);
 }
 
-struct power_imc_pause {
-	struct power_imc_core *core;
-	int err;
-};
-
 static void power_imc_engine_pause_here(void *data)
 {
-	struct power_imc_pause *pause = data;
-	struct power_imc_core *core = pause->core;
+	struct power_imc_core *core = data;
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&core->lock, flags);
 	/* From here on no code starts the engine. */
 	core->paused = true;
+	core->pause_error = 0;
 	/* An engine without users may be on if it could not be stopped. */
 	if (core->users || core->stuck)
-		pause->err = power_imc_engine_stop(core);
+		core->pause_error = power_imc_engine_switch(core, false);
 	raw_spin_unlock_irqrestore(&core->lock, flags);
 }
 
@@ -317,14 +347,12 @@ static void power_imc_engine_pause_here(void *data)
  */
 int power_imc_engine_pause(struct power_imc_core *core)
 {
-	struct power_imc_pause pause = { .core = core };
-
 	/* If none of its CPUs is online it is asleep, whatever the firmware says. */
-	if (!power_imc_core_call(core->pir, power_imc_engine_pause_here, &pause))
+	if (!power_imc_core_call(core->pir, power_imc_engine_pause_here, core))
 		return 0;
-	if (pause.err)
+	if (core->pause_error)
 		power_imc_engine_resume(core);
-	return pause.err;
+	return core->pause_error;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_pause);
 
@@ -366,21 +394,27 @@ static void power_imc_engine_look_here(void *data)
 {
 	struct power_imc_core *core = data;
 	unsigned long flags;
-	bool again;
+	bool again, last;
 
 	raw_spin_lock_irqsave(&core->lock, flags);
 	again = power_imc_engine_is_missing(core);
 	if (again) {
 		core->restarts++;
 		/* If the register does not tell the truth, the engine is on. */
-		power_imc_engine_stop(core);
+		power_imc_engine_switch(core, false);
 		power_imc_engine_restart(core);
 		again = !core->failed;
 	}
+	last = again && ++core->misses >= POWER_IMC_LOOKS;
+	if (last)
+		core->tells = false;
 	raw_spin_unlock_irqrestore(&core->lock, flags);
 	if (again)
 		dev_notice_ratelimited(core->imc->dev, "the engine of CPU %d's core was off, as after a deep sleep, and is started again: counts are missing\n",
 				       core->first_cpu);
+	if (last)
+		dev_notice(core->imc->dev, "the engine of CPU %d's core reads as off again and again: it is not checked any more, and counts may be missing\n",
+			   core->first_cpu);
 }
 
 /**
@@ -396,6 +430,8 @@ void power_imc_engine_look(struct power_imc_core *core)
 
 	raw_spin_lock_irqsave(&core->lock, flags);
 	missing = power_imc_engine_is_missing(core);
+	if (!missing)
+		core->misses = 0;
 	raw_spin_unlock_irqrestore(&core->lock, flags);
 	if (missing)
 		power_imc_core_call(core->pir, power_imc_engine_look_here, core);
@@ -415,52 +451,32 @@ static void power_imc_engine_quiesce_here(void *data)
 	quiesce->err = quiesce->firmware->core(quiesce->pir, false);
 }
 
-static int power_imc_engine_quiesce(struct power_imc *imc, u32 pir)
-{
-	struct power_imc_quiesce quiesce = { .firmware = imc->firmware, .pir = pir };
-	bool online = power_imc_core_call(pir, power_imc_engine_quiesce_here, &quiesce);
-
-	if (!quiesce.err || !online)
-		return 0;
-	dev_err(imc->dev, "the engine of the core with PIR %#x could not be stopped (%pe): it may go on writing to memory\n",
-		pir, ERR_PTR(quiesce.err));
-	return quiesce.err;
-}
-
-/**
- * power_imc_engines_quiesce() - stop every engine, including those that another kernel started.
- * @imc: the device
- *
- * This stops the cores of the whole machine, not only those that this kernel runs on. If none of a
- * core's CPUs is online, and it does not answer, it is asleep and its engine is off.
- *
- * Context: may sleep.
- * Return: 0, or the firmware's error, which has been reported: an engine may be on.
+/*
+ * Stop every engine of the machine, including those that another kernel started. If none of a
+ * core's CPUs is online, and it does not answer, it is asleep and its engine is off. May sleep.
+ * Returns 0, or the firmware's error, which has been reported: an engine may be on.
  */
 int power_imc_engines_quiesce(struct power_imc *imc)
 {
+	struct power_imc_quiesce quiesce = { .firmware = imc->firmware };
 	struct device_node *np;
 	int first = 0;
-	u32 pir;
 
 	for_each_of_cpu_node(np) {
-		int err = 0;
-
-		if (!of_property_read_u32(np, "ibm,ppc-interrupt-server#s", &pir))
-			err = power_imc_engine_quiesce(imc, pir);
-		first = first ?: err;
+		if (of_property_read_u32(np, "ibm,ppc-interrupt-server#s", &quiesce.pir) ||
+		    !power_imc_core_call(quiesce.pir, power_imc_engine_quiesce_here, &quiesce) ||
+		    !quiesce.err)
+			continue;
+		dev_err(imc->dev, "the engine of the core with PIR %#x could not be stopped (%pe): it may go on writing to memory\n",
+			quiesce.pir, ERR_PTR(quiesce.err));
+		first = first ?: quiesce.err;
 	}
 	return first;
 }
 
-/**
- * power_imc_sleep_until() - sleep at least until a time.
- * @when: of ktime_get_ns()
- *
- * msleep() counts jiffies. Where these lag behind, as after interrupts were off for long, it ends
- * too early.
- *
- * Context: may sleep.
+/*
+ * Sleep at least until a time of ktime_get_ns(). msleep() counts jiffies. Where these lag behind,
+ * as after interrupts were off for long, it ends too early.
  */
 void power_imc_sleep_until(u64 when)
 {
@@ -499,14 +515,10 @@ static int power_imc_engines_off(struct power_imc *imc)
 	return err;
 }
 
-/**
- * power_imc_engines_halt() - stop every engine for good, and have no thread point to memory.
- * @imc: the device
- *
- * After this nothing starts any more: not for CPUs that come online, tasks that are scheduled, or
- * events that are opened.
- *
- * Context: may sleep.
+/*
+ * Stop every engine for good, and have no thread point to memory. After this nothing starts any
+ * more: not for CPUs that come online, tasks that are scheduled, or events that are opened. May
+ * sleep.
  */
 void power_imc_engines_halt(struct power_imc *imc)
 {
@@ -515,11 +527,9 @@ void power_imc_engines_halt(struct power_imc *imc)
 	power_imc_ldbar_clear();
 }
 
-/**
- * power_imc_engines_end() - stop every engine for good when the device is removed.
- * @imc: the device; its memory is kept if an engine may still write it
- *
- * Context: may sleep.
+/*
+ * Stop every engine for good when the device is removed; its memory is kept if an engine may still
+ * write it. May sleep.
  */
 void power_imc_engines_end(struct power_imc *imc)
 {

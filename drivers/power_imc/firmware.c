@@ -20,12 +20,7 @@ static char *firmware = "auto";
 module_param(firmware, charp, 0444);
 MODULE_PARM_DESC(firmware, "how engines are switched: opal (firmware calls), scom (registers), or auto (opal, else scom)");
 
-/**
- * power_imc_generation_of() - a processor's generation.
- * @pvr: its version register
- *
- * Return: the generation, or POWER_IMC_UNKNOWN.
- */
+/* The generation of a processor, by its version register. */
 enum power_imc_generation power_imc_generation_of(u32 pvr)
 {
 	switch (PVR_VER(pvr)) {
@@ -54,26 +49,13 @@ static bool power_imc_cores_are_fused(void)
 	return threads_per_core > POWER_IMC_CORE_THREADS;
 }
 
-/**
- * power_imc_ldbar_is_ours() - may LDBAR be touched?
- *
- * An ultravisor keeps LDBAR for itself, and interrupts a hypervisor that touches it.
- *
- * Context: any.
- * Return: false if there is an ultravisor.
- */
+/* An ultravisor keeps LDBAR for itself, and interrupts a hypervisor that touches it. */
 bool power_imc_ldbar_is_ours(void)
 {
 	return !firmware_has_feature(FW_FEATURE_ULTRAVISOR);
 }
 
-/**
- * power_imc_unit_is_not_ours() - why can a unit not be counted on this machine?
- * @unit: the unit
- *
- * Context: any.
- * Return: NULL if it can be, as units of the nest always can.
- */
+/* Why can a unit not be counted on this machine? NULL: it can, as units of the nest always. */
 const char *power_imc_unit_is_not_ours(const struct power_imc_unit *unit)
 {
 	if (unit->type == POWER_IMC_TYPE_NEST)
@@ -89,66 +71,34 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_unit_is_not_ours);
  * Registers, for kernels in which the calls cannot be looked up. Unlike the firmware, the driver
  * cannot have registers restored after a core slept deeply, so they are written at each start.
  *
- * Ports of the registers that belong to a quad of cores, by a core's place in the quad:
+ * Ports of PDBAR and HTM, which belong to a quad of cores, by a core's place in the quad, and the
+ * first of EVENT_MASK and TRACE, which belong to one core:
  */
-static const u32 power_imc_p9_pdbar[] = { 0x1001220b, 0x1001230b, 0x1001260b, 0x1001270b };
-static const u32 power_imc_p9_htm[] = { 0x10012200, 0x10012300, 0x10012600, 0x10012700 };
-static const u32 power_imc_p10_pdbar[] = { 0x2001868b, 0x2001468b, 0x2001268b, 0x2001168b };
-static const u32 power_imc_p10_htm[] = { 0x20018680, 0x20014680, 0x20012680, 0x20011680 };
+static const u32 power_imc_p9_ports[][4] = {
+	[POWER_IMC_SCOM_PDBAR] = { 0x1001220b, 0x1001230b, 0x1001260b, 0x1001270b },
+	[POWER_IMC_SCOM_HTM] = { 0x10012200, 0x10012300, 0x10012600, 0x10012700 },
+};
 
-/* Registers of one core. */
-#define POWER_IMC_P9_EVENT_MASK	0x20010aa8
-#define POWER_IMC_P9_TRACE	0x20010aa9
-#define POWER_IMC_P10_EVENT_MASK	0x20020400
-#define POWER_IMC_P10_TRACE	0x20020401
+static const u32 power_imc_p10_ports[][4] = {
+	[POWER_IMC_SCOM_PDBAR] = { 0x2001868b, 0x2001468b, 0x2001268b, 0x2001168b },
+	[POWER_IMC_SCOM_HTM] = { 0x20018680, 0x20014680, 0x20012680, 0x20011680 },
+};
 
-static u32 power_imc_p9_address(enum power_imc_scom which, unsigned int core)
-{
-	u32 quad = (core & 0x1c) << 22, own = (core & 0x1f) << 24;
+#define POWER_IMC_P9_CORE	0x20010aa8
+#define POWER_IMC_P10_CORE	0x20020400
 
-	switch (which) {
-	case POWER_IMC_SCOM_PDBAR:
-		return power_imc_p9_pdbar[core % 4] + quad;
-	case POWER_IMC_SCOM_HTM:
-		return power_imc_p9_htm[core % 4] + quad;
-	case POWER_IMC_SCOM_EVENT_MASK:
-		return POWER_IMC_P9_EVENT_MASK + own;
-	case POWER_IMC_SCOM_TRACE:
-		return POWER_IMC_P9_TRACE + own;
-	}
-	return 0;
-}
-
-static u32 power_imc_p10_address(enum power_imc_scom which, unsigned int core)
-{
-	u32 quad = (core / 4) << 24, own = quad | BIT(3 - core % 4) << 12;
-
-	switch (which) {
-	case POWER_IMC_SCOM_PDBAR:
-		return power_imc_p10_pdbar[core % 4] + quad;
-	case POWER_IMC_SCOM_HTM:
-		return power_imc_p10_htm[core % 4] + quad;
-	case POWER_IMC_SCOM_EVENT_MASK:
-		return POWER_IMC_P10_EVENT_MASK | own;
-	case POWER_IMC_SCOM_TRACE:
-		return POWER_IMC_P10_TRACE | own;
-	}
-	return 0;
-}
-
-/**
- * power_imc_scom_address() - where a register of a core is.
- * @generation: the processor's
- * @which: the register
- * @core: number of the core in its chip
- *
- * Return: the SCOM address.
- */
+/* The SCOM address of a register of a core, by the core's number in its chip. */
 u32 power_imc_scom_address(enum power_imc_generation generation, enum power_imc_scom which,
 			   unsigned int core)
 {
-	return generation == POWER_IMC_P9 ? power_imc_p9_address(which, core) :
-	       power_imc_p10_address(which, core);
+	bool p9 = generation == POWER_IMC_P9;
+	u32 quad = p9 ? (core & 0x1c) << 22 : (core / 4) << 24;
+
+	if (which <= POWER_IMC_SCOM_HTM)
+		return (p9 ? power_imc_p9_ports : power_imc_p10_ports)[which][core % 4] + quad;
+	which -= POWER_IMC_SCOM_EVENT_MASK;
+	return p9 ? POWER_IMC_P9_CORE + which + ((core & 0x1f) << 24) :
+		    (POWER_IMC_P10_CORE + which) | quad | BIT(3 - core % 4) << 12;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_scom_address);
 
@@ -321,13 +271,7 @@ static const struct power_imc_firmware *power_imc_scom_find(void)
 	return &power_imc_scom;
 }
 
-/**
- * power_imc_firmware_find() - choose how engines are switched.
- * @dev: for messages
- *
- * Context: may sleep.
- * Return: the way; or NULL if there is none, which has been reported.
- */
+/* Choose how engines are switched. NULL: there is no way, which has been reported. May sleep. */
 const struct power_imc_firmware *power_imc_firmware_find(struct device *dev)
 {
 	const struct power_imc_firmware *found = NULL;

@@ -17,8 +17,8 @@
  *
  * Locks, outermost first: power_imc_trace_mutex (who allocates rings), power_imc.memory_lock (the
  * list of memory). Taken with interrupts off, and never inside one another: power_imc_core.lock,
- * power_imc_chip.lock, power_imc_session_lock. All may be taken in event_init, so what waits for
- * hotplug is left to a work item (session.c).
+ * power_imc_chip.lock, power_imc_session_lock; power_imc_set_up_lock inside power_imc_core.lock.
+ * All may be taken in event_init, so what waits for hotplug is left to a work item (session.c).
  */
 #ifndef POWER_IMC_H
 #define POWER_IMC_H
@@ -135,10 +135,12 @@ struct power_imc_core {
 	unsigned int users;		/* engaged boxes; under lock, as is what follows */
 	enum power_imc_type type;	/* the kind of unit that uses it, if users > 0 or stuck */
 	bool paused;			/* kept off, whether it has users or not */
+	int pause_error;		/* of the last pause */
 	bool failed;			/* could not be started again, which has been reported */
 	bool stuck;			/* could not be stopped: may be on without users */
 	bool tells;			/* power_imc_firmware.running can be relied on */
 	unsigned int restarts;		/* number of times that the engine was found off */
+	unsigned int misses;		/* how many of these were in a row */
 	__be64 answer;			/* for power_imc_firmware.running */
 	void *page;			/* POWER_IMC_PAGE_SIZE; the core writes its counts there */
 	u32 pir;			/* of the first thread */
@@ -195,11 +197,14 @@ void power_imc_debugfs_create(struct power_imc *imc);
 u64 power_imc_ldbar(u64 address, u64 mode);
 void power_imc_ldbar_write(const struct power_imc *imc, u64 value);
 void power_imc_ldbar_clear(void);
+bool power_imc_ldbar_traces(void);
 void power_imc_ldbar_untrace(void);
 bool power_imc_ldbar_is_clean(int cpu);
 void power_imc_ldbar_clean_up(void);
 struct power_imc_core *power_imc_core_of(struct power_imc *imc, int cpu);
-int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, int *holders);
+int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, u64 ldbar,
+			 int *holders);
+void power_imc_engine_point(struct power_imc_core *core, u64 ldbar);
 void power_imc_engine_put(struct power_imc_core *core, int *holders);
 int power_imc_engine_pause(struct power_imc_core *core);
 void power_imc_engine_resume(struct power_imc_core *core);
@@ -235,7 +240,7 @@ int power_imc_nest_group(enum power_imc_generation generation, u32 offset, u64 s
 /* session.c */
 int power_imc_session_open(enum power_imc_type type, void (*task_switched)(int cpu));
 void power_imc_session_close(void);
-int power_imc_session_acquire(struct power_imc_core *core, enum power_imc_type type);
+int power_imc_session_acquire(struct power_imc_core *core, enum power_imc_type type, u64 ldbar);
 void power_imc_session_release(struct power_imc_core *core);
 void power_imc_session_begin(struct power_imc *imc);
 void power_imc_session_end(void);

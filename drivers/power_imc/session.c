@@ -65,7 +65,6 @@ static unsigned int power_imc_session_events;		/* number of open events */
 static unsigned int power_imc_session_holders;		/* engaged boxes, stuck engines */
 static u64 power_imc_session_left;			/* when events + holders became 0, ns */
 static u64 power_imc_session_ready;			/* when LDBAR has taken effect, ns */
-static bool power_imc_session_traced;			/* LDBAR of CPUs may still trace */
 static void (*power_imc_session_task_switched)(int cpu);	/* called at task switches */
 static bool power_imc_session_probes;			/* the probes are registered */
 static int power_imc_session_error;			/* of registering the probes */
@@ -73,7 +72,8 @@ static int power_imc_session_error;			/* of registering the probes */
 static DECLARE_WAIT_QUEUE_HEAD(power_imc_session_wait);
 static struct pm_qos_request power_imc_session_request;
 static s32 power_imc_session_limit;			/* for the request, in us */
-static DEFINE_MUTEX(power_imc_idle_mutex);
+/* Held while a session begins or ends: */
+static DEFINE_MUTEX(power_imc_session_mutex);
 static bool power_imc_idle_held;			/* the request has the limit */
 static struct tracepoint *power_imc_switch_tracepoint, *power_imc_exit_tracepoint;
 static int power_imc_prepare_state, power_imc_online_state;
@@ -87,10 +87,9 @@ static void power_imc_session_run_now(void)
 	mod_delayed_work(system_dfl_wq, &power_imc_session_work, 0);
 }
 
-static void power_imc_session_run_later(void)
+static void power_imc_session_run_in(unsigned int ms)
 {
-	queue_delayed_work(system_dfl_wq, &power_imc_session_work,
-			   msecs_to_jiffies(POWER_IMC_LOOK_MS));
+	queue_delayed_work(system_dfl_wq, &power_imc_session_work, msecs_to_jiffies(ms));
 }
 
 /* Is an event open, or an engine on? */
@@ -116,8 +115,8 @@ static int power_imc_session_claim(enum power_imc_type type, unsigned int *count
 	} else if (power_imc_session_events || power_imc_session_holders) {
 		err = -EBUSY;
 	} else {
-		WRITE_ONCE(power_imc_session_ready, power_imc_session_left +
-			   POWER_IMC_LINGER_MS * NSEC_PER_MSEC);
+		WRITE_ONCE(power_imc_session_ready,
+			   power_imc_session_left + POWER_IMC_LINGER_MS * NSEC_PER_MSEC);
 		power_imc_session_type = type;
 		(*count)++;
 	}
@@ -161,18 +160,19 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_session_add_holders);
  * power_imc_session_acquire() - a box is engaged: use the engine of its core.
  * @core: the core; this runs on one of its CPUs
  * @type: POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD or POWER_IMC_TYPE_TRACE
+ * @ldbar: as for power_imc_engine_get()
  *
  * Context: interrupts off.
  * Return: 0; -EBUSY while another kind of unit has the engines; -ENODEV when they are off for good;
  * the firmware's error.
  */
-int power_imc_session_acquire(struct power_imc_core *core, enum power_imc_type type)
+int power_imc_session_acquire(struct power_imc_core *core, enum power_imc_type type, u64 ldbar)
 {
 	int holders, err = power_imc_session_hold(type);
 
 	if (err)
 		return err;
-	err = power_imc_engine_get(core, type, &holders);
+	err = power_imc_engine_get(core, type, ldbar, &holders);
 	power_imc_session_add_holders(holders - 1);
 	return err;
 }
@@ -241,28 +241,15 @@ static s32 power_imc_idle_limit_wanted(void)
 	return max_latency ?: POWER_IMC_NO_LIMIT;
 }
 
-/* Call this after the claim, or the work item may end the request. */
-static void power_imc_idle_hold(void)
+static void power_imc_idle_hold(bool hold)
 {
-	if (!cpu_latency_qos_request_active(&power_imc_session_request))
+	lockdep_assert_held(&power_imc_session_mutex);
+	if (hold == power_imc_idle_held ||
+	    !cpu_latency_qos_request_active(&power_imc_session_request))
 		return;
-	mutex_lock(&power_imc_idle_mutex);
-	if (!power_imc_idle_held) {
-		cpu_latency_qos_update_request(&power_imc_session_request, power_imc_session_limit);
-		power_imc_idle_held = true;
-	}
-	mutex_unlock(&power_imc_idle_mutex);
-}
-
-/* Allow deep sleep only once all engines are off. */
-static void power_imc_idle_drop(void)
-{
-	mutex_lock(&power_imc_idle_mutex);
-	if (power_imc_idle_held && !power_imc_session_is_used()) {
-		cpu_latency_qos_update_request(&power_imc_session_request, PM_QOS_DEFAULT_VALUE);
-		power_imc_idle_held = false;
-	}
-	mutex_unlock(&power_imc_idle_mutex);
+	cpu_latency_qos_update_request(&power_imc_session_request,
+				       hold ? power_imc_session_limit : PM_QOS_DEFAULT_VALUE);
+	power_imc_idle_held = hold;
 }
 
 /* The outgoing task is still current; interrupts are off. */
@@ -374,40 +361,67 @@ static int power_imc_probes_await(void)
 	return state ?: left < 0 ? -EINTR : -EAGAIN;
 }
 
+/* Whoever opens the next event waits until this has acted. */
+static void power_imc_session_untrace(void)
+{
+	power_imc_ldbar_untrace();
+	power_imc_session_change(&power_imc_session_events, 0);
+	WRITE_ONCE(power_imc_session_ready,
+		   ktime_get_ns() + POWER_IMC_LINGER_MS * NSEC_PER_MSEC);
+}
+
+/*
+ * If no engine is used, deep sleep is allowed again, and once the engines are certainly off LDBAR
+ * is cleared where it traces: otherwise each CPU that goes offline later would have to stop the
+ * engine of its core for that. Returns true if so.
+ *
+ * Check only once: if the last engine goes off after this, nothing else queues this work again.
+ */
+static bool power_imc_session_wind_up(void)
+{
+	u64 off = READ_ONCE(power_imc_session_left) + POWER_IMC_LINGER_MS * NSEC_PER_MSEC;
+	bool used, traces = power_imc_ldbar_traces();
+
+	mutex_lock(&power_imc_session_mutex);
+	used = power_imc_session_is_used();
+	if (!used)
+		power_imc_idle_hold(false);
+	if (!used && traces && ktime_get_ns() >= off)
+		power_imc_session_untrace();
+	else if (!used && traces)
+		power_imc_session_run_in(POWER_IMC_LINGER_MS);
+	mutex_unlock(&power_imc_session_mutex);
+	return !used;
+}
+
 static void power_imc_session_run(struct work_struct *work)
 {
 	struct power_imc *imc = power_imc_session_imc;
 
 	power_imc_probes_adjust();
-	/*
-	 * Check only once: if the last engine goes off after this, nothing else queues this work
-	 * again.
-	 */
-	if (!power_imc_session_is_used()) {
-		power_imc_idle_drop();
+	if (power_imc_session_wind_up())
 		return;
-	}
 	/* KUnit suites have sessions without a device. */
 	for (unsigned int i = 0; imc && i < imc->nr_cores; i++)
 		if (imc->cores[i].page)
 			power_imc_engine_look(&imc->cores[i]);
-	power_imc_session_run_later();
+	power_imc_session_run_in(POWER_IMC_LOOK_MS);
 }
 
 /*
- * LDBAR may still act as the previous kind set it, and that of traces is left until the engines are
- * certainly off. If several events of the next kind are opened at the same time, each open does
- * this.
+ * An event of a kind has claimed the engines. LDBAR may still act as the previous kind set it, and
+ * that of traces is left until the engines are certainly off.
  */
-static void power_imc_session_await_ldbar(enum power_imc_type type)
+static void power_imc_session_start(enum power_imc_type type)
 {
+	mutex_lock(&power_imc_session_mutex);
 	power_imc_sleep_until(READ_ONCE(power_imc_session_ready));
-	if (type == POWER_IMC_TYPE_TRACE) {
-		WRITE_ONCE(power_imc_session_traced, true);
-	} else if (READ_ONCE(power_imc_session_traced)) {
-		power_imc_ldbar_untrace();
-		WRITE_ONCE(power_imc_session_traced, false);
+	if (type != POWER_IMC_TYPE_TRACE && power_imc_ldbar_traces()) {
+		power_imc_session_untrace();
+		power_imc_sleep_until(power_imc_session_ready);
 	}
+	power_imc_idle_hold(true);
+	mutex_unlock(&power_imc_session_mutex);
 }
 
 /**
@@ -436,9 +450,8 @@ int power_imc_session_open(enum power_imc_type type, void (*task_switched)(int c
 	err = power_imc_session_claim(type, &power_imc_session_events);
 	if (err)
 		return err;
-	power_imc_session_await_ldbar(type);
-	power_imc_idle_hold();
-	power_imc_session_run_later();
+	power_imc_session_start(type);
+	power_imc_session_run_in(POWER_IMC_LOOK_MS);
 	if (!task_switched)
 		return 0;
 	err = power_imc_probes_await();

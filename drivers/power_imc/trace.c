@@ -423,26 +423,26 @@ static bool power_imc_trace_is_on(const struct power_imc_trace *trace)
 static int power_imc_trace_engage(struct pmu_box *box)
 {
 	struct power_imc_trace *trace = pmu_box_priv(box);
+	int err;
 
 	/* Pairs with power_imc_trace_allocate(). */
 	if (!smp_load_acquire(&trace->ldbar))
 		return -ENOMEM;
-	return power_imc_session_acquire(trace->core, POWER_IMC_TYPE_TRACE);
+	if (!power_imc_trace_is_on(trace))
+		power_imc_ring_restart(&trace->ring, get_tb());
+	err = power_imc_session_acquire(trace->core, POWER_IMC_TYPE_TRACE,
+					trace->leaving ? 0 : trace->ldbar);
+	trace->engaged = !err;
+	return err;
 }
 
 static void power_imc_trace_disengage(struct pmu_box *box)
 {
 	struct power_imc_trace *trace = pmu_box_priv(box);
 
+	trace->engaged = false;
 	power_imc_session_release(trace->core);
 	power_imc_drain_end(trace);
-}
-
-/* Have the hardware write records from now on. Interrupts are off. */
-static void power_imc_trace_begin(struct power_imc_trace *trace)
-{
-	power_imc_ring_restart(&trace->ring, get_tb());
-	power_imc_ldbar_write(trace->core->imc, trace->ldbar);
 }
 
 static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int idx)
@@ -452,10 +452,7 @@ static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int 
 
 	te->over = false;
 	if (list_empty(&trace->events)) {
-		if (power_imc_trace_is_on(trace))
-			power_imc_drain_pass(trace);
-		else if (!trace->leaving)
-			power_imc_trace_begin(trace);
+		power_imc_drain_pass(trace);
 		power_imc_drain_start(trace);
 	} else {
 		/* Records that were written before this event started do not belong to it. */
@@ -538,9 +535,9 @@ VISIBLE_IF_KUNIT void power_imc_trace_arrive(struct power_imc_trace *trace)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	if (trace->leaving && !list_empty(&trace->events))
-		power_imc_trace_begin(trace);
 	trace->leaving = false;
+	if (trace->engaged)
+		power_imc_engine_point(trace->core, trace->ldbar);
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_trace_arrive);

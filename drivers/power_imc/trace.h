@@ -24,6 +24,7 @@ struct power_imc_trace {
 	int cpu;
 	u64 ldbar;			/* 0: there is no ring yet */
 	bool leaving;			/* its CPU goes offline, or is not online yet */
+	bool engaged;			/* its LDBAR names the ring, unless that was lost */
 	struct power_imc_ring ring;
 	struct list_head events;	/* power_imc_trace_event.node */
 	struct hrtimer timer;

@@ -196,6 +196,16 @@ test_trace_of_a_cpu_that_goes() {
 	equal "traces that ended while an engine was on" "$(get_all 'core*' untraced)" "0 0 "
 }
 
+# After the last trace LDBAR is cleared, so a CPU that goes later needs no stop of its core's engine.
+test_an_offline_after_a_trace() {
+	trap 'online 3 1' EXIT
+	trace_record -C 2,3 -- true
+	eventually "modes of the threads" "0 0 0 0 " get_all 'thread*' mode
+	pmu-model stats core0@1 --reset > /dev/null
+	online 3 0
+	equal "what was written to the core" "$(writes core0@1)" ""
+}
+
 # A profile goes on while CPUs go and come: what was recorded before a CPU went is in it.
 test_profile_survives() {
 	trap 'trace_every 0' EXIT
@@ -241,6 +251,7 @@ test_nothing_is_left() {
 	pmu-event core_imc:$INST > /dev/null
 	equal "modes of the threads" "$(get_all 'thread*' mode)" "0 0 0 0 "
 	equal "traces that ended while an engine was on" "$(get_all 'core*' untraced)" "0 0 "
+	equal "times that LDBAR was written while an engine was on" "$(get_all 'core*' hot)" "0 0 "
 	for nest in nest@0 nest@1; do
 		eventually $nest 2 pmu-model get $nest status
 	done

@@ -73,6 +73,17 @@ test_switch_that_does_not_tell() {
 	equal "times that the log says so" "$(log_since_mark | grep -c 'it is not checked later')" 1
 }
 
+# A switch that reads as off later on: its engine is started again three times, and not for ever.
+test_switch_that_drops() {
+	trap 'pmu-model set core0 drops 0' EXIT
+	load
+	pmu-model set core0 drops 100000000
+	got=$(pmu-event core_imc:$INST -x "sleep 4; $(imc_add core0 $INST 5)")
+	equal "count" "$(echo "$got" | tail -n 1)" 5
+	equal "restarts" "$(restarts)" 3
+	equal "times that the log says so" "$(log_since_mark | grep -c 'it is not checked any more')" 1
+}
+
 # The look is made on any CPU, by who has time: not by the one that opened an event.
 test_look_is_nobodys() {
 	load

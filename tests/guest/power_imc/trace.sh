@@ -274,6 +274,7 @@ test_exclusion_in_passing() {
 	done
 	wait
 	equal "times that both were on" "$(pmu-model get core0 checkstop)" 0
+	equal "times that LDBAR was written while the engine was on" "$(pmu-model get core0 hot)" 0
 	equal "LDBAR with both bits" "$(get_all 'thread*' undefined)" "0 0 "
 	eventually "engine" 0 pmu-model get core0 running
 }

@@ -105,7 +105,7 @@ static void trace_has_its_own_calls(struct kunit *test)
 
 static void get_locally(void *err)
 {
-	*(int *)err = power_imc_session_acquire(&engine_imc->cores[2], POWER_IMC_TYPE_CORE);
+	*(int *)err = power_imc_session_acquire(&engine_imc->cores[2], POWER_IMC_TYPE_CORE, 0);
 }
 
 static void put_locally(void *unused)
@@ -209,6 +209,25 @@ static void left_alone_where_the_switch_does_not_tell(struct kunit *test)
 		power_imc_engine_look(core);
 		KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_INIT_CORE], 3U);
 		KUNIT_EXPECT_EQ(test, core->restarts, i + 1U);
+		engine_put(0);
+	}
+}
+
+/* One that reads as off again and again is left alone as well, until its first user comes. */
+static void left_alone_where_the_switch_drops(struct kunit *test)
+{
+	struct power_imc_core *core = &engine_imc->cores[0];
+
+	for (unsigned int i = 1; i <= 2; i++) {
+		KUNIT_EXPECT_EQ(test, engine_get(0, POWER_IMC_TYPE_CORE), 0);
+		engine_lose(0);
+		power_imc_engine_look(core);
+		power_imc_engine_look(core);
+		for (unsigned int looks = 0; looks < 10; looks++) {
+			engine_lose(0);
+			power_imc_engine_look(core);
+		}
+		KUNIT_EXPECT_EQ(test, core->restarts, 4U * i);
 		engine_put(0);
 	}
 }
@@ -449,6 +468,7 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(paused_while_a_cpu_comes),
 	KUNIT_CASE(started_again_where_it_is_off),
 	KUNIT_CASE(left_alone_where_the_switch_does_not_tell),
+	KUNIT_CASE(left_alone_where_the_switch_drops),
 	KUNIT_CASE(tried_again_behind_a_pause),
 	KUNIT_CASE(nothing_starts_when_halted),
 	KUNIT_CASE(cores_in_any_order),

@@ -63,15 +63,20 @@ void engine_test_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, firmware_log.on, 0U);
 }
 
-int engine_get(unsigned int core, enum power_imc_type use)
+int engine_get_at(unsigned int core, enum power_imc_type use, u64 ldbar)
 {
 	int err;
 
 	/* The lock of a core is taken with interrupts off. */
 	local_irq_disable();
-	err = power_imc_session_acquire(&engine_imc->cores[core], use);
+	err = power_imc_session_acquire(&engine_imc->cores[core], use, ldbar);
 	local_irq_enable();
 	return err;
+}
+
+int engine_get(unsigned int core, enum power_imc_type use)
+{
+	return engine_get_at(core, use, 0);
 }
 
 void engine_put(unsigned int core)

@@ -28,6 +28,7 @@ void expect_calls(struct kunit *test, const struct firmware_log *wanted);
 
 /* A box of a core is engaged, or is so no more. */
 int engine_get(unsigned int core, enum power_imc_type use);
+int engine_get_at(unsigned int core, enum power_imc_type use, u64 ldbar);
 void engine_put(unsigned int core);
 
 /* A core's engine is switched off behind the driver's back. */

@@ -3,6 +3,8 @@
  * Firmware that switches nothing, but records what it is told, and whether the order
  * makes sense.
  */
+#include <asm/reg.h>
+
 #include "suites.h"
 
 struct firmware_log firmware_log;
@@ -49,8 +51,10 @@ static int firmware_switched(enum firmware_call call, u32 pir, enum firmware_eng
 	enum firmware_engine *engine = firmware_engine(pir);
 	int err = firmware_called(call, pir);
 
-	if (on)
+	if (on) {
 		firmware_log.misuse += *engine != before;
+		firmware_log.ldbar = mfspr(SPRN_LDBAR);
+	}
 	if (err)
 		return err;
 	firmware_log.on += on - (*engine == ENGINE_ON);

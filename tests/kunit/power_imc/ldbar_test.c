@@ -2,6 +2,7 @@
 /*
  * LDBAR of a thread that traced: until when it stays, and who clears it.
  */
+#include <linux/delay.h>
 #include <linux/ktime.h>
 #include <asm/reg.h>
 #include <asm/smp.h>
@@ -55,6 +56,57 @@ static void ldbar_stays_until_another_kind_begins(struct kunit *test)
 	migrate_enable();
 }
 
+/* After the last trace LDBAR is cleared, though nobody opens anything. */
+static void ldbar_is_cleared_after_the_last_trace(struct kunit *test)
+{
+	unsigned int waits = 0;
+
+	migrate_disable();
+	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_TRACE, engine_task_switched), 0);
+	ldbar_write(LDBAR);
+	msleep(200);
+	KUNIT_EXPECT_EQ(test, mfspr(SPRN_LDBAR), LDBAR);
+	power_imc_session_close();
+	while (mfspr(SPRN_LDBAR) && waits++ < 100)
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, ldbar_take(), 0ULL);
+	migrate_enable();
+}
+
+/*
+ * LDBAR is written before the engine starts. Where the core's other threads use it, it is stopped for
+ * that, unless LDBAR names that already.
+ */
+static void ldbar_comes_first(struct kunit *test)
+{
+	static const struct firmware_log wanted = {
+		.kept = {
+			{ CALL_INIT_CORE, 0x08 }, { CALL_INIT_TRACE, 0x08 }, { CALL_TRACE_ON, 0x08 },
+			{ CALL_TRACE_OFF, 0x08 }, { CALL_INIT_CORE, 0x08 }, { CALL_INIT_TRACE, 0x08 },
+			{ CALL_TRACE_ON, 0x08 },
+		},
+		.nr_kept = 7,
+	};
+
+	migrate_disable();
+	KUNIT_EXPECT_EQ(test, engine_get_at(0, POWER_IMC_TYPE_TRACE, LDBAR), 0);
+	KUNIT_EXPECT_EQ(test, firmware_log.ldbar, LDBAR);
+	KUNIT_EXPECT_EQ(test, engine_get_at(0, POWER_IMC_TYPE_TRACE, LDBAR), 0);
+	/* Another thread of the core. */
+	KUNIT_EXPECT_EQ(test, engine_get_at(0, POWER_IMC_TYPE_TRACE, LDBAR + POWER_IMC_TRACE_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, firmware_log.ldbar, LDBAR + POWER_IMC_TRACE_SIZE);
+	expect_calls(test, &wanted);
+	/* An engine that does not stop is left as it is, and so is LDBAR. */
+	firmware_log.error[CALL_TRACE_OFF] = -EIO;
+	KUNIT_EXPECT_EQ(test, engine_get_at(0, POWER_IMC_TYPE_TRACE, LDBAR), -EIO);
+	KUNIT_EXPECT_EQ(test, mfspr(SPRN_LDBAR), LDBAR + POWER_IMC_TRACE_SIZE);
+	firmware_log.error[CALL_TRACE_OFF] = 0;
+	for (unsigned int users = 3; users; users--)
+		engine_put(0);
+	ldbar_take();
+	migrate_enable();
+}
+
 #define SLOTS	64
 
 /* What traces on this CPU, with a ring; LDBAR is ours. */
@@ -102,20 +154,17 @@ static void ldbar_of_a_cpu_that_leaves(struct kunit *test)
 static void ldbar_of_a_cpu_that_arrives(struct kunit *test)
 {
 	struct power_imc_trace *trace;
-	struct list_head event;
 
 	migrate_disable();
+	KUNIT_EXPECT_EQ(test, engine_get(0, POWER_IMC_TYPE_TRACE), 0);
 	trace = trace_here(test);
-	list_add(&event, &trace->events);
+	trace->engaged = true;
 	KUNIT_EXPECT_EQ(test, power_imc_trace_leave(trace), 0);
 	KUNIT_EXPECT_EQ(test, mfspr(SPRN_LDBAR), 0ULL);
-	trace->ring.next = 7;
 	power_imc_trace_arrive(trace);
+	KUNIT_EXPECT_EQ(test, firmware_log.ldbar, LDBAR);
 	KUNIT_EXPECT_EQ(test, ldbar_take(), LDBAR);
-	KUNIT_EXPECT_EQ(test, trace->ring.next, 0U);
-	/* It has not left since. */
-	power_imc_trace_arrive(trace);
-	KUNIT_EXPECT_EQ(test, ldbar_take(), 0ULL);
+	engine_put(0);
 	migrate_enable();
 }
 
@@ -153,6 +202,8 @@ static void ldbar_stays_where_the_engine_does_not_stop(struct kunit *test)
 
 static struct kunit_case ldbar_cases[] = {
 	KUNIT_CASE(ldbar_stays_until_another_kind_begins),
+	KUNIT_CASE(ldbar_is_cleared_after_the_last_trace),
+	KUNIT_CASE(ldbar_comes_first),
 	KUNIT_CASE(ldbar_of_a_cpu_that_leaves),
 	KUNIT_CASE(ldbar_of_a_cpu_that_arrives),
 	KUNIT_CASE(ldbar_of_another_is_left_alone),

@@ -28,6 +28,7 @@ struct firmware_log {
 	enum firmware_engine engines[FIRMWARE_ENGINES];
 	bool nest;			/* a microcode runs */
 	u64 page;			/* of the last CALL_INIT_CORE */
+	u64 ldbar;			/* of the CPU that called, at the last start */
 	int error[FIRMWARE_CALLS];	/* what a call is to return, */
 	unsigned int fail_at;		/* so many calls from now one fails, whatever it is, */
 	int fail_error;			/* with this */

@@ -11,7 +11,7 @@
  * its HTM mode when all threads of its core sleep deeply (deep). Then no SCOM
  * of the core is answered either, until a thread wakes up. QEMU has no deep
  * stop states; which level is one, a test says. No source tells whether
- * the HTM mode reads as it was written: it does, unless it is mute.
+ * the HTM mode reads as it was written: it does, unless it is mute or drops.
  *
  * Left out: what EVENT_MASK selects, which no source tells; other fields of
  * the HTM mode.
@@ -111,6 +111,20 @@ void power_imc_core_untraced(PowerImcCore *core, const char *thread)
     }
 }
 
+/*
+ * The in-tree driver sets and clears IBM bit 0 under an engine that is on, at
+ * each switch of tasks, and nobody is known to write anything else.
+ */
+void power_imc_core_ldbar(PowerImcCore *core, const char *thread,
+                          uint64_t from, uint64_t to)
+{
+    if (core->scom[POWER_IMC_HTM] & HTM_START && (from ^ to) & ~PPC_BIT(0)) {
+        core->hot++;
+        warn_report("%s: LDBAR of %s is written while the engine is on",
+                    core->model.name, thread);
+    }
+}
+
 void power_imc_core_check(PowerImcCore *core)
 {
     unsigned modes = 0;
@@ -204,6 +218,13 @@ void power_imc_core_slept(PowerImcCore *core)
     }
 }
 
+static bool core_hides_htm(const PowerImcCore *core)
+{
+    int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+
+    return core->mute || (core->drops && now - core->told > core->drops);
+}
+
 static MemTxResult scom_read(void *opaque, hwaddr addr, uint64_t *value,
                              unsigned size, MemTxAttrs attrs)
 {
@@ -214,7 +235,7 @@ static MemTxResult scom_read(void *opaque, hwaddr addr, uint64_t *value,
         port->core->unanswered++;
         return MEMTX_ERROR;
     }
-    *value = port->reg == POWER_IMC_HTM && port->core->mute ?
+    *value = port->reg == POWER_IMC_HTM && core_hides_htm(port->core) ?
              0 : port->core->scom[port->reg];
     return MEMTX_OK;
 }
@@ -238,6 +259,7 @@ static MemTxResult scom_write(void *opaque, hwaddr addr, uint64_t value,
     }
     core->scom[port->reg] = value;
     if (port->reg == POWER_IMC_HTM) {
+        core->told = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
         core_switch(core, value & HTM_START);
     } else if (port->reg == POWER_IMC_TRACE) {
         core_update_threads(core);
@@ -302,8 +324,8 @@ static bool core_add(PmuModel *model, const char *event, uint64_t n,
 }
 
 enum {
-    KEY_RUNNING, KEY_CHECKSTOP, KEY_UNTRACED, KEY_FLUSH, KEY_LINGER, KEY_REFUSE, KEY_DEEP,
-    KEY_LOST, KEY_UNANSWERED, KEY_MUTE, KEY_FENCE, KEY_FENCE_BASE, KEY_FENCE_SIZE, KEY_STRAY,
+    KEY_RUNNING, KEY_CHECKSTOP, KEY_UNTRACED, KEY_HOT, KEY_FLUSH, KEY_LINGER, KEY_REFUSE, KEY_DEEP,
+    KEY_LOST, KEY_UNANSWERED, KEY_MUTE, KEY_DROPS, KEY_FENCE, KEY_FENCE_BASE, KEY_FENCE_SIZE, KEY_STRAY,
     KEY_WROTE, KEY_NOW
 };
 
@@ -323,6 +345,8 @@ static uint64_t get_core(PmuModel *model, unsigned key)
         return core->checkstop;
     case KEY_UNTRACED:
         return core->untraced;
+    case KEY_HOT:
+        return core->hot;
     case KEY_LINGER:
         return core->linger;
     case KEY_REFUSE:
@@ -335,6 +359,8 @@ static uint64_t get_core(PmuModel *model, unsigned key)
         return core->unanswered;
     case KEY_MUTE:
         return core->mute;
+    case KEY_DROPS:
+        return core->drops;
     case KEY_FENCE:
         return core->fenced;
     case KEY_FENCE_BASE:
@@ -383,6 +409,9 @@ static bool set_core(PmuModel *model, unsigned key, uint64_t value,
     case KEY_MUTE:
         core->mute = value;
         return true;
+    case KEY_DROPS:
+        core->drops = value;
+        return true;
     case KEY_FENCE:
         core->fenced = value;
         return true;
@@ -411,6 +440,8 @@ static const PmuKey core_keys[] = {
     { "untraced", "times that LDBAR ended a thread's trace while the engine "
       "was on, which may stop a real machine", 0, KEY_UNTRACED, get_core,
       NULL },
+    { "hot", "times that LDBAR of a thread was written while the engine was "
+      "on, but for bit 0", 0, KEY_HOT, get_core, NULL },
     { "flush", "post now", 1, KEY_FLUSH, get_core, set_core },
     { "linger", "ns for which a stopped engine goes on", INT64_MAX / 2,
       KEY_LINGER, get_core, set_core },
@@ -424,6 +455,8 @@ static const PmuKey core_keys[] = {
       KEY_UNANSWERED, get_core, NULL },
     { "mute", "1: the HTM mode reads as 0, whatever it is", 1, KEY_MUTE,
       get_core, set_core },
+    { "drops", "ns after which the HTM mode reads as 0, whatever it is",
+      INT64_MAX / 2, KEY_DROPS, get_core, set_core },
     { "fence", "1: every write to memory of the core or its threads is stray",
       1, KEY_FENCE, get_core, set_core },
     { "fence-base", "where that begins", UINT64_MAX, KEY_FENCE_BASE, get_core,
@@ -454,6 +487,7 @@ void power_imc_core_reset(PowerImcCore *core)
     core->mixed = false;
     core->checkstop = 0;
     core->untraced = 0;
+    core->hot = 0;
     core->lost = 0;
     core->unanswered = 0;
     memset(core->scom, 0, sizeof(core->scom));

@@ -164,6 +164,8 @@ typedef struct PowerImcTrace {
     uint64_t words[8];      /* the doublewords of that record, big-endian */
     hwaddr address;         /* the address that it is written to */
     bool lossy;             /* the rest of a held record is lost */
+    uint64_t tb_div;        /* records have the timebase divided by this, */
+    uint64_t tb_add;        /* and this added */
 } PowerImcTrace;
 
 void power_imc_trace_init(PowerImcThread *thread);
@@ -249,6 +251,8 @@ struct PowerImcCore {
     uint64_t lost;          /* times that this has happened */
     uint64_t unanswered;    /* accesses to SCOMs of a core that sleeps so */
     bool mute;              /* the HTM mode reads as 0 */
+    uint64_t drops;         /* ns after which it does so; 0: never */
+    int64_t told;           /* virtual time when it was written */
     bool fenced;
     uint64_t fence_base;    /* where; of everywhere if the size is 0 */
     uint64_t fence_size;
@@ -257,6 +261,7 @@ struct PowerImcCore {
     bool mixed;             /* accumulating and tracing threads, right now */
     uint64_t checkstop;     /* times that this, or a switch, has happened */
     uint64_t untraced;      /* times that a thread ceased to trace, while on */
+    uint64_t hot;           /* times that LDBAR was written while on */
     PowerImcPage page;
     unsigned nthreads;
     PowerImcThread *threads;
@@ -275,6 +280,9 @@ void power_imc_core_slept(PowerImcCore *core);
 /* Notice threads that accumulate and threads that trace on one core. */
 void power_imc_core_check(PowerImcCore *core);
 void power_imc_core_checkstop(PowerImcCore *core, const char *why);
+/* LDBAR of a thread is being written, from one value to another. */
+void power_imc_core_ldbar(PowerImcCore *core, const char *thread,
+                          uint64_t from, uint64_t to);
 /* LDBAR of a thread traced, and does no more. */
 void power_imc_core_untraced(PowerImcCore *core, const char *thread);
 

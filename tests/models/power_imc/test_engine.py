@@ -698,6 +698,35 @@ class Hazards(PowerTest):
         self.ldbar(0)
         self.assertEqual(self.vm.get("core0", "untraced"), 1)
 
+    def test_the_mode_may_drop(self):
+        self.vm.set("core0", "drops", 10 * MS)
+        self.start()
+        self.assertEqual(self.vm.scom_read(0x10012200), HTM_ON)
+        self.vm.step(11 * MS)
+        self.assertEqual(self.vm.scom_read(0x10012200), 0)
+        self.assertEqual(self.vm.get("core0", "running"), 1)
+
+    def test_a_write_of_ldbar_while_the_engine_is_on(self):
+        def hot():
+            return self.vm.get("core0", "hot")
+        self.pdbar(PAGE)
+        self.ldbar(TRACE | THREAD_PAGE)
+        self.htm(HTM_ON)
+        self.ldbar(TRACE | THREAD_PAGE)     # the same
+        self.assertEqual(hot(), 0)
+        self.ldbar(TRACE | THREAD_PAGE + 0x40000)
+        self.assertEqual(hot(), 1)
+        self.assertIn("LDBAR of thread0@0 is written while the engine is on",
+                      self.vm.log())
+        self.ldbar(0)
+        self.assertEqual(hot(), 2)
+        self.htm(HTM_OFF)
+        self.ldbar(THREAD_PAGE)
+        self.htm(HTM_ON)
+        self.ldbar(ACCUMULATE | THREAD_PAGE)
+        self.ldbar(THREAD_PAGE)
+        self.assertEqual(hot(), 2)
+
     def test_other_cores_do_not_matter(self):
         self.start()
         self.vm.scom_write(0x10012300, HTM_ON)

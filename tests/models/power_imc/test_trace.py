@@ -83,6 +83,16 @@ class Records(TraceTest):
         self.vm.step(MS)
         self.assertEqual({record.ip for record in self.records(128)}, {0x10})
 
+    def test_the_clock_may_be_another(self):
+        self.set("tb-div", 16)
+        self.set("tb-add", 1 << 50)
+        self.trace()
+        self.vm.step(MS)
+        one, two = self.records(2)
+        self.assertGreater(one.tb1, 1 << 50)
+        self.assertAlmostEqual(two.tb1 - one.tb1, 250, delta=1)
+        self.assertEqual(one.tb1 & TB2_MASK, one.tb2)
+
     def test_on_power9_doubleword_2_is_not_defined(self):
         self.trace()
         self.vm.step(MS)

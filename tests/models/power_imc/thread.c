@@ -217,6 +217,9 @@ static void thread_write_ldbar(PowerImcThread *thread, uint64_t value)
     if (thread->deaf) {
         return;
     }
+    power_imc_core_ldbar(thread->core, thread->model.name,
+                         timer_pending(&thread->ldbar_timer) ?
+                         thread->next_ldbar : thread->ldbar, value);
     if (timer_pending(&thread->ldbar_timer)) {
         thread_lingered(thread);
     }
@@ -281,7 +284,8 @@ enum {
     KEY_MEASURE, KEY_MEASURED, KEY_MEASURED_CALLS, KEY_MEASURED_MOST,
     KEY_MEASURED_QUARTILE,
     KEY_TOTAL, KEY_HEAD, KEY_DIV, KEY_EVERY, KEY_CORRUPT, KEY_BURST,
-    KEY_SPREAD, KEY_ORDER, KEY_HOLD, KEY_LOSSY, KEY_LINGER, KEY_DEAF
+    KEY_SPREAD, KEY_ORDER, KEY_HOLD, KEY_LOSSY, KEY_TB_DIV, KEY_TB_ADD,
+    KEY_LINGER, KEY_DEAF
 };
 
 static uint64_t get_trace(PmuModel *model, unsigned key)
@@ -307,6 +311,10 @@ static uint64_t get_trace(PmuModel *model, unsigned key)
         return trace->begun ?: trace->hold;
     case KEY_LOSSY:
         return trace->lossy;
+    case KEY_TB_DIV:
+        return trace->tb_div;
+    case KEY_TB_ADD:
+        return trace->tb_add;
     default:
         return trace->burst;
     }
@@ -372,6 +380,12 @@ static bool set_trace(PmuModel *model, unsigned key, uint64_t value,
         return true;
     case KEY_LOSSY:
         thread->trace.lossy = value;
+        return true;
+    case KEY_TB_DIV:
+        thread->trace.tb_div = MAX(value, 1);
+        return true;
+    case KEY_TB_ADD:
+        thread->trace.tb_add = value;
         return true;
     case KEY_DIV:
         return set_div(thread, value, errp);
@@ -510,6 +524,10 @@ static const PmuKey thread_keys[] = {
       "the trace; 0: it goes on", 7, KEY_HOLD, get_trace, set_trace },
     { "lossy", "1: a write of LDBAR, or the engine's stop, loses what is left "
       "of a record under way", 1, KEY_LOSSY, get_trace, set_trace },
+    { "tb-div", "by what the timebase of records is divided", UINT32_MAX,
+      KEY_TB_DIV, get_trace, set_trace },
+    { "tb-add", "what is added to that", UINT64_MAX, KEY_TB_ADD, get_trace,
+      set_trace },
     { "deaf", "1: writes of LDBAR do not arrive", 1, KEY_DEAF, get_thread,
       set_thread },
     { "linger", "ns until a write of LDBAR takes effect", INT64_MAX / 2,

@@ -16,6 +16,9 @@
  * and a record may stop halfway (hold). What then becomes of it when LDBAR is
  * written or the engine stops, no source tells: it is completed, or not (lossy).
  *
+ * No source tells that the timebase of a record is the thread's: it may be
+ * divided (tb-div) and have an offset (tb-add).
+ *
  * Left out: triggers that are no clock make no records; the PIDR information in
  * doubleword 2, whose layout no source tells, is 0 but for the MSR's bits.
  */
@@ -187,11 +190,12 @@ static void trace_write(PowerImcThread *thread, uint64_t at, uint64_t ip)
     PowerImcTrace *trace = &thread->trace;
     CPUPPCState *env = &thread->cpu->env;
     uint64_t tb = MAX(at, trace->last_tb + 1);
+    uint64_t stamp = tb / trace->tb_div + trace->tb_add;
     Record record = {
-        .tb1 = cpu_to_be64(tb),
+        .tb1 = cpu_to_be64(stamp),
         .ip = cpu_to_be64(ip),
     };
-    uint64_t tb2 = tb & TB2_MASK;
+    uint64_t tb2 = stamp & TB2_MASK;
     hwaddr addr = power_imc_thread_address(thread) + RECORD_SIZE * trace->head;
 
     if (trace->begun) {
@@ -350,6 +354,7 @@ void power_imc_trace_init(PowerImcThread *thread)
     PowerImcTrace *trace = &thread->trace;
 
     trace->div = DEFAULT_DIV;
+    trace->tb_div = 1;
     trace->order = DEFAULT_ORDER;
     timer_init_ns(&trace->timer, QEMU_CLOCK_VIRTUAL, trace_tick, thread);
 }
