@@ -82,7 +82,7 @@ void power_imc_counter_exit(void)
 static int power_imc_core_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	return power_imc_offset_check(to_imc_unit(desc), ev->event->attr.config) ?:
-	       power_imc_session_open(POWER_IMC_TYPE_CORE, NULL);
+	       power_imc_session_open(POWER_IMC_TYPE_CORE);
 }
 
 static void power_imc_core_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
@@ -143,7 +143,7 @@ static int power_imc_thread_event_init(const struct pmu_desc *desc, struct pmu_e
 	if (ev->event->parent)
 		return 0;
 	return power_imc_offset_check(to_imc_unit(desc), ev->event->attr.config) ?:
-	       power_imc_session_open(POWER_IMC_TYPE_THREAD, NULL);
+	       power_imc_session_open(POWER_IMC_TYPE_THREAD);
 }
 
 static void power_imc_thread_event_free(const struct pmu_desc *desc, struct pmu_event *ev)

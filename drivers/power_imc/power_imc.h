@@ -238,7 +238,7 @@ bool power_imc_nest_has(enum power_imc_generation generation, const char *name, 
 int power_imc_nest_group(enum power_imc_generation generation, u32 offset, u64 size);
 
 /* session.c */
-int power_imc_session_open(enum power_imc_type type, void (*task_switched)(int cpu));
+int power_imc_session_open(enum power_imc_type type);
 void power_imc_session_close(void);
 int power_imc_session_acquire(struct power_imc_core *core, enum power_imc_type type, u64 ldbar);
 void power_imc_session_release(struct power_imc_core *core);

@@ -31,12 +31,11 @@
 #define POWER_IMC_EVENT_MASK		0x0402010000000000ULL
 
 /*
- * SCOM of a core, TRACE_IMC, as firmware sets it: a record each POWER_IMC_TRACE_LOAD ticks of a
- * clock of POWER_IMC_TRACE_CLOCK_HZ.
+ * SCOM of a core, TRACE_IMC, as firmware sets it: a record each 250 counts of a clock. Events count
+ * in ticks of 32 MHz, of which a count may be one, or 512.
  */
 #define POWER_IMC_TRACE_SCOM_P9		0x7fffffc142020000ULL
 #define POWER_IMC_TRACE_SCOM_P10	0x3fffffc142020000ULL
-#define POWER_IMC_TRACE_LOAD		250
 #define POWER_IMC_TRACE_CLOCK_HZ	32000000
 
 /* A thread's buffer of trace records, with BUFFERSIZE 0. */

@@ -20,40 +20,44 @@ struct power_imc_record {
 #define POWER_IMC_RECORD_PR	BIT_ULL(62)	/* POWER10 */
 
 /**
+ * struct power_imc_ring_stats - what has come of a ring.
+ * @taken: records that were taken
+ * @lost: records that are lost: overwritten before they were taken, by their timebase, or damaged
+ * @corrupt: records that were damaged
+ * @laps: how often the writer was found to have come past the reader
+ * @foreign: records whose timebase is more than a second from this CPU's
+ */
+struct power_imc_ring_stats {
+	u64 taken, lost, corrupt, laps, foreign;
+};
+
+/**
  * struct power_imc_ring - the state of reading a ring.
  * @base: slot 0
  * @slots: number of slots, a power of two
- * @limit: no record's timebase can be beyond this one; set before records are taken
- * @taken: records taken so far
- * @lost: records that are lost: overwritten before they were taken, by their timebase, or corrupt,
- *	or behind more corrupt ones than are passed over
- * @corrupt: records that were damaged, or overwritten while they were read
- * @laps: how often the writer was found to have passed the reader
+ * @second: timebase ticks in a second
+ * @step: ticks between records, as measured; 0: not known
+ * @stats: statistics
  *
  * The other members belong to ring.c.
  */
 struct power_imc_ring {
 	struct power_imc_record *base;
 	u32 slots;
-	u64 limit;
-	u64 taken, lost, corrupt, laps;
+	u64 second, step;
+	struct power_imc_ring_stats stats;
 	/* private: */
 	u32 next;			/* the slot to be read */
-	u32 left_off;			/* where the writer was before the restart, if fresh */
-	u64 restarted;			/* timebase of that */
-	u32 behind;			/* slots of the writer's last lap still to be read, or 0 */
-	__be64 mark;			/* raw timebase of the slot before next, unless lapped */
-	u64 newest;			/* timebase: only later records are wanted */
-	u64 horizon;			/* timebase of the lap's newest record */
-	u64 interval;			/* between records, in timebase ticks, in the lap */
-	bool fresh;			/* where the writer began is not known yet */
-	bool gap;			/* records were lost before the next one */
+	u32 measured;			/* records of the present measurement */
+	u64 since;			/* timebase of its first record */
+	u64 last;			/* timebase of the record taken last, or 0 */
 };
 
-void power_imc_ring_restart(struct power_imc_ring *ring, u64 now);
-bool power_imc_ring_pass(struct power_imc_ring *ring, u64 now);
-bool power_imc_ring_take(struct power_imc_ring *ring, struct power_imc_record *record, u64 *lost,
-			 u32 *budget);
+bool power_imc_ring_is_foreign(const struct power_imc_ring *ring, u64 tb, u64 now);
+bool power_imc_ring_take(struct power_imc_ring *ring, struct power_imc_record *record, u64 now,
+			 u64 *lost);
+void power_imc_ring_pass(struct power_imc_ring *ring, u64 now);
+void power_imc_ring_clear(struct power_imc_ring *ring, u64 now);
 bool power_imc_ring_is_quiet(const struct power_imc_ring *ring);
 
 #endif /* POWER_IMC_RING_H */

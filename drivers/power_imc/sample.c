@@ -2,10 +2,9 @@
 /*
  * From a trace record to a perf sample.
  *
- * perf_event_overflow() is not exported, but each event has a pointer to the function that writes a
- * sample in the end. If an event needs nothing else, that function is called here. For signals,
- * limits, BPF programs and raw data there is perf_tp_event(), which tracepoints use. It gets a list
- * of just our event.
+ * perf_event_overflow() is not exported, but perf_tp_event() is, which tracepoints use. It gets a
+ * list of just our event. What it does not know of the past, this file's function adds where perf
+ * calls that to write the sample.
  *
  * Everything about a sample is passed in its perf_sample_data. The event itself is never changed
  * temporarily, since a fork may copy it at any time.
@@ -29,16 +28,7 @@
  */
 #define POWER_IMC_USER_ADDRESS		0x10000ULL
 
-/*
- * A sample with nothing but these parts needs only power_imc_trace_event.output. The task and the
- * CPU are the same in all of a drain. The record has the rest.
- */
-#define POWER_IMC_SAMPLE_OF_TASK	(PERF_SAMPLE_TID | PERF_SAMPLE_CPU | PERF_SAMPLE_ID | \
-					 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_IDENTIFIER)
-#define POWER_IMC_SAMPLE_KNOWN		(PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD)
-#define POWER_IMC_SAMPLE_PLAIN		(POWER_IMC_SAMPLE_OF_TASK | POWER_IMC_SAMPLE_KNOWN)
-
-/* A try that takes less than this is exact enough: records are at least 7.8 us apart. */
+/* A try that takes less than this is exact enough: records are 7.8 us apart, or more. */
 #define POWER_IMC_CLOCK_TICKS		(2 * tb_ticks_per_usec)
 #define POWER_IMC_CLOCK_TRIES		4
 
@@ -67,13 +57,7 @@ enum power_imc_mode power_imc_record_mode(enum power_imc_generation generation,
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_record_mode);
 
-/**
- * power_imc_sample_wanted() - does an event want records of a mode?
- * @attr: of the event. The host's kernel is the hypervisor, so exclude_hv means nothing
- * @mode: of the record
- *
- * Return: true unless @attr excludes the mode.
- */
+/* Does an event want records of a mode? The host's kernel is the hypervisor: no exclude_hv. */
 bool power_imc_sample_wanted(const struct perf_event_attr *attr, enum power_imc_mode mode)
 {
 	switch (mode) {
@@ -96,7 +80,6 @@ void power_imc_sample_init(struct power_imc_sample *sample)
 	memset(&sample->regs, 0, sizeof(sample->regs));
 	/* perf fills struct trace_entry, but not the bytes between it and the record. */
 	memset(sample->raw.skipped, 0, sizeof(sample->raw.skipped));
-	sample->of = NULL;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_init);
 
@@ -149,13 +132,7 @@ static void power_imc_sample_overflow(struct perf_event *event, struct perf_samp
 	te->output(event, data, regs);
 }
 
-/**
- * power_imc_sample_attach() - have this file make an event's samples.
- * @te: the event
- * @parent: the event that it is inherited from, or NULL
- *
- * Context: from event_init.
- */
+/* Have this file make the samples of an event, which may be inherited. From event_init. */
 void power_imc_sample_attach(struct power_imc_trace_event *te,
 			     const struct power_imc_trace_event *parent)
 {
@@ -170,24 +147,6 @@ void power_imc_sample_attach(struct power_imc_trace_event *te,
 	te->output = pmu_swap_output(event, power_imc_sample_overflow);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_attach);
-
-static bool power_imc_sample_has_program(const struct perf_event *event)
-{
-#ifdef CONFIG_BPF_SYSCALL
-	return READ_ONCE(event->prog);
-#else
-	return false;
-#endif
-}
-
-static bool power_imc_sample_is_plain(const struct perf_event *event)
-{
-	const struct perf_event *parent = event->parent ?: event;
-
-	return !(event->attr.sample_type & ~POWER_IMC_SAMPLE_PLAIN) &&
-	       !atomic_read(&event->event_limit) && !READ_ONCE(parent->fasync) &&
-	       !power_imc_sample_has_program(event);
-}
 
 /*
  * From the timebase to the event's clock, in ns. The two cannot be read at once. A hypervisor or an
@@ -209,12 +168,9 @@ static u64 power_imc_sample_clock_offset(const struct perf_event *event)
 	return offset;
 }
 
-/**
- * power_imc_sample_begin() - samples of an event are going to be made.
- * @te: the event; it is scheduled on this CPU
- * @sample: memory for them, as long as interrupts are off
- *
- * Context: interrupts off up to power_imc_sample_end().
+/*
+ * Samples of an event, which is scheduled on this CPU, are going to be made in @sample. Interrupts
+ * are off from here on.
  */
 void power_imc_sample_begin(struct power_imc_trace_event *te, struct power_imc_sample *sample)
 {
@@ -222,51 +178,22 @@ void power_imc_sample_begin(struct power_imc_trace_event *te, struct power_imc_s
 
 	te->sample = sample;
 	te->clock_offset = power_imc_sample_clock_offset(event);
-	te->plain = power_imc_sample_is_plain(event);
-	/* With a period in the sample the event counts periods, else samples. */
-	te->counted = 0;
 	te->modes = 0;
 	for (enum power_imc_mode mode = POWER_IMC_HOST_USER; mode <= POWER_IMC_GUEST_KERNEL; mode++)
 		te->modes |= (!te->over && power_imc_sample_wanted(&event->attr, mode)) << mode;
-	te->count = event->attr.sample_type & PERF_SAMPLE_PERIOD ? te->period : 1;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_begin);
-
-/* Call this after the last record. */
-void power_imc_sample_end(struct power_imc_trace_event *te)
-{
-	local64_add(te->counted, &te->event->count);
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_end);
-
-static void power_imc_sample_output(struct power_imc_trace_event *te,
-				    struct power_imc_sample *sample)
-{
-	struct perf_sample_data *data = &sample->data;
-
-	if (sample->of == te) {
-		/* What perf has computed for this event's first sample is still true. */
-		pmu_sample_flags(data) = POWER_IMC_SAMPLE_KNOWN | POWER_IMC_SAMPLE_OF_TASK;
-	} else {
-		perf_sample_data_init(data, 0, te->period);
-		pmu_sample_flags(data) = POWER_IMC_SAMPLE_KNOWN;
-		sample->of = te;
-	}
-	data->ip = sample->regs.nip;
-	data->time = sample->time;
-	te->counted += te->count;
-	te->output(te->event, data, &sample->regs);
-}
 
 /**
  * power_imc_sample_deliver() - make a sample of the record in power_imc_trace_event.sample.
  * @te: the event
  * @mode: power_imc_record_mode(); perf has no way to learn of guests
  *
- * The sample has the current task, the record's time, a call chain of one address, and as raw data
- * a struct trace_entry with the record after it. Its registers have only what the record says.
+ * The sample has the current task, the time of power_imc_sample.tb, a call chain of one address,
+ * and as raw data a struct trace_entry with the record after it. Its registers have only what the
+ * record says.
  *
- * Context: interrupts off, between power_imc_sample_begin() and power_imc_sample_end().
+ * Context: interrupts off, after power_imc_sample_begin().
  * Return: false if this CPU is in the middle of making another software event's sample.
  */
 bool power_imc_sample_deliver(struct power_imc_trace_event *te, enum power_imc_mode mode)
@@ -274,20 +201,19 @@ bool power_imc_sample_deliver(struct power_imc_trace_event *te, enum power_imc_m
 	struct power_imc_sample *sample = te->sample;
 	const struct power_imc_record *record = &sample->raw.record;
 	int rctx, limit;
+	u64 count;
 
 	sample->user = mode == POWER_IMC_HOST_USER || mode == POWER_IMC_GUEST_USER;
 	sample->regs.nip = be64_to_cpu(record->ip);
 	sample->regs.msr = MSR_SF | MSR_LE | (sample->user ? MSR_PR : MSR_HV);
-	sample->time = tb_to_ns(be64_to_cpu(record->tb)) + te->clock_offset;
-	if (te->plain) {
-		power_imc_sample_output(te, sample);
-		return true;
-	}
+	sample->time = tb_to_ns(sample->tb) + te->clock_offset;
 	rctx = perf_swevent_get_recursion_context();
 	if (rctx < 0)
 		return false;
 	limit = atomic_read(&te->event->event_limit);
-	perf_tp_event(0, te->count, &sample->raw, sizeof(sample->raw), &sample->regs, &te->only,
+	/* With a period in the sample the event counts periods, else samples. */
+	count = te->event->attr.sample_type & PERF_SAMPLE_PERIOD ? te->period : 1;
+	perf_tp_event(0, count, &sample->raw, sizeof(sample->raw), &sample->regs, &te->only,
 		      rctx, NULL);
 	/* perf stops it once interrupts are on. */
 	if (limit && !atomic_read(&te->event->event_limit)) {

@@ -7,14 +7,12 @@
  * time: to the kind that has events open or an engine on. LDBAR of a thread may act late, so the
  * next kind begins a little after the one before.
  *
- * The following happens while events are open; the first two continue until the engines are off:
+ * The following happens from when an event is opened until the engines are off:
  *
  *  - CPUs are kept from deep idle states. In deep sleep a core loses the registers of its engine,
  *    and the firmware restores all of them except the one that starts it.
  *  - Each engine is looked at now and then, and started again if it is off. A user may let CPUs
  *    sleep deeply all the same, or another program may stop an engine.
- *  - Traces see each task switch, and the exit of each task, which has no pid left at its last
- *    switch. perf reports neither to modules, but tracepoints do.
  *
  * At all times, a CPU that comes online gets a clean LDBAR: if it was offline when the module was
  * loaded, LDBAR has what a predecessor left. The engine of its core is off until LDBAR is cleared.
@@ -33,11 +31,8 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
-#include <linux/tracepoint.h>
-#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <asm/opal-api.h>
-#include <trace/events/sched.h>
 
 #include <pmu/compat.h>
 
@@ -52,9 +47,6 @@ MODULE_PARM_DESC(max_latency, "longest exit latency (us) of idle states that CPU
 /* How often engines are looked at. After a deep sleep, counts of up to this time may be missing. */
 #define POWER_IMC_LOOK_MS	500
 
-/* The longest time that an open waits for hotplug, whose lock is needed to register tracepoints. */
-#define POWER_IMC_PROBE_WAIT_MS	10000
-
 /* The device: there is one. Callbacks of hotplug and work items have no argument for it. */
 static struct power_imc *power_imc_session_imc;
 
@@ -65,17 +57,12 @@ static unsigned int power_imc_session_events;		/* number of open events */
 static unsigned int power_imc_session_holders;		/* engaged boxes, stuck engines */
 static u64 power_imc_session_left;			/* when events + holders became 0, ns */
 static u64 power_imc_session_ready;			/* when LDBAR has taken effect, ns */
-static void (*power_imc_session_task_switched)(int cpu);	/* called at task switches */
-static bool power_imc_session_probes;			/* the probes are registered */
-static int power_imc_session_error;			/* of registering the probes */
 
-static DECLARE_WAIT_QUEUE_HEAD(power_imc_session_wait);
 static struct pm_qos_request power_imc_session_request;
 static s32 power_imc_session_limit;			/* for the request, in us */
 /* Held while a session begins or ends: */
 static DEFINE_MUTEX(power_imc_session_mutex);
 static bool power_imc_idle_held;			/* the request has the limit */
-static struct tracepoint *power_imc_switch_tracepoint, *power_imc_exit_tracepoint;
 static int power_imc_prepare_state, power_imc_online_state;
 
 static void power_imc_session_run(struct work_struct *work);
@@ -193,14 +180,10 @@ void power_imc_session_release(struct power_imc_core *core)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_session_release);
 
-/**
- * power_imc_idle_limit() - the longest exit latency of idle states that keep the registers.
- * @flags: of each state, OPAL_PM_*
- * @latencies: of each state, in ns
- * @states: their number
- *
- * Return: in us, less than that of every state that loses them. 0 allows no sleep at all.
- * POWER_IMC_NO_LIMIT if all states keep them.
+/*
+ * The longest exit latency, in us, of idle states that keep the registers: less than that of every
+ * state that loses them, which their flags OPAL_PM_* tell; @latencies are in ns. 0 allows no sleep
+ * at all. POWER_IMC_NO_LIMIT if all states keep them.
  */
 VISIBLE_IF_KUNIT s32 power_imc_idle_limit(const u32 *flags, const u32 *latencies,
 					  unsigned int states)
@@ -252,115 +235,6 @@ static void power_imc_idle_hold(bool hold)
 	power_imc_idle_held = hold;
 }
 
-/* The outgoing task is still current; interrupts are off. */
-static void power_imc_sched_switch(void *data, PMU_SCHED_SWITCH_ARGS)
-{
-	power_imc_session_task_switched(smp_processor_id());
-}
-
-/* Runs in the task that ends. */
-static void power_imc_sched_process_exit(void *data, PMU_SCHED_EXIT_ARGS)
-{
-	unsigned long flags;
-
-	local_irq_save(flags);
-	power_imc_session_task_switched(smp_processor_id());
-	local_irq_restore(flags);
-}
-
-static void power_imc_probes_match(struct tracepoint *tracepoint, void *data)
-{
-	if (!strcmp(tracepoint->name, "sched_switch"))
-		power_imc_switch_tracepoint = tracepoint;
-	else if (!strcmp(tracepoint->name, "sched_process_exit"))
-		power_imc_exit_tracepoint = tracepoint;
-}
-
-static int power_imc_probes_register(void)
-{
-	int err;
-
-	pmu_check_sched_probes(power_imc_sched_switch, power_imc_sched_process_exit);
-	if (!power_imc_switch_tracepoint || !power_imc_exit_tracepoint)
-		for_each_kernel_tracepoint(power_imc_probes_match, NULL);
-	if (!power_imc_switch_tracepoint || !power_imc_exit_tracepoint)
-		return -EOPNOTSUPP;
-	err = tracepoint_probe_register(power_imc_switch_tracepoint, power_imc_sched_switch, NULL);
-	if (err)
-		return err;
-	err = tracepoint_probe_register(power_imc_exit_tracepoint, power_imc_sched_process_exit,
-					NULL);
-	if (err)
-		tracepoint_probe_unregister(power_imc_switch_tracepoint, power_imc_sched_switch,
-					    NULL);
-	return err;
-}
-
-static void power_imc_probes_unregister(void)
-{
-	tracepoint_probe_unregister(power_imc_exit_tracepoint, power_imc_sched_process_exit, NULL);
-	tracepoint_probe_unregister(power_imc_switch_tracepoint, power_imc_sched_switch, NULL);
-	tracepoint_synchronize_unregister();
-}
-
-/*
- * Register probes if there are traces, and unregister them if there are none. Only the work item
- * does so, since tracepoints are changed with hotplug held off. An open must not wait for that
- * indefinitely (drivers/core/core.h), and when an event is freed perf may hold a lock that hotplug
- * takes.
- */
-static void power_imc_probes_adjust(void)
-{
-	bool wanted, on, off;
-	int err;
-
-	raw_spin_lock_irq(&power_imc_session_lock);
-	wanted = power_imc_session_events && power_imc_session_type == POWER_IMC_TYPE_TRACE;
-	on = wanted && !power_imc_session_probes;
-	off = !wanted && power_imc_session_probes;
-	/* A trace that is opened after this waits for the next run of the work item. */
-	if (off)
-		power_imc_session_probes = false;
-	raw_spin_unlock_irq(&power_imc_session_lock);
-	if (off)
-		power_imc_probes_unregister();
-	if (!on)
-		return;
-	err = power_imc_probes_register();
-	raw_spin_lock_irq(&power_imc_session_lock);
-	power_imc_session_probes = !err;
-	power_imc_session_error = err;
-	raw_spin_unlock_irq(&power_imc_session_lock);
-	wake_up_all(&power_imc_session_wait);
-}
-
-/* 1 if the tracepoints call the probes, 0 if they will, or a negative errno. */
-static int power_imc_probes_state(void)
-{
-	int state;
-
-	raw_spin_lock_irq(&power_imc_session_lock);
-	state = power_imc_session_probes ? 1 : power_imc_session_error;
-	raw_spin_unlock_irq(&power_imc_session_lock);
-	return state;
-}
-
-static int power_imc_probes_await(void)
-{
-	int state = power_imc_probes_state();
-	long left;
-
-	if (state > 0)
-		return 0;
-	power_imc_session_run_now();
-	left = wait_event_killable_timeout(power_imc_session_wait, power_imc_probes_state(),
-					   msecs_to_jiffies(POWER_IMC_PROBE_WAIT_MS));
-	state = power_imc_probes_state();
-	if (state > 0)
-		return 0;
-	return state ?: left < 0 ? -EINTR : -EAGAIN;
-}
-
 /* Whoever opens the next event waits until this has acted. */
 static void power_imc_session_untrace(void)
 {
@@ -398,7 +272,6 @@ static void power_imc_session_run(struct work_struct *work)
 {
 	struct power_imc *imc = power_imc_session_imc;
 
-	power_imc_probes_adjust();
 	if (power_imc_session_wind_up())
 		return;
 	/* KUnit suites have sessions without a device. */
@@ -427,37 +300,19 @@ static void power_imc_session_start(enum power_imc_type type)
 /**
  * power_imc_session_open() - an event is opened: claim the engines for its kind of unit.
  * @type: POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD or POWER_IMC_TYPE_TRACE
- * @task_switched: for a trace, called when a CPU switches tasks, or one ends: on that CPU, with
- *	interrupts off, while the old task is still current; the same for all events. Otherwise NULL
  *
- * Context: may sleep. For a trace this waits for hotplug, but no longer than
- * POWER_IMC_PROBE_WAIT_MS, and not if the task is killed.
- * Return: 0; -EBUSY while another kind has the engines. For a trace also -EOPNOTSUPP if the kernel
- * has no such tracepoints; -ENOMEM; -EAGAIN if hotplug took too long; -EINTR if the task is
- * killed.
+ * Context: may sleep, for some times POWER_IMC_LINGER_MS.
+ * Return: 0; -EBUSY while another kind has the engines.
  */
-int power_imc_session_open(enum power_imc_type type, void (*task_switched)(int cpu))
+int power_imc_session_open(enum power_imc_type type)
 {
-	int err;
+	int err = power_imc_session_claim(type, &power_imc_session_events);
 
-	/* Before the claim, since the work item registers probes if it finds an open trace. */
-	if (task_switched) {
-		raw_spin_lock_irq(&power_imc_session_lock);
-		power_imc_session_task_switched = task_switched;
-		power_imc_session_error = 0;
-		raw_spin_unlock_irq(&power_imc_session_lock);
-	}
-	err = power_imc_session_claim(type, &power_imc_session_events);
 	if (err)
 		return err;
 	power_imc_session_start(type);
 	power_imc_session_run_in(POWER_IMC_LOOK_MS);
-	if (!task_switched)
-		return 0;
-	err = power_imc_probes_await();
-	if (err)
-		power_imc_session_close();
-	return err;
+	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_session_open);
 
@@ -469,12 +324,7 @@ void power_imc_session_close(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_session_close);
 
-/**
- * power_imc_session_begin() - events may be opened after this, once there are cores.
- * @imc: the device
- *
- * Context: may sleep.
- */
+/* Events may be opened after this, once there are cores. May sleep. */
 void power_imc_session_begin(struct power_imc *imc)
 {
 	power_imc_session_imc = imc;
@@ -483,7 +333,7 @@ void power_imc_session_begin(struct power_imc *imc)
 		cpu_latency_qos_add_request(&power_imc_session_request, PM_QOS_DEFAULT_VALUE);
 }
 
-/* All events are closed, or there was no session. After this no probe is called. May sleep. */
+/* All events are closed, or there was no session. May sleep. */
 void power_imc_session_end(void)
 {
 	flush_delayed_work(&power_imc_session_work);
@@ -540,12 +390,9 @@ static void power_imc_cpus_unwatch(void *unused)
 	cpuhp_remove_state_nocalls(power_imc_online_state);
 }
 
-/**
- * power_imc_session_watch_cpus() - until the device is removed, clear LDBAR of every CPU that comes
- * online.
- * @imc: the device; its session has begun
- *
- * Return: 0 or a negative errno.
+/*
+ * Until the device is removed, clear LDBAR of every CPU that comes online. Returns 0 or a negative
+ * errno.
  */
 int power_imc_session_watch_cpus(struct power_imc *imc)
 {

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which records become samples, for an event that is to have fewer than all.
+ * Which records become samples, for an event that is to have fewer than all: each by chance. Every
+ * Nth record would be in step with a program that does the same thing again and again: the records,
+ * the timebase and so the kernel's timers come from one oscillator.
  *
- * Every Nth record would be in step with a program that does the same thing again and again: the
- * records, the timebase and so the kernel's timers come from one oscillator. So an event's counts
- * are cut into windows of a period, one count of each window is drawn at random, and the record
- * that has this count is the window's sample. All records have the same chance, from the first one
- * on. After any number of records, the periods of the samples are the counts to within a window.
- *
- * A period need not be a whole number of records, so a window may begin inside a record. Such a
- * record has a part of its chance in each of two windows, but is never a sample of both.
+ * No source says for certain how often records come, so the chance follows from their distance as
+ * it was measured. Until that is known, all records are samples.
  */
 #include <linux/export.h>
 #include <linux/math64.h>
@@ -20,122 +16,45 @@
 
 #include "trace.h"
 
-/**
- * power_imc_thin_period() - the period of an event's samples, in counts.
- * @wanted: attr.sample_period, or attr.sample_freq in samples per second
- * @freq: which of the two
- * @record: counts to a record
- * @rate: counts per second
- *
- * Return: what is wanted, but no less than a record.
- */
-u64 power_imc_thin_period(u64 wanted, bool freq, u64 record, u64 rate)
+/* The period that an event asks for, in counts: attr.sample_period, or by attr.sample_freq. */
+u64 power_imc_thin_wanted(u64 wanted, bool freq)
 {
-	return max(freq ? DIV64_U64_ROUND_CLOSEST(rate, wanted) : wanted, record);
+	return max(freq ? div64_u64(POWER_IMC_TRACE_CLOCK_HZ, wanted) : wanted, 1ULL);
 }
-EXPORT_SYMBOL_IF_KUNIT(power_imc_thin_period);
-
-static u64 power_imc_thin_below(struct power_imc_trace_event *te, u64 limit)
-{
-	u64 random = (u64)prandom_u32_state(&te->random) << 32 | prandom_u32_state(&te->random);
-
-	return mul_u64_u64_shr(random, limit, 64);
-}
-
-/*
- * Draw a count of the next window. The window begins te->rest counts after the record that was
- * looked at last, and the result is counted from there as well. If te->rest is negative, the
- * window begins in that record, which is the sample of the window before, and so has no chance any
- * more.
- *
- * Of the record in which the window begins, @before counts belong to the window before, and @part
- * to this one. So its chance to be drawn here has to be part / period in all. It can be drawn only
- * if the window before did not, with a chance of 1 - before / period. The quotient of the two,
- * part / (period - before), is its chance then.
- */
-static u64 power_imc_thin_draw(struct power_imc_trace_event *te)
-{
-	u64 before, part;
-
-	if (te->rest < 0)
-		return power_imc_thin_below(te, te->period + te->rest);
-	before = te->rest % te->record;
-	part = te->record - before;
-	if (power_imc_thin_below(te, te->period - before) < part)
-		return te->rest;
-	return te->rest + part + power_imc_thin_below(te, te->period - part);
-}
-
-/* The record that has a count, as power_imc_thin_draw() returns it, is the next sample. */
-static void power_imc_thin_set(struct power_imc_trace_event *te, u64 count)
-{
-	te->skip = count / te->record;
-	te->rest += te->period - (te->skip + 1) * te->record;
-}
-
-/* Draw the sample of the next window. */
-void power_imc_thin_next(struct power_imc_trace_event *te)
-{
-	power_imc_thin_set(te, power_imc_thin_draw(te));
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_thin_next);
+EXPORT_SYMBOL_IF_KUNIT(power_imc_thin_wanted);
 
 /**
- * power_imc_thin_begin() - start thinning: the next record is an event's first one.
- * @te: the event; its period and record are set
- * @seed: for the random numbers
+ * power_imc_thin_set() - set an event's chance and period by the distance of records.
+ * @te: the event; wanted and freq are set
+ * @step: ticks between records, or 0: not known
+ * @second: ticks in a second
  *
- * Context: any, like the other functions here; one caller for an event at a time.
+ * A measurement may be a little too small. So an event with a frequency gets a sixteenth more than
+ * it asks for, rather than less.
  */
-void power_imc_thin_begin(struct power_imc_trace_event *te, u64 seed)
+void power_imc_thin_set(struct power_imc_trace_event *te, u64 step, u64 second)
 {
-	te->rest = 0;
-	prandom_seed_state(&te->random, seed);
-	power_imc_thin_next(te);
+	u64 record = div64_u64(step * POWER_IMC_TRACE_CLOCK_HZ + second / 2, second);
+	u64 wanted = power_imc_thin_wanted(te->wanted, te->freq);
+
+	if (te->freq)
+		wanted -= wanted / 16;
+	te->period = max(wanted, record);
+	te->chance = record && record < wanted ? div64_u64(record << 32, wanted) :
+						 POWER_IMC_THIN_ALL;
 }
-EXPORT_SYMBOL_IF_KUNIT(power_imc_thin_begin);
+EXPORT_SYMBOL_IF_KUNIT(power_imc_thin_set);
 
-/*
- * After a sample, skip all windows that end within some records, and draw from the next window.
- * Returns the number of windows, and sets @records to what is left. The record in which the next
- * window begins is among those that are skipped, so it does not matter that it may be drawn twice.
- */
-static u64 power_imc_thin_pass(struct power_imc_trace_event *te, u64 *records)
+/* Is the next record a sample of the event? */
+bool power_imc_thin_one(const struct power_imc_trace_event *te, struct rnd_state *random)
 {
-	s64 counts = min(*records, S64_MAX / te->record - 1) * te->record;
-	u64 windows = counts < te->rest ? 0 : (counts - te->rest) / te->period, passed;
-
-	if (!windows) {
-		power_imc_thin_next(te);
-		return 0;
-	}
-	te->rest += windows * te->period;
-	passed = te->rest / te->record;
-	te->rest -= passed * te->record;
-	*records -= passed;
-	power_imc_thin_set(te, te->rest + power_imc_thin_below(te, te->period));
-	return windows;
+	return te->chance >= POWER_IMC_THIN_ALL || prandom_u32_state(random) < te->chance;
 }
+EXPORT_SYMBOL_IF_KUNIT(power_imc_thin_one);
 
-/**
- * power_imc_thin_many() - pass over some records of an event.
- * @te: the event; its position moves on
- * @records: number of records
- *
- * This does what power_imc_thin_one() does for each of them, in a time that does not depend on
- * their number.
- *
- * Return: how many of the records are samples.
- */
-u64 power_imc_thin_many(struct power_imc_trace_event *te, u64 records)
+/* How many of some records that are lost would have been samples? */
+u64 power_imc_thin_many(const struct power_imc_trace_event *te, u64 records)
 {
-	u64 samples = 0;
-
-	while (records > te->skip) {
-		records -= te->skip + 1;
-		samples += 1 + power_imc_thin_pass(te, &records);
-	}
-	te->skip -= records;
-	return samples;
+	return mul_u64_u64_shr(records, te->chance, 32);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_thin_many);

@@ -4,18 +4,19 @@
  * samples. A box per CPU, with a ring of 256 KiB once an event needs its records.
  *
  * The ring is drained before the hardware laps it, and before another task runs: a sample is of the
- * current task. The counters do not interrupt, so a timer on each CPU that traces does it.
+ * current task. The counters do not interrupt, so a timer on each CPU that traces does it. perf
+ * reports neither task switches nor exits to modules, but tracepoints do.
  *
- * At the fastest rate that firmware sets up a record comes each 7.8 us, and a ring of 4096 is
- * lapped in 32 ms. A drain each millisecond finds 128. The timer looks at no more than
- * POWER_IMC_DRAIN_MOST slots at a time and comes back soon for the rest, which bounds the time with
- * interrupts off. When a task is switched out, all of its records have to be taken, a ring at most.
+ * By what firmware sets up, a record comes each 250 ticks of 32 MHz, 7.8 us, or, if the counter
+ * that triggers it is prescaled as the others are, each 4 ms. In the first case a ring of 4096 is
+ * lapped in 32 ms, and a drain each millisecond finds 128. A drain by the timer takes no more than
+ * POWER_IMC_DRAIN_MOST, which bounds the time with interrupts off. When a task is switched out, all
+ * of its records have to be taken, a ring at most.
  *
- * perf sorts samples by time, within a window, so none may come much later than the others. All
- * CPUs drain at the same moments: what perf finds of one is as new as what it finds of another. The
- * timer comes more seldom, up to a quarter of a lap, only while its CPU idles and makes no records.
- * It is armed again when the CPU switches away from the idle task. It stays armed when events come
- * and go, and stops on its own when there are none.
+ * perf sorts samples by time, within a window, so none may come much later than the others. The
+ * timer comes more seldom only while its CPU idles and makes no records. It is armed again when the
+ * CPU switches away from the idle task. It stays armed when events come and go, and stops on its
+ * own when there are none.
  */
 #include <linux/bits.h>
 #include <linux/cpuhotplug.h>
@@ -26,8 +27,10 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/topology.h>
+#include <linux/tracepoint.h>
 #include <asm/reg.h>
 #include <asm/time.h>
+#include <trace/events/sched.h>
 
 #include <pmu/compat.h>
 #include <pmu/loans.h>
@@ -48,11 +51,11 @@ static const struct pmu_format power_imc_trace_formats[] = {
 
 /* No multiple of the time between records, or the drain would be in step with them. */
 #define POWER_IMC_DRAIN_NS	(1009 * NSEC_PER_USEC)
-#define POWER_IMC_DRAIN_SOON_NS	(50 * NSEC_PER_USEC)
 #define POWER_IMC_DRAIN_SELDOM_NS	(8 * NSEC_PER_MSEC)
-#define POWER_IMC_DRAIN_MOST	256
-/* Records that are made during a drain are newer than its beginning, but by less than this. */
-#define POWER_IMC_DRAIN_AHEAD_MS	100
+#define POWER_IMC_DRAIN_MOST	512
+
+/* How often in a row LDBAR is written again if no record comes. */
+#define POWER_IMC_TRACE_TRIES	3
 
 static DEFINE_PER_CPU(struct power_imc_trace *, power_imc_trace_of);
 static DEFINE_MUTEX(power_imc_trace_mutex);	/* held while rings are allocated */
@@ -80,15 +83,15 @@ static void power_imc_drain_lost(struct power_imc_trace *trace, u64 lost)
 		power_imc_drain_miss(te, power_imc_thin_many(te, lost));
 }
 
-static void power_imc_drain_deliver(struct power_imc_trace *trace, struct power_imc_sample *sample,
-				    enum power_imc_generation generation)
+static void power_imc_drain_deliver(struct power_imc_trace *trace, struct power_imc_sample *sample)
 {
-	enum power_imc_mode mode = power_imc_record_mode(generation, &sample->raw.record,
+	enum power_imc_mode mode = power_imc_record_mode(power_imc_generation(),
+							 &sample->raw.record,
 							 !(current->flags & PF_KTHREAD));
 	struct power_imc_trace_event *te;
 
 	list_for_each_entry(te, &trace->events, node) {
-		if (!(te->modes & BIT(mode)) || !power_imc_thin_one(te))
+		if (!(te->modes & BIT(mode)) || !power_imc_thin_one(te, &trace->random))
 			continue;
 		if (power_imc_sample_deliver(te, mode))
 			trace->samples++;
@@ -97,52 +100,55 @@ static void power_imc_drain_deliver(struct power_imc_trace *trace, struct power_
 	}
 }
 
-static bool power_imc_drain_take(struct power_imc_trace *trace, struct power_imc_record *record,
-				 u32 *budget)
-{
-	u64 lost;
-	bool any = power_imc_ring_take(&trace->ring, record, &lost, budget);
-
-	power_imc_drain_lost(trace, lost);
-	return any;
-}
-
 /* A drain has many records. What is the same for all of them is computed once. */
-static void power_imc_drain_rest(struct power_imc_trace *trace, struct power_imc_sample *sample,
-				 u32 *budget)
+static void power_imc_drain_begin(struct power_imc_trace *trace, struct power_imc_sample *sample)
 {
-	enum power_imc_generation generation = power_imc_generation();
 	struct power_imc_trace_event *te;
 
 	power_imc_sample_init(sample);
-	list_for_each_entry(te, &trace->events, node)
+	list_for_each_entry(te, &trace->events, node) {
+		power_imc_thin_set(te, trace->ring.step, trace->ring.second);
 		power_imc_sample_begin(te, sample);
-	do {
-		power_imc_drain_deliver(trace, sample, generation);
-	} while (power_imc_drain_take(trace, &sample->raw.record, budget));
-	list_for_each_entry(te, &trace->events, node)
-		power_imc_sample_end(te);
+	}
 }
 
-/* Set the ring's limit: a record with a later timebase is bad. Returns the timebase now. */
-static u64 power_imc_drain_limit(struct power_imc_trace *trace)
+/*
+ * Does a record belong to no event? The first one may have been made before they began, and written
+ * after that.
+ */
+static bool power_imc_drain_is_early(struct power_imc_trace *trace, u64 tb)
 {
-	u64 now = get_tb();
+	u64 from = trace->from;
 
-	trace->ring.limit = now + tb_ticks_per_sec / MSEC_PER_SEC * POWER_IMC_DRAIN_AHEAD_MS;
-	return now;
+	trace->from = 0;
+	return tb < from && from - tb < trace->ring.second;
 }
 
-/* Look at up to @budget slots. Returns what is left of it: 0 if there may be more records. */
-static u32 power_imc_drain_some(struct power_imc_trace *trace, u32 budget)
+/* Take up to @most records. Interrupts are off. */
+static void power_imc_drain_some(struct power_imc_trace *trace, u32 most)
 {
 	struct power_imc_sample sample;
+	u64 lost, now = get_tb();
+	bool any, begun = false;
 
-	power_imc_drain_limit(trace);
 	trace->drains++;
-	if (power_imc_drain_take(trace, &sample.raw.record, &budget))
-		power_imc_drain_rest(trace, &sample, &budget);
-	return budget;
+	do {
+		any = power_imc_ring_take(&trace->ring, &sample.raw.record, now, &lost);
+		power_imc_drain_lost(trace, lost);
+		if (!any)
+			return;
+		sample.tb = be64_to_cpu(sample.raw.record.tb);
+		if (power_imc_drain_is_early(trace, sample.tb)) {
+			trace->ring.stats.taken--;
+			continue;
+		}
+		if (power_imc_ring_is_foreign(&trace->ring, sample.tb, now))
+			sample.tb = now;
+		if (!begun)
+			power_imc_drain_begin(trace, &sample);
+		begun = true;
+		power_imc_drain_deliver(trace, &sample);
+	} while (--most);
 }
 
 /*
@@ -151,38 +157,14 @@ static u32 power_imc_drain_some(struct power_imc_trace *trace, u32 budget)
  */
 static noinline void power_imc_drain(struct power_imc_trace *trace)
 {
-	/*
-	 * Twice round: every slot may have to be passed over, and the hardware may lap meanwhile.
-	 */
 	if (!power_imc_ring_is_quiet(&trace->ring))
 		power_imc_drain_some(trace, 2 * trace->ring.slots);
-}
-
-/**
- * power_imc_drain_when() - the moment when the timer comes, in ns of CLOCK_MONOTONIC.
- * @now: the time
- * @interval_ns: until the timer is due
- *
- * Return: the last common drain time of all CPUs before the timer is due; for a short interval,
- * exactly when it is due.
- */
-VISIBLE_IF_KUNIT u64 power_imc_drain_when(u64 now, u64 interval_ns)
-{
-	u64 then = now + interval_ns;
-
-	return interval_ns < POWER_IMC_DRAIN_NS ? then : then - then % POWER_IMC_DRAIN_NS;
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_drain_when);
-
-static ktime_t power_imc_drain_expires(const struct power_imc_trace *trace)
-{
-	return ns_to_ktime(power_imc_drain_when(ktime_get_ns(), trace->interval_ns));
 }
 
 static void power_imc_drain_arm(struct power_imc_trace *trace)
 {
 	trace->interval_ns = POWER_IMC_DRAIN_NS;
-	hrtimer_start(&trace->timer, power_imc_drain_expires(trace), HRTIMER_MODE_ABS_PINNED_HARD);
+	hrtimer_start(&trace->timer, ns_to_ktime(trace->interval_ns), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 /*
@@ -196,50 +178,75 @@ static noinline void power_imc_drain_task_switched(struct power_imc_trace *trace
 		power_imc_drain_arm(trace);
 }
 
-/**
- * power_imc_drain_next() - after which interval the timer drains again.
- * @interval_ns: the interval that has ended
- * @all: all records were taken
- * @any: there were some
- * @idle: the CPU runs no task
- *
- * Return: the next interval in ns.
- */
-VISIBLE_IF_KUNIT u64 power_imc_drain_next(u64 interval_ns, bool all, bool any, bool idle)
+/* After which interval the timer drains again, if there were any records in the last one. */
+VISIBLE_IF_KUNIT u64 power_imc_drain_next(u64 interval_ns, bool any, bool idle)
 {
-	if (!all)
-		return POWER_IMC_DRAIN_SOON_NS;
-	if (any || !idle)
-		return POWER_IMC_DRAIN_NS;
-	return clamp_t(u64, 2 * interval_ns, POWER_IMC_DRAIN_NS, POWER_IMC_DRAIN_SELDOM_NS);
+	return any || !idle ? POWER_IMC_DRAIN_NS :
+			      min(2 * interval_ns, POWER_IMC_DRAIN_SELDOM_NS);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_drain_next);
+
+/*
+ * Does LDBAR name this CPU's ring? LDBAR may have been lost in deep sleep, and if the threads of a
+ * core share it, another one may have written it.
+ */
+static bool power_imc_trace_is_on(const struct power_imc_trace *trace)
+{
+	return mfspr(SPRN_LDBAR) == trace->ldbar;
+}
+
+/* LDBAR of an engaged box was lost. Interrupts are off; this may print. */
+static void power_imc_trace_again(struct power_imc_trace *trace)
+{
+	power_imc_ring_clear(&trace->ring, get_tb());
+	power_imc_engine_point(trace->core, trace->ldbar);
+}
+
+/* There was no record. If that is because of LDBAR, write it again, or say why not. */
+static void power_imc_drain_look(struct power_imc_trace *trace)
+{
+	if (trace->leaving || trace->tries > POWER_IMC_TRACE_TRIES || power_imc_trace_is_on(trace))
+		return;
+	trace->tries++;
+	if (mfspr(SPRN_LDBAR) || trace->tries > POWER_IMC_TRACE_TRIES) {
+		trace->tries = POWER_IMC_TRACE_TRIES + 1;
+		dev_warn(trace->core->imc->dev, "LDBAR of CPU %d does not keep what is written to it (is it the whole core's?): the CPU is not traced\n",
+			 trace->cpu);
+		return;
+	}
+	power_imc_trace_again(trace);
+}
 
 static enum hrtimer_restart power_imc_drain_timer(struct hrtimer *timer)
 {
 	struct power_imc_trace *trace = container_of(timer, struct power_imc_trace, timer);
-	u64 taken = trace->ring.taken;
-	bool all;
+	u64 taken = trace->ring.stats.taken;
+	bool any;
 
 	if (list_empty(&trace->events)) {
 		trace->interval_ns = 0;
 		return HRTIMER_NORESTART;
 	}
 	trace->timers++;
-	all = power_imc_drain_some(trace, POWER_IMC_DRAIN_MOST);
-	trace->interval_ns = power_imc_drain_next(trace->interval_ns, all,
-						  trace->ring.taken != taken,
-						  is_idle_task(current));
-	hrtimer_set_expires(timer, power_imc_drain_expires(trace));
+	power_imc_drain_some(trace, POWER_IMC_DRAIN_MOST);
+	any = trace->ring.stats.taken != taken;
+	if (any)
+		trace->tries = 0;
+	else
+		power_imc_drain_look(trace);
+	if (trace->ring.stats.foreign)
+		dev_notice_once(trace->core->imc->dev, "records have another clock than CPU %d (a guest's?): their samples have the time when they are read, and none of them is left out\n",
+				trace->cpu);
+	trace->interval_ns = power_imc_drain_next(trace->interval_ns, any, is_idle_task(current));
+	hrtimer_forward_now(timer, ns_to_ktime(trace->interval_ns));
 	return HRTIMER_RESTART;
 }
 
 /* Records that were written up to now belong to no event. With interrupts off. */
 static void power_imc_drain_pass(struct power_imc_trace *trace)
 {
-	/* Passing over a whole ring may take so long that new records have come. */
-	if (power_imc_ring_pass(&trace->ring, power_imc_drain_limit(trace)))
-		power_imc_ring_pass(&trace->ring, power_imc_drain_limit(trace));
+	power_imc_ring_pass(&trace->ring, get_tb());
+	trace->from = get_tb();
 }
 
 /* The first event starts. With interrupts off. */
@@ -267,7 +274,7 @@ VISIBLE_IF_KUNIT void power_imc_drain_init(struct power_imc_trace *trace)
 {
 	INIT_LIST_HEAD(&trace->events);
 	hrtimer_setup(&trace->timer, power_imc_drain_timer, CLOCK_MONOTONIC,
-		      HRTIMER_MODE_ABS_PINNED_HARD);
+		      HRTIMER_MODE_REL_PINNED_HARD);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_drain_init);
 
@@ -282,32 +289,74 @@ static bool power_imc_trace_is_named(const struct pmu_desc *desc, u64 config)
 	return false;
 }
 
+static struct tracepoint *power_imc_switch_tracepoint, *power_imc_exit_tracepoint;
+/* Called with interrupts off; the outgoing task is current. */
+VISIBLE_IF_KUNIT void (*power_imc_switched)(int cpu);
+EXPORT_SYMBOL_IF_KUNIT(power_imc_switched);
+
+static void power_imc_sched_switch(void *data, PMU_SCHED_SWITCH_ARGS)
+{
+	power_imc_switched(smp_processor_id());
+}
+
+/* A task that ends has no pid left at its last switch. Runs in the task. */
+static void power_imc_sched_process_exit(void *data, PMU_SCHED_EXIT_ARGS)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	power_imc_switched(smp_processor_id());
+	local_irq_restore(flags);
+}
+
+static void power_imc_switches_match(struct tracepoint *tracepoint, void *data)
+{
+	if (!strcmp(tracepoint->name, "sched_switch"))
+		power_imc_switch_tracepoint = tracepoint;
+	else if (!strcmp(tracepoint->name, "sched_process_exit"))
+		power_imc_exit_tracepoint = tracepoint;
+}
+
+VISIBLE_IF_KUNIT void power_imc_switches_unwatch(void)
+{
+	tracepoint_probe_unregister(power_imc_exit_tracepoint, power_imc_sched_process_exit, NULL);
+	tracepoint_probe_unregister(power_imc_switch_tracepoint, power_imc_sched_switch, NULL);
+	tracepoint_synchronize_unregister();
+	power_imc_switched = NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_switches_unwatch);
+
+/*
+ * Have a function called when a CPU switches tasks, or one ends. This waits for hotplug, which an
+ * open must not do (drivers/core/core.h). So it is done once.
+ */
+VISIBLE_IF_KUNIT int power_imc_switches_watch(void (*switched)(int cpu))
+{
+	int err;
+
+	pmu_check_sched_probes(power_imc_sched_switch, power_imc_sched_process_exit);
+	for_each_kernel_tracepoint(power_imc_switches_match, NULL);
+	if (!power_imc_switch_tracepoint || !power_imc_exit_tracepoint)
+		return -EOPNOTSUPP;
+	power_imc_switched = switched;
+	err = tracepoint_probe_register(power_imc_switch_tracepoint, power_imc_sched_switch, NULL);
+	if (err)
+		return err;
+	err = tracepoint_probe_register(power_imc_exit_tracepoint, power_imc_sched_process_exit,
+					NULL);
+	if (err)
+		tracepoint_probe_unregister(power_imc_switch_tracepoint, power_imc_sched_switch,
+					    NULL);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_switches_watch);
+
 static void power_imc_trace_task_switched(int cpu)
 {
 	struct power_imc_trace *trace = per_cpu(power_imc_trace_of, cpu);
 
 	if (!list_empty(&trace->events))
 		power_imc_drain_task_switched(trace);
-}
-
-/* perf's own period is bypassed: thin.c chooses the records that become samples. */
-static void power_imc_trace_set_window(struct power_imc_trace_event *te, u64 record, u64 period)
-{
-	te->record = record;
-	te->period = period;
-	if (period > record)
-		power_imc_thin_begin(te, get_random_u64());
-	pmu_bypass_period(te->event);
-}
-
-static void power_imc_trace_set_period(struct power_imc_trace_event *te)
-{
-	const struct perf_event_attr *attr = &te->event->attr;
-	u64 period = power_imc_thin_period(attr->sample_period, attr->freq, POWER_IMC_TRACE_LOAD,
-					   POWER_IMC_TRACE_CLOCK_HZ);
-
-	pmu_fix_period(te->event, period);
-	power_imc_trace_set_window(te, POWER_IMC_TRACE_LOAD, period);
 }
 
 /* A record does not say whether the CPU was idle, nor, on POWER9, whether a guest ran. */
@@ -358,50 +407,46 @@ static void power_imc_trace_prepare(const struct perf_event *event)
 	mutex_unlock(&power_imc_trace_mutex);
 }
 
+/*
+ * perf's own period is bypassed: thin.c chooses the records that become samples. This runs in each
+ * fork, for each event that is inherited.
+ */
 static void power_imc_trace_attach(struct pmu_event *ev, const struct power_imc_trace_event *parent)
 {
 	struct power_imc_trace_event *te = ev->priv;
 
 	INIT_LIST_HEAD(&te->node);
 	te->event = ev->event;
+	te->freq = parent ? parent->freq : te->event->attr.freq;
+	te->wanted = parent ? parent->wanted : te->event->attr.sample_period;
+	power_imc_thin_set(te, 0, tb_ticks_per_sec);
 	power_imc_sample_attach(te, parent);
-}
-
-/* This runs in each fork, for each event, so nothing is checked, claimed or computed again. */
-static int power_imc_trace_inherit(struct pmu_event *ev)
-{
-	const struct power_imc_trace_event *parent = pmu_event_of(ev->event->parent)->priv;
-
-	power_imc_trace_attach(ev, parent);
-	power_imc_trace_set_window(ev->priv, parent->record, parent->period);
-	return 0;
+	pmu_bypass_period(te->event);
 }
 
 static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
+	struct power_imc_trace_event *te = ev->priv;
 	struct perf_event *event = ev->event;
 	int err;
 
-	if (event->parent)
-		return power_imc_trace_inherit(ev);
-
+	if (event->parent) {
+		power_imc_trace_attach(ev, pmu_event_of(event->parent)->priv);
+		return 0;
+	}
 	if (!power_imc_trace_can_exclude(&event->attr) ||
 	    !power_imc_trace_is_named(desc, event->attr.config))
 		return -EINVAL;
 	/* A signal for each sample would come only when the ring is drained. */
 	if (event->attr.sample_type & POWER_IMC_TRACE_CANNOT || pmu_attr_sigtrap(&event->attr))
 		return -EOPNOTSUPP;
-	/*
-	 * Inherited events share this session: each of them ends before its parent. Events of tasks
-	 * need task switches as well: perf does not reschedule events between tasks whose events
-	 * are inherited from the same ones.
-	 */
-	err = power_imc_session_open(POWER_IMC_TYPE_TRACE, power_imc_trace_task_switched);
+	/* Inherited events share this session: each of them ends before its parent. */
+	err = power_imc_session_open(POWER_IMC_TYPE_TRACE);
 	if (err)
 		return err;
 	power_imc_trace_prepare(event);
 	power_imc_trace_attach(ev, NULL);
-	power_imc_trace_set_period(ev->priv);
+	pmu_fix_period(event, te->period);
 	return 0;
 }
 
@@ -409,15 +454,6 @@ static void power_imc_trace_event_free(const struct pmu_desc *desc, struct pmu_e
 {
 	if (!ev->event->parent)
 		power_imc_session_close();
-}
-
-/*
- * Does LDBAR name this CPU's ring? LDBAR may have been lost in deep sleep, and if the threads of a
- * core share it, another one may have written it.
- */
-static bool power_imc_trace_is_on(const struct power_imc_trace *trace)
-{
-	return mfspr(SPRN_LDBAR) == trace->ldbar;
 }
 
 static int power_imc_trace_engage(struct pmu_box *box)
@@ -429,10 +465,11 @@ static int power_imc_trace_engage(struct pmu_box *box)
 	if (!smp_load_acquire(&trace->ldbar))
 		return -ENOMEM;
 	if (!power_imc_trace_is_on(trace))
-		power_imc_ring_restart(&trace->ring, get_tb());
+		power_imc_ring_clear(&trace->ring, get_tb());
 	err = power_imc_session_acquire(trace->core, POWER_IMC_TYPE_TRACE,
 					trace->leaving ? 0 : trace->ldbar);
 	trace->engaged = !err;
+	trace->tries = 0;
 	return err;
 }
 
@@ -536,8 +573,8 @@ VISIBLE_IF_KUNIT void power_imc_trace_arrive(struct power_imc_trace *trace)
 
 	local_irq_save(flags);
 	trace->leaving = false;
-	if (trace->engaged)
-		power_imc_engine_point(trace->core, trace->ldbar);
+	if (trace->engaged && !power_imc_trace_is_on(trace))
+		power_imc_trace_again(trace);
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_trace_arrive);
@@ -563,20 +600,24 @@ static void power_imc_trace_unwatch(void *data)
 
 	power_imc_engines_end(imc);
 	cpuhp_remove_state_nocalls(power_imc_trace_state);
+	power_imc_switches_unwatch();
 }
 
 static int power_imc_trace_watch(struct power_imc *imc)
 {
-	int err, state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf/power_imc:trace",
-					   power_imc_trace_cpu_online, power_imc_trace_cpu_offline);
+	int state, err = power_imc_switches_watch(power_imc_trace_task_switched);
 
-	if (state < 0)
-		return state;
-	power_imc_trace_state = state;
-	err = devm_add_action(imc->dev, power_imc_trace_unwatch, imc);
-	/* Go on without this unit: the others may be used. */
 	if (err)
+		return err;
+	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf/power_imc:trace",
+				  power_imc_trace_cpu_online, power_imc_trace_cpu_offline);
+	power_imc_trace_state = state;
+	err = state < 0 ? state : devm_add_action(imc->dev, power_imc_trace_unwatch, imc);
+	/* Go on without this unit: the others may be used. */
+	if (err && state >= 0)
 		cpuhp_remove_state_nocalls(state);
+	if (err)
+		power_imc_switches_unwatch();
 	return err;
 }
 
@@ -591,6 +632,8 @@ static struct power_imc_trace *power_imc_trace_create(struct power_imc *imc, int
 	/* The CPU counts as leaving until hotplug watches it. */
 	trace->leaving = true;
 	trace->ring.slots = POWER_IMC_TRACE_SIZE / sizeof(struct power_imc_record);
+	trace->ring.second = tb_ticks_per_sec;
+	prandom_seed_state(&trace->random, get_random_u64());
 	power_imc_drain_init(trace);
 	return trace;
 }

@@ -25,12 +25,18 @@ struct power_imc_trace {
 	u64 ldbar;			/* 0: there is no ring yet */
 	bool leaving;			/* its CPU goes offline, or is not online yet */
 	bool engaged;			/* its LDBAR names the ring, unless that was lost */
+	u8 tries;			/* to have it name the ring again, without a record since */
 	struct power_imc_ring ring;
+	u64 from;			/* timebase when its events began, until a record comes */
 	struct list_head events;	/* power_imc_trace_event.node */
+	struct rnd_state random;
 	struct hrtimer timer;
 	u64 interval_ns;		/* of the timer, or 0: it is not armed */
 	u64 drains, timers, samples;	/* timers: drains by the timer, an interrupt each */
 };
+
+/* All records are samples; otherwise the chance of one is less than this. */
+#define POWER_IMC_THIN_ALL	BIT_ULL(32)
 
 struct power_imc_sample;
 
@@ -38,27 +44,23 @@ struct power_imc_sample;
 struct power_imc_trace_event {
 	struct list_head node;		/* power_imc_trace.events, while it is scheduled */
 	struct perf_event *event;
+	u64 wanted;			/* attr.sample_period, or attr.sample_freq */
+	bool freq;			/* which of the two */
 	u64 period;			/* counts per sample; at least those of a record */
-	u64 record;			/* counts per record */
-	/* Of thin.c: */
-	u64 skip;			/* records before the next sample */
-	s64 rest;			/* counts of its window that come after it */
-	struct rnd_state random;
+	u64 chance;			/* of a record to become a sample */
 	perf_overflow_handler_t output;	/* writes a sample, as perf chose it */
 	struct hlist_head only;		/* the event, and no other */
-	/* While its samples are made, from power_imc_sample_begin() to power_imc_sample_end(): */
+	/* While its samples are made, from power_imc_sample_begin() on: */
 	struct power_imc_sample *sample;
 	u64 clock_offset;		/* the event's clock minus the timebase, in ns */
-	u64 count;			/* counts of a sample */
-	u64 counted;			/* counts of samples that perf has not added itself */
 	u8 modes;			/* bit per mode whose records the event wants */
-	bool plain;			/* a sample needs only a call of output */
 	bool over;			/* the event has reached its limit, until it starts again */
 };
 
-/* What perf gets for a record. It is built once and used for many records. */
+/* What perf gets for a record. */
 struct power_imc_sample {
 	struct pt_regs regs;
+	u64 tb;				/* the record's, or when it was read */
 	u64 time;
 	bool user;
 	struct {
@@ -69,8 +71,6 @@ struct power_imc_sample {
 	struct {
 		u64 nr, context, ip;
 	} chain;			/* a struct perf_callchain_entry */
-	const struct power_imc_trace_event *of;	/* the event that data was built for, or NULL */
-	struct perf_sample_data data;
 };
 
 /* Where a record was made. */
@@ -79,22 +79,10 @@ enum power_imc_mode {
 };
 
 /* thin.c */
-u64 power_imc_thin_period(u64 wanted, bool freq, u64 record, u64 rate);
-void power_imc_thin_begin(struct power_imc_trace_event *te, u64 seed);
-void power_imc_thin_next(struct power_imc_trace_event *te);
-u64 power_imc_thin_many(struct power_imc_trace_event *te, u64 records);
-
-/* Is the next record a sample of the event? Advances the event by one record. */
-static inline bool power_imc_thin_one(struct power_imc_trace_event *te)
-{
-	if (te->skip) {
-		te->skip--;
-		return false;
-	}
-	if (te->period > te->record)
-		power_imc_thin_next(te);
-	return true;
-}
+u64 power_imc_thin_wanted(u64 wanted, bool freq);
+void power_imc_thin_set(struct power_imc_trace_event *te, u64 step, u64 second);
+bool power_imc_thin_one(const struct power_imc_trace_event *te, struct rnd_state *random);
+u64 power_imc_thin_many(const struct power_imc_trace_event *te, u64 records);
 
 /* sample.c */
 enum power_imc_mode power_imc_record_mode(enum power_imc_generation generation,
@@ -104,19 +92,20 @@ void power_imc_sample_attach(struct power_imc_trace_event *te,
 			     const struct power_imc_trace_event *parent);
 void power_imc_sample_init(struct power_imc_sample *sample);
 void power_imc_sample_begin(struct power_imc_trace_event *te, struct power_imc_sample *sample);
-void power_imc_sample_end(struct power_imc_trace_event *te);
 bool power_imc_sample_deliver(struct power_imc_trace_event *te, enum power_imc_mode mode);
 
 /* trace.c */
 const struct power_imc_trace *power_imc_trace_peek(int cpu);
 #if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
+extern void (*power_imc_switched)(int cpu);
+int power_imc_switches_watch(void (*switched)(int cpu));
+void power_imc_switches_unwatch(void);
 int power_imc_trace_leave(struct power_imc_trace *trace);
 void power_imc_trace_arrive(struct power_imc_trace *trace);
 void power_imc_drain_init(struct power_imc_trace *trace);
 void power_imc_drain_start(struct power_imc_trace *trace);
 void power_imc_drain_end(struct power_imc_trace *trace);
-u64 power_imc_drain_when(u64 now, u64 interval_ns);
-u64 power_imc_drain_next(u64 interval_ns, bool all, bool any, bool idle);
+u64 power_imc_drain_next(u64 interval_ns, bool any, bool idle);
 #endif
 
 #endif /* POWER_IMC_TRACE_H */

@@ -23,90 +23,55 @@ test_bpf_program() {
 }
 
 # LDBAR is written while it traces, as the kernel does after deep sleep: the writer begins at slot 0 again. It stays behind
-# where the reader is, and twice it comes past it, which is no lap. What the reader, which takes 256 in a millisecond, has
-# not taken by then is lost, so it is given the time.
+# where the reader is. What the reader, which takes 512 in a millisecond, has not taken by then may be lost, so it is given
+# the time.
 test_the_writer_goes_back() {
 	trace_every $NEVER
 	laps=$(trace_sum laps)
 	# shellcheck disable=SC2016 # for the inner shell
-	all_is_there 1500 -C 0 -- taskset 1 sh -c "$SPREAD"'; for n in 300 200 100 50 250 600; do
+	all_is_there 1500 -C 0 -- taskset 1 sh -c "$SPREAD"'; for n in 600 300 250 200 100 50; do
 		pmu-model set thread0 burst $n; sleep 0.2; pmu-model set thread0 ldbar "$(pmu-model get thread0 ldbar)"; done'
 	equal "laps" "$(trace_sum laps)" "$laps"
 }
 
-# A period and a frequency thin the stream out: 250 counts of 32 MHz are a record, and neither has to be a whole number
-# of records. perf has an event for each of two CPUs, and each takes one of each 8 records, anywhere in them. The first
-# one starts first, so it has all that is taken.
+# A period and a frequency thin the stream out, by the distance of records as it is measured: the model's usual one, and
+# that of the kernel's document, 4 ms. The first 32 records are all samples. What was asked for is never thinned below, but
+# for chance: a standard deviation of a half of the root.
 test_thinning() {
-	trace_every $INSTRUCTIONS
-	before=$(trace_sum taken)
-	perf record -q -o $DATA -P --sample-cpu -e trace_imc/trace_cycles,period=2000/ -e trace_imc/trace_cycles,freq=8000/ \
-		-e trace_imc/trace_cycles,freq=997/ -e trace_imc/trace_cycles,period=1300/ -- $SPIN
-	taken=$(($(trace_sum taken) - before))
-	trace_lines event,period,ip > /tmp/samples
-	within "records" $taken 1000 10000
-	within "of 8 records 1" "$(grep -c 'period=2000/' /tmp/samples)" $((taken / 8 - 1)) $((taken / 8 + 2))
-	for row in period=2000:2000 freq=8000:4000 freq=997:32096 period=1300:1300; do
-		equal "periods of ${row%:*}" "$(sed -n "s/.* \([0-9][0-9]*\) *trace_imc\/trace_cycles,${row%:*}\/.*/\1/p" /tmp/samples | sort -u)" \
-			"${row#*:}"
+	trace_every 0
+	for row in 64:16000:2000 512:128000:250; do
+		load
+		div=${row%%:*} counts=${row#*:} hz=${row##*:}
+		counts=${counts%:*}
+		pmu-model set 'thread*' trace-div "$div"
+		perf record -q -o $DATA -P --sample-cpu -C 0 -e trace_imc/trace_cycles/ -e trace_imc/trace_cycles,freq=$((hz / 2))/ \
+			-e trace_imc/trace_cycles,period=$((2 * counts))/ -e trace_imc/trace_cycles,period=$((counts / 3))/ -- taskset 1 sh -c \
+			"end=\$((\$(pmu-model get thread0 total) + 800)); until [ \$(pmu-model get thread0 total) -ge \$end ]; do $SPIN_SHORT; done"
+		taken=$(trace_sum taken) root=1
+		while [ $((root * root)) -lt "$taken" ]; do root=$((root + 1)); done
+		trace_lines event,period > /tmp/samples
+		within "records" "$taken" 700 100000
+		equal "by default, of $hz a second" "$(grep -c 'trace_cycles/' /tmp/samples)" "$taken"
+		# perf switches it on a little later than the first.
+		within "of a period of less" "$(grep -c "period=$((counts / 3))/" /tmp/samples)" $((taken - 60)) "$taken"
+		within "of half the frequency" "$(grep -c freq= /tmp/samples)" $((taken / 2 - 2 * root)) $((taken * 6 / 10 + 32 + 2 * root))
+		within "of twice the period" "$(grep -c "period=$((2 * counts))/" /tmp/samples)" $((taken / 2 - 2 * root)) \
+			$((taken / 2 + 60 + 2 * root))
+		within "ticks between records" "$(sed -n 's/^cpu 0:.* step \([0-9]*\) .*/\1/p' $DEBUG/trace)" \
+			$((4000 * div * 30 / 31)) $((4000 * div * 3))
 	done
 }
 
-# A program that does the same thing every 32 records, 12.5 % of it in heavy(), of which one record in 32 becomes a
-# sample. 100 samples have 12.5 of heavy() in them then, with a standard deviation of 3.3: within five of these. If
-# each was the 32nd, they would have none, or all.
-test_thinning_in_lockstep() {
-	trace_every 10000
-	taskset 2 perf record -q -o $DATA -e ${EVENT}u -c 1 -- taskset 1 pmu-spin rounds 1 100 0
-	pass=$((($(trace_samples heavy) + 50) / 100))
-	show "$pass instructions for each pass of a loop"
-	trace_every $((80000 * pass / 32))
-	taskset 2 perf record -q -o $DATA -e ${EVENT}u -c 8000 -- taskset 1 pmu-spin rounds 100 1 7
-	heavy=$(trace_samples heavy) light=$(trace_samples light)
-	within "samples" $((heavy + light)) 99 101
-	within "samples of heavy" "$heavy" 1 29
-}
-
-# An event that is opened begins anywhere in its period, too: so a program that moves is seen although it is nowhere for
-# as long as that. Ten times it has 240 records on two CPUs. Of 128 one is wanted: on each CPU it has a sample with a
-# chance of 15 in 16. All in all that makes 18.8 of 20, with a standard deviation of 1.1, within five of these.
-test_thinning_of_short_stays() {
-	trace_every $NEVER
-	for cpu in 0 1; do
-		for _ in 1 2 3 4 5 6 7 8 9 10; do
-			echo "trace_imc:$CONFIG -- taskset $((1 << cpu)) pmu-model set thread$cpu burst 120"
-		done | pmu-event --cpu $cpu --period 32000 --lines
-	done > /tmp/counts
-	equal "stays" "$(grep -c '^[01]$' /tmp/counts)" 20
-	within "samples" "$(grep -c 1 /tmp/counts)" 13 20
-}
-
-# A task inherits an event that begins anywhere in its period, so those that are shorter than that have their share:
-# here some 20 records each, of which one in 32 is wanted. Their number is random, with a standard deviation of its
-# root at most, and within 5 of those. Between tasks that have inherited all there is perf exchanges their events
-# instead of scheduling them, and a thread would go on in its parent's period: one event is not inherited.
-test_thinning_of_short_lives() {
-	trace_every 3000
-	perf record -q -o $DATA -m 512 -e trace_imc/trace_cycles,period=250/ -e trace_imc/trace_cycles,freq=4000/ \
-		-e trace_imc/trace_cycles,period=1000000,no-inherit/ -- taskset 1 pmu-spin threads 400
-	trace_lines event,ip,sym | grep heavy > /tmp/samples
-	all=$(grep -c 'period=250/' /tmp/samples) some=$(grep -c 'freq=4000/' /tmp/samples) || :
-	show "records of threads: $all, samples: $some, expected: $((all / 32))"
-	within "records of threads" "$all" 4000 20000
-	root=1
-	while [ $((root * root)) -lt $((all / 32)) ]; do root=$((root + 1)); done
-	within "samples" "$some" $((all / 32 - 5 * root)) $((all / 32 + 5 * root))
-}
-
-# The writer laps the reader: what it overwrote is told to the user, by the records' times, which are even.
+# The writer laps the reader, which goes on behind the newest record: what is lost is told to the user, by the records'
+# times, which are even.
 test_laps_are_reported() {
 	trace_every $NEVER
 	before=$(trace_made) taken=$(trace_sum taken) laps=$(trace_sum laps) lost=$(trace_sum lost)
 	trace_record -C 0 -- taskset 1 sh -c "$SPREAD"'; pmu-model set thread0 burst 10; sleep 0.3; pmu-model set thread0 burst 6000'
 	equal "records" $(($(trace_made) - before)) 6010
 	equal "laps" "$(($(trace_sum laps) - laps))" 1
-	equal "records taken" "$(($(trace_sum taken) - taken))" $((10 + 4096))
-	equal "lost, by the driver and by perf" "$(($(trace_sum lost) - lost)) $(trace_lost)" "$((6000 - 4096)) $((6000 - 4096))"
+	equal "records taken" "$(($(trace_sum taken) - taken))" 10
+	equal "lost, by the driver and by perf" "$(($(trace_sum lost) - lost)) $(trace_lost)" "6000 6000"
 }
 
 # Records that are no good are passed over, and told.
@@ -117,6 +82,42 @@ test_corrupt_records() {
 	equal "corrupt" "$(($(trace_sum corrupt) - corrupt))" 3
 	equal "samples" "$(trace_samples)" 7
 	equal "lost, by perf" "$(trace_lost)" 3
+}
+
+# Records of which the clock is not the CPU's timebase: another rate, an offset, or both. Each is a sample, at about the
+# time when it was made, and the log says so once.
+test_records_of_another_clock() {
+	trap 'trace_every 0; pmu-model set "thread*" tb-div 1; pmu-model set "thread*" tb-add 0' EXIT
+	load
+	trace_every $NEVER
+	for row in 1:0x4000000000000 16:0 16:0x1000000000000000 1:0xffffff0000000000; do
+		pmu-model set 'thread*' tb-div "${row%:*}"
+		pmu-model set 'thread*' tb-add "${row#*:}"
+		from=$(sed 's/\..*//' /proc/uptime) samples=$(trace_sum samples)
+		perf record -q --no-bpf-event -o $DATA -e $EVENT -F 1000 -C 0 -- taskset 1 sh -c 'for _ in 1 2 3; do pmu-model set thread0 burst 100; sleep 0.05; done'
+		to=$(sed 's/\..*//' /proc/uptime)
+		equal "samples by the clock $row" $(($(trace_sum samples) - samples)) 300
+		within "lines in perf's file" "$(perf script -i $DATA -F time 2> /dev/null | wc -l)" 300 400
+		equal "of another time" "$(perf script -i $DATA -F time 2> /dev/null | awk -v from="$from" -v to="$to" \
+			'$1 + 0 < from - 2 || $1 + 0 > to + 2' | wc -l)" 0
+	done
+	equal "records of another clock" "$(trace_sum foreign)" 1200
+	equal "times that the log says so" "$(log_since_mark | grep -c 'have another clock than CPU')" 1
+}
+
+# LDBAR of a CPU that traces is lost, as after a deep sleep that was not held off: it is written again, under an engine that
+# is off. Where somebody else has written it, as where a core's threads share it, the log says so.
+test_ldbar_that_is_lost() {
+	load
+	trace_every $NEVER
+	hot=$(pmu-model get core0 hot)
+	trace_record -C 0 -- taskset 1 sh -c 'pmu-model set thread0 burst 100; sleep 0.1; pmu-model set thread0 ldbar 0; sleep 0.1
+		pmu-model set thread0 burst 1000; sleep 0.1; pmu-model get core0 hot > /tmp/hot'
+	equal "records" "$(trace_sum taken) $(trace_sum lost)" "1100 0"
+	equal "writes while the engine was on, but for ours" "$(cat /tmp/hot)" $((hot + 1))
+	trace_record -C 0 -- taskset 1 sh -c 'pmu-model set thread0 burst 10; sleep 0.1
+		pmu-model set thread0 ldbar "$(pmu-model get thread1 ldbar)"; pmu-model set thread0 ldbar 0x4000000012340000; sleep 0.1'
+	equal "times that the log says so" "$(log_since_mark | grep -c 'LDBAR of CPU 0 does not keep what is written to it')" 1
 }
 
 # What a record costs up to perf's buffer, and what a switch costs where there is none: instructions. scripts/bench
@@ -137,14 +138,14 @@ test_what_it_costs() {
 	measure
 	equal "samples" "$samples" 10000
 	show "for each record: $((spent / 10000)) instructions, for a switch without: $empty"
-	within "for each record" $((spent / 10000)) 300 1050
+	within "for each record" $((spent / 10000)) 300 2300
 	within "for a switch without a record" "$empty" 10 120
 }
 
 # So many samples, and no more, though a drain finds more records at a time; and after that as many as it is told.
 test_limit_of_samples() {
 	trace_every $NEVER
-	got=$(pmu-event --cpu 0 --disabled --period 250 trace_imc:$CONFIG -x '@refresh 5' -x 'taskset 1 pmu-model set thread0 burst 100' \
+	got=$(pmu-event --cpu 0 --disabled --period 1 trace_imc:$CONFIG -x '@refresh 5' -x 'taskset 1 pmu-model set thread0 burst 100' \
 		-x '@refresh 3' -x 'taskset 1 pmu-model set thread0 burst 2' -x 'taskset 1 pmu-model set thread0 burst 100' \
 		-x '@enable' | tr '\n' ' ')
 	equal "samples" "$got" "0 5 5 7 8 8 "
@@ -172,6 +173,7 @@ test_group_that_is_throttled() {
 test_no_trace_ends_under_an_engine() {
 	trap 'pmu-model set core0 linger 0; pmu-model set "thread*" linger 0' EXIT
 	trace_every $NEVER
+	untraced=$(pmu-model get core0 untraced)
 	pmu-model set core0 linger 45000000
 	trace_record -- taskset 1 sh -c 'for _ in 1 2 3; do pmu-model set thread0 burst 5; sleep 0.05; done'
 	equal "samples" "$(trace_samples)" 15
@@ -185,7 +187,7 @@ test_no_trace_ends_under_an_engine() {
 	pmu-event --pid 0 --cpu -1 thread_imc:$TASK_INST -x true > /dev/null
 	eventually "engine" 0 pmu-model get core0 running
 	eventually "modes of the threads" "0 0 " get_all 'thread*' mode
-	equal "traces that ended while it was on" "$(pmu-model get core0 untraced)" 0
+	equal "traces that ended while it was on" $(($(pmu-model get core0 untraced) - untraced)) 0
 	equal "times that both were on" "$(pmu-model get core0 checkstop)" 0
 }
 

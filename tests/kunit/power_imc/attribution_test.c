@@ -8,6 +8,7 @@
 #include <linux/kthread.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
+#include <linux/tracepoint.h>
 
 #include <pmu/compat.h>
 
@@ -29,12 +30,12 @@ static struct {
 	int cpu;
 	pid_t last;
 	unsigned int taken, wrong, changes, with_interrupts;
+	void (*of_driver)(int cpu);	/* what it watches task switches by, or NULL */
 } attribution;
 
 static void attribute(int cpu)
 {
 	struct power_imc_ring *ring = &attribution.writer->ring;
-	u32 budget = 2 * ring->slots;
 	struct power_imc_record record;
 	pid_t pid;
 	u64 lost;
@@ -44,7 +45,7 @@ static void attribute(int cpu)
 	/* As perf finds it: none at the last switch of a task, which has ended before. */
 	pid = task_pid_nr_ns(current, &init_pid_ns);
 	attribution.with_interrupts += !irqs_disabled() || smp_processor_id() != cpu;
-	while (power_imc_ring_take(ring, &record, &lost, &budget)) {
+	while (power_imc_ring_take(ring, &record, attribution.writer->tb, &lost)) {
 		attribution.wrong += be64_to_cpu(record.ip) != pid;
 		attribution.changes += pid != attribution.last;
 		attribution.last = pid;
@@ -98,13 +99,21 @@ static int attribution_test_init(struct kunit *test)
 	memset(&attribution, 0, sizeof(attribution));
 	attribution.writer = writer_of(test, REAL_SLOTS);
 	attribution.cpu = cpumask_last(cpu_online_mask);
-	return power_imc_session_open(POWER_IMC_TYPE_TRACE, attribute);
+	/* The driver has a device, or not. */
+	attribution.of_driver = power_imc_switched;
+	if (!attribution.of_driver)
+		return power_imc_switches_watch(attribute);
+	WRITE_ONCE(power_imc_switched, attribute);
+	return 0;
 }
 
 static void attribution_test_exit(struct kunit *test)
 {
-	power_imc_session_close();
-	power_imc_session_end();
+	if (attribution.of_driver)
+		WRITE_ONCE(power_imc_switched, attribution.of_driver);
+	else
+		power_imc_switches_unwatch();
+	tracepoint_synchronize_unregister();
 }
 
 /* A thread's last records are taken when it ends, which is a little after it has said so. */
@@ -115,7 +124,7 @@ static void attribution_check(struct kunit *test, unsigned int written)
 	KUNIT_EXPECT_EQ(test, attribution.taken, written);
 	KUNIT_EXPECT_EQ(test, attribution.wrong, 0U);
 	KUNIT_EXPECT_EQ(test, attribution.with_interrupts, 0U);
-	KUNIT_EXPECT_EQ(test, attribution.writer->ring.lost, 0ULL);
+	KUNIT_EXPECT_EQ(test, attribution.writer->ring.stats.lost, 0ULL);
 }
 
 static void two_tasks_take_turns(struct kunit *test)

@@ -48,14 +48,13 @@ static void the_next_kind_waits_for_ldbar(struct kunit *test)
 {
 	for (int i = 0; i < ARRAY_SIZE(engine_uses); i++) {
 		for (int j = 0; j < ARRAY_SIZE(engine_uses); j++) {
-			bool trace = engine_uses[j] == POWER_IMC_TYPE_TRACE;
 			u64 start = ktime_get_ns();
 
 			if (engine_uses[i] == engine_uses[j])
 				continue;
 			KUNIT_ASSERT_EQ(test, power_imc_session_hold(engine_uses[i]), 0);
 			power_imc_session_add_holders(-1);
-			KUNIT_ASSERT_EQ(test, power_imc_session_open(engine_uses[j], trace ? engine_task_switched : NULL), 0);
+			KUNIT_ASSERT_EQ(test, power_imc_session_open(engine_uses[j]), 0);
 			KUNIT_EXPECT_GE(test, ktime_get_ns() - start, 50ULL * NSEC_PER_MSEC);
 			power_imc_session_close();
 		}

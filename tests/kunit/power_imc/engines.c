@@ -86,10 +86,6 @@ void engine_put(unsigned int core)
 	local_irq_enable();
 }
 
-void engine_task_switched(int cpu)
-{
-}
-
 void expect_calls(struct kunit *test, const struct firmware_log *wanted)
 {
 	KUNIT_EXPECT_EQ(test, firmware_log.nr_kept, wanted->nr_kept);

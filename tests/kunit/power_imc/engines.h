@@ -34,7 +34,4 @@ void engine_put(unsigned int core);
 /* A core's engine is switched off behind the driver's back. */
 void engine_lose(unsigned int core);
 
-/* For who opens a trace */
-void engine_task_switched(int cpu);
-
 #endif /* POWER_IMC_TEST_ENGINES_H */

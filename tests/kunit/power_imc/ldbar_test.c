@@ -35,20 +35,20 @@ static void ldbar_stays_until_another_kind_begins(struct kunit *test)
 	u64 start;
 
 	migrate_disable();
-	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_TRACE, engine_task_switched), 0);
+	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_TRACE), 0);
 	ldbar_write(LDBAR);
 	power_imc_session_close();
-	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_TRACE, engine_task_switched), 0);
+	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_TRACE), 0);
 	KUNIT_EXPECT_EQ(test, mfspr(SPRN_LDBAR), LDBAR);
 	power_imc_session_close();
 	start = ktime_get_ns();
-	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_CORE, NULL), 0);
+	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_CORE), 0);
 	KUNIT_EXPECT_GE(test, ktime_get_ns() - start, 95ULL * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, ldbar_take(), 0ULL);
 	/* A thread that counts writes its own LDBAR, and does not wait for others of its kind. */
 	ldbar_write(LDBAR_COUNTS);
 	start = ktime_get_ns();
-	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_CORE, NULL), 0);
+	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_CORE), 0);
 	KUNIT_EXPECT_LT(test, ktime_get_ns() - start, 50ULL * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, ldbar_take(), LDBAR_COUNTS);
 	power_imc_session_close();
@@ -62,7 +62,7 @@ static void ldbar_is_cleared_after_the_last_trace(struct kunit *test)
 	unsigned int waits = 0;
 
 	migrate_disable();
-	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_TRACE, engine_task_switched), 0);
+	KUNIT_ASSERT_EQ(test, power_imc_session_open(POWER_IMC_TYPE_TRACE), 0);
 	ldbar_write(LDBAR);
 	msleep(200);
 	KUNIT_EXPECT_EQ(test, mfspr(SPRN_LDBAR), LDBAR);

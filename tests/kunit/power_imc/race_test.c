@@ -5,7 +5,8 @@
  *
  * The reader is the driver's own code, compiled once more under other names: here a load lets the hardware write.
  */
-#define power_imc_ring_restart		raced_restart
+#define power_imc_ring_clear		raced_clear
+#define power_imc_ring_is_foreign	raced_is_foreign
 #define power_imc_ring_pass		raced_pass
 #define power_imc_ring_take		raced_take
 #define power_imc_ring_is_quiet		raced_is_quiet
@@ -85,7 +86,7 @@ static unsigned int drain(struct kunit *test, struct writer *w)
 	unsigned int taken = 0;
 	u64 last = 0, lost;
 
-	for (u32 budget = 8 * SLOTS; power_imc_ring_take(&w->ring, &record, &lost, &budget); taken++) {
+	for (; power_imc_ring_take(&w->ring, &record, w->tb, &lost); taken++) {
 		KUNIT_EXPECT_GT(test, be64_to_cpu(record.tb), last);
 		KUNIT_EXPECT_EQ(test, be64_to_cpu(record.ip), be64_to_cpu(record.tb));
 		last = be64_to_cpu(record.tb);
@@ -102,11 +103,10 @@ static bool run(struct kunit *test, struct writer *w, const struct race *race)
 	u64 made, told;
 
 	memset(w->slots, 0, SLOTS * sizeof(*w->slots));
-	w->ring = (struct power_imc_ring){ .base = w->slots, .slots = SLOTS, .limit = U64_MAX };
+	w->ring = (struct power_imc_ring){ .base = w->slots, .slots = SLOTS, .second = SECOND };
 	w->head = 0;
 	w->tb = R1_TB;
 	w->lost = 0;
-	power_imc_ring_restart(&w->ring, w->tb);
 	hardware = (struct hardware){ .w = w };
 
 	write_doublewords(5 * DOUBLEWORDS);
@@ -134,7 +134,7 @@ static bool run(struct kunit *test, struct writer *w, const struct race *race)
 	made = (w->tb - R1_TB) / w->step;
 	told = taken + w->lost;
 	/* What was found half written, and then lost in a lap, may be told twice. */
-	if (told < made || told > made + w->ring.corrupt)
+	if (told < made || told > made + w->ring.stats.corrupt)
 		KUNIT_FAIL(test, "%u, then %u from load %u by %u: %llu made, %u taken, %llu lost",
 			   race->before, race->records, race->first, race->at_a_load, made,
 			   taken, w->lost);

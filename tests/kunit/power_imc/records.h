@@ -12,6 +12,7 @@
 #define R1_TB	0x000004d2a1b2c3d4ULL
 #define R2_TB	0x000004d2a1b2d374ULL	/* 4000 ticks later */
 #define LOW42	0x000003ffffffffffULL
+#define SECOND	512000000ULL
 
 static inline struct power_imc_record record_of(u64 tb, u64 ip, u64 state)
 {
@@ -28,6 +29,7 @@ struct writer {
 	struct power_imc_ring ring;
 	unsigned int head;
 	u64 tb, step;
+	u64 now;			/* what the CPU's clock says, or 0: the same as tb */
 	u64 lost;			/* as reported by the last drain() */
 };
 
@@ -49,8 +51,8 @@ static inline struct writer *writer_of(struct kunit *test, unsigned int slots)
 	w->step = R2_TB - R1_TB;
 	w->ring.base = w->slots;
 	w->ring.slots = slots;
-	w->ring.limit = U64_MAX;
-	power_imc_ring_restart(&w->ring, w->tb);
+	w->ring.second = SECOND;
+	power_imc_ring_clear(&w->ring, w->tb);
 	return w;
 }
 

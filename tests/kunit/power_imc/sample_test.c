@@ -7,7 +7,10 @@
 #include <linux/delay.h>
 #include <linux/irqflags.h>
 #include <linux/perf_event.h>
+#include <asm/reg.h>
 #include <asm/time.h>
+
+#include <pmu/core.h>
 
 #include "power_imc/trace.h"
 #include "records.h"
@@ -82,7 +85,7 @@ static void write_sample(struct perf_event *event, struct perf_sample_data *data
 {
 	written.samples++;
 	written.time = data->time;
-	written.ip = data->ip;
+	written.ip = regs->nip;
 	written.period = data->period;
 	written.user = user_mode(regs);
 	written.untouched &= event->clock == some_clock && !event->attr.exclude_callchain_user &&
@@ -94,13 +97,14 @@ static void an_event_is_left_as_it_is(struct kunit *test)
 {
 	struct power_imc_sample *sample = kunit_kzalloc(test, sizeof(*sample), GFP_KERNEL);
 	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
-	struct power_imc_trace_event te = { .event = event, .period = 250, .record = 250 };
-	u64 earlier = 512;	/* ticks: 1000 ns */
+	struct power_imc_trace_event te = { .event = event, .period = 250 };
+	struct pmu_event ev = { .event = event, .priv = &te };
 
 	KUNIT_ASSERT_NOT_NULL(test, sample);
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	event->clock = some_clock;
 	event->overflow_handler = write_sample;
+	event->pmu_private = &ev;
 	event->attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD;
 	memset(&written, 0, sizeof(written));
 	written.untouched = true;
@@ -108,21 +112,20 @@ static void an_event_is_left_as_it_is(struct kunit *test)
 	power_imc_sample_init(sample);
 	power_imc_sample_begin(&te, sample);
 	for (unsigned int i = 0; i < 3; i++) {
-		u64 ip = i % 2 ? 0x10001000 : 0xc000000000300000;
+		struct perf_sample_data data = { .period = 250 };
 
-		sample->raw.record = record_of(R1_TB + i * earlier, ip, 0);
-		KUNIT_EXPECT_TRUE(test, power_imc_sample_deliver(&te, i % 2 ? POWER_IMC_HOST_USER :
-									      POWER_IMC_HOST_KERNEL));
-		KUNIT_EXPECT_EQ(test, written.ip, ip);
+		/* As perf_tp_event() does in the end. */
+		sample->time = R1_TB + i;
+		sample->regs.nip = i % 2 ? 0x10001000 : 0xc000000000300000;
+		sample->regs.msr = MSR_SF | MSR_LE | (i % 2 ? MSR_PR : MSR_HV);
+		event->overflow_handler(event, &data, &sample->regs);
+		KUNIT_EXPECT_EQ(test, written.ip, sample->regs.nip);
 		KUNIT_EXPECT_EQ(test, written.user, i % 2);
 		KUNIT_EXPECT_EQ(test, written.period, 250ULL);
-		KUNIT_EXPECT_EQ(test, written.time,
-				tb_to_ns(R1_TB + i * earlier) + te.clock_offset);
+		KUNIT_EXPECT_EQ(test, written.time, R1_TB + i);
 	}
-	power_imc_sample_end(&te);
 	KUNIT_EXPECT_EQ(test, written.samples, 3U);
 	KUNIT_EXPECT_TRUE(test, written.untouched);
-	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 750LL);
 }
 
 /* A clock that is 1 ms behind the timebase, and that somebody stops the CPU at, so often. */
@@ -142,7 +145,7 @@ static void clocks_are_compared_in_a_moment(struct kunit *test)
 {
 	struct power_imc_sample *sample = kunit_kzalloc(test, sizeof(*sample), GFP_KERNEL);
 	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
-	struct power_imc_trace_event te = { .event = event, .period = 250, .record = 250 };
+	struct power_imc_trace_event te = { .event = event, .period = 250 };
 
 	KUNIT_ASSERT_NOT_NULL(test, sample);
 	KUNIT_ASSERT_NOT_NULL(test, event);

@@ -56,6 +56,5 @@ extern struct kunit_suite power_imc_attribution_suite;
 extern struct kunit_suite power_imc_sample_suite;
 extern struct kunit_suite power_imc_thin_suite;
 extern struct kunit_suite power_imc_drain_suite;
-extern struct kunit_suite power_imc_switch_suite;
 
 #endif /* POWER_IMC_TEST_H */

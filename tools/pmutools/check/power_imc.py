@@ -134,6 +134,6 @@ CHECKS = (
     Check("threads", "Are this program's own instructions counted?",
           "It runs some million of them in between.", threads),
     Check("rings", "Were records of traces lost, or no good?",
-          "The driver knows that from what it found in memory. Where a ring was not drained for 32 ms records are "
+          "The driver knows that from what it found in memory. Where a ring was not drained in time records are "
           "lost, which is told, no fault. One that is no good is lost to perf, too, so it is among the lost.", rings),
 )
