@@ -77,21 +77,40 @@ static void parse_config(char *config, union attr *event)
 		die("not a number:", config);
 }
 
-/* @place is "config1:0-15", or one bit */
+/* The bits of a field that has @value: @ranges is "0-15", one bit, or several of these: "8-15,32-55" */
+static uint64_t field_bits(const char *ranges, uint64_t value)
+{
+	uint64_t bits = 0;
+
+	for (const char *at = ranges; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		int low, high;
+
+		if (sscanf(at, "%d-%d", &low, &high) < 2)
+			high = low = atoi(at);
+		bits |= (value & (~0ULL >> (63 - (high - low)))) << low;
+		value = high - low == 63 ? 0 : value >> (high - low + 1);
+	}
+	if (value)
+		die("the value is too large for the field:", ranges);
+	return bits;
+}
+
+/* @place is "config1:0-15" */
 static void set_field(char *place, uint64_t value, struct perf_event_attr *attr)
 {
-	char *bits = strchr(place, ':');
+	char *ranges = strchr(place, ':');
+	uint64_t bits;
 
-	if (!bits || strchr(bits, ','))
-		die("not a place of one field:", place);
-	*bits++ = '\0';
-	value <<= atoi(bits);
+	if (!ranges)
+		die("not a place of a field:", place);
+	*ranges++ = '\0';
+	bits = field_bits(ranges, value);
 	if (!strcmp(place, "config"))
-		attr->config |= value;
+		attr->config |= bits;
 	else if (!strcmp(place, "config1"))
-		attr->config1 |= value;
+		attr->config1 |= bits;
 	else if (!strcmp(place, "config2"))
-		attr->config2 |= value;
+		attr->config2 |= bits;
 	else
 		die("no word of an event:", place);
 }

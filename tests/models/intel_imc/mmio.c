@@ -335,8 +335,12 @@ static void channel_list_events(PmuModel *model, GString *out)
 
     while ((e = intel_imc_event_next(of, e))) {
         g_string_append_printf(out, "event %s %s code=0x%02x umask=0x%02x "
-                               "max=%u\n", e->name, e->alias ?: "-", e->code,
-                               e->umask | e->place, e->max_inc);
+                               "max=%u%s", e->name, e->alias ?: "-", e->code,
+                               e->umask | e->place, e->max_inc,
+                               e->places ? "" : "\n");
+        if (e->places) {
+            g_string_append_printf(out, " places=0x%02x\n", e->places);
+        }
     }
 }
 
