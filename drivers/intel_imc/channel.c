@@ -102,6 +102,8 @@ static void intel_imc_write(struct intel_imc_channel *ch, unsigned int reg, u32 
 static void intel_imc_write_ctl(struct intel_imc_channel *ch, unsigned int idx, u32 value)
 {
 	intel_imc_write(ch, intel_imc_ctl(ch, idx), value);
+	if (ch->found & BIT(INTEL_IMC_FOUND_TWICE))
+		intel_imc_write(ch, intel_imc_ctl(ch, idx), value);
 	ch->ctl[idx] = value;
 }
 
@@ -131,6 +133,15 @@ static void intel_imc_reset_counters(struct intel_imc_channel *ch)
 	intel_imc_write(ch, ch->layout->box_ctl, frozen);
 }
 
+/* Did the device not answer, by the high half of a counter? Bits 63:48 are then 1, and else 0. */
+static bool intel_imc_is_gone(struct intel_imc_channel *ch, u32 high)
+{
+	if (!(high & ~INTEL_IMC_CTR_HIGH_VALUE))
+		return false;
+	return !(ch->found & BIT(INTEL_IMC_FOUND_TOP)) ||
+	       PCI_POSSIBLE_ERROR(intel_imc_read(ch, ch->layout->box_ctl));
+}
+
 /* Call this after intel_imc_reset_counters(), which may leave the fixed counter as it was. */
 static void intel_imc_clear_counter(struct intel_imc_channel *ch, unsigned int idx)
 {
@@ -138,7 +149,7 @@ static void intel_imc_clear_counter(struct intel_imc_channel *ch, unsigned int i
 		u64 whole = ch->io->read_counter(ch, intel_imc_ctr(ch, idx));
 
 		/* The device did not answer. The next start reads the counter again. */
-		if (whole >> INTEL_IMC_COUNTER_WIDTH)
+		if (intel_imc_is_gone(ch, upper_32_bits(whole)))
 			ch->suspect = true;
 		ch->value[idx] = whole & GENMASK_ULL(INTEL_IMC_COUNTER_WIDTH - 1, 0);
 		return;
@@ -452,6 +463,8 @@ u64 intel_imc_counter_start(struct intel_imc_channel *ch, unsigned int idx, u32 
 
 	if (ch->layout->no_enable && idx != INTEL_IMC_FIXED)
 		ctl &= ~INTEL_IMC_CTL_ENABLE;
+	if (ch->found & BIT(INTEL_IMC_FOUND_BELOW) && ctl & INTEL_IMC_CTL_THRESHOLD)
+		ctl ^= INTEL_IMC_CTL_INVERT;
 	ch->low_half_ns[idx] = div64_u64(INTEL_IMC_LOW_HALF_COUNTS * NSEC_PER_SEC, max_rate);
 	ch->read_ns[idx] = ktime_get_mono_fast_ns();
 	ch->active |= BIT(idx);
@@ -525,25 +538,25 @@ static int intel_imc_read_both_halves(struct intel_imc_channel *ch, unsigned int
 			low = again;
 		}
 	}
-	if (high & ~INTEL_IMC_CTR_HIGH_VALUE) {
+	if (intel_imc_is_gone(ch, high)) {
 		ch->suspect = true;
 		return -ENODEV;
 	}
-	*value = (u64)high << 32 | low;
+	*value = (u64)(high & INTEL_IMC_CTR_HIGH_VALUE) << 32 | low;
 	return 0;
 }
 
-/* Read a counter in one 64-bit access. The bits above its width are 0. */
+/* Read a counter in one 64-bit access. */
 static int intel_imc_read_whole(struct intel_imc_channel *ch, unsigned int idx, u64 *value)
 {
 	u64 whole = ch->io->read_counter(ch, intel_imc_ctr(ch, idx));
 
-	if (whole >> INTEL_IMC_COUNTER_WIDTH) {
+	if (intel_imc_is_gone(ch, upper_32_bits(whole))) {
 		ch->suspect = true;
 		return -ENODEV;
 	}
-	ch->value[idx] = whole;
-	*value = whole;
+	*value = whole & GENMASK_ULL(INTEL_IMC_COUNTER_WIDTH - 1, 0);
+	ch->value[idx] = *value;
 	return 0;
 }
 

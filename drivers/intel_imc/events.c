@@ -660,6 +660,7 @@ static const struct intel_imc_clusters intel_imc_gnr_clusters[] = {
 struct intel_imc_kind intel_imc_snbep_kind = {
 	.desc = INTEL_IMC_DESC(intel_imc_snbep_events),
 	.numbers = 4,
+	.clock_unsure = true,
 	.increments = intel_imc_snbep_increments,
 };
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_snbep_kind);
@@ -714,6 +715,7 @@ struct intel_imc_kind intel_imc_spr_kind = {
 	.numbers = 2,
 	.clusters = intel_imc_spr_clusters,
 	.increments = intel_imc_spr_increments,
+	.clock = INTEL_IMC_SPR_CLOCK,
 	.clock_hz = INTEL_IMC_DDR5_CLOCK_HZ,
 	.refused = INTEL_IMC_CONFIG_UMASK_MORE,
 };
@@ -731,6 +733,7 @@ struct intel_imc_kind intel_imc_gnr_kind = {
 	.numbers = 1,
 	.clusters = intel_imc_gnr_clusters,
 	.increments = intel_imc_spr_increments,
+	.clock = INTEL_IMC_SPR_CLOCK,
 	.clock_hz = INTEL_IMC_DDR5_CLOCK_HZ,
 	.refused = INTEL_IMC_CONFIG_UMASK_MORE,
 };

@@ -36,6 +36,12 @@ struct intel_imc_layout {
 	bool no_enable;			/* the general counters always count what they select */
 };
 
+/* In what a channel may differ from the assumptions of hardware/intel_imc.md, 12 */
+enum intel_imc_found {
+	INTEL_IMC_FOUND_TWICE, INTEL_IMC_FOUND_TOP, INTEL_IMC_FOUND_BELOW,
+	INTEL_IMC_FOUND_BELOW_ONLY, INTEL_IMC_FOUND_NO_THRESHOLD, INTEL_IMC_FOUND_NO_CLOCK,
+};
+
 /* One channel's counters, and the content of their registers as far as it is known. */
 struct intel_imc_channel {
 	const struct intel_imc_io *io;
@@ -58,6 +64,8 @@ struct intel_imc_channel {
 	unsigned int odd_reg;
 	u32 odd_found, odd_wanted;
 	unsigned long next_inspection;	/* in jiffies */
+	u8 found;			/* bit per enum intel_imc_found */
+	const char *fault;		/* why the self-test refused the channel */
 
 	/* For main.c: */
 	const struct intel_imc_part *part;
@@ -100,6 +108,8 @@ struct intel_imc_kind {
 	struct pmu_desc desc;
 	u8 numbers;			/* of a controller's channels, in the names of PMUs */
 	const struct intel_imc_clusters *clusters;	/* ends with nr 0; NULL: not known */
+	u32 clock;			/* the clock as a general counter's control has it */
+	bool clock_unsure;		/* no source says that there is such an event */
 	const u8 *increments;		/* most counts per clock by event code; 0: not published */
 	u64 refused;			/* fields that the generation's registers do not have */
 	u64 clock_hz;			/* the memory's clock at most; 0: that of DDR4 */
@@ -203,6 +213,11 @@ void intel_imc_discover(const struct intel_imc_part *part, int socket,
 			struct intel_imc_units *units);
 
 /* place.c */
+/* selftest.c */
+int intel_imc_channel_selftest(struct intel_imc_channel *ch,
+			       int (*call)(struct intel_imc_channel *ch, intel_imc_step_t step));
+void intel_imc_selftest_say(const struct intel_imc_channel *ch);
+
 extern const struct attribute_group * const intel_imc_place_groups[];
 int intel_imc_cluster_of(const struct intel_imc_kind *kind, unsigned int number, unsigned int nr);
 

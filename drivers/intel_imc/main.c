@@ -17,6 +17,10 @@
 
 #include "intel_imc.h"
 
+static bool selftest = true;
+module_param(selftest, bool, 0444);
+MODULE_PARM_DESC(selftest, "ask each channel what no manual says before anybody counts (default: on)");
+
 enum intel_imc_part_id {
 	INTEL_IMC_SNBEP, INTEL_IMC_IVBEP, INTEL_IMC_HSWEP,
 	INTEL_IMC_BDXEP, INTEL_IMC_SKX, INTEL_IMC_CLX, INTEL_IMC_ICX,
@@ -229,10 +233,12 @@ static int intel_imc_try_on_socket(struct intel_imc_channel *ch, intel_imc_step_
 	return trial.err;
 }
 
-/* Take over the channel and see whether it counts. */
+/* Take over the channel and see whether it counts, and how. */
 static int intel_imc_try(struct intel_imc_channel *ch)
 {
-	return intel_imc_channel_check(ch, intel_imc_try_on_socket);
+	if (!selftest)
+		return intel_imc_channel_check(ch, intel_imc_try_on_socket);
+	return intel_imc_channel_selftest(ch, intel_imc_try_on_socket);
 }
 
 static int intel_imc_register(struct intel_imc_channel *ch)
@@ -248,6 +254,7 @@ static int intel_imc_register(struct intel_imc_channel *ch)
 	}
 	pci_info(ch->pdev, "%s channel counters of %s %d: %s, by %s\n", ch->part->name,
 		 intel_imc_socket_word(), ch->socket, name, intel_imc_io_name(ch));
+	intel_imc_selftest_say(ch);
 	return 0;
 }
 
@@ -298,6 +305,8 @@ static int intel_imc_add_channel(struct intel_imc_channel *ch)
 	err = intel_imc_try(ch);
 	if (!err)
 		return intel_imc_register(ch);
+	if (ch->fault)
+		pci_err(ch->pdev, "uncore_imc_%d: self-test: %s\n", ch->number, ch->fault);
 	if (err != -EIO)
 		return dev_err_probe(&ch->pdev->dev, err,
 			"uncore_imc_%d: the counters do not work: no PMU for this channel\n",

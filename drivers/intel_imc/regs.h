@@ -59,6 +59,9 @@
 #define INTEL_IMC_SPR_BOX_CTL_FREEZE	BIT(0)
 #define INTEL_IMC_SPR_BOX_CTL_RESET_COUNTERS	BIT(9)
 
+/* The clock on a general counter: event 01, umask 01. Up to Ice Lake it is event 00. */
+#define INTEL_IMC_SPR_CLOCK	0x0101
+
 /* Granite Rapids: what happens on the first of a channel's sub-channels, and on the second */
 #define INTEL_IMC_CAS_SCH0	0x05
 #define INTEL_IMC_CAS_SCH1	0x06

@@ -110,8 +110,8 @@ static struct pci_dev *intel_imc_ubox_of(struct pci_dev *pdev, const struct inte
  * intel_imc_sockets() - how many sockets the machine has.
  * @part: the generation
  *
- * Each socket has a UBOX. What the kernel knows of packages includes CPUs that do not exist, and may
- * lack those that never were online.
+ * Each socket has a UBOX. What the kernel knows of packages includes CPUs that do not exist, and
+ * may lack those that never were online.
  *
  * Context: may sleep.
  * Return: the number of sockets, or dies; too few if firmware hides a UBOX.

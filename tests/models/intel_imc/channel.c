@@ -487,6 +487,8 @@ static const PmuKey channel_keys[] = {
       set_answer },
     { "exceeds", "1: an increment has to be more than the threshold", 1,
       INTEL_IMC_EXCEEDS, get_answer, set_answer },
+    { "below", "1: a threshold counts increments that do not reach it", 1,
+      INTEL_IMC_BELOW, get_answer, set_answer },
     { "needs_umask", "1: events without sub-events need bit 0 of the umask", 1,
       INTEL_IMC_NEEDS_UMASK, get_answer, set_answer },
     { "no_event_0", "1: no event is the clock", 1, INTEL_IMC_NO_EVENT_0,

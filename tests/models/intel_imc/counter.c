@@ -33,12 +33,25 @@ void intel_imc_counter_bump(IntelImcCounters *c, unsigned index,
 static bool sees(const IntelImcCounters *c, const IntelImcEvent *event,
                  uint32_t ctl)
 {
-    if (event == &intel_imc_event_clock ? c->answer[INTEL_IMC_NO_EVENT_0] :
+    bool clock = event == &intel_imc_event_clock ||
+                 event == &intel_imc_event_dclk ||
+                 event == &intel_imc_event_hclk;
+
+    if (clock ? c->answer[INTEL_IMC_NO_EVENT_0] :
         c->answer[INTEL_IMC_NEEDS_UMASK] && !INTEL_IMC_CTL_UMASK(ctl)) {
         return false;
     }
     return intel_imc_event_seen(event, INTEL_IMC_CTL_EVENT(ctl),
                                 INTEL_IMC_CTL_UMASK(ctl));
+}
+
+/* What a threshold counts from below is what invert counts elsewhere. */
+static uint32_t ctl_of(const IntelImcCounters *c, unsigned index)
+{
+    bool flip = c->answer[INTEL_IMC_BELOW] &&
+                INTEL_IMC_CTL_THRESH(c->ctl[index]);
+
+    return c->ctl[index] ^ (flip ? INTEL_IMC_CTL_INV : 0);
 }
 
 /* The increment from which on a threshold counts; 0: there is none */
@@ -84,7 +97,7 @@ void intel_imc_counters_sync(IntelImcCounters *c)
 
         if (intel_imc_counter_runs(c, i)) {
             intel_imc_counter_bump(c, i,
-                                   count_idle_clocks(c, c->ctl[i], from, now));
+                                   count_idle_clocks(c, ctl_of(c, i), from, now));
         }
     }
     if (intel_imc_counter_runs(c, INTEL_IMC_FIXED)) {
@@ -103,7 +116,13 @@ void intel_imc_counters_set_frozen(IntelImcCounters *c, bool frozen)
 void intel_imc_counter_set_ctl(IntelImcCounters *c, unsigned index,
                                uint32_t ctl)
 {
+    uint32_t written = c->written[index];
+
     intel_imc_counters_sync(c);
+    c->written[index] = ctl;
+    if (c->answer[INTEL_IMC_TWICE] && written != ctl) {
+        return;
+    }
     if (index < INTEL_IMC_NGENERAL &&
         (c->ctl[index] ^ ctl) & ~INTEL_IMC_CTL_EN) {
         c->busy_until[index] = 0;
@@ -120,7 +139,7 @@ void intel_imc_counter_set(IntelImcCounters *c, unsigned index, uint64_t value)
 static void counter_event(IntelImcCounters *c, unsigned i,
                           const IntelImcEvent *event, uint64_t n, uint8_t inc)
 {
-    uint32_t ctl = c->ctl[i];
+    uint32_t ctl = ctl_of(c, i);
     unsigned thresh = needed(c, ctl);
 
     if (!thresh) {

@@ -31,6 +31,10 @@ typedef enum IntelImcAnswer {
     INTEL_IMC_EXCEEDS,          /* a threshold has to be exceeded */
     INTEL_IMC_NEEDS_UMASK,      /* 0 counts nothing of any event but 0 */
     INTEL_IMC_NO_EVENT_0,       /* there is no clock but the fixed one */
+    INTEL_IMC_BELOW,            /* a threshold counts what does not reach it */
+    /* Of channels in memory; others have these at their registers. */
+    INTEL_IMC_TWICE,            /* a control takes the second write */
+    INTEL_IMC_HIGH,             /* what bits 63:48 read */
     INTEL_IMC_NANSWERS
 } IntelImcAnswer;
 
@@ -45,6 +49,7 @@ typedef struct IntelImcCounters {
     uint64_t synced;                    /* tick up to which values are right */
     uint64_t value[INTEL_IMC_NCOUNTERS];
     uint32_t ctl[INTEL_IMC_NCOUNTERS];
+    uint32_t written[INTEL_IMC_NCOUNTERS];  /* the last write of a control */
     /*
      * Clocks until this tick hold an added event that satisfies the threshold
      * of the counter, which is inverted and does not count them.

@@ -192,6 +192,7 @@ static void channel_set_clock(MmioChannel *ch)
 static uint32_t channel_dword(MmioChannel *ch, unsigned reg)
 {
     unsigned index;
+    uint64_t high;
 
     switch (channel_stat(reg)) {
     case STAT_BOX_CTL:
@@ -209,7 +210,8 @@ static uint32_t channel_dword(MmioChannel *ch, unsigned reg)
     default:
         return 0;
     }
-    return ch->counters.value[index] >> (reg & 4 ? 32 : 0);
+    high = ch->counters.answer[INTEL_IMC_HIGH];
+    return (ch->counters.value[index] | high << 48) >> (reg & 4 ? 32 : 0);
 }
 
 static uint64_t channel_read(MmioChannel *ch, unsigned reg, unsigned size)
@@ -401,6 +403,21 @@ static bool set_number(PmuModel *model, unsigned number, uint64_t value,
     return true;
 }
 
+static uint64_t get_answer(PmuModel *model, unsigned answer)
+{
+    return channel_of(model)->counters.answer[answer];
+}
+
+static bool set_answer(PmuModel *model, unsigned answer, uint64_t value,
+                       Error **errp)
+{
+    IntelImcCounters *c = &channel_of(model)->counters;
+
+    intel_imc_counters_sync(c);
+    c->answer[answer] = value;
+    return true;
+}
+
 #define COUNTER_KEY(name, index) \
     { name, "value of the counter, 48 bits", INTEL_IMC_COUNTER_MASK, index, \
       get_counter, set_counter }
@@ -420,6 +437,19 @@ static const PmuKey channel_keys[] = {
     { "reserved", "the first write that a manual forbids, register << 32 | "
       "bits that were wrong; 0: none", 0, NUMBER_RESERVED,
       get_number, set_number },
+    { "runs_frozen", "1: the fixed counter runs on in a channel that is frozen; "
+      "2: the general ones do", 2, INTEL_IMC_RUNS_FROZEN, get_answer,
+      set_answer },
+    { "exceeds", "1: an increment has to be more than the threshold", 1,
+      INTEL_IMC_EXCEEDS, get_answer, set_answer },
+    { "below", "1: a threshold counts increments that do not reach it", 1,
+      INTEL_IMC_BELOW, get_answer, set_answer },
+    { "no_event_0", "1: no event is the clock", 1, INTEL_IMC_NO_EVENT_0,
+      get_answer, set_answer },
+    { "high", "what bits 63:48 of a counter read", UINT16_MAX, INTEL_IMC_HIGH,
+      get_answer, set_answer },
+    { "twice", "1: a control takes only what is written twice in a row", 1,
+      INTEL_IMC_TWICE, get_answer, set_answer },
 };
 
 /* The window */

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What no source says of a channel's registers, and what the channel itself can answer: it is asked
+ * on its own clock before anybody counts. The driver goes by the answer where it can, and refuses
+ * the channel where counts would be wrong: Documentation/hardware/intel_imc.md, 12.
+ */
+#include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/kernel.h>
+#include <linux/pci.h>
+
+#include "intel_imc.h"
+
+/* What every control keeps, whichever the generation; a frozen channel counts nothing by it. */
+#define SELFTEST_CTL \
+	(INTEL_IMC_CTL_EVENT | INTEL_IMC_CTL_UMASK | INTEL_IMC_CTL_EDGE | INTEL_IMC_CTL_THRESHOLD)
+
+#define SELFTEST_THRESHOLD(n)	((u32)(n) << 24)
+
+/* A read takes longer than hundreds of clocks. */
+#define SELFTEST_READS		16
+
+static const char * const intel_imc_found[] = {
+	[INTEL_IMC_FOUND_TWICE] = "a control has to be written twice, which this driver does",
+	[INTEL_IMC_FOUND_TOP] = "bits 63:48 of the counters are not 0, and are ignored",
+	[INTEL_IMC_FOUND_BELOW] =
+		"thresholds count what does not reach them: the driver swaps thresh and inv",
+	[INTEL_IMC_FOUND_BELOW_ONLY] =
+		"thresholds count what does not reach them, and there is no inv to swap",
+	[INTEL_IMC_FOUND_NO_THRESHOLD] =
+		"a threshold of 1 and one of 2 count the clock alike: do not rely on thresh",
+	[INTEL_IMC_FOUND_NO_CLOCK] = "no event counts the clock, which the fixed counter has",
+};
+
+/* Does a control keep what is written, and if not at once, then when it is written again? */
+static void intel_imc_ask_control(struct intel_imc_channel *ch, unsigned int reg)
+{
+	bool kept = false;
+
+	for (int i = 0; i < 2 && !kept; i++) {
+		ch->io->write(ch, reg, SELFTEST_CTL);
+		kept = (ch->io->read(ch, reg) & SELFTEST_CTL) == SELFTEST_CTL;
+		if (kept && i)
+			ch->found |= BIT(INTEL_IMC_FOUND_TWICE);
+	}
+	if (!kept)
+		ch->fault = "a control does not keep what is written to it";
+	for (int i = 0; i < 2; i++)
+		ch->io->write(ch, reg, 0);
+}
+
+/*
+ * The registers of a frozen channel. A channel without memory may fail here, too, so a clock is
+ * looked for before this counts as a fault.
+ */
+static int intel_imc_ask_registers(struct intel_imc_channel *ch)
+{
+	u32 high;
+
+	ch->found = 0;
+	ch->fault = NULL;
+	intel_imc_channel_freeze(ch);
+	if (PCI_POSSIBLE_ERROR(ch->io->read(ch, ch->layout->box_ctl)))
+		return -ENODEV;
+	for (unsigned int idx = 0; idx < INTEL_IMC_GENERAL_COUNTERS; idx++) {
+		unsigned int ctr = ch->layout->ctr0 + idx * INTEL_IMC_CTR_STRIDE;
+
+		high = ch->io->read_counter ? upper_32_bits(ch->io->read_counter(ch, ctr)) :
+		       ch->io->read(ch, ctr + INTEL_IMC_CTR_HIGH);
+		if (high & ~INTEL_IMC_CTR_HIGH_VALUE)
+			ch->found |= BIT(INTEL_IMC_FOUND_TOP);
+		intel_imc_ask_control(ch, ch->layout->ctl0 + idx * INTEL_IMC_CTL_STRIDE);
+	}
+	return 0;
+}
+
+/* Start the clock on the fixed counter, and on general ones with thresholds, together. */
+static void intel_imc_begin_clocks(struct intel_imc_channel *ch, unsigned int nr,
+				   const u8 *thresholds)
+{
+	intel_imc_channel_reset(ch);
+	for (unsigned int idx = 0; idx < nr; idx++)
+		intel_imc_counter_start(ch, idx, INTEL_IMC_CTL_ENABLE | ch->part->kind->clock |
+					SELFTEST_THRESHOLD(thresholds[idx]), U64_MAX);
+	intel_imc_counter_start(ch, INTEL_IMC_FIXED, INTEL_IMC_CTL_ENABLE, U64_MAX);
+	intel_imc_channel_thaw(ch);
+}
+
+/* Let them count some clocks, and freeze. -EIO: there is no clock any more. */
+static int intel_imc_end_clocks(struct intel_imc_channel *ch)
+{
+	u64 first, value;
+	int err = intel_imc_counter_read(ch, INTEL_IMC_FIXED, &first);
+
+	for (int i = 0; !err && i < SELFTEST_READS; i++) {
+		err = intel_imc_counter_read(ch, INTEL_IMC_FIXED, &value);
+		if (!err && value != first)
+			break;
+		err = err ?: i == SELFTEST_READS - 1 ? -EIO : 0;
+	}
+	intel_imc_channel_freeze(ch);
+	return err;
+}
+
+/* Which of the general counters have moved since they were read, and do some still move? */
+static int intel_imc_moved(struct intel_imc_channel *ch, unsigned int nr, u8 *moved, bool *creeps)
+{
+	*moved = 0;
+	for (unsigned int idx = 0; idx < nr; idx++) {
+		u64 before = ch->value[idx], stopped, again;
+		int err = intel_imc_counter_read(ch, idx, &stopped) ?:
+			  intel_imc_counter_read(ch, idx, &again);
+
+		if (err)
+			return err;
+		if (stopped != before)
+			*moved |= BIT(idx);
+		if (stopped != again)
+			*creeps = true;
+	}
+	return 0;
+}
+
+/* Do all general counters count the clock, and does freezing stop all of them? */
+static int intel_imc_ask_freeze(struct intel_imc_channel *ch)
+{
+	static const u8 none[INTEL_IMC_GENERAL_COUNTERS];
+	bool creeps = false;
+	u8 moved;
+	int err;
+
+	intel_imc_begin_clocks(ch, INTEL_IMC_GENERAL_COUNTERS, none);
+	err = intel_imc_end_clocks(ch) ?:
+	      intel_imc_moved(ch, INTEL_IMC_GENERAL_COUNTERS, &moved, &creeps);
+	if (err)
+		return err;
+	if (creeps)
+		ch->fault = "freezing does not stop all counters";
+	else if (!moved && ch->part->kind->clock_unsure)
+		ch->found |= BIT(INTEL_IMC_FOUND_NO_CLOCK);
+	else if (!moved)
+		ch->fault = "only the fixed counter counts the clock";
+	else if (moved != GENMASK(INTEL_IMC_GENERAL_COUNTERS - 1, 0))
+		ch->fault = "a counter does not count the clock";
+	if (!moved && ch->fault)
+		return -EIO;	/* This may be a channel without memory. */
+	return ch->fault ? -EBUSY : 0;
+}
+
+/* Which way does the threshold compare? The clock's increment is 1. */
+static int intel_imc_ask_threshold(struct intel_imc_channel *ch)
+{
+	static const u8 thresholds[] = { 1, 2 };
+	bool creeps;
+	u8 moved;
+	int err;
+
+	if (ch->found & BIT(INTEL_IMC_FOUND_NO_CLOCK))
+		return 0;
+	intel_imc_begin_clocks(ch, ARRAY_SIZE(thresholds), thresholds);
+	err = intel_imc_end_clocks(ch) ?:
+	      intel_imc_moved(ch, ARRAY_SIZE(thresholds), &moved, &creeps);
+	if (err || moved == BIT(0))
+		return err;
+	if (moved != BIT(1))
+		ch->found |= BIT(INTEL_IMC_FOUND_NO_THRESHOLD);
+	else if (ch->part->kind->refused & INTEL_IMC_CONFIG_INV)
+		ch->found |= BIT(INTEL_IMC_FOUND_BELOW_ONLY);
+	else
+		ch->found |= BIT(INTEL_IMC_FOUND_BELOW);
+	return 0;
+}
+
+static int intel_imc_ask_end(struct intel_imc_channel *ch)
+{
+	intel_imc_channel_reset(ch);
+	return 0;
+}
+
+/**
+ * intel_imc_channel_selftest() - take over a channel, see whether it counts, and how.
+ * @ch: the channel; afterwards it is as after intel_imc_channel_reset(), and found has the answers
+ * @call: as that of intel_imc_channel_check()
+ *
+ * Each step is short, since it runs with interrupts off.
+ *
+ * Context: that of @call. Some 200 accesses.
+ * Return: as intel_imc_channel_check(); -EBUSY also if the counters cannot be relied on, with fault
+ * set to the reason; -EIO also if only the fixed counter has a clock.
+ */
+int intel_imc_channel_selftest(struct intel_imc_channel *ch,
+			       int (*call)(struct intel_imc_channel *ch, intel_imc_step_t step))
+{
+	int err = call(ch, intel_imc_ask_registers) ?: intel_imc_channel_check(ch, call);
+
+	if (err == -EBUSY)
+		ch->fault = "freezing does not stop the fixed counter";
+	if (!err && ch->fault)
+		err = -EBUSY;
+	err = err ?: call(ch, intel_imc_ask_freeze) ?: call(ch, intel_imc_ask_threshold);
+	if (err != -ENODEV)
+		call(ch, intel_imc_ask_end);
+	return err;
+}
+
+/**
+ * intel_imc_selftest_say() - log where a channel is not as everybody assumes.
+ * @ch: the channel, after a self-test
+ *
+ * Context: may sleep.
+ */
+void intel_imc_selftest_say(const struct intel_imc_channel *ch)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(intel_imc_found); i++)
+		if (ch->found & BIT(i))
+			pci_warn(ch->pdev, "uncore_imc_%d: self-test: %s\n", ch->number,
+				 intel_imc_found[i]);
+}
