@@ -504,19 +504,23 @@ static const struct pmu_named_event intel_imc_spr_events[] = {
 	.scale = "6.103515625e-5", .unit = "MiB",				\
 }
 
+/* Granite Rapids, and those that the in-tree driver serves by the same code */
+#define EVENTS_GNR_LIKE						\
+	EVENT("clockticks", 0x01, 0x00),	\
+	EVENT("hclockticks", 0x01, 0x00),	\
+	EVENT("dclockticks", 0x01, 0x01),	\
+	EVENT("clockticks_f", INTEL_IMC_CONFIG_FIXED, 0x00),	\
+	EVENT_BOTH("cas_count_read", 0xcf),	\
+	EVENT_BOTH("cas_count_write", 0xf0),	\
+	EVENT_BOTH("cas_count", 0xff),	\
+	EVENT_LINES("cas_count_read_sch0", 0x05, 0xcf),	\
+	EVENT_LINES("cas_count_write_sch0", 0x05, 0xf0),	\
+	EVENT_LINES("cas_count_read_sch1", 0x06, 0xcf),	\
+	EVENT_LINES("cas_count_write_sch1", 0x06, 0xf0)
+
 /* Granite Rapids: a channel has two sub-channels, with an event each for reads and writes. */
 static const struct pmu_named_event intel_imc_gnr_events[] = {
-	EVENT("clockticks", 0x01, 0x00),
-	EVENT("hclockticks", 0x01, 0x00),
-	EVENT("dclockticks", 0x01, 0x01),
-	EVENT("clockticks_f", INTEL_IMC_CONFIG_FIXED, 0x00),
-	EVENT_BOTH("cas_count_read", 0xcf),
-	EVENT_BOTH("cas_count_write", 0xf0),
-	EVENT_BOTH("cas_count", 0xff),
-	EVENT_LINES("cas_count_read_sch0", 0x05, 0xcf),
-	EVENT_LINES("cas_count_write_sch0", 0x05, 0xf0),
-	EVENT_LINES("cas_count_read_sch1", 0x06, 0xcf),
-	EVENT_LINES("cas_count_write_sch1", 0x06, 0xf0),
+	EVENTS_GNR_LIKE,
 	EVENT("act_count", 0x02, 0xf7),
 	EVENT("pre_count", 0x03, 0xff),
 	EVENT("act_count_rd", 0x02, 0xf1),
@@ -613,6 +617,21 @@ static const struct pmu_named_event intel_imc_gnr_events[] = {
 	EVENT("mr4_2xref_cycles_sch1_dimm1", 0xa7, 0x08),
 };
 
+static const struct pmu_named_event intel_imc_gnr_like_events[] = { EVENTS_GNR_LIKE };
+
+/* Snow Ridge: the in-tree driver's names */
+static const struct pmu_named_event intel_imc_snr_events[] = {
+	EVENTS_CLOCK_GENERAL,
+	EVENT_LINES("cas_count_read", 0x04, 0x0f),
+	EVENT_LINES("cas_count_write", 0x04, 0x30),
+	EVENT_LINES("cas_count", 0x04, 0x3f),
+};
+
+/* A processor that is in no list: its table says which counters it has, and not what they count. */
+static const struct pmu_named_event intel_imc_table_events[] = {
+	EVENT("clockticks_f", INTEL_IMC_CONFIG_FIXED, 0x00),
+};
+
 /*
  * The most counts per DRAM clock, by event code, as far as published; a counter takes 8 bits.
  * From Skylake on nothing is published, but the clock's increment is 1.
@@ -631,6 +650,7 @@ static const u8 intel_imc_v2_increments[256] = {
 
 static const u8 intel_imc_skx_increments[256] = { [0x00] = 1 };
 static const u8 intel_imc_spr_increments[256] = { [0x01] = 1 };
+static const u8 intel_imc_no_increments[256];
 
 /* Documentation/hardware/intel_imc.md, 16 */
 static const struct intel_imc_clusters intel_imc_spr_clusters[] = {
@@ -721,20 +741,46 @@ struct intel_imc_kind intel_imc_spr_kind = {
 };
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_spr_kind);
 
+#define INTEL_IMC_GNR_KIND(_events)						\
+	.desc = {								\
+		INTEL_IMC_DESC_COMMON(_events),					\
+		.ops = &intel_imc_pair_ops,					\
+		.formats = intel_imc_spr_formats,				\
+		.nr_formats = INTEL_IMC_FORMATS + 1,				\
+		.state_size = sizeof(u8),					\
+		.event_size = sizeof(struct intel_imc_pair),			\
+	},									\
+	.numbers = 1,								\
+	.increments = intel_imc_spr_increments,					\
+	.clock = INTEL_IMC_SPR_CLOCK,						\
+	.clock_hz = INTEL_IMC_DDR5_CLOCK_HZ,					\
+	.refused = INTEL_IMC_CONFIG_UMASK_MORE
+
 struct intel_imc_kind intel_imc_gnr_kind = {
+	INTEL_IMC_GNR_KIND(intel_imc_gnr_events),
+	.clusters = intel_imc_gnr_clusters,
+};
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_gnr_kind);
+
+struct intel_imc_kind intel_imc_gnr_like_kind = { INTEL_IMC_GNR_KIND(intel_imc_gnr_like_events) };
+
+struct intel_imc_kind intel_imc_snr_kind = {
+	.desc = INTEL_IMC_DESC(intel_imc_snr_events),
+	.numbers = 2,
+	.increments = intel_imc_skx_increments,
+};
+
+struct intel_imc_kind intel_imc_table_kind = {
 	.desc = {
-		INTEL_IMC_DESC_COMMON(intel_imc_gnr_events),
-		.ops = &intel_imc_pair_ops,
+		INTEL_IMC_DESC_COMMON(intel_imc_table_events),
+		.ops = &intel_imc_box_ops,
 		.formats = intel_imc_spr_formats,
-		.nr_formats = INTEL_IMC_FORMATS + 1,
-		.state_size = sizeof(u8),
-		.event_size = sizeof(struct intel_imc_pair),
+		.nr_formats = INTEL_IMC_FORMATS,
 	},
 	.numbers = 1,
-	.clusters = intel_imc_gnr_clusters,
-	.increments = intel_imc_spr_increments,
+	.increments = intel_imc_no_increments,
 	.clock = INTEL_IMC_SPR_CLOCK,
+	.clock_unsure = true,
 	.clock_hz = INTEL_IMC_DDR5_CLOCK_HZ,
 	.refused = INTEL_IMC_CONFIG_UMASK_MORE,
 };
-EXPORT_SYMBOL_IF_KUNIT(intel_imc_gnr_kind);

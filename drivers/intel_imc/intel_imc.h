@@ -133,10 +133,9 @@ struct intel_imc_pair {
 
 /* The blocks of registers in memory that one function leads to. */
 struct intel_imc_blocks {
-	u8 model;			/* the CPU's model: other models share the function's id */
 	u8 controllers;
 	u8 channels;			/* channels of a controller, as PMU names count them */
-	u8 certain;			/* channels that every controller certainly has */
+	u8 certain;			/* channels that every controller has; 0: ask each */
 	u32 offset, stride;		/* of channels' blocks, among a controller's registers */
 	bool table;			/* a table says how many blocks there are, and where */
 };
@@ -175,12 +174,14 @@ struct intel_imc_function {
 /* A processor generation. */
 struct intel_imc_part {
 	const char *name;
+	u8 models[2];			/* of CPUs of family 6; 0: any. Tools go by them, too */
 	const struct intel_imc_layout *layout;
 	const struct intel_imc_blocks *blocks;	/* NULL: the function itself is a channel */
 	u16 ubox;			/* PCI device that maps buses to sockets */
 	u8 ubox_nodeid;			/* its registers */
 	u8 ubox_map;
 	bool ubox_below;		/* the UBOX is on a lower bus than the channels */
+	bool ubox_above;		/* or may be on a higher one */
 	u32 box_ones;			/* bits of BOX_CTL that must be written 1 */
 	const struct intel_imc_slot *slots;	/* ends with devfn 0; NULL: the id says which */
 	struct intel_imc_kind *kind;
@@ -212,12 +213,12 @@ void intel_imc_table_parse(const struct intel_imc_table *table, struct intel_imc
 void intel_imc_discover(const struct intel_imc_part *part, int socket,
 			struct intel_imc_units *units);
 
-/* place.c */
 /* selftest.c */
 int intel_imc_channel_selftest(struct intel_imc_channel *ch,
 			       int (*call)(struct intel_imc_channel *ch, intel_imc_step_t step));
 void intel_imc_selftest_say(const struct intel_imc_channel *ch);
 
+/* place.c */
 extern const struct attribute_group * const intel_imc_place_groups[];
 int intel_imc_cluster_of(const struct intel_imc_kind *kind, unsigned int number, unsigned int nr);
 
@@ -233,7 +234,7 @@ u64 intel_imc_config_max_rate(const struct intel_imc_kind *kind, u64 config);
 /* events.c */
 extern struct intel_imc_kind intel_imc_snbep_kind, intel_imc_ivbep_kind, intel_imc_hswep_kind,
 	intel_imc_skx_kind, intel_imc_clx_kind, intel_imc_icx_kind, intel_imc_spr_kind,
-	intel_imc_gnr_kind;
+	intel_imc_gnr_kind, intel_imc_snr_kind, intel_imc_gnr_like_kind, intel_imc_table_kind;
 
 /* free.c */
 extern struct intel_imc_free_kind intel_imc_icx_free, intel_imc_spr_free;
@@ -249,8 +250,8 @@ const char *intel_imc_io_name(const struct intel_imc_channel *ch);
 void intel_imc_io_resume(struct intel_imc_channel *ch);
 
 /* mmio.c */
-extern const struct intel_imc_blocks intel_imc_icx_blocks, intel_imc_spr_blocks,
-	intel_imc_emr_blocks, intel_imc_gnr_blocks;
+extern const struct intel_imc_blocks intel_imc_icx_blocks, intel_imc_icx_d_blocks,
+	intel_imc_snr_blocks, intel_imc_spr_blocks, intel_imc_gnr_blocks, intel_imc_table_blocks;
 extern const struct intel_imc_io intel_imc_mmio_io;
 phys_addr_t intel_imc_controller_address(u32 base, u32 mem);
 phys_addr_t intel_imc_mmio_find(struct pci_dev *pdev, unsigned int controller, u32 *base, u32 *mem);

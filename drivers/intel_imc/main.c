@@ -24,7 +24,9 @@ MODULE_PARM_DESC(selftest, "ask each channel what no manual says before anybody 
 enum intel_imc_part_id {
 	INTEL_IMC_SNBEP, INTEL_IMC_IVBEP, INTEL_IMC_HSWEP,
 	INTEL_IMC_BDXEP, INTEL_IMC_SKX, INTEL_IMC_CLX, INTEL_IMC_ICX,
-	INTEL_IMC_SPR, INTEL_IMC_EMR, INTEL_IMC_GNR,
+	INTEL_IMC_ICX_D, INTEL_IMC_SNR,
+	INTEL_IMC_SPR, INTEL_IMC_EMR, INTEL_IMC_GNR, INTEL_IMC_GNR_D, INTEL_IMC_SRF,
+	INTEL_IMC_GRR, INTEL_IMC_CWF, INTEL_IMC_TABLE,
 };
 
 /* The ids are the same in both controllers. */
@@ -36,63 +38,117 @@ static const struct intel_imc_slot intel_imc_skx_slots[] = {
 
 static const struct intel_imc_part intel_imc_parts[] = {
 	[INTEL_IMC_SNBEP] = {
-		.name = "Sandy Bridge-EP", .kind = &intel_imc_snbep_kind,
+		.name = "Sandy Bridge-EP", .models = { 0x2d },
+		.kind = &intel_imc_snbep_kind,
 		.layout = &intel_imc_config_layout,
 		.ubox = 0x3ce0, .ubox_nodeid = 0x40, .ubox_map = 0x54,
 	},
 	[INTEL_IMC_IVBEP] = {
-		.name = "Ivy Bridge-EP", .kind = &intel_imc_ivbep_kind,
+		.name = "Ivy Bridge-EP", .models = { 0x3e },
+		.kind = &intel_imc_ivbep_kind,
 		.layout = &intel_imc_config_layout,
 		.box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
 		.ubox = 0x0e1e, .ubox_nodeid = 0x40, .ubox_map = 0x54,
 	},
 	[INTEL_IMC_HSWEP] = {
-		.name = "Haswell-EP", .kind = &intel_imc_hswep_kind,
+		.name = "Haswell-EP", .models = { 0x3f },
+		.kind = &intel_imc_hswep_kind,
 		.layout = &intel_imc_config_layout,
 		.box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
 		.ubox = 0x2f1e, .ubox_nodeid = 0x40, .ubox_map = 0x54,
 	},
 	[INTEL_IMC_BDXEP] = {
-		.name = "Broadwell-EP", .kind = &intel_imc_hswep_kind,
+		.name = "Broadwell-EP", .models = { 0x4f, 0x56 },
+		.kind = &intel_imc_hswep_kind,
 		.layout = &intel_imc_config_layout,
 		.box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
 		.ubox = 0x6f1e, .ubox_nodeid = 0x40, .ubox_map = 0x54,
 	},
 	[INTEL_IMC_SKX] = {
-		.name = "Skylake-SP", .kind = &intel_imc_skx_kind,
+		.name = "Skylake-SP", .models = { 0x55 },
+		.kind = &intel_imc_skx_kind,
 		.layout = &intel_imc_config_layout,
 		.box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
 		.ubox = 0x2014, .ubox_nodeid = 0xc0, .ubox_map = 0xd4, .ubox_below = true,
 		.slots = intel_imc_skx_slots,
 	},
 	[INTEL_IMC_CLX] = {
-		.name = "Cascade Lake-SP", .kind = &intel_imc_clx_kind,
+		.name = "Cascade Lake-SP", .models = { 0x55 },
+		.kind = &intel_imc_clx_kind,
 		.layout = &intel_imc_config_layout,
 		.box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
 		.ubox = 0x2014, .ubox_nodeid = 0xc0, .ubox_map = 0xd4, .ubox_below = true,
 		.slots = intel_imc_skx_slots,
 	},
 	[INTEL_IMC_ICX] = {
-		.name = "Ice Lake-SP", .kind = &intel_imc_icx_kind,
+		.name = "Ice Lake-SP", .models = { 0x6a },
+		.kind = &intel_imc_icx_kind,
 		.layout = &intel_imc_icx_layout, .blocks = &intel_imc_icx_blocks,
 		.free = &intel_imc_icx_free,
 		.ubox = 0x3450, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
 	},
+	[INTEL_IMC_ICX_D] = {
+		.name = "Ice Lake-D", .models = { 0x6c },
+		.kind = &intel_imc_icx_kind,
+		.layout = &intel_imc_icx_layout, .blocks = &intel_imc_icx_d_blocks,
+		.free = &intel_imc_icx_free,
+		.ubox = 0x3450, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
+	},
+	[INTEL_IMC_SNR] = {
+		.name = "Snow Ridge", .models = { 0x86 },
+		.kind = &intel_imc_snr_kind,
+		.layout = &intel_imc_icx_layout, .blocks = &intel_imc_snr_blocks,
+		.ubox = 0x3460, .ubox_nodeid = 0xc0, .ubox_map = 0xd4, .ubox_above = true,
+	},
 	[INTEL_IMC_SPR] = {
-		.name = "Sapphire Rapids", .kind = &intel_imc_spr_kind,
+		.name = "Sapphire Rapids", .models = { 0x8f },
+		.kind = &intel_imc_spr_kind,
 		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_spr_blocks,
 		.free = &intel_imc_spr_free,
 		.ubox = 0x3250, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
 	},
 	[INTEL_IMC_EMR] = {
-		.name = "Emerald Rapids", .kind = &intel_imc_spr_kind,
-		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_emr_blocks,
+		.name = "Emerald Rapids", .models = { 0xcf },
+		.kind = &intel_imc_spr_kind,
+		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_spr_blocks,
 		.free = &intel_imc_spr_free,
 		.ubox = 0x3250, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
 	},
 	[INTEL_IMC_GNR] = {
-		.name = "Granite Rapids", .kind = &intel_imc_gnr_kind,
+		.name = "Granite Rapids", .models = { 0xad },
+		.kind = &intel_imc_gnr_kind,
 		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_gnr_blocks,
+		.ubox = 0x3250, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
+	},
+	[INTEL_IMC_GNR_D] = {
+		.name = "Granite Rapids-D", .models = { 0xae },
+		.kind = &intel_imc_gnr_like_kind,
+		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_table_blocks,
+		.ubox = 0x3250, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
+	},
+	[INTEL_IMC_SRF] = {
+		.name = "Sierra Forest", .models = { 0xaf },
+		.kind = &intel_imc_gnr_like_kind,
+		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_table_blocks,
+		.ubox = 0x3250, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
+	},
+	[INTEL_IMC_GRR] = {
+		.name = "Grand Ridge", .models = { 0xb6 },
+		.kind = &intel_imc_gnr_like_kind,
+		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_table_blocks,
+		.ubox = 0x3250, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
+	},
+	[INTEL_IMC_CWF] = {
+		.name = "Clearwater Forest", .models = { 0xdd },
+		.kind = &intel_imc_gnr_like_kind,
+		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_table_blocks,
+		.ubox = 0x3250, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
+	},
+	/* Any other model */
+	[INTEL_IMC_TABLE] = {
+		.name = "unlisted Xeon", .models = { 0 },
+		.kind = &intel_imc_table_kind,
+		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_table_blocks,
 		.ubox = 0x3250, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
 	},
 };
@@ -146,31 +202,33 @@ static const struct pci_device_id intel_imc_ids[] = {
 #define INTEL_IMC_MAX_RETRY_S		3600U
 #define INTEL_IMC_MAX_RETRY_SOON_S	60U
 
-/* The generation of a function with this id, or NULL if the driver does not serve it. */
+/*
+ * The generation of a function with this id, or NULL if the driver does not serve it. Where a table
+ * says which channels there are, the list of models only names them.
+ */
 static const struct intel_imc_part *intel_imc_part_of(const struct pci_device_id *id)
 {
-	enum intel_imc_part_id part = INTEL_IMC_DATA_PART(id->driver_data);
+	const struct intel_imc_part *first = &intel_imc_parts[INTEL_IMC_DATA_PART(id->driver_data)];
 
-	/* Parts with the same function are neighbours in intel_imc_parts[]. */
-	for (; intel_imc_parts[part].blocks; part++) {
-		if (part == ARRAY_SIZE(intel_imc_parts) - 1 ||
-		    intel_imc_parts[part].ubox != intel_imc_parts[part + 1].ubox)
-			break;
-		if (boot_cpu_data.x86_model == intel_imc_parts[part].blocks->model)
-			break;
+	if (first == &intel_imc_parts[INTEL_IMC_SKX] &&
+	    boot_cpu_data.x86_stepping >= INTEL_IMC_CLX_FIRST_STEPPING)
+		return &intel_imc_parts[INTEL_IMC_CLX];
+	if (!first->blocks)
+		return first;
+	for (int i = 0; i < ARRAY_SIZE(intel_imc_parts); i++) {
+		const struct intel_imc_blocks *blocks = intel_imc_parts[i].blocks;
+
+		if (blocks && blocks->table == first->blocks->table && boot_cpu_data.x86 == 6 &&
+		    boot_cpu_data.x86_model == intel_imc_parts[i].models[0])
+			return &intel_imc_parts[i];
 	}
-	if (intel_imc_parts[part].blocks &&
-	    boot_cpu_data.x86_model != intel_imc_parts[part].blocks->model)
-		return NULL;
-	if (part == INTEL_IMC_SKX && boot_cpu_data.x86_stepping >= INTEL_IMC_CLX_FIRST_STEPPING)
-		part = INTEL_IMC_CLX;
-	return &intel_imc_parts[part];
+	return first->blocks->table ? &intel_imc_parts[INTEL_IMC_TABLE] : NULL;
 }
 
-/* The number of channels that a function of a generation is, or leads to on every machine. */
+/* The least number of channels that a function of a generation is, or leads to on every machine. */
 static unsigned int intel_imc_channels_of(const struct intel_imc_part *part)
 {
-	return part->blocks ? part->blocks->controllers * part->blocks->certain : 1;
+	return part->blocks ? max(part->blocks->controllers * part->blocks->certain, 1) : 1;
 }
 
 /* One more than the highest number of a channel in memory, if no table tells it */
@@ -367,9 +425,20 @@ static int intel_imc_find_channels(struct pci_dev *pdev, const struct intel_imc_
 		units->unit[units->nr++].number = intel_imc_channel_number(pdev, part, id);
 	}
 	for (unsigned int i = 0; part->blocks && i < units->nr && !err; i++)
-		if (intel_imc_mmio_is_certain(part->blocks, units->unit[i].number))
+		if (intel_imc_mmio_is_certain(part->blocks, units->unit[i].number) ||
+		    !part->blocks->certain)
 			err = intel_imc_mmio_check_owner(pdev, units->unit[i].number);
 	return err;
+}
+
+/* Has a controller a channel, on a generation whose controllers are not all there? */
+static bool intel_imc_has_controller(const struct intel_imc_function *fn, unsigned int controller)
+{
+	for (unsigned int i = 0; i < fn->nr; i++)
+		if (fn->channels[i].regs &&
+		    fn->channels[i].number / fn->channels[i].part->blocks->channels == controller)
+			return true;
+	return false;
 }
 
 /* A channel that does not work does not affect the others of its function. */
@@ -415,7 +484,8 @@ static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (!added)
 		return first;
 	for (unsigned int i = 0; part->free && i < part->blocks->controllers; i++)
-		intel_imc_free_setup(pdev, part->free, i, socket);
+		if (part->blocks->certain || intel_imc_has_controller(fn, i))
+			intel_imc_free_setup(pdev, part->free, i, socket);
 	return 0;
 }
 
@@ -498,10 +568,11 @@ static const struct intel_imc_part *intel_imc_part_of_function(struct pci_dev *p
  */
 static bool intel_imc_are_taken(const struct intel_imc_part *part)
 {
-	unsigned int nr = part->blocks ? intel_imc_numbers_of(part->blocks) : 0;
+	unsigned int nr = !part->blocks ? 0 : part->blocks->table ? INTEL_IMC_MAX_UNITS :
+			  intel_imc_numbers_of(part->blocks);
 
 	for (unsigned int number = 0; number < nr; number++)
-		if (intel_imc_mmio_is_certain(part->blocks, number) &&
+		if ((intel_imc_mmio_is_certain(part->blocks, number) || !part->blocks->certain) &&
 		    intel_imc_mmio_is_taken(number))
 			return true;
 	return false;
@@ -600,7 +671,7 @@ static int __init intel_imc_init(void)
 		pr_err("intel_imc_pmu: %u memory channels found, none of which counts\n",
 		       found[INTEL_IMC_NOBODY]);
 	else
-		pr_err("intel_imc_pmu: no memory channel of a supported processor on the PCI bus (supported: Xeon from Sandy Bridge-EP to Cascade Lake, and from Ice Lake-SP to Granite Rapids)\n");
+		pr_err("intel_imc_pmu: no memory channel of a supported processor on the PCI bus (supported: Xeon from Sandy Bridge-EP to Cascade Lake, Ice Lake, Snow Ridge, and those with a table of counters, from Sapphire Rapids on)\n");
 	return -ENODEV;
 }
 module_init(intel_imc_init);

@@ -21,29 +21,43 @@
  * the same numbers.
  */
 const struct intel_imc_blocks intel_imc_icx_blocks = {
-	.model = 0x6a,
 	.controllers = 4, .channels = 3, .certain = 2,
 	.offset = 0x22800, .stride = 0x4000,
 };
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_icx_blocks);
 
 /*
+ * Fewer controllers, and channels, than Ice Lake-SP; how many is up to the machine. A controller
+ * that is not there has no address, or channels that do not keep what is written.
+ */
+const struct intel_imc_blocks intel_imc_icx_d_blocks = {
+	.controllers = 4, .channels = 3,
+	.offset = 0x22800, .stride = 0x4000,
+};
+
+const struct intel_imc_blocks intel_imc_snr_blocks = {
+	.controllers = 1, .channels = 2,
+	.offset = 0x22800, .stride = 0x4000,
+};
+
+/*
  * The discovery table says how many channels there are. These numbers are those of Intel's event
  * lists.
  */
 const struct intel_imc_blocks intel_imc_spr_blocks = {
-	.model = 0x8f, .controllers = 4, .channels = 2, .certain = 2, .table = true,
+	.controllers = 4, .channels = 2, .certain = 2, .table = true,
 };
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_spr_blocks);
 
-const struct intel_imc_blocks intel_imc_emr_blocks = {
-	.model = 0xcf, .controllers = 4, .channels = 2, .certain = 2, .table = true,
-};
-
 const struct intel_imc_blocks intel_imc_gnr_blocks = {
-	.model = 0xad, .controllers = 12, .channels = 1, .certain = 1, .table = true,
+	.controllers = 12, .channels = 1, .certain = 1, .table = true,
 };
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_gnr_blocks);
+
+/* No source says how many channels these have. */
+const struct intel_imc_blocks intel_imc_table_blocks = {
+	.controllers = 1, .channels = 1, .certain = 1, .table = true,
+};
 
 static u32 intel_imc_mmio_read(struct intel_imc_channel *ch, unsigned int reg)
 {
@@ -114,7 +128,7 @@ phys_addr_t intel_imc_mmio_find(struct pci_dev *pdev, unsigned int controller, u
  */
 bool intel_imc_mmio_is_certain(const struct intel_imc_blocks *blocks, unsigned int number)
 {
-	return number % blocks->channels < blocks->certain;
+	return blocks->table || number % blocks->channels < blocks->certain;
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_mmio_is_certain);
 
@@ -219,6 +233,8 @@ int intel_imc_mmio_setup_if_there(struct intel_imc_channel *ch,
  * intel_imc_mmio_is_taken() - does another driver have the PMU of a channel in memory?
  * @number: of the channel
  *
+ * On a processor that it does not know, the in-tree driver calls the channels units of type 6.
+ *
  * Context: may sleep.
  * Return: true if one has.
  */
@@ -227,6 +243,9 @@ bool intel_imc_mmio_is_taken(unsigned int number)
 	char name[32];
 
 	snprintf(name, sizeof(name), "uncore_imc_%u", number);
+	if (pmu_is_of_another(name))
+		return true;
+	snprintf(name, sizeof(name), "uncore_type_6_%u", number);
 	return pmu_is_of_another(name);
 }
 

@@ -193,11 +193,13 @@ int intel_imc_socket_of(struct pci_dev *pdev, const struct intel_imc_part *part)
 
 	if (intel_imc_sockets(part) > UBOX_MAP_FIELDS)
 		return intel_imc_socket_by_numa(pdev);
-	ubox = intel_imc_ubox_of(pdev, part, part->ubox_below ? INTEL_IMC_BELOW : INTEL_IMC_HERE);
+	ubox = intel_imc_ubox_of(pdev, part, part->ubox_below ? INTEL_IMC_BELOW :
+				 part->ubox_above ? INTEL_IMC_ABOVE : INTEL_IMC_HERE);
 	if (!ubox)
 		return dev_err_probe(&pdev->dev, -ENXIO,
 			"no UBOX %04x:%04x on this bus%s, so its socket is unknown: does firmware hide it?\n",
-			PCI_VENDOR_ID_INTEL, part->ubox, part->ubox_below ? " or a lower one" : "");
+			PCI_VENDOR_ID_INTEL, part->ubox, part->ubox_below ? " or a lower one" :
+			part->ubox_above ? " or a higher one" : "");
 	socket = intel_imc_socket_of_ubox(pci_dev_get(ubox), part);
 	if (socket < 0)
 		dev_err(&pdev->dev, "UBOX %s does not tell its socket\n", pci_name(ubox));

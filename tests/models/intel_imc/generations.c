@@ -87,6 +87,24 @@ static const IntelImcWindow icx_window = {
     },
 };
 
+/* Fewer: how many is an invention, and so are those of Snow Ridge. */
+static const IntelImcWindow icxd_window = {
+    .controllers = 2, .channels = 2, .numbers = 3,
+    .first = 0x40000, .stride = 0x80000,
+    .block = 0x22800, .block_stride = 0x4000,
+    .free = {
+        [INTEL_IMC_FREE_READ] = 0x2290, [INTEL_IMC_FREE_WRITE] = 0x2298,
+        [INTEL_IMC_FREE_PMM_READ] = 0x22a0, [INTEL_IMC_FREE_PMM_WRITE] = 0x22a8,
+        [INTEL_IMC_FREE_DCLK] = 0x22b0,
+    },
+};
+
+static const IntelImcWindow snr_window = {
+    .controllers = 1, .channels = 2, .numbers = 2,
+    .first = 0x40000, .stride = 0x80000,
+    .block = 0x22800, .block_stride = 0x4000,
+};
+
 static const IntelImcWindow spr_window = {
     .controllers = 4, .channels = 2, .numbers = 2,
     .first = 0x40000, .stride = 0x80000,
@@ -105,6 +123,20 @@ static const IntelImcWindow gnr_window = {
     .stride = 0x4000, .block = 0x24e800,
     .whole = true, .record = 64,
 };
+
+/* Processors with a table: the numbers of channels are inventions. */
+#define TABLE_WINDOW(n) { \
+    .controllers = n, .channels = 1, .numbers = 1, \
+    .stride = 0x4000, .block = 0x24e800, .whole = true, .record = 32 }
+static const IntelImcWindow srf_window = TABLE_WINDOW(8);
+static const IntelImcWindow gnrd_window = TABLE_WINDOW(4);
+static const IntelImcWindow unlisted_window = TABLE_WINDOW(5);
+
+#define TABLE_GENERATION(_name, _window) { \
+    .name = _name, \
+    .ubox = SLOT(0x3250, 0x00, 0), .ubox_nodeid = 0xc0, .ubox_gidnidmap = 0xd4, \
+    .mmio = SLOT(0x3251, 0x00, 1), .window = _window, \
+    .events = INTEL_IMC_EVENTS_GNR, .registers = &spr_registers }
 
 #define SLOT(id, device, function) { id, PCI_DEVFN(device, function) }
 
@@ -238,6 +270,29 @@ static const UncoreGeneration generations[] = {
         .window = &gnr_window,
         .events = INTEL_IMC_EVENTS_GNR,
         .registers = &spr_registers,
+    },
+    TABLE_GENERATION("srf", &srf_window),
+    TABLE_GENERATION("gnrd", &gnrd_window),
+    TABLE_GENERATION("unlisted", &unlisted_window),
+    {
+        .name = "icxd",
+        .ubox = SLOT(0x3450, 0x00, 0),
+        .ubox_nodeid = 0xc0,
+        .ubox_gidnidmap = 0xd4,
+        .mmio = SLOT(0x3451, 0x00, 1),
+        .window = &icxd_window,
+        .events = INTEL_IMC_EVENTS_ICX,
+        .registers = &icx_registers,
+    },
+    {
+        .name = "snr",
+        .ubox = SLOT(0x3460, 0x00, 0),
+        .ubox_nodeid = 0xc0,
+        .ubox_gidnidmap = 0xd4,
+        .mmio = SLOT(0x3451, 0x00, 1),
+        .window = &snr_window,
+        .events = INTEL_IMC_EVENTS_ICX,
+        .registers = &icx_registers,
     },
 };
 

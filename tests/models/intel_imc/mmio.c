@@ -667,7 +667,8 @@ static void mmio_realize(PCIDevice *pci, Error **errp)
     mmio->base = CFG_BASE_OTHER | base >> 23;
     for (i = 0; i < MEM_REGISTERS; i++) {
         mmio->mem[i] = CFG_MEM_OTHER |
-                       (window->first + i * window->stride) >> 12;
+                       (i < window->controllers ?
+                        (window->first + i * window->stride) >> 12 : 0);
     }
     mmio->stats[STAT_PHANTOM].name = "phantom";
     mmio->stats[STAT_WINDOW].name = "window";

@@ -85,6 +85,15 @@ _PARTS = {
                  **_SPR),
     "gnr": _Part("Granite Rapids", "model=173,stepping=1", nchannels=12,
                  **_SPR),
+    "gnrd": _Part("Granite Rapids-D", "model=174,stepping=1", nchannels=4,
+                  **_SPR),
+    "srf": _Part("Sierra Forest", "model=175,stepping=3", nchannels=8, **_SPR),
+    "unlisted": _Part("a Xeon with a table that no list of models has",
+                      "model=238,stepping=0", nchannels=5, **_SPR),
+    "icxd": _Part("Ice Lake-D", "model=108,stepping=1", "00.0", mmio="00.1",
+                  nchannels=4, ubox_buses=(0x7e, 0xfe)),
+    "snr": _Part("Snow Ridge", "model=134,stepping=1", "00.0", mmio="00.1",
+                 nchannels=2, ubox_buses=(0x7e, 0xfe)),
 }
 
 _KEYS = {"sockets": Key(1, "number of sockets, 1 or 2", number(1, 2))}

@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Processors whose number of channels no two sources give: the machine says how many there are, by its table or by channels
+# that answer, and each of them counts. The in-tree driver is the referee; one that it does not know has other names there.
+#
+# vm: --kernel 6.12 --driver ours --model 'srf,sockets=2 unlisted,sockets=2'
+# all vm: --kernel 6.12 --driver ours --model 'gnrd,sockets=2 icxd,sockets=2 snr'
+# kernels vm: --kernel 6.12 --driver in-tree --model 'srf,sockets=2 gnrd,sockets=2 unlisted,sockets=2'
+# kernels vm: --kernel newest --driver in-tree --model 'srf,sockets=2 gnrd,sockets=2 unlisted,sockets=2 icxd,sockets=2 snr'
+# kernels vm: --kernel 6.1 --driver ours --model 'srf,sockets=2 icxd,sockets=2'
+. ./intel_imc/lib.sh
+trap as_it_was EXIT
+
+MODEL=$(sed -n 's/^model\t*: //p; /^$/q' /proc/cpuinfo)
+case $MODEL in 108 | 134) READS=0xf04 ;; *) READS=0xcf05 ;; esac
+NAME=uncore_imc
+[ $driver = ours ] || [ "$MODEL" != 238 ] || NAME=uncore_type_6
+CHANNELS=$(pmu-model list | sed -n 's/^imc\([0-9]*\)@0 .*/\1/p' | sort -n | xargs)
+SOCKETS=$(pmu-model list | grep -c '^mmio@')
+
+# With the in-tree driver more PMUs than channels exist, of which the others read 0 (findings.md).
+test_pmus_are_the_channels() {
+	found=$(cd "$PMUS" && for pmu in "${NAME}"_[0-9]*; do echo "${pmu##*_}"; done | sort -n | xargs)
+	if [ $driver = ours ] || [ $READS = 0xcf05 ]; then
+		equal "PMUs" "$found" "$CHANNELS"
+	else
+		for number in $CHANNELS; do
+			contains "PMUs" " $found " " $number "
+		done
+	fi
+}
+
+test_each_channel_counts() {
+	for number in $CHANNELS; do
+		for socket in $(seq 0 $((SOCKETS - 1))); do
+			cpu=$(tr , ' ' < "$PMUS/${NAME}_$number/cpumask" | sed 's/-/ /' | cut -d' ' -f$((socket + 1)))
+			equal "channel $number, socket $socket" "$(pmu-event --cpu "$cpu" "${NAME}_$number:$READS" \
+				-x "pmu-model add imc$number@$socket cas_rd $((100 * number + socket + 1))")" $((100 * number + socket + 1))
+		done
+	done
+}
+
+# The list of models only names.
+test_names() {
+	[ $driver = ours ] || skip "what our driver does"
+	case $MODEL in
+	108) names='clockticks cas_count_read cas_count_write dram_refresh_panic' said='Ice Lake-D channel' ;;
+	134) names='clockticks cas_count_read cas_count_write' said='Snow Ridge channel' ;;
+	238) names=clockticks_f said='unlisted Xeon channel' ;;
+	*) names='clockticks cas_count_read_sch0 cas_count_write_sch1 cas_count' said='(Sierra Forest|Granite Rapids-D) channel' ;;
+	esac
+	for name in $names; do
+		[ -e "$PMUS/uncore_imc_0/events/$name" ] || { echo "no $name"; exit 1; }
+	done
+	contains "log" "$(dmesg)" "$said counters of socket 0: uncore_imc_0, by memory"
+	equal "forbidden" "$(pmu-model get imc0 reserved)" 0
+}
+
+owners() {
+	cat "$PMUS/uncore_imc_1/cpumask" 2> /dev/null || echo none
+}
+
+# A channel that is listed, or answers, and has no clock
+test_a_channel_without_a_clock() {
+	[ $driver = ours ] || skip "what our driver does"
+	unload
+	pmu-model set imc1@0 dead 1
+	load
+	[ $SOCKETS = 1 ] && wanted=none || wanted=1
+	equal "without" "$(owners)" $wanted
+	pmu-model set imc1@0 dead 0
+	eventually "with" "$(cat "$PMUS/uncore_imc_0/cpumask")" owners
+}
+
+test_the_other_driver_has_them() {
+	[ $driver = ours ] || skip "what our driver does"
+	unload
+	modprobe intel-uncore 2> /dev/null || { load; skip "this kernel has no intel_uncore as a module"; }
+	ls "$PMUS" > /tmp/pmus
+	grep -q '^uncore_\(imc\|type_6\)_[0-9]' /tmp/pmus || { rmmod intel_uncore; load; skip "the in-tree driver does not have them"; }
+	insmod $MODULES/pmu_core.ko
+	log_mark
+	fails insmod $MODULES/intel_imc_pmu.ko 2> /tmp/said
+	contains "log" "$(log_since_mark)" 'another driver has PMUs of these memory channels'
+	rmmod intel_uncore
+	insmod $MODULES/intel_imc_pmu.ko
+	test_each_channel_counts
+}
+
+run_tests
