@@ -83,7 +83,7 @@ class TestLook(unittest.TestCase):
                   f"{free}/events/dclk": "event=0xff"}
         looked = look.look(tree.machine(self, "snbep", files))
         self.assertEqual([row[1:] for row in looked["devices"]], [
-            ["8086:3450 UBOX", "none"], ["8086:3451 leads to memory channels, Ice Lake", "none"],
+            ["8086:3450 UBOX", "none"], ["8086:3451 leads to memory channels, Ice Lake-SP, Ice Lake-D, Snow Ridge", "none"],
             ["8086:09a7 table of counters", "none"]])
         found = main.devices(looked)
         self.assertEqual((found.verdict, found.said), (

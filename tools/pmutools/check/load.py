@@ -139,7 +139,7 @@ def _lines_read(machine):
         return (icelake.READ,)
     if not top_rapids.is_one(model):
         return (intel_imc.READ,)
-    return tuple(f"event={code:#04x},umask={rapids.READ:#x}" for code in ((5, 6) if model[1] == top_rapids.GRANITE else (5,)))
+    return tuple(f"event={code:#04x},umask={rapids.READ:#x}" for code in ((5, 6) if model[1] in top_rapids.GRANITE else (5,)))
 
 
 def of_nodes(bench):

@@ -37,7 +37,7 @@ def clocks(bench):
 
 def parts(bench):
     model = bench.machine.intel_model()
-    codes = (5, 6) if model and model[1] == rapids.GRANITE else (5,)
+    codes = (5, 6) if model and model[1] in rapids.GRANITE else (5,)
     return add_up(bench, {f"{name} (event {code:02x})": [f"event={code:#04x},umask={umask:#04x}" for umask in umasks]
                           for code in codes for name, umasks in PARTS.items()})
 

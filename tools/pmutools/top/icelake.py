@@ -6,8 +6,7 @@ from .. import count
 from ..errors import ToolError
 from ..sysfs import OURS
 
-MODEL = 106             # of family 6
-NAME = "Ice Lake"
+MODELS = (106, 108)     # of family 6: Ice Lake-SP, Ice Lake-D
 
 CLOCKS = 2              # DCLKs to a count of the fixed counter, which is HCLK
 
@@ -21,7 +20,7 @@ PAIRS = {
 
 def is_one(model):
     """Of (family, model, ...)"""
-    return bool(model) and tuple(model[:2]) == (6, MODEL)
+    return bool(model) and model[0] == 6 and model[1] in MODELS
 
 
 def is_third(name):

@@ -7,7 +7,7 @@ pinned: others need these counters, too, and then all take turns.
 """
 import errno
 
-from .. import count
+from .. import count, xeons
 from ..errors import ToolError
 from . import draw, free, icelake, places, pretty, programs, rapids, resctrl
 from .rows import Rows, both, ratio
@@ -24,8 +24,6 @@ HALF = 80               # columns that a table needs beside another
 # Broadwell have no event for it; see the event tables of Documentation/hardware/intel_imc.md.
 _GENERATIONS = {45: (0x00, True), 62: (0x0b, False), 63: (0x0b, False), 79: (0x0b, False), 86: (0x0b, False),
                 85: (0x0b, True)}
-NAMES = {45: "Sandy Bridge", 62: "Ivy Bridge", 63: "Haswell", 79: "Broadwell", 86: "Broadwell-DE",
-         85: "Skylake or Cascade Lake", icelake.MODEL: icelake.NAME, **rapids.NAMES}
 
 
 class View:
@@ -84,7 +82,7 @@ class View:
                     "driver": machine.driver("intel_imc"), "boxes": boxes, "dies": dies,
                     "free": cls._boxes(machine, dies, free.pmus(machine)), "places": cls._places(machine, boxes),
                     "pairs": pairs, "clocks": clocks, "lines": lines,
-                    "programs": programs.known(machine), "generation": NAMES.get(model[1], "") if model else ""})
+                    "programs": programs.known(machine), "generation": xeons.MODELS.get(model[1], ("",))[0] if model else ""})
 
     @staticmethod
     def _boxes(machine, dies, pmus):

@@ -6,21 +6,17 @@ Documentation/hardware/intel_imc.md, 16.
 """
 import re
 
+from .. import xeons
 from . import icelake
-
-# Of model numbers (family 6): how many numbers a controller's channels have
-_NUMBERS = {45: 4, 62: 4, 63: 4, 79: 4, 86: 4, 85: 3, 106: 3, 143: 2, 207: 2, 173: 1}
-# Of model numbers: {nodes of a socket: which of them the first pairs of channels belong to, and so on}
-_CLUSTERS = {143: {2: (0, 1)}, 207: {2: (0, 1)}, 173: {2: (1, 0), 3: (1, 0, 2)}}
-
 
 def _read(machine, pmu, name):
     return machine.read(pmu.path.relative_to(machine.root) / name) if pmu.path else ""
 
 
 def _model(machine):
+    """(name, numbers of a controller, clusters), or None"""
     model = machine.intel_model()
-    return model[1] if model and model[0] == 6 else None
+    return xeons.MODELS.get(model[1]) if model and model[0] == 6 else None
 
 
 def controller(machine, pmu):
@@ -28,7 +24,7 @@ def controller(machine, pmu):
     said, model = _read(machine, pmu, "controller"), _model(machine)
     if said.isdigit():
         return int(said)
-    return int(pmu.name.rsplit("_", 1)[1]) // _NUMBERS[model] if model in _NUMBERS else None
+    return int(pmu.name.rsplit("_", 1)[1]) // model[1] if model else None
 
 
 def exists(machine, pmu):
@@ -50,5 +46,5 @@ def node(machine, pmu, cpu):
     said = re.search(rf"^socket {there.package}: (?:node (\d+)|unknown)$", _read(machine, pmu, "nodes"), re.M)
     if said:
         return int(said[1]) if said[1] else None
-    order = _CLUSTERS.get(_model(machine), {}).get(len(own))
+    order = (_model(machine) or (None, None, {}))[2].get(len(own))
     return own[order[int(pmu.name.rsplit("_", 1)[1]) // 2 % len(own)]] if order else None

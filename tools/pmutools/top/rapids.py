@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What is otherwise on the memory channels of Sapphire, Emerald and Granite Rapids. Facts:
 Documentation/hardware/intel_imc.md, 15."""
-GRANITE = 173           # of family 6
-NAMES = {143: "Sapphire Rapids", 207: "Emerald Rapids", GRANITE: "Granite Rapids"}
+# Of family 6: Granite Rapids, and those that the in-tree driver serves by the same code; Sapphire and Emerald Rapids
+GRANITE = (173, 174, 175, 182, 221)
+MODELS = (143, 207, *GRANITE)
 
 CLOCKS = 2              # DCLKs to a count of the fixed counter, if it is as on Ice Lake: no source says
 
@@ -26,14 +27,14 @@ def lines(model, pmu):
     """What counts lines, if it is not by the names of other processors: older kernels have these for one sub-channel."""
     if not is_one(model) or "both" in pmu.formats:
         return None
-    return HALVES if model[1] == GRANITE else None if "cas_count_read" in pmu.events else FIELDS
+    return HALVES if model[1] in GRANITE else None if "cas_count_read" in pmu.events else FIELDS
 
 
 def is_one(model):
     """Of (family, model, ...)"""
-    return bool(model) and model[0] == 6 and model[1] in NAMES
+    return bool(model) and model[0] == 6 and model[1] in MODELS
 
 
 def pairs(model):
     """On Granite Rapids reads and writes of both sub-channels take all counters."""
-    return {} if model[1] == GRANITE else PAIRS
+    return {} if model[1] in GRANITE else PAIRS
