@@ -94,7 +94,7 @@ test_records_of_another_clock() {
 		pmu-model set 'thread*' tb-div "${row%:*}"
 		pmu-model set 'thread*' tb-add "${row#*:}"
 		from=$(sed 's/\..*//' /proc/uptime) samples=$(trace_sum samples)
-		perf record -q --no-bpf-event -o $DATA -e $EVENT -F 1000 -C 0 -- taskset 1 sh -c 'for _ in 1 2 3; do pmu-model set thread0 burst 100; sleep 0.05; done'
+		perf record -q --no-bpf-event -k CLOCK_MONOTONIC -o $DATA -e $EVENT -F 1000 -C 0 -- taskset 1 sh -c 'for _ in 1 2 3; do pmu-model set thread0 burst 100; sleep 0.05; done'
 		to=$(sed 's/\..*//' /proc/uptime)
 		equal "samples by the clock $row" $(($(trace_sum samples) - samples)) 300
 		within "lines in perf's file" "$(perf script -i $DATA -F time 2> /dev/null | wc -l)" 300 400
