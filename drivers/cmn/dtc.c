@@ -334,20 +334,7 @@ u64 cmn_cycles_read(struct cmn *cmn, struct cmn_dtc *dtc)
 	return dtc->cycles_total;
 }
 
-/**
- * cmn_overflow() - serve the overflow of DTCs.
- * @cmn: the mesh
- * @dtcs: bit per DTC
- *
- * In a stopped mesh, a read of a letter or cycle counter that has wrapped puts it back to the
- * middle of its range, so it is enough to bring all events up to date. The mesh has to run for the
- * flags to be seen and cleared.
- *
- * Context: the owner CPU, interrupts off. 1 read for each DTC, 1 read and 1 write for each that
- * has overflowed, and those of the events and of a stop.
- * Return: whether any had.
- */
-bool cmn_overflow(struct cmn *cmn, u8 dtcs)
+static bool cmn_overflow_locked(struct cmn *cmn, u8 dtcs)
 {
 	bool idle = cmn->stopped, any = false;
 	u32 flags[CMN_MAX_DTCS] = { };
@@ -375,6 +362,29 @@ bool cmn_overflow(struct cmn *cmn, u8 dtcs)
 	}
 	if (idle)
 		cmn_mesh_run(cmn, false);
+	return any;
+}
+
+/**
+ * cmn_overflow() - serve the overflow of DTCs.
+ * @cmn: the mesh
+ * @dtcs: bit per DTC
+ *
+ * In a stopped mesh, a read of a letter or cycle counter that has wrapped puts it back to the
+ * middle of its range, so it is enough to bring all events up to date. The mesh has to run for the
+ * flags to be seen and cleared.
+ *
+ * Context: interrupts off; not a verb. 1 read for each DTC, 1 read and 1 write for each that
+ * has overflowed, and those of the events and of a stop.
+ * Return: whether any had.
+ */
+bool cmn_overflow(struct cmn *cmn, u8 dtcs)
+{
+	unsigned long irqs = cmn->box ? pmu_box_lock(cmn->box) : 0;
+	bool any = cmn_overflow_locked(cmn, dtcs);
+
+	if (cmn->box)
+		pmu_box_unlock(cmn->box, irqs);
 	return any;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_overflow);

@@ -89,8 +89,8 @@ static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_des
 	pd->desc = desc;
 	INIT_LIST_HEAD(&pd->boxes);
 	pd->attrs = pmu_attrs_create(desc);
-	pd->owned = alloc_percpu(struct pmu_box *);
-	if (!pd->attrs || !pd->owned) {
+	pd->here = alloc_percpu(struct pmu_here);
+	if (!pd->attrs || !pd->here) {
 		pmu_dev_free(pd);
 		return ERR_PTR(-ENOMEM);
 	}
@@ -153,15 +153,15 @@ static int pmu_box_add(struct pmu_dev *pd, struct pmu_box *box, const struct pmu
 	else if (desc->scope < PMU_SCOPE_CORE)
 		dev_warn(box->dev, "%s: no CPU of %s %d is online, so nothing can be counted there until one is\n",
 			 pd->name, pmu_scope_name(desc->scope), box->scope_id);
+	pmu_box_show_cpus(box, true);
 	list_add_tail(&box->node, &pd->boxes);
 	return 0;
 }
 
-/*
- * Wait for the irq_works of a dead box: its last owner may still run them, and they use the device.
- */
+/* Wait for the timer and the irq_works of a dead box. They use the device. */
 static void pmu_box_end_counting(struct pmu_box *box)
 {
+	hrtimer_cancel(&box->timer);
 	irq_work_sync(&box->left);
 	irq_work_sync(&box->complaint);
 }
@@ -215,7 +215,6 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 	box->cpu = -1;
 	box->priv = priv;
 	box->frozen = true;
-	INIT_LIST_HEAD(&box->events);
 	pmu_box_init_folding(box);
 	pmu_box_init_moving(box);
 

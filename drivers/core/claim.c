@@ -95,7 +95,7 @@ static bool pmu_trial_has(const struct perf_event *first, const struct perf_even
 static bool pmu_trial_take(struct pmu_trial *trial, struct pmu_box *box,
 			   const struct perf_event *first, const struct perf_event *event)
 {
-	const struct pmu_box_ops *ops = box_ops(box);
+	const struct pmu_box_ops *ops = box->pd->desc->ops;
 	struct pmu_event *ev;
 	int idx;
 
@@ -140,7 +140,7 @@ static bool pmu_trial_fits(struct pmu_trial *trial, struct pmu_box *box, struct 
 /* Can the group count at the same time once @event is in it? */
 int pmu_group_check(struct pmu_box *box, struct perf_event *event)
 {
-	const struct pmu_box_ops *ops = box_ops(box);
+	const struct pmu_box_ops *ops = box->pd->desc->ops;
 	struct pmu_trial trial = { 0 };
 	bool fits;
 

@@ -9,7 +9,9 @@
  *	pmu_core_mutex		held throughout a move
  *	perf's ctx->mutex	taken by perf_pmu_migrate_context()
  *	pmu_boxes_mutex		the PMUs, whether they move or are kept, their boxes, owners,
- *				engaged boxes, open events
+ *				engaged boxes
+ *	perf's ctx->lock	held in perf's callbacks
+ *	pmu_box.lock		the box's hardware, and the events that count there; raw
  *
  * PMUs, boxes and owners are written under both mutexes, so either is enough to read them.
  *
@@ -19,7 +21,7 @@
  * in an SRCU section that perf_pmu_unregister() waits for, on some kernels with a lock held that
  * hotplug and registration need. So code that holds pmu_boxes_mutex must not wait for any of these,
  * nor call a function that moves events. Registering and unregistering with perf take only
- * pmu_register_mutex. Counting takes no lock at all: see <pmu/core.h>.
+ * pmu_register_mutex.
  */
 #ifndef PMU_CORE_INTERNAL_H
 #define PMU_CORE_INTERNAL_H
@@ -37,6 +39,13 @@
 
 struct pmu_attrs;
 
+/* What a CPU knows of a PMU. perf's callbacks write @disabled and @reading, with interrupts off. */
+struct pmu_here {
+	struct pmu_box *box;		/* the one of this CPU's scope, or NULL */
+	struct pmu_box *disabled;	/* that, between perf's pmu_disable and pmu_enable */
+	struct pmu_box *reading;	/* that, while perf reads a group here */
+};
+
 /* A PMU as perf and sysfs know it. Exists while it has a box or an open event. */
 struct pmu_dev {
 	struct pmu pmu;
@@ -45,7 +54,7 @@ struct pmu_dev {
 	struct list_head boxes;
 	cpumask_t owners;
 	atomic_t users;			/* open events of tasks, which may use any box */
-	struct pmu_box * __percpu *owned;	/* a CPU's box or NULL; written on that CPU */
+	struct pmu_here __percpu *here;
 	atomic_t events;		/* open events, also of tasks, and opens under way */
 	bool moving;			/* some of its events may be on no CPU */
 	bool kept;			/* with a reference on the driver's module: keep.c */
@@ -62,33 +71,33 @@ struct pmu_box {
 	struct device *dev;		/* the device that registered it */
 	struct list_head node;		/* on the list pmu_dev.boxes */
 	int scope_id;
-	int cpu;			/* the owner; -1: none, or the owner is leaving */
 	void *priv;			/* the driver's data; not touched once dead */
 	atomic_t users;			/* number of open events */
-	struct list_head events;	/* open events (pmu_event.node); under pmu_boxes_mutex */
-	bool engaged;			/* written under pmu_boxes_mutex, or by a CPU that leaves */
 	struct irq_work left;		/* the last event on the CPU that is leaving has stopped */
+	struct irq_work complaint;
+	struct hrtimer timer;
+	raw_spinlock_t lock;
 
-	/* Only on the owner CPU with interrupts off: */
-	struct list_head active;	/* events that count: pmu_event.active */
+	/* Under the lock: */
+	int cpu;			/* the owner or -1; written under pmu_boxes_mutex, too */
+	bool engaged;			/* written under that, or by a CPU that leaves */
+	struct list_head active;	/* events that count, first those that are out */
 	struct list_head bearers;	/* events that others may share with: pmu_event.bearing */
 	u64 pass;			/* number of passes of reads that have begun */
 	u64 used;			/* bit per claimed counter, unless the driver uses state */
-	bool disabled;			/* between perf's pmu_disable and pmu_enable */
-	unsigned int out;		/* number of events that are PMU_TRANSIT_OUT */
+	unsigned int disabled;		/* CPUs between perf's pmu_disable and pmu_enable */
+	unsigned int reading;		/* passes of reads that have not ended */
+	unsigned int out;		/* number of events that are out */
 	bool frozen;
-	bool migrating;			/* its events may come to a CPU that it has left */
-	bool leaving;			/* its last CPU goes offline: pmu_box_retire() */
+	bool moving;			/* perf takes its events from one CPU to another */
+	bool leaving;			/* its last CPU goes offline */
 	bool dead;			/* the device was removed: no verb is called any more */
 	bool asleep;			/* the device is suspended: no verb is called meanwhile */
-	bool reading;			/* perf reads a group: all of it is one pass */
 	bool odd;			/* an impossible difference since the box was idle */
 	bool told;			/* so had the session before: do not log it again */
-	struct irq_work complaint;
 	u64 odd_config;
 	s64 odd_delta;
 	u64 poll_ns;			/* period of the armed timer, or 0 */
-	struct hrtimer timer;
 	u64 state[];			/* what the driver's claim verb keeps there */
 };
 
@@ -112,6 +121,7 @@ struct pmu_box *pmu_box_get(struct pmu_dev *pd, int cpu);
 void pmu_box_put(struct pmu_box *box);
 
 /* freeze.c */
+void pmu_box_begin_pass(struct pmu_box *box);
 void pmu_box_begin_read(struct pmu_box *box);
 void pmu_box_end_read(struct pmu_box *box);
 void pmu_box_hold(struct pmu_box *box);
@@ -133,6 +143,7 @@ bool pmu_share_leave(struct pmu_box *box, struct pmu_event *ev);
 
 /* fold.c */
 void pmu_box_init_folding(struct pmu_box *box);
+void pmu_box_poll_here(void *box);
 void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev);
 void pmu_event_update(struct pmu_event *ev);
 bool pmu_event_update_exactly(struct pmu_event *ev);
@@ -148,7 +159,6 @@ int pmu_group_check(struct pmu_box *box, struct perf_event *event);
 int pmu_use(struct pmu_dev *pd, struct pmu_box *box, const struct perf_event *event);
 void pmu_unuse(struct pmu_dev *pd, struct pmu_box *box);
 int pmu_box_set_engaged(struct pmu_box *box, bool on);
-void pmu_box_disengage(struct pmu_box *box);
 bool pmu_box_wanted(const struct pmu_box *box);
 void pmu_use_catch_up(void);
 void pmu_use_exit(void);
@@ -162,13 +172,9 @@ void pmu_keep_exit(void);
 
 /* perf.c */
 void pmu_perf_init(struct pmu_dev *pd);
-bool pmu_box_usable(const struct pmu_box *box);
 void pmu_event_note_leader(struct pmu_event *ev);
-void pmu_event_start(struct perf_event *event, int flags);
-void pmu_event_remove(struct pmu_event *ev);
-void pmu_box_evict_parked(struct pmu_box *box, bool (*spared)(const struct pmu_event *ev));
-void pmu_box_stop_parked(struct pmu_box *box);
 void pmu_event_settle(struct pmu_event *ev);
+void pmu_box_end_move(struct pmu_box *box);
 
 /* open.c */
 int pmu_event_init(struct perf_event *event);
@@ -179,6 +185,7 @@ void pmu_hotplug_exit(void);
 void pmu_box_init_moving(struct pmu_box *box);
 int pmu_box_pick_cpu(const struct pmu_box *box, int leaving);
 void pmu_box_own(struct pmu_box *box, int cpu);
+void pmu_box_show_cpus(struct pmu_box *box, bool there);
 void pmu_box_kill(struct pmu_box *box);
 
 /* debugfs.c */
@@ -195,8 +202,10 @@ static inline bool pmu_event_is_task(const struct perf_event *event)
 	return event->attach_state & PERF_ATTACH_TASK;
 }
 
+/* The verbs that touch the box. */
 static inline const struct pmu_box_ops *box_ops(const struct pmu_box *box)
 {
+	lockdep_assert_held(&box->lock);
 	return box->pd->desc->ops;
 }
 
@@ -216,15 +225,6 @@ static inline bool pmu_box_absent(const struct pmu_box *box)
 static inline bool pmu_box_is_idle(const struct pmu_box *box)
 {
 	return list_empty(&box->active);
-}
-
-/*
- * Does this CPU own the box? Interrupts are off and only this CPU writes owned, so the answer stays
- * true.
- */
-static inline bool pmu_box_is_here(const struct pmu_box *box)
-{
-	return *this_cpu_ptr(box->pd->owned) == box;
 }
 
 /*

@@ -38,32 +38,25 @@ static void pmu_show_bearer(struct seq_file *m, struct pmu_event *bearer)
 	seq_putc(m, '\n');
 }
 
-struct pmu_show_call {
-	struct seq_file *m;
-	struct pmu_box *box;
-};
-
-/* On the owner CPU, where no event comes or goes meanwhile. */
-static void pmu_show_box(void *data)
+static void pmu_show_box(struct seq_file *m, struct pmu_box *box)
 {
-	struct pmu_show_call *call = data;
+	unsigned long flags = pmu_box_lock(box);
 	struct pmu_event *bearer;
 
-	list_for_each_entry(bearer, &call->box->bearers, bearing)
-		pmu_show_bearer(call->m, bearer);
+	list_for_each_entry(bearer, &box->bearers, bearing)
+		pmu_show_bearer(m, bearer);
+	pmu_box_unlock(box, flags);
 }
 
 static int counters_show(struct seq_file *m, void *unused)
 {
-	struct pmu_show_call call = { .m = m };
 	struct pmu_dev *pd;
+	struct pmu_box *box;
 
 	mutex_lock(&pmu_boxes_mutex);
-	list_for_each_entry(pd, &pmu_devs, node) {
-		list_for_each_entry(call.box, &pd->boxes, node)
-			if (call.box->cpu >= 0)
-				smp_call_function_single(call.box->cpu, pmu_show_box, &call, 1);
-	}
+	list_for_each_entry(pd, &pmu_devs, node)
+		list_for_each_entry(box, &pd->boxes, node)
+			pmu_show_box(m, box);
 	mutex_unlock(&pmu_boxes_mutex);
 	return 0;
 }

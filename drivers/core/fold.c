@@ -141,12 +141,13 @@ static u64 pmu_event_clock(const struct pmu_event *ev)
 	return ev->bound ? ktime_get_mono_fast_ns() : 0;
 }
 
-/* Credit what the bearer's counter has counted from @prev to @now, in @ns. */
-static void pmu_bearer_fold(struct pmu_event *ev, u64 prev, u64 now, u64 ns)
+/* Credit what the bearer's counter has counted up to @now, in @ns. */
+static void pmu_bearer_fold(struct pmu_event *ev, u64 now, u64 ns)
 {
-	u64 delta = pmu_delta(prev, now, ev->box->pd->desc->width);
+	u64 delta = pmu_delta(ev->prev, now, ev->box->pd->desc->width);
 	const struct pmu_box_ops *ops = box_ops(ev->box);
 
+	ev->prev = now;
 	ev->folded_pass = ev->box->pass;
 	if (ops->restarted && (s64)delta < 0) {
 		ops->restarted(ev->box, ev);
@@ -159,32 +160,19 @@ static void pmu_bearer_fold(struct pmu_event *ev, u64 prev, u64 now, u64 ns)
 	pmu_bearer_credit(ev, delta);
 }
 
-/*
- * Bring a bearer's counts up to date. If the box has left this CPU, pmu_box_leave() has done so.
- *
- * An NMI may come between the read and the exchange, and fold the same counter in memory. Then the
- * value that was read is older than prev and would look like a wrap, so it is read again.
- *
- * The time since the last fold is never underestimated: it begins before the last fold's read and
- * ends after this one. If an NMI folds in between, it begins with the fold before the NMI's.
- */
+/* Bring a bearer's counts up to date. The time is from before the last read until after this one. */
 static void pmu_bearer_update(struct pmu_event *ev)
 {
-	u64 since = READ_ONCE(ev->folded_ns), clock, now;
-	s64 prev = atomic64_read(&ev->prev);
-	struct pmu_box *box = ev->box;
+	u64 clock = pmu_event_clock(ev), since = ev->folded_ns, now;
 
-	if (ev->failed || box->asleep || !pmu_box_is_here(box))
+	if (ev->failed || pmu_box_absent(ev->box))
 		return;
-	clock = pmu_event_clock(ev);
-	do {
-		if (pmu_event_read_raw(ev, &now)) {
-			pmu_bearer_fail(ev);
-			return;
-		}
-	} while (!atomic64_try_cmpxchg(&ev->prev, &prev, now));
-	WRITE_ONCE(ev->folded_ns, clock);
-	pmu_bearer_fold(ev, prev, now, pmu_event_clock(ev) - since);
+	if (pmu_event_read_raw(ev, &now)) {
+		pmu_bearer_fail(ev);
+		return;
+	}
+	ev->folded_ns = clock;
+	pmu_bearer_fold(ev, now, pmu_event_clock(ev) - since);
 }
 
 /* Bring event->count up to date, and that of the events that share with it: once in a pass. */
@@ -204,17 +192,15 @@ bool pmu_event_update_exactly(struct pmu_event *ev)
 {
 	struct pmu_event *bearer = ev->bearer;
 	struct pmu_box *box = ev->box;
-	u64 clock, now;
+	u64 clock = pmu_event_clock(bearer), since = bearer->folded_ns, now;
 
-	if (bearer->failed || pmu_box_absent(box) || !pmu_box_is_here(box))
+	if (bearer->failed || pmu_box_absent(box))
 		return false;
-	clock = pmu_event_clock(bearer);
-	pmu_box_begin_read(box);
+	pmu_box_begin_pass(box);
 	if (box_ops(box)->read_exact(box, bearer, bearer->event->hw.idx, &now))
 		return false;
-	pmu_bearer_fold(bearer, atomic64_xchg(&bearer->prev, now), now,
-			pmu_event_clock(bearer) - bearer->folded_ns);
-	WRITE_ONCE(bearer->folded_ns, clock);
+	bearer->folded_ns = clock;
+	pmu_bearer_fold(bearer, now, pmu_event_clock(bearer) - since);
 	return true;
 }
 
@@ -228,8 +214,8 @@ static u64 pmu_bearer_start_value(struct pmu_box *box, struct pmu_event *ev)
 		return 0;
 	/* If nothing counted, the pass that began when the box was frozen is out of date. */
 	if (pmu_box_is_idle(box))
-		pmu_box_begin_read(box);
-	WRITE_ONCE(ev->folded_ns, pmu_event_clock(ev));
+		pmu_box_begin_pass(box);
+	ev->folded_ns = pmu_event_clock(ev);
 	if (box_ops(box)->start)
 		return box_ops(box)->start(box, ev, ev->event->hw.idx);
 	if (pmu_event_read_raw(ev, &value))
@@ -242,11 +228,43 @@ void pmu_event_begin(struct pmu_event *bearer)
 {
 	struct pmu_box *box = bearer->box;
 
-	atomic64_set(&bearer->prev, pmu_bearer_start_value(box, bearer));
+	bearer->prev = pmu_bearer_start_value(box, bearer);
 	/* In a frozen box the value does not change before the next pass. */
 	if (box->frozen)
 		bearer->folded_pass = box->pass;
 }
+
+/**
+ * pmu_box_lock() - keep everybody else from a box.
+ * @box: the box
+ *
+ * For a driver's own interrupts and files. Every verb but event_init, event_free, counters, engage,
+ * disengage and owner_changed is called with this lock.
+ *
+ * Context: any but an NMI or a verb; interrupts are off until pmu_box_unlock().
+ * Return: for pmu_box_unlock().
+ */
+unsigned long pmu_box_lock(struct pmu_box *box)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&box->lock, flags);
+	return flags;
+}
+EXPORT_SYMBOL_PMU_CORE(pmu_box_lock);
+
+/**
+ * pmu_box_unlock() - end pmu_box_lock().
+ * @box: the box
+ * @flags: what that returned
+ *
+ * Context: as there.
+ */
+void pmu_box_unlock(struct pmu_box *box, unsigned long flags)
+{
+	raw_spin_unlock_irqrestore(&box->lock, flags);
+}
+EXPORT_SYMBOL_PMU_CORE(pmu_box_unlock);
 
 /**
  * pmu_box_fold() - bring the counts of a box's events up to date.
@@ -254,12 +272,13 @@ void pmu_event_begin(struct pmu_event *bearer)
  *
  * For a driver whose hardware has an interrupt for counters that wrap.
  *
- * Context: the owner CPU, interrupts off.
+ * Context: pmu_box_lock().
  */
 void pmu_box_fold(struct pmu_box *box)
 {
 	struct pmu_event *ev;
 
+	lockdep_assert_held(&box->lock);
 	pmu_box_begin_read(box);
 	list_for_each_entry(ev, &box->active, active)
 		pmu_event_update(ev);
@@ -270,27 +289,59 @@ EXPORT_SYMBOL_PMU_CORE(pmu_box_fold);
 static enum hrtimer_restart pmu_box_poll(struct hrtimer *timer)
 {
 	struct pmu_box *box = container_of(timer, struct pmu_box, timer);
+	enum hrtimer_restart again = HRTIMER_NORESTART;
 
-	if (pmu_box_is_idle(box)) {
+	raw_spin_lock(&box->lock);
+	if (pmu_box_is_idle(box) || box->dead) {
 		box->poll_ns = 0;
-		return HRTIMER_NORESTART;
+	} else if (!hrtimer_is_queued(timer)) {
+		/* Otherwise another CPU has just started it anew. */
+		pmu_box_fold(box);
+		hrtimer_forward_now(timer, ns_to_ktime(box->poll_ns));
+		again = HRTIMER_RESTART;
 	}
-	pmu_box_fold(box);
-	hrtimer_forward_now(timer, ns_to_ktime(box->poll_ns));
-	return HRTIMER_RESTART;
+	raw_spin_unlock(&box->lock);
+	return again;
 }
 
-/* Poll with the shortest period of the events that started since the box was last idle. */
+/* Begin a period, on this CPU. */
+static void pmu_box_poll_from_now(struct pmu_box *box)
+{
+	hrtimer_start(&box->timer, ns_to_ktime(box->poll_ns), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/* On the CPU that owns the box from now on; the timer was cancelled. */
+void pmu_box_poll_here(void *data)
+{
+	struct pmu_box *box = data;
+
+	raw_spin_lock(&box->lock);
+	if (pmu_box_is_idle(box)) {
+		box->poll_ns = 0;
+	} else if (box->poll_ns) {
+		pmu_box_fold(box);
+		pmu_box_poll_from_now(box);
+	}
+	raw_spin_unlock(&box->lock);
+}
+
+/*
+ * Poll with the shortest period of the events that started since the box was last idle. A shorter
+ * one begins with a fold, so that no event waits for longer than its own.
+ */
 void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev)
 {
 	if (!ev->poll_ns || (box->poll_ns && box->poll_ns <= ev->poll_ns))
 		return;
+	if (box->poll_ns)
+		pmu_box_fold(box);
 	box->poll_ns = ev->poll_ns;
-	hrtimer_start(&box->timer, ns_to_ktime(box->poll_ns), HRTIMER_MODE_REL_PINNED_HARD);
+	pmu_box_poll_from_now(box);
 }
 
 void pmu_box_init_folding(struct pmu_box *box)
 {
+	raw_spin_lock_init(&box->lock);
 	INIT_LIST_HEAD(&box->active);
 	INIT_LIST_HEAD(&box->bearers);
 	init_irq_work(&box->complaint, pmu_box_complain);

@@ -6,20 +6,28 @@
  * stop between perf's pmu_disable and pmu_enable, so that a pair that changes nothing
  * costs no access, and thawed once at the end, so that a group starts together.
  *
- * All of this runs on the box's owner CPU with interrupts off.
+ * All of this runs under the box's lock.
  */
 #include "core.h"
 
-void pmu_box_begin_read(struct pmu_box *box)
+/* What is read from now on is of another moment. */
+void pmu_box_begin_pass(struct pmu_box *box)
 {
 	box->pass++;
 	if (!pmu_box_absent(box) && box_ops(box)->begin_read)
 		box_ops(box)->begin_read(box);
 }
 
+/* While perf reads a group on one CPU, another may read as well: the last one ends the pass. */
+void pmu_box_begin_read(struct pmu_box *box)
+{
+	box->reading++;
+	pmu_box_begin_pass(box);
+}
+
 void pmu_box_end_read(struct pmu_box *box)
 {
-	if (!pmu_box_absent(box) && !box->frozen && box_ops(box)->end_read)
+	if (!--box->reading && !pmu_box_absent(box) && !box->frozen && box_ops(box)->end_read)
 		box_ops(box)->end_read(box);
 }
 
@@ -38,7 +46,7 @@ void pmu_box_freeze(struct pmu_box *box)
 	if (!pmu_box_absent(box) && box_ops(box)->freeze)
 		box_ops(box)->freeze(box);
 	box->frozen = true;
-	pmu_box_begin_read(box);
+	pmu_box_begin_pass(box);
 }
 
 void pmu_box_thaw(struct pmu_box *box)
@@ -46,11 +54,11 @@ void pmu_box_thaw(struct pmu_box *box)
 	if (box->disabled)
 		return;
 	if (pmu_box_is_idle(box)) {
-		/* Nothing counts until perf starts an event, so do not wake this CPU. */
+		/* Nothing counts until perf starts an event, so wake no CPU. */
 		if (box->poll_ns && hrtimer_try_to_cancel(&box->timer) >= 0)
 			box->poll_ns = 0;
 		/* perf holds locks here under which a verb must not write to the log. */
-		if (box->leaving)
+		if (box->leaving && box->engaged)
 			irq_work_queue(&box->left);
 		return;
 	}

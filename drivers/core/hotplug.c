@@ -21,56 +21,27 @@
 static enum cpuhp_state pmu_hotplug_state;
 
 /*
- * The owner gives up the box. Only this CPU writes owned, with interrupts off, so each of perf's
- * callbacks on this CPU sees one owner from beginning to end. Counts are brought up to date. Events
- * that perf still has on this CPU keep these counts until they have moved to the new owner.
- */
-static void pmu_box_leave(void *data)
-{
-	struct pmu_box *box = data;
-
-	/* The registers of a box that is not engaged may hold anything. */
-	if (!pmu_box_is_idle(box) && !box->dead)
-		pmu_box_fold(box);
-	hrtimer_try_to_cancel(&box->timer);
-	*this_cpu_ptr(box->pd->owned) = NULL;
-}
-
-/* Runs on the new owner; or on the old one, if that CPU stays online after all. */
-static void pmu_box_arrive(void *data)
-{
-	struct pmu_box *box = data;
-
-	box->leaving = false;
-	*this_cpu_ptr(box->pd->owned) = box;
-	if (pmu_box_is_idle(box))
-		box->poll_ns = 0;
-	/* If the box has not left, it polls still. To start anew would put off the next fold. */
-	if (box->poll_ns && !hrtimer_active(&box->timer))
-		hrtimer_start(&box->timer, ns_to_ktime(box->poll_ns), HRTIMER_MODE_REL_PINNED_HARD);
-}
-
-/*
- * Make @cpu, or none if -1, the owner of a box. The box has already left the old owner; or, if that
- * is the last CPU of the scope, leaves it once nothing counts there. Called with cpu_hotplug_lock
- * and pmu_boxes_mutex.
+ * Make @cpu, or none if -1, the owner of a box. Called with cpu_hotplug_lock and pmu_boxes_mutex.
+ * While perf moves events, they may count on both CPUs.
  */
 void pmu_box_own(struct pmu_box *box, int cpu)
 {
 	struct pmu_dev *pd = box->pd;
+	unsigned long flags;
 
 	lockdep_assert_held(&pmu_boxes_mutex);
 	if (box->cpu >= 0)
 		cpumask_clear_cpu(box->cpu, &pd->owners);
+	flags = pmu_box_lock(box);
+	box->leaving = cpu < 0;
 	WRITE_ONCE(box->cpu, cpu);
+	pmu_box_unlock(box, flags);
 	if (cpu < 0)
 		return;
 	cpumask_set_cpu(cpu, &pd->owners);
 	if (pd->desc->ops->owner_changed)
 		pd->desc->ops->owner_changed(box, cpu);
-	/* Engage it first, or an event that comes to the box would be refused. */
 	pmu_box_set_engaged(box, pmu_box_wanted(box));
-	smp_call_function_single(cpu, pmu_box_arrive, box, 1);
 }
 
 /**
@@ -134,62 +105,51 @@ static void pmu_box_move_events(struct pmu_box *box, int from, int to)
 		perf_pmu_migrate_context(pmu, from, to);
 }
 
-static void pmu_pass_by(void *data)
-{
-}
-
-/* Runs on the new owner at the end of a migration. */
-static void pmu_box_finish_move(void *data)
-{
-	struct pmu_box *box = data;
-
-	WRITE_ONCE(box->migrating, false);
-	pmu_box_stop_parked(box);
-}
-
 /*
  * Hand the box and its events from CPU @from to CPU @to, both online. The counters keep counting:
  * what happens in between is counted.
  */
 static void pmu_box_migrate(struct pmu_box *box, int from, int to)
 {
+	unsigned long flags;
+
 	mutex_lock(&pmu_boxes_mutex);
 	box->pd->moving = true;
-	WRITE_ONCE(box->migrating, true);
-	smp_call_function_single(from, pmu_box_leave, box, 1);
+	flags = pmu_box_lock(box);
+	WRITE_ONCE(box->moving, true);
+	pmu_box_unlock(box, flags);
 	pmu_box_own(box, to);
 	mutex_unlock(&pmu_boxes_mutex);
 	pmu_box_move_events(box, from, to);
-	/*
-	 * Events may come to the old CPU after the others have left it. Those that still count
-	 * move while the box migrates, or its end would stop them. Those that wait may come later.
-	 */
+	/* Events may come to the old CPU after the others have left it. */
 	pmu_box_move_events(box, from, to);
-	smp_call_function_single(to, pmu_box_finish_move, box, 1);
-	/* Whatever perf did there before it could see that the move has ended is done. */
-	smp_call_function_single(from, pmu_pass_by, NULL, 1);
+	flags = pmu_box_lock(box);
+	pmu_box_end_move(box);
+	pmu_box_unlock(box, flags);
 	pmu_box_move_events(box, from, to);
-	/* That may have parked events, too. */
-	smp_call_function_single(to, pmu_box_finish_move, box, 1);
+	hrtimer_cancel(&box->timer);
+	smp_call_function_single(to, pmu_box_poll_here, box, 1);
 	mutex_lock(&pmu_boxes_mutex);
 	box->pd->moving = false;
 	mutex_unlock(&pmu_boxes_mutex);
 }
 
+/*
+ * On the last CPU of the scope, which goes offline. A later state of hotplug may refuse that, so
+ * events keep counting until perf takes the CPU's context down, and the box is disengaged after the
+ * last one. If perf puts another event on the CPU after that, it is refused.
+ */
 static void pmu_box_left(struct irq_work *work)
 {
 	struct pmu_box *box = container_of(work, struct pmu_box, left);
+	unsigned long flags = pmu_box_lock(box);
+	bool left = box->leaving && pmu_box_is_idle(box) && box->engaged;
 
-	/*
-	 * The CPU may stay after all, or perf may have put another event on it. As soon as the box
-	 * has an owner again, pmu_box_own() engages it.
-	 */
-	if (!box->leaving || READ_ONCE(box->cpu) >= 0 || !pmu_box_is_idle(box) ||
-	    !pmu_box_is_here(box))
-		return;
-	pmu_box_disengage(box);
-	WRITE_ONCE(box->engaged, false);
-	pmu_box_leave(box);
+	if (left)
+		WRITE_ONCE(box->engaged, false);
+	pmu_box_unlock(box, flags);
+	if (left && !pmu_box_absent(box))
+		box->pd->desc->ops->disengage(box);
 }
 
 void pmu_box_init_moving(struct pmu_box *box)
@@ -197,17 +157,10 @@ void pmu_box_init_moving(struct pmu_box *box)
 	box->left = IRQ_WORK_INIT_HARD(pmu_box_left);
 }
 
-/*
- * On the last CPU of the scope, when it begins to go offline. A later state of hotplug may refuse
- * that, so events keep counting until perf takes the CPU's context down. The box leaves after the
- * last event.
- */
-static void pmu_box_retire(void *data)
+static void pmu_box_abandon_local(void *data)
 {
 	struct pmu_box *box = data;
 
-	box->leaving = true;
-	pmu_box_stop_parked(box);
 	pmu_box_left(&box->left);
 }
 
@@ -218,35 +171,8 @@ static void pmu_box_abandon(struct pmu_box *box)
 
 	mutex_lock(&pmu_boxes_mutex);
 	pmu_box_own(box, -1);
-	smp_call_function_single(cpu, pmu_box_retire, box, 1);
+	smp_call_function_single(cpu, pmu_box_abandon_local, box, 1);
 	mutex_unlock(&pmu_boxes_mutex);
-}
-
-/*
- * Runs on the new owner of a box that had none. Starts the events that perf put on this CPU
- * meanwhile.
- */
-static void pmu_box_admit(void *data)
-{
-	struct pmu_box *box = data;
-	struct pmu_event *ev;
-
-	/* Events of a group start together. */
-	box->disabled = true;
-	list_for_each_entry(ev, &box->events, node) {
-		if (ev->transit != PMU_TRANSIT_WAITING)
-			continue;
-		if (!pmu_box_usable(box) || pmu_event_claim(box, ev)) {
-			pmu_event_fail(ev);
-			continue;
-		}
-		ev->transit = PMU_TRANSIT_NONE;
-		/* As in pmu_event_evict(). */
-		pmu_box_freeze(box);
-		pmu_event_start(ev->event, 0);
-	}
-	box->disabled = false;
-	pmu_box_thaw(box);
 }
 
 /* The first CPU of a box's scope comes online, or the last one does not go offline after all. */
@@ -254,29 +180,43 @@ static void pmu_box_adopt(struct pmu_box *box, int cpu)
 {
 	mutex_lock(&pmu_boxes_mutex);
 	pmu_box_own(box, cpu);
-	smp_call_function_single(cpu, pmu_box_admit, box, 1);
 	mutex_unlock(&pmu_boxes_mutex);
+}
+
+/* May the CPUs of a box's scope see it? */
+void pmu_box_show_cpus(struct pmu_box *box, bool there)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct pmu_box **seen = &per_cpu_ptr(box->pd->here, cpu)->box;
+
+		if (!there && *seen == box)
+			WRITE_ONCE(*seen, NULL);
+		else if (there && cpu_online(cpu) && pmu_box_spans(box, cpu))
+			WRITE_ONCE(*seen, box);
+	}
 }
 
 static void pmu_box_kill_local(void *data)
 {
 	struct pmu_box *box = data;
+	unsigned long flags = pmu_box_lock(box);
+	bool disengage = box->engaged && !pmu_box_absent(box);
 	struct pmu_event *ev;
 
 	/* Fold what can still be read. A read of a device that is already gone fails. */
 	if (!pmu_box_is_idle(box) && !box->asleep)
 		pmu_box_fold(box);
-	/* What this freezes stays so: a box that could not be engaged must not be thawed. */
-	pmu_box_evict_parked(box, NULL);
-	pmu_box_disengage(box);
 	WRITE_ONCE(box->engaged, false);
 	WRITE_ONCE(box->dead, true);
 	/* A task's event continues in the box of another CPU, if that is not dead. */
 	list_for_each_entry(ev, &box->active, active)
 		if (!pmu_event_is_task(ev->event))
 			pmu_event_fail(ev);
-	if (box->cpu >= 0)
-		pmu_box_leave(box);
+	pmu_box_unlock(box, flags);
+	if (disengage)
+		box->pd->desc->ops->disengage(box);
 }
 
 /*
@@ -285,6 +225,7 @@ static void pmu_box_kill_local(void *data)
  */
 void pmu_box_kill(struct pmu_box *box)
 {
+	pmu_box_show_cpus(box, false);
 	if (box->cpu >= 0)
 		smp_call_function_single(box->cpu, pmu_box_kill_local, box, 1);
 	else
@@ -294,8 +235,6 @@ void pmu_box_kill(struct pmu_box *box)
 
 static void pmu_box_offer(struct pmu_box *box, int cpu)
 {
-	if (!pmu_box_spans(box, cpu))
-		return;
 	if (box->cpu < 0)
 		pmu_box_adopt(box, cpu);
 	else if (pmu_box_cost(box, cpu) < pmu_box_cost(box, box->cpu))
@@ -308,9 +247,14 @@ static int pmu_cpu_online(unsigned int cpu)
 	struct pmu_box *box;
 
 	mutex_lock(&pmu_core_mutex);
-	list_for_each_entry(pd, &pmu_devs, node)
-		list_for_each_entry(box, &pd->boxes, node)
+	list_for_each_entry(pd, &pmu_devs, node) {
+		list_for_each_entry(box, &pd->boxes, node) {
+			if (!pmu_box_spans(box, cpu))
+				continue;
+			per_cpu_ptr(pd->here, cpu)->box = box;
 			pmu_box_offer(box, cpu);
+		}
+	}
 	mutex_unlock(&pmu_core_mutex);
 	return 0;
 }

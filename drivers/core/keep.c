@@ -117,7 +117,7 @@ void pmu_dev_free(struct pmu_dev *pd)
 {
 	if (pd->attrs)
 		pmu_attrs_free(pd->attrs);
-	free_percpu(pd->owned);
+	free_percpu(pd->here);
 	kfree(pd);
 }
 

@@ -16,12 +16,8 @@
 static void pmu_event_discard(struct pmu_event *ev)
 {
 	ev->event->pmu_private = NULL;
-	if (ev->box) {
-		mutex_lock(&pmu_boxes_mutex);
-		list_del(&ev->node);
-		mutex_unlock(&pmu_boxes_mutex);
+	if (ev->box)
 		pmu_box_put(ev->box);
-	}
 	kfree(ev);
 }
 
@@ -181,11 +177,6 @@ static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event 
 	/* perf says that an event is on its CPU before it adds it; an NMI may read in between. */
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	event->pmu_private = ev;
-	if (box) {
-		mutex_lock(&pmu_boxes_mutex);
-		list_add_tail(&ev->node, &box->events);
-		mutex_unlock(&pmu_boxes_mutex);
-	}
 	return ev;
 }
 
@@ -198,7 +189,7 @@ static int pmu_event_check_leader_cpu(const struct pmu_event *ev)
 	if (leader == ev->event || leader->cpu == cpu || pmu_event_is_task(leader))
 		return 0;
 	/* The leader may be about to follow the box. */
-	if (cpu < 0 || READ_ONCE(ev->box->migrating))
+	if (cpu < 0 || READ_ONCE(ev->box->moving))
 		return 0;
 	return pmu_refuse(ev->pd,
 			  "its group is led by an event on CPU %d, and it counts on CPU %d: open the group there (perf's -C %d)",
@@ -233,6 +224,9 @@ static int pmu_event_finish_init(struct pmu_event *ev)
 	/* The box may have moved while the event waited for it to be engaged. */
 	event->cpu = READ_ONCE(ev->box->cpu);
 	if (event->cpu >= 0) {
+		/* perf reads on the CPU of the reader, if both are of one package. */
+		if (ev->pd->desc->scope <= PMU_SCOPE_PACKAGE)
+			event->event_caps |= PERF_EV_CAP_READ_ACTIVE_PKG;
 		pmu_event_tell_cpu(ev, asked);
 		return 0;
 	}

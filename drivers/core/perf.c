@@ -5,10 +5,8 @@
  * An event counts in one box: that of the CPU it was opened on, or, if it belongs to a
  * task, that of the CPU where the task is scheduled, from add to del.
  *
- * All of this except event_init and destruction runs on the box's owner CPU with
- * interrupts off: perf calls there, the poll timer is pinned there, and removal and
- * hotplug go there by IPI. While the box moves, perf still calls on the old owner for
- * events that it has not moved yet: there nothing is touched, see pmu_box_is_here().
+ * All of this runs under the box's lock, with interrupts off. perf calls on the box's owner CPU, or,
+ * while it moves events to another owner, on both; and it reads on any CPU of the package.
  *
  * What changes between perf's pmu_disable and pmu_enable costs as little as possible: freeze.c says
  * when the box is frozen. An event that perf takes out in between is stopped only at the end. If
@@ -60,8 +58,11 @@ static bool pmu_event_is_alone(const struct pmu_event *ev)
 /* A single event is read in a pass of its own, but in a frozen box in the pass of the freeze. */
 static void pmu_event_fold(struct pmu_event *ev)
 {
-	if (!ev->box->frozen)
-		pmu_box_begin_read(ev->box);
+	if (ev->box->frozen) {
+		pmu_event_update(ev);
+		return;
+	}
+	pmu_box_begin_read(ev->box);
 	pmu_event_update(ev);
 	pmu_box_end_read(ev->box);
 }
@@ -95,19 +96,12 @@ static void pmu_event_start_counter(struct pmu_event *ev)
 		pmu_event_begin(ev->bearer);
 }
 
-void pmu_event_start(struct perf_event *event, int flags)
+static void pmu_event_start_locked(struct pmu_event *ev)
 {
-	struct pmu_event *ev = pmu_event_of(event);
+	struct perf_event *event = ev->event;
 	struct pmu_box *box = ev->box;
 
-	/*
-	 * To end the throttling of a group, 6.16 starts all its events, even those that are not on
-	 * the CPU. They have no counter, and an event of a task has no box.
-	 */
-	if (event->state != PERF_EVENT_STATE_ACTIVE)
-		return;
-	if (!(event->hw.state & PERF_HES_STOPPED) || ev->transit == PMU_TRANSIT_WAITING ||
-	    !pmu_box_is_here(box))
+	if (!(event->hw.state & PERF_HES_STOPPED) || box->dead)
 		return;
 	pmu_event_start_counter(ev);
 	ev->bearer->counting++;
@@ -117,6 +111,22 @@ void pmu_event_start(struct perf_event *event, int flags)
 	pmu_box_poll_for(box, ev);
 	pmu_box_thaw(box);
 	perf_event_update_userpage(event);
+}
+
+static void pmu_event_start(struct perf_event *event, int flags)
+{
+	struct pmu_event *ev = pmu_event_of(event);
+	unsigned long irqs;
+
+	/*
+	 * To end the throttling of a group, 6.16 starts all its events, even those that are not on
+	 * the CPU. They have no counter, and an event of a task has no box.
+	 */
+	if (event->state != PERF_EVENT_STATE_ACTIVE)
+		return;
+	irqs = pmu_box_lock(ev->box);
+	pmu_event_start_locked(ev);
+	pmu_box_unlock(ev->box, irqs);
 }
 
 /* The counter keeps counting if other events count with it. */
@@ -145,10 +155,24 @@ static void pmu_event_stop_counter(struct pmu_event *ev)
 	}
 }
 
+static void pmu_event_stop_locked(struct pmu_event *ev)
+{
+	struct perf_event *event = ev->event;
+
+	if (event->hw.state & PERF_HES_STOPPED)
+		return;
+	pmu_event_stop_counter(ev);
+	ev->bearer->counting--;
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	list_del(&ev->active);
+	pmu_box_thaw(ev->box);
+	perf_event_update_userpage(event);
+}
+
 static void pmu_event_stop(struct perf_event *event, int flags)
 {
 	struct pmu_event *ev = pmu_event_of(event);
-	struct pmu_box *box = ev->box;
+	unsigned long irqs;
 
 	/*
 	 * Without this flag perf throttles a group, or an event has reached its limit of samples;
@@ -158,22 +182,22 @@ static void pmu_event_stop(struct perf_event *event, int flags)
 	 */
 	if (!(flags & PERF_EF_UPDATE) || event->hw.state & PERF_HES_STOPPED)
 		return;
-	pmu_event_stop_counter(ev);
-	ev->bearer->counting--;
-	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	list_del(&ev->active);
-	pmu_box_thaw(box);
-	perf_event_update_userpage(event);
+	irqs = pmu_box_lock(ev->box);
+	pmu_event_stop_locked(ev);
+	pmu_box_unlock(ev->box, irqs);
 }
 
-/* A task's event counts in this CPU's box from now on. */
+static struct pmu_here *pmu_here_of(const struct pmu *pmu)
+{
+	return this_cpu_ptr(container_of(pmu, struct pmu_dev, pmu)->here);
+}
+
+/* A task's event counts in this CPU's box from now on. Interrupts are off, so it is not freed. */
 static void pmu_event_bind(struct pmu_event *ev)
 {
-	struct pmu_box *box = *this_cpu_ptr(ev->pd->owned);
+	struct pmu_box *box = READ_ONCE(pmu_here_of(ev->event->pmu)->box);
 
-	if (box)
-		kref_get(&box->kref);
-	ev->box = box;
+	ev->box = box && kref_get_unless_zero(&box->kref) ? box : NULL;
 }
 
 static void pmu_event_unbind(struct pmu_event *ev)
@@ -183,21 +207,14 @@ static void pmu_event_unbind(struct pmu_event *ev)
 	ev->box = NULL;
 }
 
-bool pmu_box_usable(const struct pmu_box *box)
-{
-	return box && pmu_box_is_here(box) && (box->engaged || !box_ops(box)->engage);
-}
-
 /*
  * Does another CPU own the box, with no move under way? An event that was opened during the move
- * may have entered its context too late to be moved. It would never count, and no error would show
- * that.
+ * may have entered its context too late to be moved. It would end with its CPU, and no error would
+ * show that.
  */
 static bool pmu_box_elsewhere(const struct pmu_box *box)
 {
-	int cpu = READ_ONCE(box->cpu);
-
-	return cpu >= 0 && cpu != smp_processor_id() && !READ_ONCE(box->migrating);
+	return box->cpu >= 0 && box->cpu != smp_processor_id() && !box->moving;
 }
 
 /*
@@ -212,248 +229,230 @@ void pmu_event_note_leader(struct pmu_event *ev)
 	ev->exclusive = attr->exclusive;
 }
 
-static bool pmu_event_is_pinned(const struct pmu_event *ev)
-{
-	return ev->pinned;
-}
-
-/*
- * May perf put the event on a CPU that the box has left? It counts once both are on one CPU again.
- * If a pinned event were refused, it would go to error state. perf tries all others again.
- */
-static bool pmu_event_may_wait(const struct pmu_event *ev)
-{
-	return ev->box && !pmu_event_is_task(ev->event) &&
-	       (READ_ONCE(ev->box->migrating) || ev->box->leaving) && pmu_event_is_pinned(ev);
-}
-
-void pmu_event_remove(struct pmu_event *ev)
+static void pmu_event_remove(struct pmu_event *ev)
 {
 	struct pmu_box *box = ev->box;
 
-	pmu_event_stop(ev->event, PERF_EF_UPDATE);
+	pmu_event_stop_locked(ev);
 	pmu_event_unclaim(box, ev);
 	if (pmu_event_is_task(ev->event))
 		pmu_event_unbind(ev);
 }
 
 /*
+ * An event that perf takes out may come back, so it counts on meanwhile.
+ *
  * To add an event, perf takes the others out and puts back those that still fit, all between
- * pmu_disable and pmu_enable. So an event that is taken out keeps counting until pmu_enable, or
- * until another event finds no counter. An event that samples does not: its reader expects no
- * samples of an event that is off.
+ * pmu_disable and pmu_enable. An event that samples is stopped: its reader expects no samples of an
+ * event that is off. So is one that has to claim anew.
+ *
+ * And while the box moves, perf takes all events out on the old owner, and puts them on the new one.
  */
 static bool pmu_event_may_come_back(const struct pmu_event *ev)
 {
-	return ev->box->disabled && pmu_box_is_here(ev->box) && !ev->failed && !ev->claims_anew &&
-	       !(ev->event->hw.state & PERF_HES_STOPPED) && !is_sampling_event(ev->event);
+	const struct pmu_box *box = ev->box;
+
+	if (ev->event->hw.state & PERF_HES_STOPPED || ev->failed)
+		return false;
+	if (box->moving && box->cpu != smp_processor_id())
+		return true;
+	return box->disabled && !ev->claims_anew && !is_sampling_event(ev->event);
 }
 
-/* Stop the events that perf has not put back. */
-static void pmu_box_remove_out(struct pmu_box *box)
+/* What is out comes first in the list of active events. */
+static void pmu_event_take_out(struct pmu_event *ev)
+{
+	ev->out = true;
+	ev->box->out++;
+	list_move(&ev->active, &ev->box->active);
+}
+
+static void pmu_event_put_back(struct pmu_event *ev)
+{
+	ev->out = false;
+	ev->box->out--;
+	list_move_tail(&ev->active, &ev->box->active);
+}
+
+/* Stop the events that perf has not put back, unless they are @spared. */
+static void pmu_box_remove_out(struct pmu_box *box, bool (*spared)(const struct pmu_event *ev))
 {
 	struct pmu_event *ev, *next;
 
-	if (!box->out)
-		return;
 	list_for_each_entry_safe(ev, next, &box->active, active) {
-		if (ev->transit == PMU_TRANSIT_OUT) {
-			ev->transit = PMU_TRANSIT_NONE;
-			pmu_event_remove(ev);
-		}
+		if (!ev->out)
+			return;
+		if (spared && spared(ev))
+			continue;
+		pmu_event_put_back(ev);
+		pmu_event_remove(ev);
 	}
-	box->out = 0;
 }
 
-/* Both CPUs of a move may try. Returns whether this one ends PMU_TRANSIT_PARKED. */
-static bool pmu_event_unpark(struct pmu_event *ev, enum pmu_transit to)
+static bool pmu_event_is_pinned(const struct pmu_event *ev)
 {
-	return READ_ONCE(ev->transit) == PMU_TRANSIT_PARKED &&
-	       cmpxchg(&ev->transit, PMU_TRANSIT_PARKED, to) == PMU_TRANSIT_PARKED;
-}
-
-/* On the new owner: stop an event if it is parked. */
-static void pmu_event_evict(struct pmu_event *ev)
-{
-	if (!pmu_event_unpark(ev, PMU_TRANSIT_EVICTED))
-		return;
-	/*
-	 * Whether it is in a group cannot be seen without the context's lock. Those of a group stop
-	 * together.
-	 */
-	pmu_box_freeze(ev->box);
-	pmu_event_remove(ev);
-	/* Pairs with pmu_event_settle(), which then sees all of the above. */
-	smp_store_release(&ev->transit, PMU_TRANSIT_NONE);
-}
-
-/* On the owner: stop the events that are parked, but not those that are @spared. */
-void pmu_box_evict_parked(struct pmu_box *box, bool (*spared)(const struct pmu_event *ev))
-{
-	struct pmu_event *ev, *next;
-
-	list_for_each_entry_safe(ev, next, &box->active, active)
-		if (!spared || !spared(ev))
-			pmu_event_evict(ev);
+	return ev->pinned;
 }
 
 /*
- * On the owner, at the end of a move and before the box loses its owner: stop all that are parked.
- * perf may not have scheduled them again, because of multiplexing.
+ * Perf has moved the box's events, but for those that wait for their turn. Whether these are in
+ * groups, which stop together, cannot be seen without the lock of their context.
  */
-void pmu_box_stop_parked(struct pmu_box *box)
+void pmu_box_end_move(struct pmu_box *box)
 {
-	box->disabled = true;
-	pmu_box_evict_parked(box, NULL);
-	box->disabled = false;
-	pmu_box_thaw(box);
-}
-
-static void pmu_event_settle_local(void *data)
-{
-	struct pmu_event *ev = data;
-	struct pmu_box *box = ev->box;
-
-	box->disabled = true;
-	pmu_event_evict(ev);
-	box->disabled = false;
+	lockdep_assert_held(&box->lock);
+	if (box->out)
+		pmu_box_freeze(box);
+	box->disabled++;
+	pmu_box_remove_out(box, NULL);
+	box->disabled--;
+	box->moving = false;
 	pmu_box_thaw(box);
 }
 
 /*
- * perf frees the event, which is in no context any more. If it is still parked, its hardware is
- * given up first. May sleep, but does not wait for the end of the move.
+ * perf frees the event, which is in no context any more. If it is still out, its hardware is given
+ * up first. This does not wait for the end of the move.
  */
 void pmu_event_settle(struct pmu_event *ev)
 {
-	bool parked;
+	struct pmu_box *box = ev->box;
+	unsigned long flags;
 
-	/* Pairs with pmu_event_evict(). */
-	if (smp_load_acquire(&ev->transit) == PMU_TRANSIT_NONE)
+	if (!box)
 		return;
-	mutex_lock(&pmu_boxes_mutex);
-	/*
-	 * The owner may have stopped it meanwhile: pmu_box_evict_parked(). If not, the box has one,
-	 * and keeps it as long as the mutex is held. If the event was parked as the device went,
-	 * there is no owner, and the device is not touched. This pairs as above.
-	 */
-	parked = smp_load_acquire(&ev->transit) != PMU_TRANSIT_NONE;
-	if (parked && ev->box->dead) {
-		local_irq_disable();
-		pmu_event_settle_local(ev);
-		local_irq_enable();
-	} else if (parked) {
-		WARN_ON_ONCE(smp_call_function_single(ev->box->cpu, pmu_event_settle_local, ev, 1));
+	flags = pmu_box_lock(box);
+	if (ev->out) {
+		pmu_box_freeze(box);
+		pmu_event_put_back(ev);
+		pmu_event_remove(ev);
 	}
-	mutex_unlock(&pmu_boxes_mutex);
+	pmu_box_unlock(box, flags);
 }
 
-/* Claim what the event needs, if need be of events that perf has not put back. */
+/*
+ * Claim what the event needs, if need be of events that perf has not put back. While the box moves,
+ * events that still have their counters may be on their way, so only a pinned event comes first:
+ * perf tries all others again.
+ */
 static int pmu_event_claim_anyhow(struct pmu_event *ev)
 {
 	struct pmu_box *box = ev->box;
 	int err = pmu_event_claim(box, ev);
 
-	if (err == -EAGAIN && box->out) {
-		pmu_box_remove_out(box);
-		err = pmu_event_claim(box, ev);
+	if (err != -EAGAIN || !box->out || (box->moving && !ev->pinned))
+		return err;
+	if (box->moving)
+		pmu_box_freeze(box);
+	pmu_box_remove_out(box, box->moving ? pmu_event_is_pinned : NULL);
+	return pmu_event_claim(box, ev);
+}
+
+static int pmu_event_add_locked(struct pmu_event *ev, int flags)
+{
+	struct pmu_box *box = ev->box;
+	int err;
+
+	if (ev->out) {
+		pmu_event_put_back(ev);
+		return 0;
 	}
-	/* Events that still have all counters may be on their way to this CPU. */
-	if (err == -EAGAIN && READ_ONCE(box->migrating) && pmu_event_is_pinned(ev)) {
-		pmu_box_evict_parked(box, pmu_event_is_pinned);
-		err = pmu_event_claim(box, ev);
+	if (ev->failed || box->dead || pmu_box_elsewhere(box)) {
+		/* A task's may count in another box. */
+		if (!pmu_event_is_task(ev->event))
+			pmu_event_fail(ev);
+		return -ENODEV;
 	}
-	return err;
+	if (!box->engaged && box_ops(box)->engage)
+		return -ENODEV;
+	err = pmu_event_claim_anyhow(ev);
+	if (err)
+		return err;
+	ev->event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	if (flags & PERF_EF_START)
+		pmu_event_start_locked(ev);
+	return 0;
 }
 
 static int pmu_event_add(struct perf_event *event, int flags)
 {
 	struct pmu_event *ev = pmu_event_of(event);
-	int err = -ENODEV;
+	struct pmu_box *box;
+	unsigned long irqs;
+	int err;
 
-	pmu_event_note_leader(ev);
-	if (ev->transit == PMU_TRANSIT_OUT) {
-		ev->transit = PMU_TRANSIT_NONE;
-		ev->box->out--;
-		return 0;
-	}
-	if (pmu_event_is_task(event))
+	if (pmu_event_is_task(event) && !ev->out)
 		pmu_event_bind(ev);
-	if (ev->failed || (ev->box && READ_ONCE(ev->box->dead))) {
-		pmu_event_fail(ev);
-	} else if (pmu_event_unpark(ev, PMU_TRANSIT_NONE)) {
-		/* On the new CPU, or once more on the old one. */
-		return 0;
-	} else if (ev->box && pmu_box_elsewhere(ev->box)) {
-		pmu_event_fail(ev);
-	} else if (pmu_box_usable(ev->box)) {
-		err = pmu_event_claim_anyhow(ev);
-	} else if (pmu_event_may_wait(ev)) {
-		ev->transit = PMU_TRANSIT_WAITING;
-		return 0;
-	}
-	if (err) {
-		if (pmu_event_is_task(event))
-			pmu_event_unbind(ev);
-		return err;
-	}
-	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	if (flags & PERF_EF_START)
-		pmu_event_start(event, 0);
-	return 0;
-}
-
-/* Does the event count in a box that another CPU has taken over? Only that CPU may stop it. */
-static bool pmu_event_is_behind(const struct pmu_event *ev)
-{
-	return !pmu_box_is_here(ev->box) && !READ_ONCE(ev->box->dead) &&
-	       !(ev->event->hw.state & PERF_HES_STOPPED);
+	box = ev->box;
+	if (!box)
+		return -ENODEV;
+	irqs = pmu_box_lock(box);
+	pmu_event_note_leader(ev);
+	err = pmu_event_add_locked(ev, flags);
+	pmu_box_unlock(box, irqs);
+	if (err && pmu_event_is_task(event))
+		pmu_event_unbind(ev);
+	return err;
 }
 
 static void pmu_event_del(struct perf_event *event, int flags)
 {
 	struct pmu_event *ev = pmu_event_of(event);
 	struct pmu_box *box = ev->box;
+	unsigned long irqs = pmu_box_lock(box);
 
-	if (ev->transit == PMU_TRANSIT_WAITING) {
-		ev->transit = PMU_TRANSIT_NONE;
-	} else if (pmu_event_is_behind(ev)) {
-		/* Pairs with pmu_event_unpark() on the new owner. */
-		smp_store_release(&ev->transit, PMU_TRANSIT_PARKED);
-	} else if (pmu_event_may_come_back(ev)) {
-		ev->transit = PMU_TRANSIT_OUT;
-		box->out++;
-	} else {
+	if (pmu_event_may_come_back(ev))
+		pmu_event_take_out(ev);
+	else
 		pmu_event_remove(ev);
-	}
+	pmu_box_unlock(box, irqs);
 }
 
 /*
- * perf also reads in an NMI, for a BPF program that runs there. The NMI may have interrupted a
- * pass, or code that holds the lock of a bus, so only memory may be read. For other events the
- * count stays that of the last read.
+ * perf also reads in an NMI, for a BPF program that runs there. The NMI may have interrupted code
+ * that holds the lock of the box, or of a bus, so only memory may be read, and only if the box is
+ * not locked. Otherwise the count stays that of the last read.
  */
-static bool pmu_box_readable(const struct pmu_box *box)
+static bool pmu_box_lock_to_read(struct pmu_box *box, unsigned long *irqs)
 {
-	return !in_nmi() || (!box_ops(box)->start && !box_ops(box)->begin_read);
+	const struct pmu_box_ops *ops = box->pd->desc->ops;
+
+	if (in_nmi())
+		return !ops->start && !ops->begin_read &&
+		       raw_spin_trylock_irqsave(&box->lock, *irqs);
+	*irqs = pmu_box_lock(box);
+	return true;
+}
+
+static void pmu_event_read_locked(struct pmu_event *ev)
+{
+	struct pmu_box *box = ev->box;
+	bool alone = pmu_here_of(ev->event->pmu)->reading != box;
+
+	if (alone)
+		pmu_box_begin_read(box);
+	else if (pmu_event_has_company(ev->event, PERF_EVENT_STATE_ACTIVE))
+		pmu_box_hold(box);
+	pmu_event_update(ev);
+	if (alone)
+		pmu_box_end_read(box);
 }
 
 static void pmu_event_read(struct perf_event *event)
 {
 	struct pmu_event *ev = pmu_event_of(event);
-	bool alone;
+	struct pmu_box *box;
+	unsigned long irqs;
 
-	if (event->hw.state & PERF_HES_STOPPED || !pmu_box_is_here(ev->box) ||
-	    !pmu_box_readable(ev->box))
+	/* The samples add to the count, and a sample of one event may read another: in a verb. */
+	if (event->hw.state & PERF_HES_STOPPED || is_sampling_event(event))
 		return;
-	alone = !ev->box->reading;
-	if (alone)
-		pmu_box_begin_read(ev->box);
-	else if (pmu_event_has_company(event, PERF_EVENT_STATE_ACTIVE))
-		pmu_box_hold(ev->box);
-	pmu_event_update(ev);
-	if (alone)
-		pmu_box_end_read(ev->box);
+	box = ev->box;
+	if (!pmu_box_lock_to_read(box, &irqs))
+		return;
+	if (!(event->hw.state & PERF_HES_STOPPED))
+		pmu_event_read_locked(ev);
+	pmu_box_unlock(box, irqs);
 }
 
 /*
@@ -463,22 +462,30 @@ static void pmu_event_read(struct perf_event *event)
  */
 static void pmu_start_txn(struct pmu *pmu, unsigned int flags)
 {
-	struct pmu_box *box = *this_cpu_ptr(to_pmu_dev(pmu)->owned);
+	struct pmu_here *here = pmu_here_of(pmu);
+	struct pmu_box *box = READ_ONCE(here->box);
+	unsigned long irqs;
 
 	if (!box || !(flags & PERF_PMU_TXN_READ))
 		return;
-	box->reading = true;
+	here->reading = box;
+	irqs = pmu_box_lock(box);
 	pmu_box_begin_read(box);
+	pmu_box_unlock(box, irqs);
 }
 
 static int pmu_commit_txn(struct pmu *pmu)
 {
-	struct pmu_box *box = *this_cpu_ptr(to_pmu_dev(pmu)->owned);
+	struct pmu_here *here = pmu_here_of(pmu);
+	struct pmu_box *box = here->reading;
+	unsigned long irqs;
 
-	if (!box || !box->reading)
+	if (!box)
 		return 0;
+	here->reading = NULL;
+	irqs = pmu_box_lock(box);
 	pmu_box_end_read(box);
-	box->reading = false;
+	pmu_box_unlock(box, irqs);
 	return 0;
 }
 
@@ -489,21 +496,33 @@ static void pmu_cancel_txn(struct pmu *pmu)
 
 static void pmu_disable(struct pmu *pmu)
 {
-	struct pmu_box *box = *this_cpu_ptr(to_pmu_dev(pmu)->owned);
+	struct pmu_here *here = pmu_here_of(pmu);
+	struct pmu_box *box = READ_ONCE(here->box);
+	unsigned long irqs;
 
-	if (box)
-		box->disabled = true;
+	if (!box)
+		return;
+	here->disabled = box;
+	irqs = pmu_box_lock(box);
+	box->disabled++;
+	pmu_box_unlock(box, irqs);
 }
 
 static void pmu_enable(struct pmu *pmu)
 {
-	struct pmu_box *box = *this_cpu_ptr(to_pmu_dev(pmu)->owned);
+	struct pmu_here *here = pmu_here_of(pmu);
+	struct pmu_box *box = here->disabled;
+	unsigned long irqs;
 
 	if (!box)
 		return;
-	pmu_box_remove_out(box);
-	box->disabled = false;
+	here->disabled = NULL;
+	irqs = pmu_box_lock(box);
+	if (box->out && !box->moving)
+		pmu_box_remove_out(box, NULL);
+	box->disabled--;
 	pmu_box_thaw(box);
+	pmu_box_unlock(box, irqs);
 }
 
 /* The driver has read the period in event_init, and thins out samples by it. */

@@ -7,7 +7,7 @@
  * first and counts from there, so no register is written. A bearer that leaves hands its claim and
  * its raw value to another event.
  *
- * All of this runs on the box's owner CPU with interrupts off, but for pmu_events_share().
+ * All of this runs under the box's lock, but for pmu_events_share().
  */
 #include <linux/module.h>
 #include <linux/string.h>
@@ -90,7 +90,7 @@ static void pmu_share_hand(struct pmu_box *box, struct pmu_event *from, struct p
 		ev->bearer = to;
 	to->bearer = to;
 	list_replace_init(&from->bearing, &to->bearing);
-	atomic64_set(&to->prev, atomic64_read(&from->prev));
+	to->prev = from->prev;
 	to->folded_ns = from->folded_ns;
 	to->folded_pass = from->folded_pass;
 	to->counting = from->counting;

@@ -18,13 +18,17 @@
 static void pmu_box_suspend(void *data)
 {
 	struct pmu_box *box = data;
+	unsigned long flags = pmu_box_lock(box);
+	bool disengage = box->engaged && !box->dead;
 
 	if (!pmu_box_is_idle(box)) {
 		pmu_box_freeze(box);
 		pmu_box_fold(box);
 	}
-	pmu_box_disengage(box);
 	box->asleep = true;
+	pmu_box_unlock(box, flags);
+	if (disengage)
+		box->pd->desc->ops->disengage(box);
 }
 
 /* Nothing is known of the hardware except that it does not count. All events start again. */
@@ -39,7 +43,7 @@ static void pmu_box_restart(struct pmu_box *box)
 			pmu_event_fail(ev);
 		return;
 	}
-	pmu_box_begin_read(box);
+	pmu_box_begin_pass(box);
 	/*
 	 * Start a bearer once, not for each event that shares: in a frozen box folded_pass says
 	 * that it has been started.
@@ -53,11 +57,13 @@ static void pmu_box_restart(struct pmu_box *box)
 static void pmu_box_resume(void *data)
 {
 	struct pmu_box *box = data;
+	bool engaged = box->engaged && !box->dead && !box->pd->desc->ops->engage(box);
+	unsigned long flags = pmu_box_lock(box);
 
 	box->asleep = false;
-	if (box->engaged && !box->dead && box->pd->desc->ops->engage(box))
-		box->engaged = false;
+	box->engaged = engaged;
 	pmu_box_restart(box);
+	pmu_box_unlock(box, flags);
 }
 
 /*

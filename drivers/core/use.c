@@ -58,16 +58,6 @@ int pmu_box_set_engaged(struct pmu_box *box, bool on)
 	return call.err;
 }
 
-/*
- * Runs on the owner CPU. box->engaged is not changed: after a sleep it says whether the box is to
- * be engaged again.
- */
-void pmu_box_disengage(struct pmu_box *box)
-{
-	if (box->engaged && !pmu_box_absent(box))
-		box_ops(box)->disengage(box);
-}
-
 /* Is a box still engaged although its last event was closed? */
 static bool pmu_disengage_due;
 

@@ -6,10 +6,9 @@
  * and registers each set of counters it finds as a box (devm_pmu_box_register()). The
  * core does the rest: perf's callbacks, sysfs, folding, owners and hotplug, polling.
  *
- * Where hardware is touched: only on the box's owner CPU and with interrupts off, by
- * perf's callbacks, the poll timer, and the calls that hotplug and removal make there.
- * So a box needs no lock, and verbs must not sleep. The exceptions are named at
- * struct pmu_box_ops.
+ * Where hardware is touched: under the box's lock, with interrupts off, on any CPU of the scope:
+ * by perf's callbacks, the poll timer, hotplug, sleep and removal. So verbs must not sleep.
+ * The exceptions are named at struct pmu_box_ops.
  */
 #ifndef PMU_CORE_H
 #define PMU_CORE_H
@@ -96,15 +95,6 @@ enum pmu_scope {
  */
 enum pmu_tasks { PMU_TASKS_NEVER, PMU_TASKS_TOO, PMU_TASKS_ONLY };
 
-/* States in which perf and the hardware disagree about an event for a while. */
-enum pmu_transit {
-	PMU_TRANSIT_NONE,
-	PMU_TRANSIT_OUT,	/* perf took it out, and may put it back soon: it keeps counting */
-	PMU_TRANSIT_PARKED,	/* perf took it out where its box is no more: it keeps counting */
-	PMU_TRANSIT_EVICTED,	/* it was parked, and just loses its counter */
-	PMU_TRANSIT_WAITING,	/* perf put it on a CPU that the box is leaving: it counts later */
-};
-
 /**
  * struct pmu_event - the core's part of a perf_event, from event_init to destruction.
  * @max_rate: most counts per second that the counter can advance by; set by
@@ -129,20 +119,19 @@ struct pmu_event {
 	/* private: */
 	struct pmu_dev *pd;
 	struct pmu_box *box;		/* a task's event has one only while it is scheduled */
-	struct list_head node;		/* in pmu_box.events, unless a task's */
 	struct list_head active;	/* in pmu_box.active while it counts */
 	struct pmu_event *bearer;	/* has the hardware: itself, or an equal one */
 	struct list_head sharing;	/* a bearer's list of the others, or their node */
 	/* Of a bearer: */
 	struct list_head bearing;	/* in pmu_box.bearers */
 	unsigned int counting;		/* number of events that count with it */
-	atomic64_t prev;		/* raw value at the last fold */
+	u64 prev;			/* raw value at the last fold */
 	u64 folded_ns;			/* time shortly before that value was read */
 	u64 folded_pass;		/* the pass in which it was read: pmu_box.pass */
 	/* Of any event: */
 	u64 poll_ns;
 	int last_idx;			/* the last counter it had; preferred in the next claim */
-	enum pmu_transit transit;
+	bool out;			/* perf took it out, and may put it back: it counts on */
 	bool pinned;			/* its leader is, or was when the event was last added */
 	bool exclusive;
 	bool failed;			/* the device is gone: the event never counts again */
@@ -177,8 +166,9 @@ static inline bool pmu_may_log(void)
  *
  * event_init, event_free and counters get the kind of PMU and no box, since the device may be
  * removed while they run. owner_changed may sleep. claim is also called when a group is tried, on
- * any CPU with interrupts on, and restarted in any context. The others are called on the owner CPU
- * with interrupts off. Except for unclaim and hand, no verb is called after the device is gone.
+ * any CPU with interrupts on. engage and disengage are called on the owner CPU with interrupts off.
+ * All others are called under the box's lock, on any CPU of the scope. Except for unclaim and hand,
+ * no verb is called after the device is gone.
  *
  * Every driver needs event_init and read. Counters in memory that always run, and that any
  * number of events may read, need nothing else.
@@ -202,9 +192,8 @@ struct pmu_box_ops {
 	/** @disengage: the last event was closed, or the last CPU of the scope goes offline. */
 	void (*disengage)(struct pmu_box *box);
 	/**
-	 * @owner_changed: @cpu will own the box after this returns. Until then no CPU owns it, with
-	 * one exception: if the offline of the last CPU was refused, @cpu is that CPU, and its
-	 * events have counted throughout. Holds cpu_hotplug_lock.
+	 * @owner_changed: @cpu owns the box from now on. Events count throughout, on the old owner or
+	 * on @cpu. Holds cpu_hotplug_lock.
 	 */
 	void (*owner_changed)(struct pmu_box *box, int cpu);
 	/**
@@ -262,8 +251,8 @@ struct pmu_box_ops {
 	/**
 	 * @read: the raw value of counter @idx, pmu_desc.width bits, running or frozen.
 	 * Returns 0, or -ENODEV when the device is gone: the event goes to error state.
-	 * If the driver has neither start nor begin_read, this is also called in an NMI, which
-	 * may have interrupted any other verb. Then it may only load from memory.
+	 * If the driver has neither start nor begin_read, this is also called in an NMI. Then it
+	 * may only load from memory.
 	 */
 	int (*read)(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value);
 	/**
@@ -274,8 +263,8 @@ struct pmu_box_ops {
 	int (*read_exact)(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value);
 	/**
 	 * @restarted: the event's counter is too wide to wrap, but its value is less than at the
-	 * last read: it has restarted at 0. The core adds what it has counted since. Any context,
-	 * including an NMI. NULL: a smaller value means that the counter has wrapped.
+	 * last read: it has restarted at 0. The core adds what it has counted since. May be in an
+	 * NMI. NULL: a smaller value means that the counter has wrapped.
 	 */
 	void (*restarted)(struct pmu_box *box, struct pmu_event *ev);
 	/** @freeze: stop all counters of the box together. */
@@ -343,6 +332,8 @@ void *pmu_box_priv(const struct pmu_box *box);
 bool pmu_is_of_another(const char *name);
 
 /* fold.c */
+unsigned long pmu_box_lock(struct pmu_box *box);
+void pmu_box_unlock(struct pmu_box *box, unsigned long flags);
 void pmu_box_fold(struct pmu_box *box);
 
 /* keep.c */

@@ -79,7 +79,7 @@ class Mutations(unittest.TestCase):
         self.assertEqual((self.tree / "number").read_text(), "a\nb\n2\nc\nd\n")
 
     def test_one_is_a_job_that_depends_on_what_its_tests_read(self):
-        name = mutation.select(["core-overtaken"])[0].name
+        name = mutation.select(["core-one-freezes-all"])[0].name
         job, = jobs.select([f"mutations/{name}"])
         tests, = jobs.select(mutation.select([name])[0].selection()[0])
         self.assertEqual(job.command, ("scripts/mutate", name))
@@ -105,9 +105,9 @@ class Mutations(unittest.TestCase):
 
     def test_a_mutation_whose_tests_were_skipped_is_skipped(self):
         mutate = script("mutate")
-        for error, line in (Lost("no\nkernel"), "ok 1 core-overtaken # SKIP no kernel\n"), (Error("every test passed"), "not ok 1 core-overtaken\n"):
+        for error, line in (Lost("no\nkernel"), "ok 1 core-one-freezes-all # SKIP no kernel\n"), (Error("every test passed"), "not ok 1 core-one-freezes-all\n"):
             with unittest.mock.patch.object(mutate, "noticed", side_effect=error), contextlib.redirect_stdout(io.StringIO()) as said, \
-                    unittest.mock.patch("sys.argv", ["mutate", "core-overtaken"]):
+                    unittest.mock.patch("sys.argv", ["mutate", "core-one-freezes-all"]):
                 self.assertEqual(mutate.main(), int(line.startswith("not")))
             self.assertTrue(said.getvalue().endswith(f"\n{line}"), said.getvalue())
 

@@ -92,42 +92,11 @@ static void idle_box_stays_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memory->boxes[cpu].off, 0U);
 }
 
-/* An event that perf puts on the CPU in the moment in which its box is engaged. */
+/* An event that perf takes out of its CPU, and puts back. */
 static struct {
 	struct perf_event *event;
 	int err;
 } early;
-
-static void put_early(void)
-{
-	struct pmu *pmu = early.event->pmu;
-
-	pmu->pmu_disable(pmu);
-	early.err = pmu->add(early.event, PERF_EF_START);
-	if (!early.err)
-		pmu->del(early.event, 0);
-	pmu->pmu_enable(pmu);
-}
-
-/* A CPU that is back has its box once that is on, so that no event comes to one that is off. */
-static void powered_before_it_comes(struct kunit *test)
-{
-	struct perf_event_attr pinned = { .pinned = 1 };
-	int cpu = second_cpu(test);
-
-	hotplug_create(test, PMU_SCOPE_CPU, PMU_TASKS_NEVER);
-	early.event = perf_open_attr(MEMORY_PMU, pinned, cpu, NULL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, early.event);
-	take_offline(test, cpu);
-	early.err = 1;
-	memory->boxes[cpu].engaging = put_early;
-	bring_back(test, cpu);
-	memory->boxes[cpu].engaging = NULL;
-	KUNIT_EXPECT_EQ(test, early.err, 0);
-	KUNIT_EXPECT_EQ(test, memory->boxes[cpu].on, 2U);
-	perf_event_release_kernel(early.event);
-	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(memory->boxes[cpu].off) == 2));
-}
 
 /* The state of another architecture's PMUs, after perf's own: nobody has it here. */
 #define REFUSING	CPUHP_AP_PERF_CSKY_ONLINE
@@ -307,7 +276,6 @@ static void software_event_of_a_cpu_that_left(struct kunit *test)
 static struct kunit_case hotplug_cases[] = {
 	KUNIT_CASE_SLOW(power_goes_with_the_cpu),
 	KUNIT_CASE_SLOW(idle_box_stays_off),
-	KUNIT_CASE_SLOW(powered_before_it_comes),
 	KUNIT_CASE_SLOW(stays_on_if_the_cpu_stays),
 	KUNIT_CASE_SLOW(refusals_do_not_stop_polling),
 	KUNIT_CASE_SLOW(closed_while_away),

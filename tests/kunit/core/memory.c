@@ -9,14 +9,15 @@
 
 #include "memory.h"
 
-/* What holds for all verbs that touch hardware: the owner CPU, interrupts off, not gone, awake. */
+/* What holds for all verbs that touch hardware: interrupts off, not gone, awake, a CPU's box there. */
 static struct memory_box *memory_box_of(struct pmu_box *box)
 {
 	struct memory_box *mb = pmu_box_priv(box);
 
 	mb->box = box;
 	mb->memory->misuse += !irqs_disabled() || mb->memory->gone || mb->memory->asleep ||
-			      (mb->cpu >= 0 && mb->cpu != smp_processor_id());
+			      (mb->memory->desc.scope == PMU_SCOPE_CPU && mb->cpu >= 0 &&
+			       mb->cpu != smp_processor_id());
 	return mb;
 }
 
@@ -96,6 +97,7 @@ static int memory_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *
 	/* Not even the timer may let an interrupt come in between. */
 	mb->memory->misuse += !irqs_disabled();
 	mb->reads++;
+	mb->reader = smp_processor_id();
 	*value = mb->raw;
 	if (mb->reading)
 		mb->reading(mb);

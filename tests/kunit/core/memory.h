@@ -29,6 +29,7 @@ struct memory_box {
 	unsigned int off_ms;		/* how long disengage takes */
 	unsigned int on, off;		/* calls that took effect */
 	unsigned int begins, reads, ends;
+	int reader;			/* the CPU of the last read */
 	void (*reading)(struct memory_box *box);	/* what happens in the midst of a read */
 	unsigned int owners;		/* calls of owner_changed */
 	unsigned int between;		/* events that happen while the owner changes, and */

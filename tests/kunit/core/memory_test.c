@@ -154,7 +154,10 @@ static void first_start_is_a_pass(struct kunit *test)
 
 static void fold_locally(void *data)
 {
+	unsigned long flags = pmu_box_lock(data);
+
 	pmu_box_fold(data);
+	pmu_box_unlock(data, flags);
 }
 
 /* The driver may have all of a box folded: one pass, and every event is up to date. */
@@ -187,32 +190,29 @@ static void only_memory_is_read_in_an_nmi(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
-static struct perf_event *overtaken;
+static struct perf_event *interrupted;
 
-static void overtake(struct memory_box *mb)
+static void interrupt(struct memory_box *mb)
 {
 	mb->reading = NULL;
 	mb->raw += 5;
-	perf_open_read_in_nmi(overtaken);
+	perf_open_read_in_nmi(interrupted);
 }
 
-/*
- * An NMI folds in the midst of a fold, whose value is older then: to add it would count nearly
- * 2^48. The counter is read again.
- */
-static void overtaken_by_an_nmi(struct kunit *test)
+/* An NMI in the midst of a fold reads nothing, and waits for nobody: the next read has what it missed. */
+static void locked_box_is_not_read_in_an_nmi(struct kunit *test)
 {
 	unsigned int reads;
 
 	memory->ops.begin_read = NULL;
-	memory->desc.width = 48;
-	overtaken = open_one(test);
+	interrupted = open_one(test);
 	reads = box->reads;
 	box->raw += 3;
-	box->reading = overtake;
-	KUNIT_EXPECT_EQ(test, perf_open_count(overtaken), 8ULL);
-	KUNIT_EXPECT_EQ(test, box->reads, reads + 3);
-	perf_event_release_kernel(overtaken);
+	box->reading = interrupt;
+	KUNIT_EXPECT_EQ(test, perf_open_count(interrupted), 3ULL);
+	KUNIT_EXPECT_EQ(test, box->reads, reads + 1);
+	KUNIT_EXPECT_EQ(test, perf_open_count(interrupted), 8ULL);
+	perf_event_release_kernel(interrupted);
 }
 
 /* A counter that cannot be read when its event starts fails the event. */
@@ -249,7 +249,7 @@ static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(first_start_is_a_pass),
 	KUNIT_CASE(fold_is_one_pass),
 	KUNIT_CASE(only_memory_is_read_in_an_nmi),
-	KUNIT_CASE(overtaken_by_an_nmi),
+	KUNIT_CASE(locked_box_is_not_read_in_an_nmi),
 	KUNIT_CASE(start_errors),
 	KUNIT_CASE(refused_by_the_driver),
 	{ }

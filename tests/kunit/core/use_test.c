@@ -237,7 +237,7 @@ static bool killed_is_owned;
 
 static void look_for_the_killed(struct irq_work *work)
 {
-	killed_is_owned = *this_cpu_ptr(killed->owned);
+	killed_is_owned = this_cpu_ptr(killed->here)->box;
 }
 
 static DEFINE_IRQ_WORK(after_the_kill, look_for_the_killed);
