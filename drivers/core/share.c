@@ -14,6 +14,8 @@
 
 #include "core.h"
 
+#define PMU_MOST_SHARERS	64
+
 static bool pmu_sharing = true;
 module_param_named(share, pmu_sharing, bool, 0444);
 MODULE_PARM_DESC(share, "equal events of a PMU share one counter (Y); N: each has its own");
@@ -54,13 +56,25 @@ bool pmu_events_share(const struct pmu_event *one, const struct pmu_event *other
 	       pmu_attrs_are_equal(&one->event->attr, &other->event->attr);
 }
 
+/* Each fold credits all that share. The next one claims a counter of its own. */
+static bool pmu_bearer_is_full(const struct pmu_event *bearer)
+{
+	const struct list_head *node;
+	unsigned int sharers = 1;
+
+	list_for_each(node, &bearer->sharing)
+		sharers++;
+	return sharers >= PMU_MOST_SHARERS;
+}
+
 /* Let the event count with the counter of an equal event, if there is one. */
 bool pmu_share_join(struct pmu_box *box, struct pmu_event *ev)
 {
 	struct pmu_event *bearer;
 
 	list_for_each_entry(bearer, &box->bearers, bearing) {
-		if (bearer->failed || !pmu_events_share(bearer, ev))
+		if (bearer->failed || !pmu_events_share(bearer, ev) ||
+		    pmu_bearer_is_full(bearer))
 			continue;
 		ev->bearer = bearer;
 		list_add_tail(&ev->sharing, &bearer->sharing);

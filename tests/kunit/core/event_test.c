@@ -38,7 +38,7 @@ static struct pmu_desc fake_desc;
 
 static int fake_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
-	ev->max_rate = fake->max_rate;
+	ev->poll_rate = fake->max_rate;
 	ev->bound = fake->bound;
 	return 0;
 }
@@ -397,11 +397,28 @@ static void timer_folds(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
+/* An event that has to be folded sooner than the others does not put off theirs. */
+static void shorter_period_folds_at_once(struct kunit *test)
+{
+	struct perf_event *slow, *quick;
+
+	fake->max_rate = 65536;		/* polled every 500 ms */
+	slow = open_event(1);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, slow);
+	happen(3);
+	fake->max_rate = 65536 * 2;
+	quick = open_event(2);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, quick);
+	KUNIT_EXPECT_EQ(test, local64_read(&slow->count), 3LL);
+	perf_event_release_kernel(quick);
+	perf_event_release_kernel(slow);
+}
+
 /* What the log has to say of the fake's device, since its boxes came. */
 static unsigned int complaints(struct pmu_event *ev)
 {
 	irq_work_sync(&ev->box->complaint);
-	return ev->box->odd_delta;
+	return ev->box->doubt_delta;
 }
 
 /*
@@ -419,7 +436,7 @@ static void impossible_is_not_counted(struct kunit *test)
 		event = open_event(1);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
 		ev = pmu_event_of(event);
-		ev->box->odd_delta = 0;
+		ev->box->doubt_delta = 0;
 		happen(5);
 		KUNIT_EXPECT_EQ(test, perf_open_count(event), 5ULL);
 		if (session != 2)
@@ -756,6 +773,7 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE(group_reads_at_once),
 	KUNIT_CASE(refusals),
 	KUNIT_CASE(timer_folds),
+	KUNIT_CASE(shorter_period_folds_at_once),
 	KUNIT_CASE(impossible_is_not_counted),
 	KUNIT_CASE(not_bounded_is_counted),
 	KUNIT_CASE(bound_is_of_the_last_fold),

@@ -42,7 +42,7 @@ static struct pmu_desc share_desc;
 
 static int share_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
-	ev->max_rate = share.max_rate;
+	ev->poll_rate = share.max_rate;
 	ev->bound = share.max_rate;
 	return 0;
 }
@@ -249,6 +249,22 @@ static void second_takes_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, share.hands, 0U);
 }
 
+/* Each fold adds to all that share, so there is a bound: the next one has a counter of its own. */
+static void sixty_four_share(struct kunit *test)
+{
+	struct perf_event *event[65];
+
+	for (int i = 0; i < ARRAY_SIZE(event); i++) {
+		event[i] = open_event(test, 1);
+		KUNIT_EXPECT_EQ(test, share.starts, i < 64 ? 1U : 2U);
+	}
+	happen(1, 5);
+	for (int i = 0; i < ARRAY_SIZE(event); i++)
+		KUNIT_EXPECT_EQ(test, perf_open_count(event[i]), 5ULL);
+	for (int i = 0; i < ARRAY_SIZE(event); i++)
+		perf_event_release_kernel(event[i]);
+}
+
 /* The first leaves, and the counter counts on for the second: nothing is written. */
 static void first_hands_it_on(struct kunit *test)
 {
@@ -439,13 +455,13 @@ static void told_once(struct kunit *test)
 	share.raw[0] += BIT(30);
 	KUNIT_EXPECT_EQ(test, perf_open_count(event[2]), 5ULL);
 	irq_work_sync(&box->complaint);
-	KUNIT_EXPECT_EQ(test, box->odd_delta, (s64)BIT(30));
-	box->odd_delta = 0;
+	KUNIT_EXPECT_EQ(test, box->doubt_delta, (s64)BIT(30));
+	box->doubt_delta = 0;
 	happen(1, 7);
 	for (int i = 0; i < 3; i++)
 		KUNIT_EXPECT_EQ_MSG(test, perf_open_count(event[i]), 12ULL, "event %d", i);
 	irq_work_sync(&box->complaint);
-	KUNIT_EXPECT_EQ(test, box->odd_delta, 0LL);
+	KUNIT_EXPECT_EQ(test, box->doubt_delta, 0LL);
 	for (int i = 0; i < 3; i++)
 		perf_event_release_kernel(event[i]);
 }
@@ -486,11 +502,11 @@ static void goes_on_after_sleep(struct kunit *test)
 	happen(1, 5);
 	other = open_event(test, 1);
 	happen(1, 70);
-	KUNIT_ASSERT_EQ(test, pmu_suspend(share.dev), 0);
+	KUNIT_ASSERT_EQ(test, pmu_boxes_suspend(share.dev), 0);
 	memset(share.kind, -1, sizeof(share.kind));
 	share.raw[0] = 12345;
 	late = open_event(test, 1);
-	KUNIT_ASSERT_EQ(test, pmu_resume(share.dev), 0);
+	KUNIT_ASSERT_EQ(test, pmu_boxes_resume(share.dev), 0);
 	KUNIT_EXPECT_EQ(test, share.starts, 2U);
 	happen(1, 600);
 	KUNIT_EXPECT_EQ(test, perf_open_count(event), 675ULL);
@@ -707,6 +723,7 @@ static void ledger(struct kunit *test)
 
 static struct kunit_case share_cases[] = {
 	KUNIT_CASE(second_takes_nothing),
+	KUNIT_CASE(sixty_four_share),
 	KUNIT_CASE(first_hands_it_on),
 	KUNIT_CASE(claims_are_handed_on),
 	KUNIT_CASE(not_without_hand),
