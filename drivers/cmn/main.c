@@ -283,7 +283,7 @@ static int cmn_suspend(struct device *dev)
 {
 	struct cmn *cmn = dev_get_drvdata(dev);
 
-	pmu_suspend(dev);
+	pmu_boxes_suspend(dev);
 	cmn_irq_disable(cmn);
 	cmn_quiesce(cmn);
 	return 0;
@@ -300,7 +300,7 @@ static int cmn_resume(struct device *dev)
 
 	cmn->gone = false;
 	cmn->withheld = cmn_reset(cmn);
-	pmu_resume(dev);
+	pmu_boxes_resume(dev);
 	cmn_irq_enable(cmn);
 	return 0;
 }

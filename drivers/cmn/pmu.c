@@ -165,10 +165,10 @@ static int cmn_op_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 		ev->claims_anew = true;
 	}
 	if (ce->type == CMN_TYPE_DTC) {
-		ev->max_rate = CMN_CYCLES_RATE;
+		ev->poll_rate = CMN_CYCLES_RATE;
 		ev->bound = CMN_MAX_CLOCK;
 	} else {
-		ev->max_rate = CMN_EVENT_RATE * ce->nr;
+		ev->poll_rate = CMN_EVENT_RATE * ce->nr;
 		ev->bound = CMN_MAX_CLOCK * ce->nr;
 	}
 	ev->priv = ce;

@@ -58,7 +58,7 @@ struct pmu_dev {
 	atomic_t events;		/* open events, also of tasks, and opens under way */
 	bool moving;			/* some of its events may be on no CPU */
 	bool kept;			/* with a reference on the driver's module: keep.c */
-	bool told;			/* the log says that it is kept, or was */
+	bool kept_logged;		/* the log says that it is kept, or was */
 	struct pmu_attrs *attrs;
 	char name[];
 };
@@ -93,10 +93,10 @@ struct pmu_box {
 	bool leaving;			/* its last CPU goes offline */
 	bool dead;			/* the device was removed: no verb is called any more */
 	bool asleep;			/* the device is suspended: no verb is called meanwhile */
-	bool odd;			/* an impossible difference since the box was idle */
-	bool told;			/* so had the session before: do not log it again */
-	u64 odd_config;
-	s64 odd_delta;
+	bool doubted;			/* an impossible difference since the box was idle */
+	bool doubted_before;		/* so had the session before: do not log it again */
+	u64 doubt_config;
+	s64 doubt_delta;
 	u64 poll_ns;			/* period of the armed timer, or 0 */
 	u64 state[];			/* what the driver's claim verb keeps there */
 };

@@ -116,7 +116,7 @@ static void pmu_box_complain(struct irq_work *work)
 	struct pmu_box *box = container_of(work, struct pmu_box, complaint);
 
 	dev_warn_ratelimited(box->dev, "%s: the counter of event config=%#llx moved by %lld, more than it can have counted since the last read: another program wrote to it, or the device was reset; this difference is not counted\n",
-			     box->pd->name, box->odd_config, box->odd_delta);
+			     box->pd->name, box->doubt_config, box->doubt_delta);
 }
 
 /*
@@ -127,12 +127,12 @@ static void pmu_event_doubt(const struct pmu_event *ev, u64 delta)
 {
 	struct pmu_box *box = ev->box;
 
-	if (!box->odd && !box->told) {
-		box->odd_config = ev->event->attr.config;
-		box->odd_delta = delta;
+	if (!box->doubted && !box->doubted_before) {
+		box->doubt_config = ev->event->attr.config;
+		box->doubt_delta = delta;
 		irq_work_queue(&box->complaint);
 	}
-	box->odd = true;
+	box->doubted = true;
 }
 
 /* The time, by a clock that may be read in an NMI; 0 if the event has no bound and needs none. */

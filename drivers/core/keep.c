@@ -87,11 +87,11 @@ void pmu_keep(struct pmu_dev *pd, const struct perf_event *event)
 }
 
 /* Say it once, and not of events that are just being closed. */
-static void pmu_dev_tell(struct pmu_dev *pd)
+static void pmu_dev_log_kept(struct pmu_dev *pd)
 {
-	if (pd->told || pmu_keep_delay < HZ / 2)
+	if (pd->kept_logged || pmu_keep_delay < HZ / 2)
 		return;
-	pd->told = true;
+	pd->kept_logged = true;
 	pr_notice("%s: a software event that was in a group with one of its events is still open: the module can be unloaded once that is closed\n",
 		  pd->name);
 }
@@ -103,7 +103,7 @@ static bool pmu_dev_let_go(struct pmu_dev *pd, struct list_head *unused)
 	bool boxless = list_empty(&pd->boxes);
 
 	if (pd->kept && lent) {
-		pmu_dev_tell(pd);
+		pmu_dev_log_kept(pd);
 	} else if (pd->kept) {
 		pd->kept = false;
 		module_put(pd->desc->owner);

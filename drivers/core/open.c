@@ -212,7 +212,7 @@ static int pmu_event_finish_init(struct pmu_event *ev)
 	struct perf_event *event = ev->event;
 	int err, asked = event->cpu;
 
-	ev->poll_ns = pmu_poll_period_ns(ev->pd->desc->width, ev->max_rate);
+	ev->poll_ns = pmu_poll_period_ns(ev->pd->desc->width, ev->poll_rate);
 	if (ev->box) {
 		err = pmu_event_check_leader_cpu(ev) ?: pmu_group_check(ev->box, event);
 		if (err)

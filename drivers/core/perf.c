@@ -87,8 +87,8 @@ static void pmu_event_start_counter(struct pmu_event *ev)
 	if (!pmu_event_is_alone(ev))
 		pmu_box_freeze(box);
 	if (pmu_box_is_idle(box)) {
-		box->told = box->odd;
-		box->odd = false;
+		box->doubted_before = box->doubted;
+		box->doubted = false;
 	}
 	if (ev->bearer->counting)
 		pmu_event_fold(ev);

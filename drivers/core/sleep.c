@@ -93,7 +93,7 @@ static int pmu_boxes_call(const struct device *dev, smp_call_func_t function)
 }
 
 /**
- * pmu_suspend() - call no verb of a device's boxes until pmu_resume().
+ * pmu_boxes_suspend() - call no verb of a device's boxes until pmu_boxes_resume().
  * @dev: the device they were registered for
  *
  * Boxes that are engaged are disengaged first. For the driver's dev_pm_ops.
@@ -101,14 +101,14 @@ static int pmu_boxes_call(const struct device *dev, smp_call_func_t function)
  * Context: may sleep.
  * Return: 0.
  */
-int pmu_suspend(struct device *dev)
+int pmu_boxes_suspend(struct device *dev)
 {
 	return pmu_boxes_call(dev, pmu_box_suspend);
 }
-EXPORT_SYMBOL_PMU_CORE(pmu_suspend);
+EXPORT_SYMBOL_PMU_CORE(pmu_boxes_suspend);
 
 /**
- * pmu_resume() - a device's boxes go on after pmu_suspend().
+ * pmu_boxes_resume() - a device's boxes go on after pmu_boxes_suspend().
  * @dev: the device they were registered for; nothing may count there, but registers may
  *	hold anything
  *
@@ -118,8 +118,8 @@ EXPORT_SYMBOL_PMU_CORE(pmu_suspend);
  * Context: may sleep.
  * Return: 0.
  */
-int pmu_resume(struct device *dev)
+int pmu_boxes_resume(struct device *dev)
 {
 	return pmu_boxes_call(dev, pmu_box_resume);
 }
-EXPORT_SYMBOL_PMU_CORE(pmu_resume);
+EXPORT_SYMBOL_PMU_CORE(pmu_boxes_resume);

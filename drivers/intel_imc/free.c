@@ -87,7 +87,7 @@ static int intel_imc_free_event_init(const struct pmu_desc *desc, struct pmu_eve
 		container_of(desc, struct intel_imc_free_kind, desc);
 	int reg = intel_imc_free_register(kind, ev->event->attr.config);
 
-	ev->max_rate = INTEL_IMC_FREE_MAX_RATE;
+	ev->poll_rate = INTEL_IMC_FREE_MAX_RATE;
 	ev->bound = INTEL_IMC_FREE_MAX_RATE;
 	ev->priv = (void *)(uintptr_t)max(reg, 0);
 	return min(reg, 0);

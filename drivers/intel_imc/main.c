@@ -503,10 +503,10 @@ static int intel_imc_resume(struct device *dev)
 
 	for (unsigned int i = 0; i < fn->nr; i++)
 		intel_imc_io_resume(&fn->channels[i]);
-	return pmu_resume(dev);
+	return pmu_boxes_resume(dev);
 }
 
-static DEFINE_SIMPLE_DEV_PM_OPS(intel_imc_pm_ops, pmu_suspend, intel_imc_resume);
+static DEFINE_SIMPLE_DEV_PM_OPS(intel_imc_pm_ops, pmu_boxes_suspend, intel_imc_resume);
 
 static struct pci_driver intel_imc_driver = {
 	.name = "intel_imc_pmu",

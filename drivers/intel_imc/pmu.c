@@ -84,8 +84,8 @@ static int intel_imc_event_init(const struct pmu_desc *desc, struct pmu_event *e
 		return -EINVAL;
 	if (config & kind->refused)
 		return -EINVAL;
-	ev->max_rate = intel_imc_config_max_rate(kind, config);
-	ev->bound = ev->max_rate;
+	ev->poll_rate = intel_imc_config_max_rate(kind, config);
+	ev->bound = ev->poll_rate;
 	return 0;
 }
 
@@ -116,7 +116,7 @@ static u64 intel_imc_event_start(struct pmu_box *box, struct pmu_event *ev, int 
 {
 	return intel_imc_counter_start(pmu_box_priv(box), idx,
 				       intel_imc_config_to_ctl(ev->event->attr.config),
-				       ev->max_rate);
+				       ev->poll_rate);
 }
 
 static void intel_imc_event_stop(struct pmu_box *box, struct pmu_event *ev, int idx)
@@ -170,7 +170,7 @@ static int intel_imc_pair_event_init(const struct pmu_desc *desc, struct pmu_eve
 		return err;
 	if (FIELD_GET(INTEL_IMC_CONFIG_EVENT, config) != INTEL_IMC_CAS_SCH0)
 		return -EINVAL;
-	ev->max_rate *= 2;
+	ev->poll_rate *= 2;
 	ev->bound *= 2;
 	return 0;
 }
@@ -244,7 +244,7 @@ static u64 intel_imc_pair_start(struct pmu_box *box, struct pmu_event *ev, int i
 	for (unsigned int i = 0; i < pair->nr; i++) {
 		if (i)
 			ctl = (ctl & ~INTEL_IMC_CTL_EVENT) | INTEL_IMC_CAS_SCH1;
-		sum += intel_imc_counter_start(pmu_box_priv(box), pair->idx[i], ctl, ev->max_rate);
+		sum += intel_imc_counter_start(pmu_box_priv(box), pair->idx[i], ctl, ev->poll_rate);
 	}
 	return sum & GENMASK_ULL(INTEL_IMC_COUNTER_WIDTH - 1, 0);
 }

@@ -97,7 +97,7 @@ enum pmu_tasks { PMU_TASKS_NEVER, PMU_TASKS_TOO, PMU_TASKS_ONLY };
 
 /**
  * struct pmu_event - the core's part of a perf_event, from event_init to destruction.
- * @max_rate: most counts per second that the counter can advance by; set by
+ * @poll_rate: most counts per second that the counter can advance by; set by
  *	pmu_box_ops.event_init, decides how often it is polled. 0: never wraps
  * @bound: most counts per second that are possible for the event; set by
  *	pmu_box_ops.event_init. A difference beyond it is not counted. 0: not known
@@ -111,7 +111,7 @@ enum pmu_tasks { PMU_TASKS_NEVER, PMU_TASKS_TOO, PMU_TASKS_ONLY };
  * The other members belong to the core.
  */
 struct pmu_event {
-	u64 max_rate;
+	u64 poll_rate;
 	u64 bound;
 	void *priv;
 	bool claims_anew;
@@ -175,7 +175,7 @@ static inline bool pmu_may_log(void)
  */
 struct pmu_box_ops {
 	/**
-	 * @event_init: check the event's config and set max_rate; config words hold no
+	 * @event_init: check the event's config and set poll_rate; config words hold no
 	 * reserved bit. May sleep, unless the event is inherited (event->parent): then
 	 * perf holds a context's lock. Returns 0 or a negative errno for
 	 * perf_event_open().
@@ -343,7 +343,7 @@ void pmu_unregister_all(struct module *owner);
 bool pmu_cpu_is_isolated(int cpu);
 
 /* sleep.c */
-int pmu_suspend(struct device *dev);
-int pmu_resume(struct device *dev);
+int pmu_boxes_suspend(struct device *dev);
+int pmu_boxes_resume(struct device *dev);
 
 #endif /* PMU_CORE_H */

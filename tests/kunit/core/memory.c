@@ -28,7 +28,7 @@ static int memory_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 	memory->engaged_at_init = 0;
 	for (unsigned int i = 0; i < nr_cpu_ids; i++)
 		memory->engaged_at_init += memory->boxes[i].engaged;
-	ev->max_rate = memory->max_rate;
+	ev->poll_rate = memory->max_rate;
 	atomic_add(!memory->init_error, &memory->inits);
 	return memory->init_error;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sleep: between pmu_suspend() and pmu_resume() no verb is called, whatever perf, users and CPUs
+ * Sleep: between pmu_boxes_suspend() and pmu_boxes_resume() no verb is called, whatever perf, users and CPUs
  * do, and behind it counts go on. memory.c asserts the first. The hardware of this suite forgets
  * all when it sleeps.
  */
@@ -44,7 +44,7 @@ static struct perf_event *open_one(struct kunit *test, int cpu)
 
 static void fall_asleep(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, pmu_suspend(memory->dev), 0);
+	KUNIT_ASSERT_EQ(test, pmu_boxes_suspend(memory->dev), 0);
 	memory->asleep = true;
 	for (unsigned int i = 0; i < nr_cpu_ids; i++)
 		memory->boxes[i].raw = 0;
@@ -53,7 +53,7 @@ static void fall_asleep(struct kunit *test)
 static void wake(struct kunit *test)
 {
 	memory->asleep = false;
-	KUNIT_ASSERT_EQ(test, pmu_resume(memory->dev), 0);
+	KUNIT_ASSERT_EQ(test, pmu_boxes_resume(memory->dev), 0);
 }
 
 /*
