@@ -57,7 +57,7 @@ struct pmu_dev {
 	struct pmu_here __percpu *here;
 	atomic_t events;		/* open events, also of tasks, and opens under way */
 	bool moving;			/* some of its events may be on no CPU */
-	bool kept;			/* with a reference on the driver's module: keep.c */
+	bool kept;			/* with a reference on the driver's module: faults.c */
 	bool kept_logged;		/* the log says that it is kept, or was */
 	struct pmu_attrs *attrs;
 	char name[];
@@ -101,7 +101,7 @@ struct pmu_box {
 	u64 state[];			/* what the driver's claim verb keeps there */
 };
 
-/* Each file uses only files above it, so there are no cycles. sleep.c and box.c come last. */
+/* Each file uses only those above it in Documentation/design.md: scripts/check holds that. */
 
 /* attr.c */
 struct pmu_attrs *pmu_attrs_create(const struct pmu_desc *desc);
@@ -109,7 +109,7 @@ void pmu_attrs_free(struct pmu_attrs *attrs);
 const struct attribute_group **pmu_attrs_groups(struct pmu_attrs *attrs);
 u64 pmu_reserved_bits(const struct pmu_desc *desc, enum pmu_config_word word, u64 config);
 
-/* lookup.c */
+/* box.c */
 extern struct mutex pmu_core_mutex;
 extern struct mutex pmu_boxes_mutex;
 extern struct list_head pmu_devs;
@@ -119,35 +119,38 @@ int pmu_scope_id(enum pmu_scope scope, int cpu);
 bool pmu_dev_has_box(struct pmu_dev *pd);
 struct pmu_box *pmu_box_get(struct pmu_dev *pd, int cpu);
 void pmu_box_put(struct pmu_box *box);
+bool pmu_box_wanted(const struct pmu_box *box);
+int pmu_box_set_engaged(struct pmu_box *box, bool on);
+int pmu_use(struct pmu_dev *pd, struct pmu_box *box, const struct perf_event *event);
+void pmu_unuse(struct pmu_dev *pd, struct pmu_box *box);
+void pmu_use_catch_up(void);
+void pmu_use_exit(void);
 
-/* freeze.c */
+/* faults.c */
+extern struct mutex pmu_register_mutex;
+void pmu_event_init_failing(struct pmu_event *ev);
+void pmu_event_fail(struct pmu_event *ev);
+void pmu_event_end_failing(struct pmu_event *ev);
+int pmu_fail_init(void);
+void pmu_fail_exit(void);
+void pmu_keep(struct pmu_dev *pd, const struct perf_event *event);
+void pmu_dev_free(struct pmu_dev *pd);
+void pmu_devs_let_go(unsigned long delay);
+void pmu_keep_exit(void);
+
+/* fold.c */
 void pmu_box_begin_pass(struct pmu_box *box);
 void pmu_box_begin_read(struct pmu_box *box);
 void pmu_box_end_read(struct pmu_box *box);
 void pmu_box_hold(struct pmu_box *box);
 void pmu_box_freeze(struct pmu_box *box);
 void pmu_box_thaw(struct pmu_box *box);
-
-/* fail.c */
-void pmu_event_init_failing(struct pmu_event *ev);
-void pmu_event_fail(struct pmu_event *ev);
-void pmu_event_end_failing(struct pmu_event *ev);
-int pmu_fail_init(void);
-void pmu_fail_exit(void);
-
-/* share.c */
-bool pmu_events_share(const struct pmu_event *one, const struct pmu_event *other);
-bool pmu_share_join(struct pmu_box *box, struct pmu_event *ev);
-void pmu_share_offer(struct pmu_box *box, struct pmu_event *ev);
-bool pmu_share_leave(struct pmu_box *box, struct pmu_event *ev);
-
-/* fold.c */
 void pmu_box_init_folding(struct pmu_box *box);
 void pmu_box_poll_here(void *box);
 void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev);
 void pmu_event_update(struct pmu_event *ev);
 bool pmu_event_update_exactly(struct pmu_event *ev);
-u64 pmu_poll_period_ns(unsigned int width, u64 max_rate);
+u64 pmu_poll_period_ns(unsigned int width, u64 poll_rate);
 void pmu_event_begin(struct pmu_event *bearer);
 
 /* claim.c */
@@ -155,29 +158,9 @@ int pmu_event_claim(struct pmu_box *box, struct pmu_event *ev);
 void pmu_event_unclaim(struct pmu_box *box, struct pmu_event *ev);
 int pmu_group_check(struct pmu_box *box, struct perf_event *event);
 
-/* use.c */
-int pmu_use(struct pmu_dev *pd, struct pmu_box *box, const struct perf_event *event);
-void pmu_unuse(struct pmu_dev *pd, struct pmu_box *box);
-int pmu_box_set_engaged(struct pmu_box *box, bool on);
-bool pmu_box_wanted(const struct pmu_box *box);
-void pmu_use_catch_up(void);
-void pmu_use_exit(void);
-
-/* keep.c */
-extern struct mutex pmu_register_mutex;
-void pmu_keep(struct pmu_dev *pd, const struct perf_event *event);
-void pmu_dev_free(struct pmu_dev *pd);
-void pmu_devs_let_go(unsigned long delay);
-void pmu_keep_exit(void);
-
-/* perf.c */
+/* event.c */
 void pmu_perf_init(struct pmu_dev *pd);
-void pmu_event_note_leader(struct pmu_event *ev);
-void pmu_event_settle(struct pmu_event *ev);
 void pmu_box_end_move(struct pmu_box *box);
-
-/* open.c */
-int pmu_event_init(struct perf_event *event);
 
 /* hotplug.c */
 int pmu_hotplug_init(void);

@@ -325,25 +325,23 @@ struct pmu_desc {
 const struct pmu_desc *pmu_desc_of(struct device *dev);
 const struct cpumask *pmu_owners_of(struct device *dev);
 
-/* box.c */
-int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
-			  const char *name, int scope_id, void *priv);
-void *pmu_box_priv(const struct pmu_box *box);
-bool pmu_is_of_another(const char *name);
+/* faults.c */
+void pmu_unregister_all(struct module *owner);
 
 /* fold.c */
 unsigned long pmu_box_lock(struct pmu_box *box);
 void pmu_box_unlock(struct pmu_box *box, unsigned long flags);
 void pmu_box_fold(struct pmu_box *box);
 
-/* keep.c */
-void pmu_unregister_all(struct module *owner);
-
 /* hotplug.c */
 bool pmu_cpu_is_isolated(int cpu);
-
-/* sleep.c */
 int pmu_boxes_suspend(struct device *dev);
 int pmu_boxes_resume(struct device *dev);
+
+/* register.c */
+int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
+			  const char *name, int scope_id, void *priv);
+void *pmu_box_priv(const struct pmu_box *box);
+bool pmu_is_of_another(const char *name);
 
 #endif /* PMU_CORE_H */

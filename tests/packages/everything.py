@@ -613,6 +613,6 @@ class Rpm(inroot.InRoot):
     def test_what_is_in_it(self):
         files = self.inside(f"rpm -qlp {self.rpm()}").split()
         source = f"/usr/src/pmu-suite-{VERSION}"
-        self.assertLessEqual({"/usr/sbin/pmu-driver", "/usr/bin/pmu-top", f"{source}/dkms.conf", f"{source}/drivers/core/perf.c",
+        self.assertLessEqual({"/usr/sbin/pmu-driver", "/usr/bin/pmu-top", f"{source}/dkms.conf", f"{source}/drivers/core/event.c",
                               "/usr/share/man/man1/pmu-check.1"}, set(files))
         self.assertEqual([name for name in files if name.startswith(("/etc", "/lib"))], [])
