@@ -129,6 +129,19 @@ static void pmu_box_engage_local(void *data)
 		ops->disengage(call->box);
 }
 
+/* The same, of a box that is engaged when its first event starts, which may be just now. */
+static void pmu_box_disengage_idle(void *data)
+{
+	struct pmu_box *box = data;
+
+	raw_spin_lock(&box->lock);
+	if (pmu_box_is_idle(box) && box->engaged) {
+		box_ops(box)->disengage(box);
+		box->engaged = false;
+	}
+	raw_spin_unlock(&box->lock);
+}
+
 /* Called with pmu_boxes_mutex, which an owner that goes offline waits for. */
 int pmu_box_set_engaged(struct pmu_box *box, bool on)
 {
@@ -138,6 +151,10 @@ int pmu_box_set_engaged(struct pmu_box *box, bool on)
 	/* A box without an owner is disengaged, or will be once it has left the last one. */
 	if (!box->pd->desc->ops->engage || box->engaged == on || box->dead || box->cpu < 0)
 		return 0;
+	if (box->pd->desc->engage_at_start && on)
+		return 0;
+	if (box->pd->desc->engage_at_start && !box->asleep)
+		return smp_call_function_single(box->cpu, pmu_box_disengage_idle, box, 1);
 	/*
 	 * A box that sleeps is disengaged. pmu_box_resume() engages it, if it is to be engaged
 	 * then.
@@ -216,7 +233,8 @@ int pmu_use(struct pmu_dev *pd, struct pmu_box *box, const struct perf_event *ev
 	int err;
 
 	atomic_inc(box ? &box->users : &pd->users);
-	if (!pd->desc->ops->engage || (leader != event && leader->pmu == event->pmu))
+	if (!pd->desc->ops->engage || pd->desc->engage_at_start ||
+	    (leader != event && leader->pmu == event->pmu))
 		return 0;
 	err = pmu_engage(pd, box);
 	if (err)

@@ -237,10 +237,10 @@ static void pmu_event_remove(struct pmu_event *ev)
 }
 
 /*
- * An event that perf takes out may come back, so it counts on meanwhile. To add an event, perf takes
- * the others out and puts back those that still fit, between pmu_disable and pmu_enable. To move
- * events it takes them out on the old owner, and puts them on the new one. An event that samples is
- * stopped: its reader expects no samples of an event that is off. So is one that has to claim anew.
+ * An event that perf takes out may come back, so it counts on meanwhile. To add an event, perf
+ * takes the others out and puts back those that still fit, between pmu_disable and pmu_enable. To
+ * move events it takes them out on the old owner, and puts them on the new one. An event that samples
+ * is stopped: its reader expects no samples of an event that is off. So is one that has to claim anew.
  */
 static bool pmu_event_may_come_back(const struct pmu_event *ev)
 {
@@ -358,8 +358,12 @@ static int pmu_event_add_locked(struct pmu_event *ev, int flags)
 			pmu_event_fail(ev);
 		return -ENODEV;
 	}
-	if (!box->engaged && box_ops(box)->engage)
-		return -ENODEV;
+	if (!box->engaged && box_ops(box)->engage) {
+		if (!box->pd->desc->engage_at_start ||
+		    (!box->asleep && box_ops(box)->engage(box)))
+			return -ENODEV;
+		box->engaged = true;
+	}
 	err = pmu_event_claim_anyhow(ev);
 	if (err)
 		return err;
@@ -585,18 +589,18 @@ static int pmu_event_check_engage(const struct pmu_desc *desc, struct perf_event
 {
 	const struct perf_event *leader = event->group_leader;
 
-	if (!desc->ops->engage)
+	if (!desc->ops->engage || desc->engage_at_start)
 		return 0;
 	/* This would engage all boxes. */
 	if (pmu_event_is_task(event))
 		return perfmon_capable() ? 0 : -EACCES;
-	/*
-	 * For a sibling, perf holds the leader's ctx->mutex, for which pmu_allow_cpu() may wait. It
-	 * is not needed: the user was allowed to open the leader.
-	 */
-	if (leader != event)
-		return pmu_event_is_task(leader) ? -EINVAL : 0;
-	return pmu_allow_cpu();
+	if (leader != event && pmu_event_is_task(leader))
+		return -EINVAL;
+	/* A leader of the same PMU keeps the box engaged. */
+	if (leader != event && leader->pmu == event->pmu)
+		return 0;
+	/* Another leader may have been passed by a user who had the right. */
+	return pmu_allow_cpu(leader != event);
 }
 
 /*

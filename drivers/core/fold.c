@@ -225,7 +225,7 @@ static void pmu_bearer_fold(struct pmu_event *ev, u64 now, u64 ns)
 	pmu_bearer_credit(ev, delta);
 }
 
-/* Bring a bearer's counts up to date. The time is from before the last read until after this one. */
+/* Bring a bearer's counts up to date. The time is from before the last read to after this one. */
 static void pmu_bearer_update(struct pmu_event *ev)
 {
 	u64 clock = pmu_event_clock(ev), since = ev->folded_ns, now;

@@ -665,6 +665,7 @@ static const struct intel_imc_clusters intel_imc_gnr_clusters[] = {
 	.owner = THIS_MODULE,			\
 	.scope = PMU_SCOPE_PACKAGE,		\
 	.live = true,				\
+	.engage_at_start = true,		\
 	.width = INTEL_IMC_COUNTER_WIDTH,	\
 	.events = _events,			\
 	.nr_events = ARRAY_SIZE(_events),	\

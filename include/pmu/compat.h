@@ -156,7 +156,7 @@ static inline void pmu_hrtimer_setup(struct hrtimer *timer,
 
 /* 7.x exports perf_allow_cpu(). <pmu/loans.h> has a replacement for older kernels. */
 #ifdef HAVE_PERF_ALLOW_CPU
-#define pmu_allow_cpu()		perf_allow_cpu()
+#define pmu_allow_cpu(locked)	perf_allow_cpu()
 #endif
 
 /* 5.18 ("sched/isolation: Use single feature type while referring to housekeeping cpumask"). */

@@ -184,7 +184,8 @@ struct pmu_box_ops {
 	/** @event_free: undo event_init. perf may hold a context's lock. */
 	void (*event_free)(const struct pmu_desc *desc, struct pmu_event *ev);
 	/**
-	 * @engage: the first event was opened: make the box ready to count. Returns 0, or a
+	 * @engage: the first event was opened: make the box ready to count; but see
+	 * pmu_desc.engage_at_start. Returns 0, or a
 	 * negative errno for perf_event_open(). The open of a task's event fails only if no
 	 * box of the PMU can be engaged, so the driver logs each box that cannot.
 	 */
@@ -192,8 +193,8 @@ struct pmu_box_ops {
 	/** @disengage: the last event was closed, or the last CPU of the scope goes offline. */
 	void (*disengage)(struct pmu_box *box);
 	/**
-	 * @owner_changed: @cpu owns the box from now on. Events count throughout, on the old owner or
-	 * on @cpu. Holds cpu_hotplug_lock.
+	 * @owner_changed: @cpu owns the box from now on. Events count throughout, on the old owner
+	 * or on @cpu. Holds cpu_hotplug_lock.
 	 */
 	void (*owner_changed)(struct pmu_box *box, int cpu);
 	/**
@@ -289,6 +290,8 @@ struct pmu_box_ops {
  *	one are refused
  * @live: start and stop are also called in a running box, for an event that starts or stops on its
  *	own: start then makes it count at once, and the last read comes after stop
+ * @engage_at_start: engage is called when the first event starts, under the box's lock, and not
+ *	when it is opened. It writes nothing to the log
  * @privileged: events are only for users with CAP_PERFMON; others get -EACCES. If there is an
  *	engage, this holds for events of tasks anyway, since they engage all boxes
  * @width: width of the counters in bits, 1 to 64
@@ -310,6 +313,7 @@ struct pmu_desc {
 	bool sampling;
 	bool excludes;
 	bool live;
+	bool engage_at_start;
 	bool privileged;
 	unsigned int width;
 	size_t state_size;

@@ -75,6 +75,8 @@ static inline struct device *pmu_software_device(void)
 #ifndef pmu_allow_cpu
 /**
  * pmu_allow_cpu() - may the caller open an event on a CPU?
+ * @locked: is the mutex of a CPU's context held, as for a sibling? Then no event can be opened
+ *	here, and the right is CAP_PERFMON, whatever perf_event_paranoid says
  *
  * Before 7.x perf does not export this check. But it makes the check for every event on a CPU, so
  * open one and see. On PREEMPT_RT perf waits for RCU when it frees that, and so for a CPU that a
@@ -84,10 +86,12 @@ static inline struct device *pmu_software_device(void)
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
-static inline int pmu_allow_cpu(void)
+static inline int pmu_allow_cpu(bool locked)
 {
 	struct perf_event *event;
 
+	if (locked)
+		return perfmon_capable() ? 0 : -EACCES;
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) && ns_capable_noaudit(&init_user_ns, CAP_PERFMON))
 		return 0;
 	event = pmu_software_event(PERF_COUNT_SW_CPU_CLOCK, raw_smp_processor_id());

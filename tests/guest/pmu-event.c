@@ -28,6 +28,7 @@
  *   @refresh N		N samples more, and then no other
  *   @join EVENT	open one more event in the last group, or print the name of the errno
  *   @close N		close the Nth event, from 0; its count is an error from then on
+ *   @become UID	from here on as this user, without privileges
  *   @read		with --manual the counts are read and printed here, and nowhere else
  *   @time N		read the counts N times and print how many ns one time took, the lower quartile
  *   @model COMMAND[; COMMAND]...	those of pmu-model, without a process for each
@@ -346,6 +347,8 @@ static void run(struct events *events, const char *command, const struct options
 		time_reads(events, atoi(command + 6));
 	else if (!strncmp(command, "@close ", 7))
 		close_one(events, atoi(command + 7));
+	else if (!strncmp(command, "@become ", 8))
+		become(atoi(command + 8), 0);
 	else if (!strncmp(command, "@join ", 6))
 		join(events, command + 6, options);
 	else if (strcmp(command, "@read") && system(command))

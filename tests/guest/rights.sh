@@ -83,6 +83,16 @@ users_are_allowed() {
 	log_is_silent
 }
 
+# Somebody who may has opened the leader and passed it on. That gives no right to others, nor do they touch anything.
+passed_leader_is_no_right() {
+	set --
+	for _ in $(seq $AGAIN); do set -- "$@" -x "@join $GOOD"; done
+	$ACCESSES > /dev/null
+	got=$(at_level 1 pmu-event --manual --group software:0 -x "@become 65534" "$@" | sort | uniq -c | xargs)
+	equal "siblings" "$got" "$AGAIN EACCES"
+	[ "${driver:-ours}" = in-tree ] || equal "accesses" "$($ACCESSES)" 0
+}
+
 # CAP_PERFMON is enough, and is told why.
 perfmon_is_enough() {
 	# The log has a limit for everybody: ten lines in 5 s.

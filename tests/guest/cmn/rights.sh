@@ -29,6 +29,10 @@ test_users_are_allowed() {
 	users_are_allowed
 }
 
+test_passed_leader_is_no_right() {
+	passed_leader_is_no_right
+}
+
 test_cap_perfmon_is_enough() {
 	perfmon_is_enough
 }

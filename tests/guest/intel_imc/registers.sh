@@ -136,6 +136,13 @@ test_firmware_forgets_ecam() {
 	contains "log" "$(log_since_mark)" '3f:10.0: .*uncore_imc_0, by ECAM'
 }
 
+# Events that are opened and closed, and never count, write nothing.
+test_opens_write_nothing() {
+	pmu-model stats imc0 --reset > /dev/null
+	for _ in $(seq 100); do echo uncore_imc_0:0x304; done | pmu-event --disabled --lines > /dev/null
+	equal "writes" "$(pmu-model stats imc0 | awk '{ n += $3 } END { print n + 0 }')" 0
+}
+
 # Nobody has an event open while another program uses the channel.
 test_another_program_before() {
 	equal "first" "$($COUNT -x "$ADD")" 100

@@ -34,6 +34,10 @@ test_users_are_allowed() {
 	for_each users_are_allowed
 }
 
+test_passed_leader_is_no_right() {
+	passed_leader_is_no_right
+}
+
 test_cap_perfmon_is_enough() {
 	for_each perfmon_is_enough
 }

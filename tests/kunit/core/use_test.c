@@ -150,6 +150,31 @@ static void task_powers_every_box(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, perf_open_soon(!READ_ONCE(memory->boxes[0].engaged)));
 }
 
+/* Where that is enough, a box is engaged when its first event starts, and not for one that is off. */
+static void engaged_at_the_first_start(struct kunit *test)
+{
+	struct perf_event_attr off = { .disabled = 1 };
+	struct memory_box *box;
+	struct perf_event *a, *b;
+
+	power_create(test, PMU_SCOPE_SYSTEM);
+	memory->desc.engage_at_start = true;
+	memory_plug(test, memory);
+	box = &memory->boxes[0];
+	a = perf_open_attr(MEMORY_PMU, off, 0, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, a);
+	KUNIT_EXPECT_EQ(test, box->on, 0U);
+	b = open_one(test, 0, NULL);
+	perf_event_enable(a);
+	KUNIT_EXPECT_EQ(test, box->on, 1U);
+	box->raw += 5;
+	KUNIT_EXPECT_EQ(test, perf_open_count(a), 5ULL);
+	perf_event_release_kernel(a);
+	KUNIT_EXPECT_EQ(test, box->off, 0U);
+	perf_event_release_kernel(b);
+	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(box->off) == 1));
+}
+
 /* An event on a CPU engages that CPU's box alone. */
 static void cpu_powers_its_box(struct kunit *test)
 {
@@ -356,6 +381,7 @@ static struct kunit_case use_cases[] = {
 	KUNIT_CASE(off_before_the_next),
 	KUNIT_CASE(engage_fails),
 	KUNIT_CASE(task_powers_every_box),
+	KUNIT_CASE(engaged_at_the_first_start),
 	KUNIT_CASE(cpu_powers_its_box),
 	KUNIT_CASE(engage_fails_for_one),
 	KUNIT_CASE(late_box_is_powered),
