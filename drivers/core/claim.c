@@ -54,8 +54,8 @@ static bool pmu_event_keeps_apart(const struct pmu_event *ev)
 /* Do two events of a PMU count the same, so that one counter is enough for both? */
 static bool pmu_events_share(const struct pmu_event *one, const struct pmu_event *other)
 {
-	return one->box == other->box && pmu_dev_shares(one->pd) && !pmu_event_keeps_apart(one) &&
-	       !pmu_event_keeps_apart(other) &&
+	return one->box == other->box && pmu_dev_shares(one->box->pd) &&
+	       !pmu_event_keeps_apart(one) && !pmu_event_keeps_apart(other) &&
 	       pmu_attrs_are_equal(&one->event->attr, &other->event->attr);
 }
 
@@ -76,7 +76,7 @@ static bool pmu_share_join(struct pmu_box *box, struct pmu_event *ev)
 	struct pmu_event *bearer;
 
 	list_for_each_entry(bearer, &box->bearers, bearing) {
-		if (bearer->failed || !pmu_events_share(bearer, ev) ||
+		if (bearer->failure.failed || !pmu_events_share(bearer, ev) ||
 		    pmu_bearer_is_full(bearer))
 			continue;
 		ev->bearer = bearer;
@@ -107,11 +107,8 @@ static void pmu_share_hand(struct pmu_box *box, struct pmu_event *from, struct p
 		ev->bearer = to;
 	to->bearer = to;
 	list_replace_init(&from->bearing, &to->bearing);
-	to->prev = from->prev;
-	to->folded_ns = from->folded_ns;
-	to->folded_pass = from->folded_pass;
-	to->counting = from->counting;
-	from->counting = 0;
+	to->counter = from->counter;
+	from->counter.counting = 0;
 	if (box_ops(box)->hand)
 		box_ops(box)->hand(box, from, to);
 }

@@ -180,6 +180,11 @@ static inline struct pmu_dev *to_pmu_dev(struct pmu *pmu)
 	return container_of(pmu, struct pmu_dev, pmu);
 }
 
+static inline struct pmu_dev *pmu_dev_of(const struct pmu_event *ev)
+{
+	return to_pmu_dev(ev->event->pmu);
+}
+
 static inline bool pmu_event_is_task(const struct perf_event *event)
 {
 	return event->attach_state & PERF_ATTACH_TASK;

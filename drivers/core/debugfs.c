@@ -25,7 +25,7 @@ static void pmu_show_bearer(struct seq_file *m, struct pmu_event *bearer)
 	const struct perf_event_attr *attr = &bearer->event->attr;
 	struct pmu_event *ev;
 
-	seq_printf(m, "%s scope %d: config=%#llx", bearer->pd->name, bearer->box->scope_id,
+	seq_printf(m, "%s scope %d: config=%#llx", bearer->box->pd->name, bearer->box->scope_id,
 		   attr->config);
 	if (attr->config1)
 		seq_printf(m, ",config1=%#llx", attr->config1);

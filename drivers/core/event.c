@@ -89,7 +89,7 @@ static void pmu_event_start_counter(struct pmu_event *ev)
 {
 	struct pmu_box *box = ev->box;
 
-	if (pmu_event_fold_beside(ev, ev->bearer->counting))
+	if (pmu_event_fold_beside(ev, ev->bearer->counter.counting))
 		return;
 	if (!pmu_event_is_alone(ev))
 		pmu_box_freeze(box);
@@ -97,7 +97,7 @@ static void pmu_event_start_counter(struct pmu_event *ev)
 		box->doubted_before = box->doubted;
 		box->doubted = false;
 	}
-	if (ev->bearer->counting)
+	if (ev->bearer->counter.counting)
 		pmu_event_fold(ev);
 	else
 		pmu_event_begin(ev->bearer);
@@ -111,7 +111,7 @@ static void pmu_event_start_locked(struct pmu_event *ev)
 	if (!(event->hw.state & PERF_HES_STOPPED) || box->dead)
 		return;
 	pmu_event_start_counter(ev);
-	ev->bearer->counting++;
+	ev->bearer->counter.counting++;
 	/* From here on an NMI may read the event. */
 	WRITE_ONCE(event->hw.state, 0);
 	list_add_tail(&ev->active, &box->active);
@@ -141,7 +141,7 @@ static void pmu_event_stop_hardware(struct pmu_event *ev)
 {
 	struct pmu_event *bearer = ev->bearer;
 
-	if (bearer->counting == 1 && !pmu_box_absent(ev->box) && box_ops(ev->box)->stop)
+	if (bearer->counter.counting == 1 && !pmu_box_absent(ev->box) && box_ops(ev->box)->stop)
 		box_ops(ev->box)->stop(ev->box, bearer, bearer->event->hw.idx);
 }
 
@@ -150,7 +150,7 @@ static void pmu_event_stop_counter(struct pmu_event *ev)
 {
 	struct pmu_box *box = ev->box;
 
-	if (pmu_event_fold_beside(ev, ev->bearer->counting - 1))
+	if (pmu_event_fold_beside(ev, ev->bearer->counter.counting - 1))
 		return;
 	if (!list_is_singular(&box->active) && pmu_event_is_alone(ev)) {
 		pmu_event_stop_hardware(ev);
@@ -169,7 +169,7 @@ static void pmu_event_stop_locked(struct pmu_event *ev)
 	if (event->hw.state & PERF_HES_STOPPED)
 		return;
 	pmu_event_stop_counter(ev);
-	ev->bearer->counting--;
+	ev->bearer->counter.counting--;
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	list_del(&ev->active);
 	pmu_box_thaw(ev->box);
@@ -239,14 +239,15 @@ static void pmu_event_remove(struct pmu_event *ev)
 /*
  * An event that perf takes out may come back, so it counts on meanwhile. To add an event, perf
  * takes the others out and puts back those that still fit, between pmu_disable and pmu_enable. To
- * move events it takes them out on the old owner, and puts them on the new one. An event that samples
- * is stopped: its reader expects no samples of an event that is off. So is one that has to claim anew.
+ * move events it takes them out on the old owner, and puts them on the new one. An event that
+ * samples is stopped: its reader expects no samples of an event that is off. So is one that has to
+ * claim anew.
  */
 static bool pmu_event_may_come_back(const struct pmu_event *ev)
 {
 	const struct pmu_box *box = ev->box;
 
-	if (ev->event->hw.state & PERF_HES_STOPPED || ev->failed)
+	if (ev->event->hw.state & PERF_HES_STOPPED || ev->failure.failed)
 		return false;
 	if (box->moving && box->cpu != smp_processor_id())
 		return true;
@@ -268,15 +269,21 @@ static void pmu_event_put_back(struct pmu_event *ev)
 	list_move_tail(&ev->active, &ev->box->active);
 }
 
-/* Stop the events that perf has not put back; if @spare_pinned, those that are not pinned. */
-static void pmu_box_remove_out(struct pmu_box *box, bool spare_pinned)
+/* perf sets the event's CPU when it puts the event on the new owner. */
+static bool pmu_event_is_on_its_way(const struct pmu_event *ev)
+{
+	return ev->box->moving && ev->event->cpu != ev->box->cpu;
+}
+
+/* Stop the events that perf has not put back, for a @pinned one also those on their way. */
+static void pmu_box_remove_out(struct pmu_box *box, bool pinned)
 {
 	struct pmu_event *ev, *next;
 
 	list_for_each_entry_safe(ev, next, &box->active, active) {
 		if (!ev->out)
 			return;
-		if (spare_pinned && ev->pinned)
+		if (pmu_event_is_on_its_way(ev) && (!pinned || ev->pinned))
 			continue;
 		pmu_event_put_back(ev);
 		pmu_event_remove(ev);
@@ -290,12 +297,12 @@ static void pmu_box_remove_out(struct pmu_box *box, bool spare_pinned)
 void pmu_box_end_move(struct pmu_box *box)
 {
 	lockdep_assert_held(&box->lock);
+	box->moving = false;
 	if (box->out)
 		pmu_box_freeze(box);
 	box->disabled++;
 	pmu_box_remove_out(box, false);
 	box->disabled--;
-	box->moving = false;
 	pmu_box_thaw(box);
 }
 
@@ -320,20 +327,19 @@ static void pmu_event_settle(struct pmu_event *ev)
 }
 
 /*
- * Claim what the event needs, if need be of events that perf has not put back. While the box moves,
- * events that still have their counters may be on their way, so only a pinned event comes first:
- * perf tries all others again.
+ * Claim what the event needs, if need be of events that perf has not put back. A pinned event comes
+ * before events that are on their way to the new owner; perf tries all others again.
  */
 static int pmu_event_claim_anyhow(struct pmu_event *ev)
 {
 	struct pmu_box *box = ev->box;
 	int err = pmu_event_claim(box, ev);
 
-	if (err != -EAGAIN || !box->out || (box->moving && !ev->pinned))
+	if (err != -EAGAIN || !box->out)
 		return err;
-	if (box->moving)
+	if (box->moving && ev->pinned)
 		pmu_box_freeze(box);
-	pmu_box_remove_out(box, box->moving);
+	pmu_box_remove_out(box, ev->pinned);
 	return pmu_event_claim(box, ev);
 }
 
@@ -352,7 +358,7 @@ static int pmu_event_add_locked(struct pmu_event *ev, int flags)
 	 * It would end with that CPU, and no error would show it.
 	 */
 	elsewhere = box->cpu >= 0 && box->cpu != smp_processor_id() && !box->moving;
-	if (ev->failed || box->dead || elsewhere) {
+	if (ev->failure.failed || box->dead || elsewhere) {
 		/* A task's may count in another box. */
 		if (!pmu_event_is_task(ev->event))
 			pmu_event_fail(ev);
@@ -517,8 +523,7 @@ static void pmu_enable(struct pmu *pmu)
 		return;
 	here->disabled = NULL;
 	irqs = pmu_box_lock(box);
-	if (box->out && !box->moving)
-		pmu_box_remove_out(box, false);
+	pmu_box_remove_out(box, false);
 	box->disabled--;
 	pmu_box_thaw(box);
 	pmu_box_unlock(box, irqs);
@@ -541,7 +546,7 @@ static void pmu_event_discard(struct pmu_event *ev)
 /* Undo the driver's event_init. */
 static void pmu_event_release(struct pmu_event *ev)
 {
-	const struct pmu_desc *desc = ev->pd->desc;
+	const struct pmu_desc *desc = pmu_dev_of(ev)->desc;
 
 	if (desc->ops->event_free)
 		desc->ops->event_free(desc, ev);
@@ -560,10 +565,10 @@ static void pmu_event_destroy(struct perf_event *event)
 	pmu_event_end_failing(ev);
 	/* perf drops the event's references on its context and on the module after this. */
 	pmu_leave_context(event->pmu, event->ctx);
-	pmu_keep(ev->pd, event);
+	pmu_keep(pmu_dev_of(ev), event);
 	/* An inherited event is freed before its parent, which uses the box for both. */
 	if (!event->parent)
-		pmu_unuse(ev->pd, ev->box);
+		pmu_unuse(pmu_dev_of(ev), ev->box);
 	pmu_event_release(ev);
 }
 
@@ -681,7 +686,6 @@ static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event 
 		return ERR_PTR(-ENOMEM);
 	}
 	ev->event = event;
-	ev->pd = pd;
 	ev->box = box;
 	ev->last_idx = -1;
 	ev->bearer = ev;
@@ -708,7 +712,7 @@ static int pmu_event_check_leader_cpu(const struct pmu_event *ev)
 	/* The leader may be about to follow the box. */
 	if (cpu < 0 || READ_ONCE(ev->box->moving))
 		return 0;
-	return pmu_refuse(ev->pd,
+	return pmu_refuse(pmu_dev_of(ev),
 			  "its group is led by an event on CPU %d, and it counts on CPU %d: open the group there (perf's -C %d)",
 			  leader->cpu, cpu, cpu);
 }
@@ -720,7 +724,7 @@ static void pmu_event_tell_cpu(const struct pmu_event *ev, int asked)
 
 	if (asked != ev->event->cpu && pmu_may_log() && __ratelimit(&limit))
 		pr_notice("%s: an event for CPU %d counts the same as one for CPU %d, so their sum counts it twice: use perf's -a instead of -C\n",
-			  ev->pd->name, asked, ev->event->cpu);
+			  pmu_dev_of(ev)->name, asked, ev->event->cpu);
 }
 
 /* The driver has accepted the event. Does its group fit, and can its box be engaged? */
@@ -729,25 +733,24 @@ static int pmu_event_finish_init(struct pmu_event *ev)
 	struct perf_event *event = ev->event;
 	int err, asked = event->cpu;
 
-	ev->poll_ns = pmu_poll_period_ns(ev->pd->desc->width, ev->poll_rate);
 	if (ev->box) {
 		err = pmu_event_check_leader_cpu(ev) ?: pmu_group_check(ev->box, event);
 		if (err)
 			return err;
 	}
-	err = event->parent ? 0 : pmu_use(ev->pd, ev->box, event);
+	err = event->parent ? 0 : pmu_use(pmu_dev_of(ev), ev->box, event);
 	if (err || !ev->box)
 		return err;
 	/* The box may have moved while the event waited for it to be engaged. */
 	event->cpu = READ_ONCE(ev->box->cpu);
 	if (event->cpu >= 0) {
 		/* perf reads on the CPU of the reader, if both are of one package. */
-		if (ev->pd->desc->scope <= PMU_SCOPE_PACKAGE)
+		if (pmu_dev_of(ev)->desc->scope <= PMU_SCOPE_PACKAGE)
 			event->event_caps |= PERF_EV_CAP_READ_ACTIVE_PKG;
 		pmu_event_tell_cpu(ev, asked);
 		return 0;
 	}
-	pmu_unuse(ev->pd, ev->box);
+	pmu_unuse(pmu_dev_of(ev), ev->box);
 	return -ENODEV;
 }
 

@@ -39,19 +39,19 @@ static struct workqueue_struct *pmu_fail_wq;
  */
 void pmu_event_fail(struct pmu_event *ev)
 {
-	ev->failed = true;
+	ev->failure.failed = true;
 	/* A work item cannot be queued here: perf's context lock nests inside the scheduler's. */
 	if (!pmu_event_is_task(ev->event))
-		irq_work_queue(&ev->fail_irq);
+		irq_work_queue(&ev->failure.irq);
 }
 
 /* If the work item is under way, or perf is about to free the event, nothing is to be done. */
 static void pmu_event_fail_irq(struct irq_work *work)
 {
-	struct pmu_event *ev = container_of(work, struct pmu_event, fail_irq);
+	struct pmu_event *ev = container_of(work, struct pmu_event, failure.irq);
 
-	if (!xchg(&ev->failing, true) && pmu_event_get(ev->event))
-		queue_work(pmu_fail_wq, &ev->fail_work);
+	if (!xchg(&ev->failure.under_way, true) && pmu_event_get(ev->event))
+		queue_work(pmu_fail_wq, &ev->failure.work);
 }
 
 /* Put the event into error state. Returns false if somebody has just enabled it. */
@@ -66,7 +66,7 @@ static bool pmu_event_finish_failing(struct pmu_event *ev)
 	}
 	pmu_event_to_error(event);
 	/* To fail again, the event first has to be enabled, which needs the mutex. */
-	xchg(&ev->failing, false);
+	xchg(&ev->failure.under_way, false);
 	pmu_event_put_locked(event, ctx);
 	return true;
 }
@@ -78,7 +78,7 @@ static bool pmu_event_finish_failing(struct pmu_event *ev)
  */
 static void pmu_event_fail_work(struct work_struct *work)
 {
-	struct pmu_event *ev = container_of(work, struct pmu_event, fail_work);
+	struct pmu_event *ev = container_of(work, struct pmu_event, failure.work);
 
 	do {
 		perf_event_disable(ev->event);
@@ -88,15 +88,15 @@ static void pmu_event_fail_work(struct work_struct *work)
 void pmu_event_init_failing(struct pmu_event *ev)
 {
 	/* A hard one: on PREEMPT_RT those who wait for another wait for RCU. */
-	ev->fail_irq = IRQ_WORK_INIT_HARD(pmu_event_fail_irq);
-	INIT_WORK(&ev->fail_work, pmu_event_fail_work);
+	ev->failure.irq = IRQ_WORK_INIT_HARD(pmu_event_fail_irq);
+	INIT_WORK(&ev->failure.work, pmu_event_fail_work);
 }
 
 /* perf frees the event: nobody has a reference, and nothing makes it fail any more. May sleep. */
 void pmu_event_end_failing(struct pmu_event *ev)
 {
-	if (ev->failed)
-		irq_work_sync(&ev->fail_irq);
+	if (ev->failure.failed)
+		irq_work_sync(&ev->failure.irq);
 }
 
 int pmu_fail_init(void)

@@ -209,11 +209,11 @@ static u64 pmu_event_clock(const struct pmu_event *ev)
 /* Credit what the bearer's counter has counted up to @now, in @ns. */
 static void pmu_bearer_fold(struct pmu_event *ev, u64 now, u64 ns)
 {
-	u64 delta = pmu_delta(ev->prev, now, ev->box->pd->desc->width);
+	u64 delta = pmu_delta(ev->counter.prev, now, ev->box->pd->desc->width);
 	const struct pmu_box_ops *ops = box_ops(ev->box);
 
-	ev->prev = now;
-	ev->folded_pass = ev->box->pass;
+	ev->counter.prev = now;
+	ev->counter.folded_pass = ev->box->pass;
 	if (ops->restarted && (s64)delta < 0) {
 		ops->restarted(ev->box, ev);
 		delta = now;
@@ -228,15 +228,15 @@ static void pmu_bearer_fold(struct pmu_event *ev, u64 now, u64 ns)
 /* Bring a bearer's counts up to date. The time is from before the last read to after this one. */
 static void pmu_bearer_update(struct pmu_event *ev)
 {
-	u64 clock = pmu_event_clock(ev), since = ev->folded_ns, now;
+	u64 clock = pmu_event_clock(ev), since = ev->counter.folded_ns, now;
 
-	if (ev->failed || pmu_box_absent(ev->box))
+	if (ev->failure.failed || pmu_box_absent(ev->box))
 		return;
 	if (pmu_event_read_raw(ev, &now)) {
 		pmu_bearer_fail(ev);
 		return;
 	}
-	ev->folded_ns = clock;
+	ev->counter.folded_ns = clock;
 	pmu_bearer_fold(ev, now, pmu_event_clock(ev) - since);
 }
 
@@ -245,7 +245,7 @@ void pmu_event_update(struct pmu_event *ev)
 {
 	struct pmu_event *bearer = ev->bearer;
 
-	if (!pmu_event_is_shared(bearer) || bearer->folded_pass != ev->box->pass)
+	if (!pmu_event_is_shared(bearer) || bearer->counter.folded_pass != ev->box->pass)
 		pmu_bearer_update(bearer);
 }
 
@@ -257,14 +257,14 @@ bool pmu_event_update_exactly(struct pmu_event *ev)
 {
 	struct pmu_event *bearer = ev->bearer;
 	struct pmu_box *box = ev->box;
-	u64 clock = pmu_event_clock(bearer), since = bearer->folded_ns, now;
+	u64 clock = pmu_event_clock(bearer), since = bearer->counter.folded_ns, now;
 
-	if (bearer->failed || pmu_box_absent(box))
+	if (bearer->failure.failed || pmu_box_absent(box))
 		return false;
 	pmu_box_begin_pass(box);
 	if (box_ops(box)->read_exact(box, bearer, bearer->event->hw.idx, &now))
 		return false;
-	bearer->folded_ns = clock;
+	bearer->counter.folded_ns = clock;
 	pmu_bearer_fold(bearer, now, pmu_event_clock(bearer) - since);
 	return true;
 }
@@ -280,7 +280,7 @@ static u64 pmu_bearer_start_value(struct pmu_box *box, struct pmu_event *ev)
 	/* If nothing counted, the pass that began when the box was frozen is out of date. */
 	if (pmu_box_is_idle(box))
 		pmu_box_begin_pass(box);
-	ev->folded_ns = pmu_event_clock(ev);
+	ev->counter.folded_ns = pmu_event_clock(ev);
 	if (box_ops(box)->start)
 		return box_ops(box)->start(box, ev, ev->event->hw.idx);
 	if (pmu_event_read_raw(ev, &value))
@@ -293,10 +293,10 @@ void pmu_event_begin(struct pmu_event *bearer)
 {
 	struct pmu_box *box = bearer->box;
 
-	bearer->prev = pmu_bearer_start_value(box, bearer);
+	bearer->counter.prev = pmu_bearer_start_value(box, bearer);
 	/* In a frozen box the value does not change before the next pass. */
 	if (box->frozen)
-		bearer->folded_pass = box->pass;
+		bearer->counter.folded_pass = box->pass;
 }
 
 /**
@@ -396,11 +396,13 @@ void pmu_box_poll_here(void *data)
  */
 void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev)
 {
-	if (!ev->poll_ns || (box->poll_ns && box->poll_ns <= ev->poll_ns))
+	u64 poll_ns = pmu_poll_period_ns(box->pd->desc->width, ev->poll_rate);
+
+	if (!poll_ns || (box->poll_ns && box->poll_ns <= poll_ns))
 		return;
 	if (box->poll_ns)
 		pmu_box_fold(box);
-	box->poll_ns = ev->poll_ns;
+	box->poll_ns = poll_ns;
 	pmu_box_poll_from_now(box);
 }
 

@@ -95,6 +95,22 @@ enum pmu_scope {
  */
 enum pmu_tasks { PMU_TASKS_NEVER, PMU_TASKS_TOO, PMU_TASKS_ONLY };
 
+/* What is known of a counter that events share. */
+struct pmu_counter {
+	u64 prev;			/* raw value at the last fold */
+	u64 folded_ns;			/* time shortly before that value was read */
+	u64 folded_pass;		/* the pass in which it was read: pmu_box.pass */
+	unsigned int counting;		/* number of events that count with it */
+};
+
+/* An event is put into error state. */
+struct pmu_failure {
+	bool failed;			/* the device is gone: the event never counts again */
+	struct irq_work irq;
+	struct work_struct work;
+	bool under_way;			/* work is, with a reference on the event */
+};
+
 /**
  * struct pmu_event - the core's part of a perf_event, from event_init to destruction.
  * @poll_rate: most counts per second that the counter can advance by; set by
@@ -117,27 +133,17 @@ struct pmu_event {
 	bool claims_anew;
 	struct perf_event *event;
 	/* private: */
-	struct pmu_dev *pd;
 	struct pmu_box *box;		/* a task's event has one only while it is scheduled */
 	struct list_head active;	/* in pmu_box.active while it counts */
 	struct pmu_event *bearer;	/* has the hardware: itself, or an equal one */
 	struct list_head sharing;	/* a bearer's list of the others, or their node */
-	/* Of a bearer: */
-	struct list_head bearing;	/* in pmu_box.bearers */
-	unsigned int counting;		/* number of events that count with it */
-	u64 prev;			/* raw value at the last fold */
-	u64 folded_ns;			/* time shortly before that value was read */
-	u64 folded_pass;		/* the pass in which it was read: pmu_box.pass */
-	/* Of any event: */
-	u64 poll_ns;
+	struct list_head bearing;	/* a bearer's node in pmu_box.bearers */
+	struct pmu_counter counter;	/* of a bearer */
 	int last_idx;			/* the last counter it had; preferred in the next claim */
 	bool out;			/* perf took it out, and may put it back: it counts on */
 	bool pinned;			/* its leader is, or was when the event was last added */
 	bool exclusive;
-	bool failed;			/* the device is gone: the event never counts again */
-	struct irq_work fail_irq;
-	bool failing;			/* fail_work is under way, with a reference on the event */
-	struct work_struct fail_work;
+	struct pmu_failure failure;
 };
 
 /** pmu_event_of() - the core's part of @event, for a driver's verbs. */

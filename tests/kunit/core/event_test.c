@@ -478,11 +478,11 @@ static void bound_is_of_the_last_fold(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
 	ev = pmu_event_of(event);
 	/* A second would allow 2112. */
-	ev->folded_ns -= NSEC_PER_SEC;
+	ev->counter.folded_ns -= NSEC_PER_SEC;
 	happen(2000);
 	KUNIT_EXPECT_EQ(test, perf_open_count(event), 2000ULL);
 	perf_event_disable(event);
-	ev->folded_ns -= 60ULL * NSEC_PER_SEC;
+	ev->counter.folded_ns -= 60ULL * NSEC_PER_SEC;
 	perf_event_enable(event);
 	happen(30000);
 	KUNIT_EXPECT_EQ(test, perf_open_count(event), 2000ULL);
