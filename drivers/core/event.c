@@ -413,22 +413,6 @@ static void pmu_event_del(struct perf_event *event, int flags)
 	pmu_box_unlock(box, irqs);
 }
 
-/*
- * perf also reads in an NMI, for a BPF program that runs there. The NMI may have interrupted code
- * that holds the lock of the box, or of a bus, so only memory may be read, and only if the box is
- * not locked. Otherwise the count stays that of the last read.
- */
-static bool pmu_box_lock_to_read(struct pmu_box *box, unsigned long *irqs)
-{
-	const struct pmu_box_ops *ops = box->pd->desc->ops;
-
-	if (in_nmi())
-		return !ops->start && !ops->begin_read &&
-		       raw_spin_trylock_irqsave(&box->lock, *irqs);
-	*irqs = pmu_box_lock(box);
-	return true;
-}
-
 static void pmu_event_read_locked(struct pmu_event *ev)
 {
 	struct pmu_box *box = ev->box;
@@ -443,21 +427,38 @@ static void pmu_event_read_locked(struct pmu_event *ev)
 		pmu_box_end_read(box);
 }
 
+/*
+ * perf also reads in an NMI, for a BPF program that runs there. The NMI may have interrupted code
+ * that holds the lock of the box, or of a bus, so only memory may be read, and only if the box is
+ * not locked. Otherwise the count stays that of the last read.
+ */
+static void pmu_event_read_in_nmi(struct pmu_event *ev)
+{
+	struct pmu_box *box = ev->box;
+	const struct pmu_box_ops *ops = box->pd->desc->ops;
+
+	if (ops->start || ops->begin_read || !raw_spin_trylock(&box->lock))
+		return;
+	pmu_event_read_locked(ev);
+	raw_spin_unlock(&box->lock);
+}
+
 static void pmu_event_read(struct perf_event *event)
 {
 	struct pmu_event *ev = pmu_event_of(event);
-	struct pmu_box *box;
 	unsigned long irqs;
 
 	/* The samples add to the count, and a sample of one event may read another: in a verb. */
 	if (event->hw.state & PERF_HES_STOPPED || is_sampling_event(event))
 		return;
-	box = ev->box;
-	if (!pmu_box_lock_to_read(box, &irqs))
+	if (in_nmi()) {
+		pmu_event_read_in_nmi(ev);
 		return;
+	}
+	irqs = pmu_box_lock(ev->box);
 	if (!(event->hw.state & PERF_HES_STOPPED))
 		pmu_event_read_locked(ev);
-	pmu_box_unlock(box, irqs);
+	pmu_box_unlock(ev->box, irqs);
 }
 
 /*

@@ -309,7 +309,7 @@ void pmu_event_begin(struct pmu_event *bearer)
  * Context: any but an NMI or a verb; interrupts are off until pmu_box_unlock().
  * Return: for pmu_box_unlock().
  */
-unsigned long pmu_box_lock(struct pmu_box *box)
+unsigned long pmu_box_lock(struct pmu_box *box) __acquires(&box->lock)
 {
 	unsigned long flags;
 
@@ -325,7 +325,7 @@ EXPORT_SYMBOL_PMU_CORE(pmu_box_lock);
  *
  * Context: as there.
  */
-void pmu_box_unlock(struct pmu_box *box, unsigned long flags)
+void pmu_box_unlock(struct pmu_box *box, unsigned long flags) __releases(&box->lock)
 {
 	raw_spin_unlock_irqrestore(&box->lock, flags);
 }

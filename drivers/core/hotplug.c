@@ -153,11 +153,12 @@ static void pmu_box_left(struct irq_work *work)
 	struct pmu_box *box = container_of(work, struct pmu_box, left);
 	unsigned long flags = pmu_box_lock(box);
 	bool left = box->leaving && pmu_box_is_idle(box) && box->engaged;
+	bool disengage = left && !pmu_box_absent(box);
 
 	if (left)
 		WRITE_ONCE(box->engaged, false);
 	pmu_box_unlock(box, flags);
-	if (left && !pmu_box_absent(box))
+	if (disengage)
 		box->pd->desc->ops->disengage(box);
 }
 
