@@ -269,21 +269,28 @@ static void pmu_event_put_back(struct pmu_event *ev)
 	list_move_tail(&ev->active, &ev->box->active);
 }
 
-/* perf sets the event's CPU when it puts the event on the new owner. */
-static bool pmu_event_is_on_its_way(const struct pmu_event *ev)
+/*
+ * Is an event that is out on its way to the new owner? perf sets its CPU as it puts it there. Until
+ * then, it yields to events of its own context, and to a pinned one if it is none.
+ */
+static bool pmu_event_is_on_its_way(const struct pmu_event *ev, const struct pmu_event *claimant)
 {
-	return ev->box->moving && ev->event->cpu != ev->box->cpu;
+	if (!ev->box->moving)
+		return false;
+	if (!claimant)
+		return ev->event->cpu != ev->box->cpu;
+	return ev->event->cpu != smp_processor_id() && (!claimant->pinned || ev->pinned);
 }
 
-/* Stop the events that perf has not put back, for a @pinned one also those on their way. */
-static void pmu_box_remove_out(struct pmu_box *box, bool pinned)
+/* Stop the events that perf has not put back: all, or for a @claimant. */
+static void pmu_box_remove_out(struct pmu_box *box, const struct pmu_event *claimant)
 {
 	struct pmu_event *ev, *next;
 
 	list_for_each_entry_safe(ev, next, &box->active, active) {
 		if (!ev->out)
 			return;
-		if (pmu_event_is_on_its_way(ev) && (!pinned || ev->pinned))
+		if (pmu_event_is_on_its_way(ev, claimant))
 			continue;
 		pmu_event_put_back(ev);
 		pmu_event_remove(ev);
@@ -301,7 +308,7 @@ void pmu_box_end_move(struct pmu_box *box)
 	if (box->out)
 		pmu_box_freeze(box);
 	box->disabled++;
-	pmu_box_remove_out(box, false);
+	pmu_box_remove_out(box, NULL);
 	box->disabled--;
 	pmu_box_thaw(box);
 }
@@ -326,10 +333,7 @@ static void pmu_event_settle(struct pmu_event *ev)
 	pmu_box_unlock(box, flags);
 }
 
-/*
- * Claim what the event needs, if need be of events that perf has not put back. A pinned event comes
- * before events that are on their way to the new owner; perf tries all others again.
- */
+/* Claim what the event needs, if need be of events that perf has not put back. */
 static int pmu_event_claim_anyhow(struct pmu_event *ev)
 {
 	struct pmu_box *box = ev->box;
@@ -337,9 +341,9 @@ static int pmu_event_claim_anyhow(struct pmu_event *ev)
 
 	if (err != -EAGAIN || !box->out)
 		return err;
-	if (box->moving && ev->pinned)
+	if (box->moving)
 		pmu_box_freeze(box);
-	pmu_box_remove_out(box, ev->pinned);
+	pmu_box_remove_out(box, ev);
 	return pmu_event_claim(box, ev);
 }
 
@@ -524,7 +528,7 @@ static void pmu_enable(struct pmu *pmu)
 		return;
 	here->disabled = NULL;
 	irqs = pmu_box_lock(box);
-	pmu_box_remove_out(box, false);
+	pmu_box_remove_out(box, NULL);
 	box->disabled--;
 	pmu_box_thaw(box);
 	pmu_box_unlock(box, irqs);

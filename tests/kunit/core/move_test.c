@@ -309,33 +309,28 @@ static void pinned_event_gets_its_counter(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
-/* If that is pinned too, it keeps the counter, and the other is refused as it is without a move. */
-static void pinned_event_finds_no_counter(struct kunit *test)
+/* If both are pinned, the order of perf's context decides, as it does without a move. */
+static void pinned_event_takes_a_pinned_ones_counter(struct kunit *test)
 {
 	struct pair pair;
 	struct perf_event *event = move_with_one_counter(test, &pair, true, true);
 
-	KUNIT_EXPECT_EQ(test, (int)on_the_way.event->state, (int)PERF_EVENT_STATE_ERROR);
-	KUNIT_EXPECT_EQ(test, perf_open_count(event), 605ULL);
-	perf_event_release_kernel(event);
-	perf_event_enable(on_the_way.event);
-	pair.box->raw += 70;
-	KUNIT_EXPECT_EQ(test, perf_open_count(on_the_way.event), 70ULL);
+	KUNIT_EXPECT_EQ(test, (int)on_the_way.event->state, (int)PERF_EVENT_STATE_ACTIVE);
+	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_ERROR);
+	KUNIT_EXPECT_EQ(test, perf_open_count(on_the_way.event), 600ULL);
 	perf_event_release_kernel(on_the_way.event);
+	perf_event_release_kernel(event);
 }
 
-/*
- * If neither is, the one that comes first is refused, and then perf tries no other. So nobody counts
- * before they take turns, not the one that had the counter either.
- */
+/* The same if neither is: the other one waits for its turn, and keeps what it has counted. */
 static void unscheduled_event_stops(struct kunit *test)
 {
 	struct pair pair;
 	struct perf_event *event = move_with_one_counter(test, &pair, false, false);
 
-	KUNIT_EXPECT_EQ(test, (int)on_the_way.event->state, (int)PERF_EVENT_STATE_INACTIVE);
+	KUNIT_EXPECT_EQ(test, (int)on_the_way.event->state, (int)PERF_EVENT_STATE_ACTIVE);
 	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_INACTIVE);
-	KUNIT_EXPECT_EQ(test, perf_open_count(on_the_way.event), 0ULL);
+	KUNIT_EXPECT_EQ(test, perf_open_count(on_the_way.event), 600ULL);
 	KUNIT_EXPECT_EQ(test, perf_open_count(event), 5ULL);
 	perf_event_release_kernel(on_the_way.event);
 	/* The counter is free again. */
@@ -507,6 +502,27 @@ static void parked_event_is_freed_during_the_move(struct kunit *test)
 	perf_event_release_kernel(pair.event);
 }
 
+/* What perf has taken out and not put back counts until the end of the move. */
+static void what_is_out_stops_at_the_end(struct kunit *test)
+{
+	struct pair pair = open_on_a_pair(test);
+	struct perf_event *event = open_to_park(test, &pair);
+
+	stops = 0;
+	memory->ops.stop = count_stop;
+	leave_with_the_lock(test, &pair);
+	smp_call_function_single(pair.owner, park, event, 1);
+	pair.box->raw += 5;
+	KUNIT_EXPECT_EQ(test, stops, 0U);
+	leave_without_it(&pair);
+	KUNIT_EXPECT_EQ(test, stops, 1U);
+	pair.box->raw += 70;
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 5LL);
+	KUNIT_EXPECT_EQ(test, perf_open_count(pair.event), 75ULL);
+	event->destroy(event);
+	perf_event_release_kernel(pair.event);
+}
+
 /* An event that perf did not move in time ends visibly, and takes its counter from nobody. */
 static void straggler_fails(struct kunit *test)
 {
@@ -534,10 +550,11 @@ static struct kunit_case move_cases[] = {
 	KUNIT_CASE_SLOW(heir_stops_nothing),
 	KUNIT_CASE_SLOW(moves_behind_the_dead),
 	KUNIT_CASE_SLOW(pinned_event_gets_its_counter),
-	KUNIT_CASE_SLOW(pinned_event_finds_no_counter),
+	KUNIT_CASE_SLOW(pinned_event_takes_a_pinned_ones_counter),
 	KUNIT_CASE_SLOW(unscheduled_event_stops),
 	KUNIT_CASE_SLOW(sibling_does_not_wait_for_a_move),
 	KUNIT_CASE_SLOW(parked_event_is_freed_during_the_move),
+	KUNIT_CASE_SLOW(what_is_out_stops_at_the_end),
 	KUNIT_CASE_SLOW(straggler_fails),
 	{ }
 };
