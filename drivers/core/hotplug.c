@@ -342,7 +342,8 @@ static void pmu_box_restart(struct pmu_box *box)
 	 * that it has been started.
 	 */
 	list_for_each_entry(ev, &box->active, active)
-		if (!pmu_event_is_shared(ev->bearer) || ev->bearer->counter.folded_pass != box->pass)
+		if (!pmu_event_is_shared(ev->bearer) ||
+		    ev->bearer->counter.folded_pass != box->pass)
 			pmu_event_begin(ev->bearer);
 	pmu_box_thaw(box);
 }

@@ -35,7 +35,7 @@ test_users_are_allowed() {
 }
 
 test_passed_leader_is_no_right() {
-	passed_leader_is_no_right
+	for_each passed_leader_is_no_right
 }
 
 test_cap_perfmon_is_enough() {
