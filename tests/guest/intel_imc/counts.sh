@@ -59,11 +59,10 @@ test_opened_beside_others() {
 }
 
 # Where 48 bits wrap the count goes on: from 16 before that a million. DRAM would take two days to get there, so the
-# counter is set; our driver looks at what a counter has if the function did not answer when it took over the channel.
+# counter is set, after the reset that the first start brings.
 test_wraps_at_2_48() {
-	[ $driver = in-tree ] || pmu-model set imc3 gone 1
-	got=$(pmu-event --disabled --manual uncore_imc_3:0x304 \
-		-x 'pmu-model set imc3 gone 0; pmu-model set imc3 ctr0 0xfffffffffff0' -x @enable -x @read \
+	got=$(pmu-event --disabled --manual uncore_imc_3:0x304 -x @enable -x @disable \
+		-x 'pmu-model set imc3 ctr0 0xfffffffffff0' -x @enable -x @read \
 		-x 'pmu-model add imc3 cas_rd 1000000' -x @read -x 'pmu-model add imc3 cas_rd 5' -x @read | tr '\n' ' ')
 	equal "before, after the wrap, and on" "$got" "0 1000000 1000005 "
 	equal "the counter did wrap" "$(pmu-model get imc3 ctr0)" $((1000005 - 16))

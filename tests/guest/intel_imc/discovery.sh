@@ -121,14 +121,15 @@ test_no_forbidden_bit_is_written() {
 		uncore_imc_0:0xff02 uncore_imc_0:0xff uncore_imc_0:0x80)" EINVAL
 }
 
-# A start takes a write for each event and one for the channel, a read one access.
+# The first start resets the channel: six reads and nine writes. Apart from that a start takes a write for each event and
+# one for the channel, a read one access.
 test_accesses() {
 	ours_only
 	pmu-event --disabled --manual uncore_imc_0:0xcf05 -x 'pmu-model stats imc0 --reset > /dev/null' -x @enable \
 		-x 'pmu-model stats imc0 --reset > /tmp/start; pmu-model add imc0 cas_rd 7' -x @read \
 		-x 'pmu-model stats imc0 --reset > /tmp/read' -x @disable -x 'pmu-model stats imc0 --reset > /tmp/stop' \
 		-x @enable -x 'pmu-model stats imc0 --reset > /tmp/again' -x true
-	for step in 'start 0 2' 'read 1 0' 'stop 1 1' 'again 0 1'; do
+	for step in 'start 6 11' 'read 1 0' 'stop 1 1' 'again 0 1'; do
 		# shellcheck disable=SC2086 # words
 		set -- $step
 		equal "$1: reads, writes" "$(awk '{ r += $2; w += $3 } END { print r, w }' "/tmp/$1")" "$2 $3"
