@@ -52,6 +52,9 @@ COMPLAINTS = re.compile(
     r"on deprecated workqueue")
 
 
+# Where the kernel's own code was: that of a module has the module's name behind it.
+STALE = re.compile(r"Oops: int3: (?:.*\n)*?.*\bRIP: \w+:(\S+)$", re.M)
+
 BEGUN = b"Linux version"     # from here on the kernel speaks
 INIT = b"init: the clock of every CPU goes"     # from here on what is tested may run: tests/guest/init
 INSTALLED_INIT = b"Run /init"                   # of an installed Debian, which loads what it likes
@@ -421,13 +424,18 @@ def _try_twice(attempt, once, begins=INIT):
         cache.say(f"the guest failed before anything of the suite ran: once more; {_keep_first_log(console.log)}")
 
 
-def lost_timer(outcome):
-    """Did a command fail because the emulator lost an interrupt of a CPU's timer? The kernel may complain of nothing but tasks
-    that wait. If so, this keeps the log and says so: whoever asks is to start the guest again."""
-    others = [line for line in outcome.complaints if not re.search("rcu: INFO|INFO: task .* blocked for|Call Trace:", line)]
-    if outcome.status not in LOST or others or not stuck.lost_timer(outcome.log):
+def emulators_fault(outcome):
+    """Did a command fail because the emulator lost an interrupt of a CPU's timer, or executed a breakpoint that the kernel had
+    put into its own code, and had taken back meanwhile? The kernel may complain of nothing but tasks that wait, or of that
+    breakpoint first, outside of all modules. If so, this keeps the log and says so: whoever asks is to start the guest again."""
+    if outcome.status not in LOST:
         return False
-    cache.say(f"the emulator lost an interrupt of a CPU's timer: once more; {_keep_first_log(outcome.log.encode())}")
+    others = [line for line in outcome.complaints if not re.search("rcu: INFO|INFO: task .* blocked for|Call Trace:", line)]
+    stale = STALE.search(outcome.log) if others and "Oops: int3: " in others[0] else None
+    if not (stale or not others and stuck.lost_timer(outcome.log)):
+        return False
+    what = f"executed a stale breakpoint in {stale[1]}" if stale else "lost an interrupt of a CPU's timer"
+    cache.say(f"the emulator {what}: once more; {_keep_first_log(outcome.log.encode())}")
     return True
 
 

@@ -140,7 +140,7 @@ class Order(unittest.TestCase):
                   group("debug", kernel="kunit"), group("long"), group("packages"), group("check/style")]
         with unittest.mock.patch.object(kept, "seconds", return_value={"short": 1, "debug": 2, "stock": 70, "second": 80, "long": 100}):
             found = script("test").in_order(iter(groups))
-        self.assertEqual([job.name for job, in found], ["check/style", "stock", "debug", "packages", "long", "second", "unknown", "short"])
+        self.assertEqual([job.name for job, in found], ["check/style", "stock", "debug", "long", "second", "packages", "unknown", "short"])
 
     def test_a_job_that_was_not_run_has_failed(self):
         test, job = script("test"), jobs.Job("lost", ("true",))
@@ -570,7 +570,7 @@ IRR (none)
     def lost(self, told, status=guest.TIMEOUT, complaint="INFO: task rmmod:3704 blocked for more than 125 seconds."):
         log = f"{complaint}{stuck.MARK}{told}"
         with contextlib.redirect_stderr(io.StringIO()):
-            return guest.lost_timer(guest._judge(guest.Guest(arch=arch.get("x86_64")), log, status))
+            return guest.emulators_fault(guest._judge(guest.Guest(arch=arch.get("x86_64")), log, status))
 
     def test_an_interrupt_that_the_emulator_lost(self):
         begin = time.time() - 1
@@ -580,6 +580,16 @@ IRR (none)
         self.assertFalse(self.lost(self.LOST_TWICE, complaint="BUG: KASAN: in imc"))
         self.assertFalse(self.lost(self.LOST_TWICE, 0, "fine"))
         self.assertFalse(self.lost(self.LOST))
+
+    def test_a_stale_breakpoint_in_the_kernel_s_own_code(self):
+        for first, place, stale in (("Oops: int3: 0000 [#1]", "finish_task_switch.isra.0+0x68/0x2f0", True),
+                                    ("Oops: int3: 0000 [#1]", "pmu_box_read+0x68/0x2f0 [pmu_core]", False),
+                                    ("Oops: 0002", "finish_task_switch.isra.0+0x68/0x2f0", False),
+                                    ("BUG: KASAN: in pmu\nOops: int3: 0000", "finish_task_switch.isra.0+0x68/0x2f0", False)):
+            log = f"[   11.3] {first}\n[   11.3] CPU: 0\n[   11.3] RIP: 0010:{place}\n[   11.3] Call Trace:\n"
+            with self.subTest(first=first, place=place), contextlib.redirect_stderr(io.StringIO()):
+                judged = guest._judge(guest.Guest(arch=arch.get("x86_64")), log, guest.UNSOUND)
+                self.assertEqual(guest.emulators_fault(judged), stale)
 
     def test_what_a_kernel_may_be_at_is_no_lost_interrupt(self):
         """As a handler that never returns: the kernel ends the interrupt first, and starts the timer last."""
