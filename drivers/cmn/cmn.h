@@ -141,7 +141,7 @@ struct cmn {
 	struct cmn_line line[CMN_MAX_DTCS];
 	u8 nr_lines;
 
-	/* Only on the owner CPU with interrupts off: */
+	/* Under the box's lock, or while the core calls no verb: */
 	bool stopped;			/* DTC 0 has stopped all counters */
 	bool loses_carries;		/* a stop loses carries that are under way */
 	struct { u8 from, to, letter; } stray;	/* DTCs, of carries that came to another one */

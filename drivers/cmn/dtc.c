@@ -132,7 +132,7 @@ void cmn_dtc_quiesce(struct cmn_dtc *dtc)
  * DTC 0 controls all counters. When a stop returns, nothing is in flight: the write has arrived,
  * all DTMs have stopped, and the last carry has come.
  *
- * Context: the owner CPU, interrupts off. 1 write, to stop 1 read and some us.
+ * Context: the box's lock. 1 write, to stop 1 read and some us.
  */
 void cmn_mesh_run(struct cmn *cmn, bool run)
 {
@@ -168,7 +168,7 @@ static void cmn_letter_put(struct cmn_dtc *dtc, unsigned int letter, u32 value)
  *
  * A device that is gone reads as all ones. Counters may hold all ones, too, but PMCR cannot.
  *
- * Context: the owner CPU, interrupts off. 1 read; 2 more for all ones.
+ * Context: the box's lock. 1 read; 2 more for all ones.
  * Return: 64 bits.
  */
 u64 cmn_counts_read(struct cmn *cmn, const void __iomem *reg)
@@ -188,7 +188,7 @@ u64 cmn_counts_read(struct cmn *cmn, const void __iomem *reg)
  * @dtc: the DTC
  * @letter: which, 0 to 7
  *
- * Context: the owner CPU, interrupts off. 1 read in a pass for two letters; in a mesh that is
+ * Context: the box's lock. 1 read in a pass for two letters; in a mesh that is
  * stopped 1 write if it has wrapped.
  * Return: carries of local counters, 64 bits, of all events that ever had the letter.
  */
@@ -215,7 +215,7 @@ static u64 cmn_letter_read(struct cmn *cmn, struct cmn_dtc *dtc, unsigned int le
  * @cmn: the mesh
  * @ce: the event
  *
- * Context: the owner CPU, interrupts off. Accesses as cmn_letter_read(), for each DTC.
+ * Context: the box's lock. Accesses as cmn_letter_read(), for each DTC.
  * Return: carries of local counters, 64 bits, and an offset.
  */
 u64 cmn_carries_read(struct cmn *cmn, const struct cmn_event *ce)
@@ -263,7 +263,7 @@ static bool cmn_carries_stray(struct cmn *cmn, const struct cmn_event *ce, u64 m
  * when it is stopped, and later calls do not wait. An irq_work reports either, since perf may hold
  * the scheduler's locks here, and printk wakes tasks.
  *
- * Context: the owner CPU, interrupts off. Up to 2 ms. Later stops wait for the time that was found,
+ * Context: the box's lock. Up to 2 ms. Later stops wait for the time that was found,
  * or later calls do not wait.
  * Return: cmn_carries_read() at the end.
  */
@@ -297,7 +297,7 @@ u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least)
  *
  * It counts only while the DTC has a clock, so clock gating is turned off.
  *
- * Context: the owner CPU, interrupts off. 2 writes.
+ * Context: the box's lock. 2 writes.
  */
 void cmn_cycles_start(struct cmn_dtc *dtc)
 {
@@ -317,7 +317,7 @@ void cmn_cycles_stop(struct cmn_dtc *dtc)
  * @cmn: the mesh
  * @dtc: the DTC
  *
- * Context: the owner CPU, interrupts off. 1 read; in a mesh that is stopped 1 write if it has
+ * Context: the box's lock. 1 read; in a mesh that is stopped 1 write if it has
  * wrapped.
  * Return: cycles, 64 bits.
  */

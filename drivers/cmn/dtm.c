@@ -168,7 +168,7 @@ static u8 cmn_input(const struct cmn *cmn, const struct cmn_event *ce, const str
  * @ce: the event
  * @m: where it counts, as claimed
  *
- * Context: the owner CPU, interrupts off. No access.
+ * Context: the box's lock. No access.
  */
 void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct cmn_member *m)
 {
@@ -216,7 +216,7 @@ void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct 
  *
  * By the time another event counts with the event's letter, the counter no longer carries into it.
  *
- * Context: the owner CPU, interrupts off. No access.
+ * Context: the box's lock. No access.
  */
 void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct cmn_member *m)
 {
@@ -251,7 +251,7 @@ void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct c
  * @cmn: the mesh
  * @m: where it counts
  *
- * Context: the owner CPU, interrupts off. 1 read in a pass for all counters of the DTM.
+ * Context: the box's lock. 1 read in a pass for all counters of the DTM.
  * Return: 16 bits.
  */
 u16 cmn_member_read(struct cmn *cmn, const struct cmn_member *m)
@@ -330,7 +330,7 @@ void cmn_flush_none(struct cmn *cmn)
  * That is nothing unless something was started, half a pair of watchpoints stopped, or an event
  * with a filter at a node that counts another event.
  *
- * Context: the owner CPU, interrupts off. 1 write for each selector and each DTM that is
+ * Context: the box's lock. 1 write for each selector and each DTM that is
  * concerned, and 2 or 3 for a watchpoint.
  */
 void cmn_flush(struct cmn *cmn)

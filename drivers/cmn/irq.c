@@ -2,8 +2,8 @@
 /*
  * The overflow interrupts: one for each DTC, or one for several.
  *
- * Only the owner CPU touches the counters, so the interrupts follow it. An interrupt that comes in
- * on another CPU while they move is masked, since it is level-triggered, and the owner is called.
+ * The interrupts follow the owner, so that they disturb no other CPU. An interrupt that comes in on
+ * another CPU while they move is masked, since it is level-triggered, and the owner is called.
  */
 #include <linux/atomic.h>
 #include <linux/device.h>
@@ -132,8 +132,7 @@ void cmn_irq_enable(struct cmn *cmn)
 EXPORT_SYMBOL_IF_KUNIT(cmn_irq_enable);
 
 /*
- * Direct the interrupts to @cpu. When this returns, none is being served on the old owner, where it
- * would stop the mesh under the events of the new one. Until then no other CPU touches the mesh.
+ * Direct the interrupts to @cpu. When this returns, none is being served on the old owner.
  */
 void cmn_irq_move(struct cmn *cmn, int cpu)
 {

@@ -326,7 +326,7 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_event_value);
  * The counters of events that start are read only now: no source says whether a counter keeps its
  * count when PMU_CONFIG gives it another input.
  *
- * Context: the owner CPU, interrupts off. The accesses of cmn_flush(), and the reads of
+ * Context: the box's lock. The accesses of cmn_flush(), and the reads of
  * cmn_event_value() for each event that starts.
  */
 void cmn_events_begin(struct cmn *cmn)
@@ -399,7 +399,7 @@ static bool cmn_event_look_again(struct cmn *cmn, struct cmn_event *ce, u64 *loc
  * include all of their earlier carries. They include no later carry if no counter wraps before it
  * is read again. In less time than a full round, a counter cannot wrap without reading lower.
  *
- * Context: the owner CPU, interrupts off. No write; twice the reads of cmn_event_value(), or only
+ * Context: the box's lock. No write; twice the reads of cmn_event_value(), or only
  * those of the letters if it is clear then that the counters would take too long to read.
  * Return: 0; -EAGAIN if a counter wrapped meanwhile, or may have.
  */
