@@ -5,7 +5,6 @@
  * the channel where counts would be wrong: Documentation/hardware/intel_imc.md, 12.
  */
 #include <linux/errno.h>
-#include <linux/export.h>
 #include <linux/kernel.h>
 #include <linux/pci.h>
 
@@ -62,14 +61,17 @@ static int intel_imc_ask_registers(struct intel_imc_channel *ch)
 	intel_imc_channel_freeze(ch);
 	if (PCI_POSSIBLE_ERROR(ch->io->read(ch, ch->layout->box_ctl)))
 		return -ENODEV;
-	for (unsigned int idx = 0; idx < INTEL_IMC_GENERAL_COUNTERS; idx++) {
-		unsigned int ctr = ch->layout->ctr0 + idx * INTEL_IMC_CTR_STRIDE;
+	for (unsigned int idx = 0; idx < INTEL_IMC_COUNTERS; idx++) {
+		unsigned int ctr = idx == INTEL_IMC_FIXED ? ch->layout->fixed_ctr :
+				   ch->layout->ctr0 + idx * INTEL_IMC_CTR_STRIDE;
 
 		high = ch->io->read_counter ? upper_32_bits(ch->io->read_counter(ch, ctr)) :
 		       ch->io->read(ch, ctr + INTEL_IMC_CTR_HIGH);
 		if (high & ~INTEL_IMC_CTR_HIGH_VALUE)
 			ch->found |= BIT(INTEL_IMC_FOUND_TOP);
-		intel_imc_ask_control(ch, ch->layout->ctl0 + idx * INTEL_IMC_CTL_STRIDE);
+		/* The fixed counter's has nothing to select, and is not asked. */
+		if (idx != INTEL_IMC_FIXED)
+			intel_imc_ask_control(ch, ch->layout->ctl0 + idx * INTEL_IMC_CTL_STRIDE);
 	}
 	return 0;
 }
