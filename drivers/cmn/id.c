@@ -65,7 +65,7 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_id_place);
 
 /* What has to be connected to the port of a node with events, by the codes of connect info. */
 static const struct { u16 type; u64 codes; } cmn_connects[] = {
-	{ CMN_TYPE_DN, CMN_CODE(08) | CMN_CODE(0a) },
+	{ CMN_TYPE_DN, CMN_CODE(08) | CMN_CODE(0a) | CMN_CODE(1d) },
 	/* An HN-P has an HN-I, too, and a CCLA_RNI an RN-I. */
 	{ CMN_TYPE_HNI, CMN_CODE(08) | CMN_CODE(09) | CMN_CODE(0a) | CMN_CODE(0b) | CMN_CODE(1d) },
 	{ CMN_TYPE_HNP, CMN_CODE(0b) },
