@@ -2,11 +2,11 @@
 /*
  * The registers of one channel: start, stop, freeze and read, with as few accesses as possible.
  *
- * The driver owns the registers while an event is open, so it never reads one to change it. It
- * relies on this: a counter does not move while the channel is frozen, nor while its enable bit is
- * clear. So starting N counters takes N + 1 writes, starting them again 1, stopping them all 1, and
- * nothing has to be read to start. To start or stop one while others count takes 1 write, and does
- * not disturb the others.
+ * The driver owns the registers from the start of the first event until the last is closed, so it
+ * never reads one to change it. It relies on this: a counter does not move while the channel is
+ * frozen, nor while its enable bit is clear. So starting N counters takes N + 1 writes, starting
+ * them again 1, stopping them all 1, and nothing has to be read to start. To start or stop one
+ * while others count takes 1 write, and does not disturb the others.
  *
  * Other programs may still write the registers, so the driver checks them now and then.
  */

@@ -11,7 +11,7 @@ GIDNIDMAP_IDENTITY=0x00fac688
 # The driver that this guest was started with.
 if [ -e $DRIVER ]; then driver=ours; else driver=in-tree; fi
 
-# From where a counter of a channel goes on: our driver clears it when the channel's first event is opened.
+# From where a counter of a channel goes on: our driver clears it when the channel's first event starts.
 counts_from() { # CHANNEL COUNTER
 	if [ $driver = ours ]; then echo 0; else pmu-model get "$1" "$2"; fi
 }
