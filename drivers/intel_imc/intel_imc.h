@@ -38,8 +38,9 @@ struct intel_imc_layout {
 
 /* In what a channel may differ from the assumptions of hardware/intel_imc.md, 12 */
 enum intel_imc_found {
-	INTEL_IMC_FOUND_TWICE, INTEL_IMC_FOUND_TOP, INTEL_IMC_FOUND_BELOW,
-	INTEL_IMC_FOUND_BELOW_ONLY, INTEL_IMC_FOUND_NO_THRESHOLD, INTEL_IMC_FOUND_NO_CLOCK,
+	INTEL_IMC_FOUND_TWICE, INTEL_IMC_FOUND_NO_FIELDS, INTEL_IMC_FOUND_TOP,
+	INTEL_IMC_FOUND_BELOW, INTEL_IMC_FOUND_BELOW_ONLY, INTEL_IMC_FOUND_NO_THRESHOLD,
+	INTEL_IMC_FOUND_NO_CLOCK,
 };
 
 /* One channel's counters, and the content of their registers as far as it is known. */

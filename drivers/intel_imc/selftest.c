@@ -10,9 +10,9 @@
 
 #include "intel_imc.h"
 
-/* What every control keeps, whichever the generation; a frozen channel counts nothing by it. */
-#define SELFTEST_CTL \
-	(INTEL_IMC_CTL_EVENT | INTEL_IMC_CTL_UMASK | INTEL_IMC_CTL_EDGE | INTEL_IMC_CTL_THRESHOLD)
+/* What every control has to keep, and what it may lack; a frozen channel counts nothing by it. */
+#define SELFTEST_EVENT	(INTEL_IMC_CTL_EVENT | INTEL_IMC_CTL_UMASK)
+#define SELFTEST_CTL	(SELFTEST_EVENT | INTEL_IMC_CTL_EDGE | INTEL_IMC_CTL_THRESHOLD)
 
 #define SELFTEST_THRESHOLD(n)	((u32)(n) << 24)
 
@@ -21,6 +21,8 @@
 
 static const char * const intel_imc_found[] = {
 	[INTEL_IMC_FOUND_TWICE] = "a control has to be written twice, which this driver does",
+	[INTEL_IMC_FOUND_NO_FIELDS] =
+		"a control does not keep all bits of edge and thresh: do not rely on them",
 	[INTEL_IMC_FOUND_TOP] = "bits 63:48 of the counters are not 0, and are ignored",
 	[INTEL_IMC_FOUND_BELOW] =
 		"thresholds count what does not reach them: the driver swaps thresh and inv",
@@ -34,16 +36,19 @@ static const char * const intel_imc_found[] = {
 /* Does a control keep what is written, and if not at once, then when it is written again? */
 static void intel_imc_ask_control(struct intel_imc_channel *ch, unsigned int reg)
 {
-	bool kept = false;
+	u32 first = 0, kept = 0;
 
-	for (int i = 0; i < 2 && !kept; i++) {
+	for (int i = 0; i < 2 && kept != SELFTEST_CTL; i++) {
+		first = kept;
 		ch->io->write(ch, reg, SELFTEST_CTL);
-		kept = (ch->io->read(ch, reg) & SELFTEST_CTL) == SELFTEST_CTL;
-		if (kept && i)
+		kept = ch->io->read(ch, reg) & SELFTEST_CTL;
+		if (i && kept != first)
 			ch->found |= BIT(INTEL_IMC_FOUND_TWICE);
 	}
-	if (!kept)
+	if (SELFTEST_EVENT & ~kept)
 		ch->fault = "a control does not keep what is written to it";
+	else if (kept != SELFTEST_CTL)
+		ch->found |= BIT(INTEL_IMC_FOUND_NO_FIELDS);
 	for (int i = 0; i < 2; i++)
 		ch->io->write(ch, reg, 0);
 }

@@ -72,6 +72,7 @@ typedef struct Channel {
     uint32_t latched[INTEL_IMC_NCOUNTERS];
     bool twice;             /* a control takes what is written twice */
     uint32_t written[INTEL_IMC_NGENERAL];
+    uint32_t drops;         /* bits that a control does not keep */
     bool unbounded;         /* add takes larger increments than published */
     uint64_t reserved;      /* first forbidden write: register, wrong bits */
     PmuStat stats[CHANNEL_NSTATS];
@@ -266,7 +267,8 @@ static void channel_write_ctl(Channel *ch, uint32_t reg, uint32_t value)
         ch->written[index] = value;
         return;
     }
-    intel_imc_counter_set_ctl(&ch->counters, index, value & regs->ctl_mask);
+    intel_imc_counter_set_ctl(&ch->counters, index,
+                              value & regs->ctl_mask & ~ch->drops);
 }
 
 static bool channel_write(UncoreFunction *f, uint32_t reg, uint32_t mask,
@@ -433,7 +435,9 @@ static bool set_answer(PmuModel *model, unsigned answer, uint64_t value,
 }
 
 /* Answers about registers, which are a channel's and not its counters' */
-enum { ANSWER_HIGH, ANSWER_LATCHES, ANSWER_TWICE, ANSWER_UNBOUNDED };
+enum {
+    ANSWER_HIGH, ANSWER_LATCHES, ANSWER_TWICE, ANSWER_DROPS, ANSWER_UNBOUNDED,
+};
 
 static uint64_t get_of_registers(PmuModel *model, unsigned answer)
 {
@@ -441,7 +445,8 @@ static uint64_t get_of_registers(PmuModel *model, unsigned answer)
 
     return answer == ANSWER_HIGH ? ch->high :
            answer == ANSWER_LATCHES ? ch->latches :
-           answer == ANSWER_TWICE ? ch->twice : ch->unbounded;
+           answer == ANSWER_TWICE ? ch->twice :
+           answer == ANSWER_DROPS ? ch->drops : ch->unbounded;
 }
 
 static bool set_of_registers(PmuModel *model, unsigned answer, uint64_t value,
@@ -458,6 +463,9 @@ static bool set_of_registers(PmuModel *model, unsigned answer, uint64_t value,
         break;
     case ANSWER_TWICE:
         ch->twice = value;
+        break;
+    case ANSWER_DROPS:
+        ch->drops = value;
         break;
     default:
         ch->unbounded = value;
@@ -499,6 +507,8 @@ static const PmuKey channel_keys[] = {
       1, ANSWER_LATCHES, get_of_registers, set_of_registers },
     { "twice", "1: a control takes only what is written twice in a row", 1,
       ANSWER_TWICE, get_of_registers, set_of_registers },
+    { "drops", "bits that a general counter's control does not keep",
+      UINT32_MAX, ANSWER_DROPS, get_of_registers, set_of_registers },
     { "unbounded", "1: increments may be larger than what is published", 1,
       ANSWER_UNBOUNDED, get_of_registers, set_of_registers },
     UNCORE_KEY_GONE,
