@@ -133,13 +133,13 @@ static void pmu_box_engage_local(void *data)
 static void pmu_box_disengage_idle(void *data)
 {
 	struct pmu_box *box = data;
+	unsigned long flags = pmu_box_lock(box);
 
-	raw_spin_lock(&box->lock);
 	if (pmu_box_is_idle(box) && box->engaged) {
 		box_ops(box)->disengage(box);
 		box->engaged = false;
 	}
-	raw_spin_unlock(&box->lock);
+	pmu_box_unlock(box, flags);
 }
 
 /* Called with pmu_boxes_mutex, which an owner that goes offline waits for. */

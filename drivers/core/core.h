@@ -11,7 +11,8 @@
  *	pmu_boxes_mutex		the PMUs, whether they move or are kept, their boxes, owners,
  *				engaged boxes
  *	perf's ctx->lock	held in perf's callbacks
- *	pmu_box.lock		the box's hardware, and the events that count there; raw
+ *	pmu_box.lock		the box's hardware, and the events that count there; raw. One at a
+ *				time, but one of a PMU that samples may be outside of another
  *
  * PMUs, boxes and owners are written under both mutexes, so either is enough to read them.
  *
@@ -139,13 +140,14 @@ void pmu_devs_let_go(unsigned long delay);
 void pmu_keep_exit(void);
 
 /* fold.c */
+bool pmu_lock_is_held_here(void);
 void pmu_box_begin_pass(struct pmu_box *box);
 void pmu_box_begin_read(struct pmu_box *box);
 void pmu_box_end_read(struct pmu_box *box);
 void pmu_box_hold(struct pmu_box *box);
 void pmu_box_freeze(struct pmu_box *box);
 void pmu_box_thaw(struct pmu_box *box);
-void pmu_box_init_folding(struct pmu_box *box);
+void pmu_box_init_folding(struct pmu_box *box, bool sampling);
 void pmu_box_poll_here(void *box);
 void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev);
 void pmu_event_update(struct pmu_event *ev);

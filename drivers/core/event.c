@@ -447,22 +447,34 @@ static void pmu_event_read_in_nmi(struct pmu_event *ev)
 	raw_spin_unlock(&box->lock);
 }
 
+/* During a move the event may have been stopped on another CPU just now. */
+static void pmu_event_read_here(struct pmu_event *ev)
+{
+	struct pmu_box *box = ev->box;
+	unsigned long irqs = pmu_box_lock(box);
+
+	if (!(ev->event->hw.state & PERF_HES_STOPPED))
+		pmu_event_read_locked(ev);
+	pmu_box_unlock(box, irqs);
+}
+
 static void pmu_event_read(struct perf_event *event)
 {
 	struct pmu_event *ev = pmu_event_of(event);
 	unsigned long irqs;
 
 	/* The samples add to the count, and a sample of one event may read another: in a verb. */
-	if (event->hw.state & PERF_HES_STOPPED || is_sampling_event(event))
+	if (is_sampling_event(event))
 		return;
-	if (in_nmi()) {
-		pmu_event_read_in_nmi(ev);
-		return;
+	/* Older kernels read for a sample with them on, and may take out a task's event meanwhile. */
+	local_irq_save(irqs);
+	if (!(event->hw.state & PERF_HES_STOPPED)) {
+		if (in_nmi())
+			pmu_event_read_in_nmi(ev);
+		else if (!pmu_lock_is_held_here())
+			pmu_event_read_here(ev);
 	}
-	irqs = pmu_box_lock(ev->box);
-	if (!(event->hw.state & PERF_HES_STOPPED))
-		pmu_event_read_locked(ev);
-	pmu_box_unlock(ev->box, irqs);
+	local_irq_restore(irqs);
 }
 
 /*

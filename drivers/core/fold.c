@@ -16,6 +16,7 @@
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/moduleparam.h>
+#include <linux/percpu.h>
 #include <linux/timekeeping.h>
 
 #include "core.h"
@@ -299,6 +300,21 @@ void pmu_event_begin(struct pmu_event *bearer)
 		bearer->counter.folded_pass = box->pass;
 }
 
+/*
+ * The locks of boxes that this CPU has, or waits for. Those of PMUs that sample do not count: a
+ * sample is made under such a lock, and may read events of other PMUs, but not the other way round.
+ */
+static DEFINE_PER_CPU(unsigned int, pmu_locks_here);
+
+/*
+ * May no lock be taken here? Tracepoints of timers fire under the lock of a box. A sample of one,
+ * or a program there, may read an event of that box, or of another. Interrupts are off.
+ */
+bool pmu_lock_is_held_here(void)
+{
+	return __this_cpu_read(pmu_locks_here);
+}
+
 /**
  * pmu_box_lock() - keep everybody else from a box.
  * @box: the box
@@ -313,7 +329,11 @@ unsigned long pmu_box_lock(struct pmu_box *box) __acquires(&box->lock)
 {
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&box->lock, flags);
+	local_irq_save(flags);
+	/* First: there is a tracepoint of a lock that had to be waited for. */
+	if (!box->pd->desc->sampling)
+		__this_cpu_inc(pmu_locks_here);
+	raw_spin_lock(&box->lock);
 	return flags;
 }
 EXPORT_SYMBOL_PMU_CORE(pmu_box_lock);
@@ -327,7 +347,10 @@ EXPORT_SYMBOL_PMU_CORE(pmu_box_lock);
  */
 void pmu_box_unlock(struct pmu_box *box, unsigned long flags) __releases(&box->lock)
 {
-	raw_spin_unlock_irqrestore(&box->lock, flags);
+	raw_spin_unlock(&box->lock);
+	if (!box->pd->desc->sampling)
+		__this_cpu_dec(pmu_locks_here);
+	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_PMU_CORE(pmu_box_unlock);
 
@@ -355,8 +378,8 @@ static enum hrtimer_restart pmu_box_poll(struct hrtimer *timer)
 {
 	struct pmu_box *box = container_of(timer, struct pmu_box, timer);
 	enum hrtimer_restart again = HRTIMER_NORESTART;
+	unsigned long flags = pmu_box_lock(box);
 
-	raw_spin_lock(&box->lock);
 	if (pmu_box_is_idle(box) || box->dead) {
 		box->poll_ns = 0;
 	} else if (!hrtimer_is_queued(timer)) {
@@ -365,7 +388,7 @@ static enum hrtimer_restart pmu_box_poll(struct hrtimer *timer)
 		hrtimer_forward_now(timer, ns_to_ktime(box->poll_ns));
 		again = HRTIMER_RESTART;
 	}
-	raw_spin_unlock(&box->lock);
+	pmu_box_unlock(box, flags);
 	return again;
 }
 
@@ -379,15 +402,15 @@ static void pmu_box_poll_from_now(struct pmu_box *box)
 void pmu_box_poll_here(void *data)
 {
 	struct pmu_box *box = data;
+	unsigned long flags = pmu_box_lock(box);
 
-	raw_spin_lock(&box->lock);
 	if (pmu_box_is_idle(box)) {
 		box->poll_ns = 0;
 	} else if (box->poll_ns) {
 		pmu_box_fold(box);
 		pmu_box_poll_from_now(box);
 	}
-	raw_spin_unlock(&box->lock);
+	pmu_box_unlock(box, flags);
 }
 
 /*
@@ -406,9 +429,13 @@ void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev)
 	pmu_box_poll_from_now(box);
 }
 
-void pmu_box_init_folding(struct pmu_box *box)
+void pmu_box_init_folding(struct pmu_box *box, bool sampling)
 {
+	static struct lock_class_key samples;
+
 	raw_spin_lock_init(&box->lock);
+	if (sampling)
+		lockdep_set_class(&box->lock, &samples);
 	INIT_LIST_HEAD(&box->active);
 	INIT_LIST_HEAD(&box->bearers);
 	init_irq_work(&box->complaint, pmu_box_complain);

@@ -214,7 +214,7 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 	box->cpu = -1;
 	box->priv = priv;
 	box->frozen = true;
-	pmu_box_init_folding(box);
+	pmu_box_init_folding(box, desc->sampling);
 	pmu_box_init_moving(box);
 
 	/* First: if this failed later, a PMU without a box would stay until the module's exit. */

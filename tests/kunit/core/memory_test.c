@@ -215,6 +215,31 @@ static void locked_box_is_not_read_in_an_nmi(struct kunit *test)
 	perf_event_release_kernel(interrupted);
 }
 
+static void trace(struct memory_box *mb)
+{
+	mb->reading = NULL;
+	mb->raw += 5;
+	perf_open_read_here(interrupted);
+}
+
+/*
+ * A tracepoint, as of a timer, may have a sample that reads an event of the box whose lock is held
+ * where it fires.
+ */
+static void locked_box_is_not_read_by_a_sample(struct kunit *test)
+{
+	unsigned int reads;
+
+	interrupted = open_one(test);
+	reads = box->reads;
+	box->raw += 3;
+	box->reading = trace;
+	KUNIT_EXPECT_EQ(test, perf_open_count(interrupted), 3ULL);
+	KUNIT_EXPECT_EQ(test, box->reads, reads + 1);
+	KUNIT_EXPECT_EQ(test, perf_open_count(interrupted), 8ULL);
+	perf_event_release_kernel(interrupted);
+}
+
 /* A counter that cannot be read when its event starts fails the event. */
 static void start_errors(struct kunit *test)
 {
@@ -250,6 +275,7 @@ static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(fold_is_one_pass),
 	KUNIT_CASE(only_memory_is_read_in_an_nmi),
 	KUNIT_CASE(locked_box_is_not_read_in_an_nmi),
+	KUNIT_CASE(locked_box_is_not_read_by_a_sample),
 	KUNIT_CASE(start_errors),
 	KUNIT_CASE(refused_by_the_driver),
 	{ }
