@@ -270,19 +270,25 @@ static void pmu_event_put_back(struct pmu_event *ev)
 }
 
 /*
- * Is an event that is out on its way to the new owner? perf sets its CPU as it puts it there. Until
- * then, it yields to events of its own context, and to a pinned one if it is none.
+ * Is an event that is out of another context, or on its way to the new owner? perf sets its CPU as
+ * it puts it there. Until then, it yields to events of its own context, and to a pinned one if it
+ * is none.
  */
-static bool pmu_event_is_on_its_way(const struct pmu_event *ev, const struct pmu_event *claimant)
+static bool pmu_event_waits(const struct pmu_event *ev, const struct pmu_event *claimant)
 {
-	if (!ev->box->moving)
-		return false;
+	const struct pmu_box *box = ev->box;
+	bool here = pmu_event_is_task(ev->event) || ev->event->cpu == smp_processor_id();
+
 	if (!claimant)
-		return ev->event->cpu != ev->box->cpu;
-	return ev->event->cpu != smp_processor_id() && (!claimant->pinned || ev->pinned);
+		return !here || (box->moving && ev->event->cpu != box->cpu);
+	return box->moving && !here && (!claimant->pinned || ev->pinned);
 }
 
-/* Stop the events that perf has not put back: all, or for a @claimant. */
+/*
+ * Stop the events that perf has not put back: for a @claimant, or at pmu_enable on this CPU. Those
+ * of another CPU's context stay: perf may be about to put them back there, or to change their
+ * groups.
+ */
 static void pmu_box_remove_out(struct pmu_box *box, const struct pmu_event *claimant)
 {
 	struct pmu_event *ev, *next;
@@ -290,7 +296,7 @@ static void pmu_box_remove_out(struct pmu_box *box, const struct pmu_event *clai
 	list_for_each_entry_safe(ev, next, &box->active, active) {
 		if (!ev->out)
 			return;
-		if (pmu_event_is_on_its_way(ev, claimant))
+		if (pmu_event_waits(ev, claimant))
 			continue;
 		pmu_event_put_back(ev);
 		pmu_event_remove(ev);
@@ -303,12 +309,19 @@ static void pmu_box_remove_out(struct pmu_box *box, const struct pmu_event *clai
  */
 void pmu_box_end_move(struct pmu_box *box)
 {
+	struct pmu_event *ev, *next;
+
 	lockdep_assert_held(&box->lock);
 	box->moving = false;
 	if (box->out)
 		pmu_box_freeze(box);
 	box->disabled++;
-	pmu_box_remove_out(box, NULL);
+	list_for_each_entry_safe(ev, next, &box->active, active) {
+		if (!ev->out)
+			break;
+		pmu_event_put_back(ev);
+		pmu_event_remove(ev);
+	}
 	box->disabled--;
 	pmu_box_thaw(box);
 }
