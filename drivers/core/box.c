@@ -136,7 +136,8 @@ static void pmu_box_disengage_idle(void *data)
 	unsigned long flags = pmu_box_lock(box);
 
 	if (pmu_box_is_idle(box) && box->engaged) {
-		box_ops(box)->disengage(box);
+		if (!box->asleep)
+			box_ops(box)->disengage(box);
 		box->engaged = false;
 	}
 	pmu_box_unlock(box, flags);
@@ -151,10 +152,8 @@ int pmu_box_set_engaged(struct pmu_box *box, bool on)
 	/* A box without an owner is disengaged, or will be once it has left the last one. */
 	if (!box->pd->desc->ops->engage || box->engaged == on || box->dead || box->cpu < 0)
 		return 0;
-	if (box->pd->desc->engage_at_start && on)
-		return 0;
-	if (box->pd->desc->engage_at_start && !box->asleep)
-		return smp_call_function_single(box->cpu, pmu_box_disengage_idle, box, 1);
+	if (box->pd->desc->engage_at_start)
+		return on ? 0 : smp_call_function_single(box->cpu, pmu_box_disengage_idle, box, 1);
 	/*
 	 * A box that sleeps is disengaged. pmu_box_resume() engages it, if it is to be engaged
 	 * then.

@@ -320,7 +320,8 @@ bool pmu_lock_is_held_here(void)
  * @box: the box
  *
  * For a driver's own interrupts and files. Every verb but event_init, event_free, counters, engage,
- * disengage and owner_changed is called with this lock.
+ * disengage and owner_changed is called with this lock; engage and disengage may be, if the PMU is
+ * engage_at_start.
  *
  * Context: any but an NMI or a verb; interrupts are off until pmu_box_unlock().
  * Return: for pmu_box_unlock().

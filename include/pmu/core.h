@@ -172,7 +172,8 @@ static inline bool pmu_may_log(void)
  *
  * event_init, event_free and counters get the kind of PMU and no box, since the device may be
  * removed while they run. owner_changed may sleep. claim is also called when a group is tried, on
- * any CPU with interrupts on. engage and disengage are called on the owner CPU with interrupts off.
+ * any CPU with interrupts on. engage and disengage are called on the owner CPU with interrupts off;
+ * if pmu_desc.engage_at_start, the first start and the last close call them under the box's lock.
  * All others are called under the box's lock, on any CPU of the scope. Except for unclaim and hand,
  * no verb is called after the device is gone.
  *
