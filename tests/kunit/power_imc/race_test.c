@@ -146,9 +146,11 @@ static void run_at_each_load(struct kunit *test, bool back, const unsigned int (
 {
 	static const unsigned int records[] = { 1, 3, 8 };
 	static const unsigned int at_a_load[] = { 1, DOUBLEWORDS, 2 * DOUBLEWORDS };
-	struct writer *w = writer_of(test, SLOTS);
+	struct writer *w;
 	unsigned int runs = 0;
 
+	hardware = (struct hardware){ };	/* of the last test, whose ring is gone */
+	w = writer_of(test, SLOTS);
 	for (unsigned int i = 0; i < 27; i++) {
 		struct race race = {
 			.back = back, .before = (*before)[i / 9],
