@@ -131,13 +131,16 @@ static u64 power_imc_ring_skip(struct power_imc_ring *ring)
 /*
  * The next slot has no whole record: is there one elsewhere? @sure: the slot was looked at once
  * more after that one was seen. Returns false if the next slot has yet to be written.
+ *
+ * A record that was under way when the engine stopped may never be completed, and the writer may go
+ * on behind it. If its timebase would have been written last, the slot is still empty.
  */
 static bool power_imc_ring_go_on(struct power_imc_ring *ring, __be64 tb, bool sure, u64 *lost)
 {
 	bool behind = power_imc_ring_tb(ring, ring->next + 1);
 	bool back = ring->next && power_imc_ring_tb(ring, 0);
 
-	if (!(tb && behind) && !back)
+	if (!behind && !back)
 		return false;
 	dma_rmb();	/* the writer came to that one later than to the next slot */
 	if (!sure)
@@ -147,7 +150,7 @@ static bool power_imc_ring_go_on(struct power_imc_ring *ring, __be64 tb, bool su
 		ring->stats.corrupt++;
 		(*lost)++;
 	}
-	ring->next = tb && behind ? (ring->next + 1) & (ring->slots - 1) : 0;
+	ring->next = behind ? (ring->next + 1) & (ring->slots - 1) : 0;
 	ring->measured = 0;
 	return true;
 }

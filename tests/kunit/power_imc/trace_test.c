@@ -268,6 +268,22 @@ static void a_record_that_was_left_halfway(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->lost, 1ULL);
 }
 
+/* The engine stopped in the middle of a record, which is never completed, and goes on behind it. In any slot. */
+static void a_slot_that_was_left_empty(struct kunit *test)
+{
+	struct writer *w = test->priv;
+
+	for (unsigned int i = 0; i < 3 * SLOTS; i++) {
+		write_some(w, 3);
+		w->slots[(w->head - 1) % SLOTS].tb = 0;
+		KUNIT_EXPECT_EQ_MSG(test, drain(test, w), 2U, "%u", i);
+		write_some(w, 2);
+		KUNIT_EXPECT_EQ_MSG(test, drain(test, w), 2U, "%u", i);
+	}
+	KUNIT_EXPECT_EQ(test, w->ring.stats.lost, 0ULL);
+	KUNIT_EXPECT_EQ(test, w->ring.stats.laps, 0ULL);
+}
+
 /* All that is written from then on is taken, and nothing else, and nothing is said to be lost. */
 static void expect_later_ones(struct kunit *test, struct writer *w, unsigned int records, unsigned int passed)
 {
@@ -404,6 +420,7 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(the_writer_may_go_back),
 	KUNIT_CASE(what_was_not_taken_before_it_went_back),
 	KUNIT_CASE(a_record_that_was_left_halfway),
+	KUNIT_CASE(a_slot_that_was_left_empty),
 	KUNIT_CASE(others_records_are_passed),
 	KUNIT_CASE(others_records_begin_again),
 	KUNIT_CASE(bytes_of_the_worked_records),
