@@ -253,11 +253,14 @@ static void power_imc_session_untrace(void)
  */
 static bool power_imc_session_wind_up(void)
 {
-	u64 off = READ_ONCE(power_imc_session_left) + POWER_IMC_LINGER_MS * NSEC_PER_MSEC;
-	bool used, traces = power_imc_ldbar_traces();
+	bool used, traces;
+	u64 off;
 
 	mutex_lock(&power_imc_session_mutex);
 	used = power_imc_session_is_used();
+	/* Whoever opens an event from here on waits for the mutex before an engine starts. */
+	traces = power_imc_ldbar_traces();
+	off = READ_ONCE(power_imc_session_left) + POWER_IMC_LINGER_MS * NSEC_PER_MSEC;
 	if (!used)
 		power_imc_idle_hold(false);
 	if (!used && traces && ktime_get_ns() >= off)
