@@ -205,7 +205,8 @@ static void power_imc_trace_again(struct power_imc_trace *trace)
 /* There was no record. If that is because of LDBAR, write it again, or say why not. */
 static void power_imc_drain_look(struct power_imc_trace *trace)
 {
-	if (trace->leaving || trace->tries > POWER_IMC_TRACE_TRIES || power_imc_trace_is_on(trace))
+	if (trace->leaving || trace->tries > POWER_IMC_TRACE_TRIES ||
+	    READ_ONCE(trace->core->imc->halted) || power_imc_trace_is_on(trace))
 		return;
 	trace->tries++;
 	if (mfspr(SPRN_LDBAR) || trace->tries > POWER_IMC_TRACE_TRIES) {
