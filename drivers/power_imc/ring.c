@@ -196,6 +196,7 @@ bool power_imc_ring_take(struct power_imc_ring *ring, struct power_imc_record *r
 	tb = be64_to_cpu(record->tb);
 	foreign = power_imc_ring_is_foreign(ring, tb, now);
 	power_imc_ring_measure(ring, tb, foreign);
+	ring->apart = ring->last && tb > ring->last && !foreign ? tb - ring->last : 0;
 	ring->last = tb;
 	ring->next = (ring->next + 1) & (ring->slots - 1);
 	ring->stats.taken++;

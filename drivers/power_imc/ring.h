@@ -37,6 +37,7 @@ struct power_imc_ring_stats {
  * @slots: number of slots, a power of two
  * @second: timebase ticks in a second
  * @step: ticks between records, as measured; 0: not known
+ * @apart: ticks from the record before to the one taken last; 0: not known
  * @stats: statistics
  *
  * The other members belong to ring.c.
@@ -44,7 +45,7 @@ struct power_imc_ring_stats {
 struct power_imc_ring {
 	struct power_imc_record *base;
 	u32 slots;
-	u64 second, step;
+	u64 second, step, apart;
 	struct power_imc_ring_stats stats;
 	/* private: */
 	u32 next;			/* the slot to be read */

@@ -5,7 +5,8 @@
  * the timebase and so the kernel's timers come from one oscillator.
  *
  * No source says for certain how often records come, so the chance follows from their distance as
- * it was measured. Until that is known, all records are samples.
+ * it was measured. Until that is known, all records are samples, each of the time since the one
+ * before: otherwise the beginning of a profile would have a weight of its own.
  */
 #include <linux/export.h>
 #include <linux/math64.h>
@@ -23,6 +24,11 @@ u64 power_imc_thin_wanted(u64 wanted, bool freq)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_thin_wanted);
 
+static u64 power_imc_thin_counts(u64 ticks, u64 second)
+{
+	return div64_u64(ticks * POWER_IMC_TRACE_CLOCK_HZ + second / 2, second);
+}
+
 /**
  * power_imc_thin_set() - set an event's chance and period by the distance of records.
  * @te: the event; wanted and freq are set
@@ -30,11 +36,12 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_thin_wanted);
  * @second: ticks in a second
  *
  * A measurement may be a little too small. So an event with a frequency gets a sixteenth more than
- * it asks for, rather than less.
+ * it asks for, rather than less. Records of a burst may be closer to each other than hardware's,
+ * which does not make those after them any fewer.
  */
 void power_imc_thin_set(struct power_imc_trace_event *te, u64 step, u64 second)
 {
-	u64 record = div64_u64(step * POWER_IMC_TRACE_CLOCK_HZ + second / 2, second);
+	u64 record = step ? max(power_imc_thin_counts(step, second), POWER_IMC_TRACE_LOAD) : 0;
 	u64 wanted = power_imc_thin_wanted(te->wanted, te->freq);
 
 	if (te->freq)
@@ -44,6 +51,20 @@ void power_imc_thin_set(struct power_imc_trace_event *te, u64 step, u64 second)
 						 POWER_IMC_THIN_ALL;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_thin_set);
+
+/**
+ * power_imc_thin_none() - have each record be a sample, while their distance is not known.
+ * @te: the event
+ * @apart: ticks since the record before, or 0: not known
+ * @second: ticks in a second
+ */
+void power_imc_thin_none(struct power_imc_trace_event *te, u64 apart, u64 second)
+{
+	te->period = clamp(power_imc_thin_counts(min(apart, second), second), POWER_IMC_TRACE_LOAD,
+			   POWER_IMC_TRACE_LOAD * POWER_IMC_TRACE_PRESCALE);
+	te->chance = POWER_IMC_THIN_ALL;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_thin_none);
 
 /* Is the next record a sample of the event? */
 bool power_imc_thin_one(const struct power_imc_trace_event *te, struct rnd_state *random)

@@ -112,6 +112,15 @@ static void power_imc_drain_begin(struct power_imc_trace *trace, struct power_im
 	}
 }
 
+/* The distance of records is not known. */
+static void power_imc_drain_weigh(struct power_imc_trace *trace)
+{
+	struct power_imc_trace_event *te;
+
+	list_for_each_entry(te, &trace->events, node)
+		power_imc_thin_none(te, trace->ring.apart, trace->ring.second);
+}
+
 /*
  * Does a record belong to no event? The first one may have been made before they began, and written
  * after that.
@@ -129,7 +138,7 @@ static void power_imc_drain_some(struct power_imc_trace *trace, u32 most)
 {
 	struct power_imc_sample sample;
 	u64 lost, now = get_tb();
-	bool any, begun = false;
+	bool any, begun = false, measured = trace->ring.step;
 
 	trace->drains++;
 	do {
@@ -147,6 +156,8 @@ static void power_imc_drain_some(struct power_imc_trace *trace, u32 most)
 		if (!begun)
 			power_imc_drain_begin(trace, &sample);
 		begun = true;
+		if (!measured)
+			power_imc_drain_weigh(trace);
 		power_imc_drain_deliver(trace, &sample);
 	} while (--most);
 }

@@ -81,6 +81,7 @@ enum power_imc_mode {
 /* thin.c */
 u64 power_imc_thin_wanted(u64 wanted, bool freq);
 void power_imc_thin_set(struct power_imc_trace_event *te, u64 step, u64 second);
+void power_imc_thin_none(struct power_imc_trace_event *te, u64 apart, u64 second);
 bool power_imc_thin_one(const struct power_imc_trace_event *te, struct rnd_state *random);
 u64 power_imc_thin_many(const struct power_imc_trace_event *te, u64 records);
 

@@ -68,6 +68,8 @@ static void a_period_is_what_was_asked_for(struct kunit *test)
 		/* The rate that the kernel's document suggests. */
 		{ 512 * STEP, 8000, 128000, POWER_IMC_THIN_ALL },
 		{ 512 * STEP, 256000, 256000, 1ULL << 31 },
+		/* A burst: hardware's records are no closer than 250 counts. */
+		{ 1, 32000, 32000, (250ULL << 32) / 32000 }, { 8, 250, 250, POWER_IMC_THIN_ALL },
 		/* Not known yet. */
 		{ 0, 32000, 32000, POWER_IMC_THIN_ALL },
 	};
@@ -78,6 +80,23 @@ static void a_period_is_what_was_asked_for(struct kunit *test)
 		power_imc_thin_set(&te, rows[i].step, SECOND);
 		KUNIT_EXPECT_EQ_MSG(test, te.period, rows[i].period, "row %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, te.chance, rows[i].chance, "row %u", i);
+	}
+}
+
+/* As long as that is not known each record is a sample, and has the time since the one before, up to 4 ms. */
+static void what_is_not_known_is_not_thinned(struct kunit *test)
+{
+	static const struct { u64 apart, period; } rows[] = {
+		{ 0, 250 }, { 1, 250 }, { STEP, 250 }, { 2 * STEP, 500 }, { 512 * STEP, 128000 },
+		{ 513 * STEP, 128000 }, { 1ULL << 63, 128000 },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct power_imc_trace_event te = event_of(32000);
+
+		power_imc_thin_none(&te, rows[i].apart, SECOND);
+		KUNIT_EXPECT_EQ_MSG(test, te.period, rows[i].period, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, te.chance, POWER_IMC_THIN_ALL, "row %u", i);
 	}
 }
 
@@ -171,6 +190,7 @@ static void shares_are_right_in_lockstep(struct kunit *test)
 
 static struct kunit_case thin_cases[] = {
 	KUNIT_CASE(a_period_is_what_was_asked_for),
+	KUNIT_CASE(what_is_not_known_is_not_thinned),
 	KUNIT_CASE(a_frequency_is_never_thinned_below),
 	KUNIT_CASE(chances_are_as_asked_for),
 	KUNIT_CASE(shares_are_right_in_lockstep),

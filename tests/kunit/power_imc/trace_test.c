@@ -130,6 +130,18 @@ static void the_distance_is_measured(struct kunit *test)
 	}
 }
 
+/* How far a record is from the one before it, if that was taken. */
+static void records_are_apart(struct kunit *test)
+{
+	struct writer *w = test->priv;
+
+	for (unsigned int i = 0; i < 2 * SLOTS; i++) {
+		write_one(w);
+		KUNIT_EXPECT_EQ(test, drain(test, w), 1U);
+		KUNIT_EXPECT_EQ_MSG(test, w->ring.apart, i ? w->step : 0ULL, "%u", i);
+	}
+}
+
 /* One slot less than all may be full. */
 static void a_full_ring_is_all_there(struct kunit *test)
 {
@@ -411,6 +423,7 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(the_wrap_is_no_end),
 	KUNIT_CASE(any_clock_will_do),
 	KUNIT_CASE(the_distance_is_measured),
+	KUNIT_CASE(records_are_apart),
 	KUNIT_CASE(a_full_ring_is_all_there),
 	KUNIT_CASE(a_lap_is_counted),
 	KUNIT_CASE(a_lap_at_once_is_counted),
