@@ -33,7 +33,13 @@ static DEFINE_RAW_SPINLOCK(power_imc_set_up_lock);
 /* An engine that is found off so many times in a row is not looked at any more. */
 #define POWER_IMC_LOOKS	3
 
-/* LDBAR for a page or buffer at a real address; @mode: POWER_IMC_LDBAR_ENABLE, _TRACE, or 0. */
+/**
+ * power_imc_ldbar() - compute a value for LDBAR.
+ * @address: of a thread's page or buffer, real or in the linear map
+ * @mode: POWER_IMC_LDBAR_ENABLE to accumulate, POWER_IMC_LDBAR_TRACE to trace, 0 for neither
+ *
+ * Return: the register's content.
+ */
 u64 power_imc_ldbar(u64 address, u64 mode)
 {
 	return (address & POWER_IMC_BAR_ADDRESS) | mode;
@@ -85,9 +91,10 @@ bool power_imc_ldbar_traces(void)
 	return !cpumask_empty(&power_imc_ldbar_tracing);
 }
 
-/*
- * Stop all threads from tracing; LDBAR may act late. No trace is open, and the engines have been
- * off for POWER_IMC_LINGER_MS. May sleep.
+/**
+ * power_imc_ldbar_untrace() - stop all online threads from tracing. LDBAR may act late.
+ *
+ * Context: may sleep; no trace is open, and the engines have been off for POWER_IMC_LINGER_MS.
  */
 void power_imc_ldbar_untrace(void)
 {
@@ -100,7 +107,11 @@ bool power_imc_ldbar_is_clean(int cpu)
 	return cpumask_test_cpu(cpu, &power_imc_ldbar_clean);
 }
 
-/* Leave nothing of a predecessor in this CPU's LDBAR. Interrupts are off. */
+/**
+ * power_imc_ldbar_clean_up() - leave nothing of a predecessor in this CPU's LDBAR.
+ *
+ * Context: interrupts off.
+ */
 void power_imc_ldbar_clean_up(void)
 {
 	if (!power_imc_ldbar_is_clean(smp_processor_id()))
@@ -297,7 +308,13 @@ int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, 
 	return err;
 }
 
-/* Have LDBAR name something again, while this CPU's box is engaged. Interrupts off; may print. */
+/**
+ * power_imc_engine_point() - have LDBAR name something again, while this CPU's box is engaged.
+ * @core: the core; this runs on one of its CPUs. Its engine is off meanwhile
+ * @ldbar: as for power_imc_engine_get()
+ *
+ * Context: interrupts off, where printing is allowed.
+ */
 void power_imc_engine_point(struct power_imc_core *core, u64 ldbar)
 {
 	raw_spin_lock(&core->lock);
@@ -306,9 +323,14 @@ void power_imc_engine_point(struct power_imc_core *core, u64 ldbar)
 	raw_spin_unlock(&core->lock);
 }
 
-/*
- * Drop one user of a core's engine; @holders as for power_imc_engine_get(). An engine that does not
- * stop stays a holder of the session until it does: it may still be on. Interrupts are off.
+/**
+ * power_imc_engine_put() - drop one user of a core's engine.
+ * @core: the core; this runs on one of its CPUs
+ * @holders: as for power_imc_engine_get()
+ *
+ * An engine that does not stop stays a holder of the session until it does: it may still be on.
+ *
+ * Context: interrupts off.
  */
 void power_imc_engine_put(struct power_imc_core *core, int *holders)
 {
@@ -451,10 +473,15 @@ static void power_imc_engine_quiesce_here(void *data)
 	quiesce->err = quiesce->firmware->core(quiesce->pir, false);
 }
 
-/*
- * Stop every engine of the machine, including those that another kernel started. If none of a
- * core's CPUs is online, and it does not answer, it is asleep and its engine is off. May sleep.
- * Returns 0, or the firmware's error, which has been reported: an engine may be on.
+/**
+ * power_imc_engines_quiesce() - stop every engine, including those that another kernel started.
+ * @imc: the device
+ *
+ * This stops the cores of the whole machine, not only those that this kernel runs on. If none of a
+ * core's CPUs is online, and it does not answer, it is asleep and its engine is off.
+ *
+ * Context: may sleep.
+ * Return: 0, or the firmware's error, which has been reported: an engine may be on.
  */
 int power_imc_engines_quiesce(struct power_imc *imc)
 {
@@ -474,9 +501,14 @@ int power_imc_engines_quiesce(struct power_imc *imc)
 	return first;
 }
 
-/*
- * Sleep at least until a time of ktime_get_ns(). msleep() counts jiffies. Where these lag behind,
- * as after interrupts were off for long, it ends too early.
+/**
+ * power_imc_sleep_until() - sleep at least until a time.
+ * @when: of ktime_get_ns()
+ *
+ * msleep() counts jiffies. Where these lag behind, as after interrupts were off for long, it ends
+ * too early.
+ *
+ * Context: may sleep.
  */
 void power_imc_sleep_until(u64 when)
 {
@@ -515,10 +547,14 @@ static int power_imc_engines_off(struct power_imc *imc)
 	return err;
 }
 
-/*
- * Stop every engine for good, and have no thread point to memory. After this nothing starts any
- * more: not for CPUs that come online, tasks that are scheduled, or events that are opened. May
- * sleep.
+/**
+ * power_imc_engines_halt() - stop every engine for good, and have no thread point to memory.
+ * @imc: the device
+ *
+ * After this nothing starts any more: not for CPUs that come online, tasks that are scheduled, or
+ * events that are opened.
+ *
+ * Context: may sleep.
  */
 void power_imc_engines_halt(struct power_imc *imc)
 {
@@ -527,9 +563,11 @@ void power_imc_engines_halt(struct power_imc *imc)
 	power_imc_ldbar_clear();
 }
 
-/*
- * Stop every engine for good when the device is removed; its memory is kept if an engine may still
- * write it. May sleep.
+/**
+ * power_imc_engines_end() - stop every engine for good when the device is removed.
+ * @imc: the device; its memory is kept if an engine may still write it
+ *
+ * Context: may sleep.
  */
 void power_imc_engines_end(struct power_imc *imc)
 {

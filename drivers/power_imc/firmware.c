@@ -20,7 +20,12 @@ static char *firmware = "auto";
 module_param(firmware, charp, 0444);
 MODULE_PARM_DESC(firmware, "how engines are switched: opal (firmware calls), scom (registers), or auto (opal, else scom)");
 
-/* The generation of a processor, by its version register. */
+/**
+ * power_imc_generation_of() - a processor's generation.
+ * @pvr: its version register
+ *
+ * Return: the generation, or POWER_IMC_UNKNOWN.
+ */
 enum power_imc_generation power_imc_generation_of(u32 pvr)
 {
 	switch (PVR_VER(pvr)) {
@@ -49,13 +54,26 @@ static bool power_imc_cores_are_fused(void)
 	return threads_per_core > POWER_IMC_CORE_THREADS;
 }
 
-/* An ultravisor keeps LDBAR for itself, and interrupts a hypervisor that touches it. */
+/**
+ * power_imc_ldbar_is_ours() - may LDBAR be touched?
+ *
+ * An ultravisor keeps LDBAR for itself, and interrupts a hypervisor that touches it.
+ *
+ * Context: any.
+ * Return: false if there is an ultravisor.
+ */
 bool power_imc_ldbar_is_ours(void)
 {
 	return !firmware_has_feature(FW_FEATURE_ULTRAVISOR);
 }
 
-/* Why can a unit not be counted on this machine? NULL: it can, as units of the nest always. */
+/**
+ * power_imc_unit_is_not_ours() - why can a unit not be counted on this machine?
+ * @unit: the unit
+ *
+ * Context: any.
+ * Return: why; NULL: it can, as units of the nest always.
+ */
 const char *power_imc_unit_is_not_ours(const struct power_imc_unit *unit)
 {
 	if (unit->type == POWER_IMC_TYPE_NEST)
@@ -87,7 +105,14 @@ static const u32 power_imc_p10_ports[][4] = {
 #define POWER_IMC_P9_CORE	0x20010aa8
 #define POWER_IMC_P10_CORE	0x20020400
 
-/* The SCOM address of a register of a core, by the core's number in its chip. */
+/**
+ * power_imc_scom_address() - where a register of a core is.
+ * @generation: the processor's
+ * @which: the register
+ * @core: number of the core in its chip
+ *
+ * Return: the SCOM address.
+ */
 u32 power_imc_scom_address(enum power_imc_generation generation, enum power_imc_scom which,
 			   unsigned int core)
 {
@@ -271,7 +296,13 @@ static const struct power_imc_firmware *power_imc_scom_find(void)
 	return &power_imc_scom;
 }
 
-/* Choose how engines are switched. NULL: there is no way, which has been reported. May sleep. */
+/**
+ * power_imc_firmware_find() - choose how engines are switched.
+ * @dev: for messages
+ *
+ * Context: may sleep.
+ * Return: the way; or NULL if there is none, which has been reported.
+ */
 const struct power_imc_firmware *power_imc_firmware_find(struct device *dev)
 {
 	const struct power_imc_firmware *found = NULL;

@@ -16,10 +16,14 @@ struct power_imc_memory {
 	void *address;
 };
 
-/*
- * Allocate memory that the hardware may write while the device is bound: zeroed, in the linear map,
- * aligned to its size, which is a power of two, and on the CPU's node if that has any. May sleep.
- * NULL if there is none.
+/**
+ * power_imc_memory_alloc() - allocate memory that the hardware may write while the device is bound.
+ * @imc: the device
+ * @size: in bytes, a power of two; it is aligned to that
+ * @cpu: allocate on its node, if that has memory
+ *
+ * Context: may sleep.
+ * Return: the memory, zeroed, in the linear map; NULL if there is none.
  */
 void *power_imc_memory_alloc(struct power_imc *imc, size_t size, int cpu)
 {
@@ -54,9 +58,14 @@ static void power_imc_memory_free(void *data)
 	}
 }
 
-/*
+/**
+ * power_imc_memory_init() - make ready for power_imc_memory_alloc().
+ * @imc: the device
+ *
  * The memory is freed when the device is removed. Whatever has to end before that, such as the
- * engines, has to be a later action of the device. Returns 0 or -ENOMEM.
+ * engines, has to be a later action of the device.
+ *
+ * Return: 0 or -ENOMEM.
  */
 int power_imc_memory_init(struct power_imc *imc)
 {

@@ -63,7 +63,14 @@ static bool power_imc_ring_free(const struct power_imc_ring *ring, u32 slot, __b
 	return cmpxchg_relaxed((__force u64 *)&power_imc_ring_slot(ring, slot)->tb, old, 0) == old;
 }
 
-/* Is a timebase more than a second from this CPU's, so of another clock? */
+/**
+ * power_imc_ring_is_foreign() - is a record of another clock?
+ * @ring: the ring
+ * @tb: the record's timebase
+ * @now: this CPU's timebase
+ *
+ * Return: whether they are more than a second apart.
+ */
 bool power_imc_ring_is_foreign(const struct power_imc_ring *ring, u64 tb, u64 now)
 {
 	return now - tb + ring->second > 2 * ring->second;
@@ -205,7 +212,13 @@ bool power_imc_ring_take(struct power_imc_ring *ring, struct power_imc_record *r
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_take);
 
-/* Pass over all records that were made up to now. */
+/**
+ * power_imc_ring_pass() - pass over all records that were made up to now.
+ * @ring: the ring; its statistics are kept
+ * @now: this CPU's timebase
+ *
+ * Context: as power_imc_ring_take(); it may take as long as a whole ring does.
+ */
 void power_imc_ring_pass(struct power_imc_ring *ring, u64 now)
 {
 	const struct power_imc_ring_stats stats = ring->stats;
@@ -238,7 +251,16 @@ void power_imc_ring_clear(struct power_imc_ring *ring, u64 now)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_clear);
 
-/* A cheap check: there seems to be no new record. */
+/**
+ * power_imc_ring_is_quiet() - a cheap check whether a ring has a new record.
+ * @ring: the ring
+ *
+ * This loads two timebases without a barrier: of the next slot, and of slot 0, to which the writer
+ * may have gone back.
+ *
+ * Context: as power_imc_ring_take().
+ * Return: true if there seems to be none.
+ */
 bool power_imc_ring_is_quiet(const struct power_imc_ring *ring)
 {
 	return !power_imc_ring_tb(ring, ring->next) && !power_imc_ring_tb(ring, 0);

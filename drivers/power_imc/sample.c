@@ -57,7 +57,13 @@ enum power_imc_mode power_imc_record_mode(enum power_imc_generation generation,
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_record_mode);
 
-/* Does an event want records of a mode? The host's kernel is the hypervisor: no exclude_hv. */
+/**
+ * power_imc_sample_wanted() - does an event want records of a mode?
+ * @attr: of the event. The host's kernel is the hypervisor, so exclude_hv means nothing
+ * @mode: of the record
+ *
+ * Return: true unless @attr excludes the mode.
+ */
 bool power_imc_sample_wanted(const struct perf_event_attr *attr, enum power_imc_mode mode)
 {
 	switch (mode) {
@@ -132,7 +138,13 @@ static void power_imc_sample_overflow(struct perf_event *event, struct perf_samp
 	te->output(event, data, regs);
 }
 
-/* Have this file make the samples of an event, which may be inherited. From event_init. */
+/**
+ * power_imc_sample_attach() - have this file make an event's samples.
+ * @te: the event
+ * @parent: the event that it is inherited from, or NULL
+ *
+ * Context: from event_init.
+ */
 void power_imc_sample_attach(struct power_imc_trace_event *te,
 			     const struct power_imc_trace_event *parent)
 {
@@ -168,9 +180,12 @@ static u64 power_imc_sample_clock_offset(const struct perf_event *event)
 	return offset;
 }
 
-/*
- * Samples of an event, which is scheduled on this CPU, are going to be made in @sample. Interrupts
- * are off from here on.
+/**
+ * power_imc_sample_begin() - samples of an event are going to be made.
+ * @te: the event; it is scheduled on this CPU
+ * @sample: memory for them, as long as interrupts are off
+ *
+ * Context: interrupts off, from here until the last of them is made.
  */
 void power_imc_sample_begin(struct power_imc_trace_event *te, struct power_imc_sample *sample)
 {

@@ -180,10 +180,14 @@ void power_imc_session_release(struct power_imc_core *core)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_session_release);
 
-/*
- * The longest exit latency, in us, of idle states that keep the registers: less than that of every
- * state that loses them, which their flags OPAL_PM_* tell; @latencies are in ns. 0 allows no sleep
- * at all. POWER_IMC_NO_LIMIT if all states keep them.
+/**
+ * power_imc_idle_limit() - the longest exit latency of idle states that keep the registers.
+ * @flags: of each state, OPAL_PM_*
+ * @latencies: of each state, in ns
+ * @states: their number
+ *
+ * Return: in us, less than that of every state that loses them. 0 allows no sleep at all.
+ * POWER_IMC_NO_LIMIT if all states keep them.
  */
 VISIBLE_IF_KUNIT s32 power_imc_idle_limit(const u32 *flags, const u32 *latencies,
 					  unsigned int states)
@@ -327,7 +331,12 @@ void power_imc_session_close(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_session_close);
 
-/* Events may be opened after this, once there are cores. May sleep. */
+/**
+ * power_imc_session_begin() - events may be opened after this, once there are cores.
+ * @imc: the device
+ *
+ * Context: may sleep.
+ */
 void power_imc_session_begin(struct power_imc *imc)
 {
 	power_imc_session_imc = imc;
@@ -393,9 +402,11 @@ static void power_imc_cpus_unwatch(void *unused)
 	cpuhp_remove_state_nocalls(power_imc_online_state);
 }
 
-/*
- * Until the device is removed, clear LDBAR of every CPU that comes online. Returns 0 or a negative
- * errno.
+/**
+ * power_imc_session_watch_cpus() - clear LDBAR of every CPU that comes online.
+ * @imc: the device, until it is removed; its session has begun
+ *
+ * Return: 0 or a negative errno.
  */
 int power_imc_session_watch_cpus(struct power_imc *imc)
 {

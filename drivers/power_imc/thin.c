@@ -17,7 +17,13 @@
 
 #include "trace.h"
 
-/* The period that an event asks for, in counts: attr.sample_period, or by attr.sample_freq. */
+/**
+ * power_imc_thin_wanted() - the period that an event asks for.
+ * @wanted: attr.sample_period in counts, or attr.sample_freq in Hz
+ * @freq: which of the two
+ *
+ * Return: the period in counts.
+ */
 u64 power_imc_thin_wanted(u64 wanted, bool freq)
 {
 	return max(freq ? div64_u64(POWER_IMC_TRACE_CLOCK_HZ, wanted) : wanted, 1ULL);
@@ -66,14 +72,27 @@ void power_imc_thin_none(struct power_imc_trace_event *te, u64 apart, u64 second
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_thin_none);
 
-/* Is the next record a sample of the event? */
+/**
+ * power_imc_thin_one() - is the next record a sample of an event?
+ * @te: the event, after power_imc_thin_set() or power_imc_thin_none()
+ * @random: this CPU's random numbers
+ *
+ * Context: interrupts off.
+ * Return: whether it is.
+ */
 bool power_imc_thin_one(const struct power_imc_trace_event *te, struct rnd_state *random)
 {
 	return te->chance >= POWER_IMC_THIN_ALL || prandom_u32_state(random) < te->chance;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_thin_one);
 
-/* How many of some records that are lost would have been samples? */
+/**
+ * power_imc_thin_many() - how many of some records that are lost would have been samples?
+ * @te: the event
+ * @records: how many records are lost
+ *
+ * Return: the number of samples, rounded down.
+ */
 u64 power_imc_thin_many(const struct power_imc_trace_event *te, u64 records)
 {
 	return mul_u64_u64_shr(records, te->chance, 32);

@@ -189,7 +189,14 @@ static noinline void power_imc_drain_task_switched(struct power_imc_trace *trace
 		power_imc_drain_arm(trace);
 }
 
-/* After which interval the timer drains again, if there were any records in the last one. */
+/**
+ * power_imc_drain_next() - after which interval the timer drains again.
+ * @interval_ns: the interval that has ended
+ * @any: there were records in it
+ * @idle: the CPU runs no task
+ *
+ * Return: the next interval in ns.
+ */
 VISIBLE_IF_KUNIT u64 power_imc_drain_next(u64 interval_ns, bool any, bool idle)
 {
 	return any || !idle ? POWER_IMC_DRAIN_NS :
