@@ -116,7 +116,7 @@ test_the_kernels_document() {
 	contains "perf list" "$(cat /tmp/list)" 'nest_mcs01_imc/PM_MCS01_128B_RD_DISP_PORT01/'
 	contains "perf list" "$(cat /tmp/list)" 'trace_imc/trace_cycles/'
 	contains "per chip" "$(perf stat -e "nest_mcs01_imc/PM_MCS01_128B_WR_DISP_PORT01/" -a --per-socket true 2>&1)" '^S0 +1 +[0-9]'
-	(sleep 3; kill -INT "$(cat /tmp/stat)") &
+	(sleep 6; kill -INT "$(cat /tmp/stat)") &
 	sh -c 'echo $$ > /tmp/stat; exec perf stat -e "core_imc/CPM_NON_IDLE_INST/" -C 0 -I 1000' > /tmp/said 2>&1 || :
 	contains "intervals" "$(cat /tmp/said)" '^ +1\.[0-9]+ +[1-9][0-9]* +core_imc/CPM_NON_IDLE_INST/'
 	contains "make" "$(perf stat -e "thread_imc/CPM_MSR_TA_USER_PCYC/" $SPIN_SHORT 2>&1)" '[0-9] +thread_imc/CPM_MSR_TA_USER_PCYC/'
@@ -124,13 +124,14 @@ test_the_kernels_document() {
 	for row in 64:1000 512:150; do
 		pmu-model set 'thread*' trace-div "${row%:*}"
 		taken=$(trace_sum taken)
-		(cd /tmp && timeout -s INT 4 perf record -e trace_imc/trace_cycles/ yes > /dev/null 2> /tmp/said) || :
+		(cd /tmp && timeout -s INT 7 perf record -e trace_imc/trace_cycles/ yes > /dev/null 2> /tmp/said) || :
 		taken=$(($(trace_sum taken) - taken))
 		within "records" $taken "${row#*:}" 100000
 		within "samples" "$(trace_samples '' /tmp/perf.data)" $((taken - taken / 50)) $taken
 		contains "report" "$(perf report -i /tmp/perf.data --stdio 2> /dev/null)" '^ +[0-9.]+% +yes '
 		yes > /dev/null &
-		(sleep 10; echo q) | perf top --stdio -d 2 -e trace_imc/trace_cycles/ > /tmp/top 2>&1 || :
+		# At the end of its input it would ask for a key for ever.
+		(sleep 10; echo q) | timeout -k 5 60 perf top --stdio -d 2 -e trace_imc/trace_cycles/ > /tmp/top 2>&1 || :
 		kill $!
 		contains "perf top" "$(cat /tmp/top)" '^ +[1-9][0-9]?\.[0-9]+% '
 	done
