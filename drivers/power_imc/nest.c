@@ -89,7 +89,8 @@ static bool power_imc_nest_has_one(const struct power_imc_nest_kind *kind, unsig
  * @name: the PMU's, such as nest_mcs01_imc, which counts mcs0 and mcs1
  * @available: the availability of the chip's control block; 0: it is not told
  *
- * Return: false if none of what the unit counts is there. A unit that is not known counts as there.
+ * Return: false if none of what the unit counts is there. A unit that is not known counts as there,
+ * and so do all of a processor that is not known.
  */
 bool power_imc_nest_has(enum power_imc_generation generation, const char *name, u64 available)
 {
@@ -104,7 +105,8 @@ bool power_imc_nest_has(enum power_imc_generation generation, const char *name, 
 	digits = strspn(name + letters, "0123456789");
 	while (kind->name && (strlen(kind->name) != letters || strncmp(kind->name, name, letters)))
 		kind++;
-	if (!available || !kind->name || name[letters + digits] != '_')
+	if (generation == POWER_IMC_UNKNOWN || !available || !kind->name ||
+	    name[letters + digits] != '_')
 		return true;
 	for (size_t i = letters; i < letters + digits; i++)
 		which = 10 * which + name[i] - '0';

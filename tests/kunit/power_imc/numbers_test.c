@@ -122,6 +122,7 @@ static void units_of_a_chip(struct kunit *test)
 		{ POWER_IMC_P9, "nest_new0_imc", 1, true },
 		{ POWER_IMC_P9, "nest_mcs01b_imc", 1, true },
 		{ POWER_IMC_P10, "nest_mcs01_imc", 0x6000000000000000, true },
+		{ POWER_IMC_UNKNOWN, "nest_mcs01_imc", 0x8000000000000000, true },
 		{ POWER_IMC_P10, "nest_mcs_imc", 0x8000000000000000, false },
 		{ POWER_IMC_P10, "nest_pb_imc", 0x8000000000000000, true },
 		{ POWER_IMC_P10, "nest_pau_imc", 1, true },
