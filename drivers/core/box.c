@@ -12,6 +12,8 @@
  * A work item calls disengage after the last user: perf may hold locks when it frees an event,
  * and a user who opens and closes events in a loop does not toggle an engine each time.
  */
+#include <linux/export.h>
+#include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
@@ -37,6 +39,61 @@ void pmu_devs_unlock(void)
 	mutex_unlock(&pmu_boxes_mutex);
 	mutex_unlock(&pmu_core_mutex);
 }
+
+/*
+ * The locks of boxes that this CPU has, or waits for. Those of PMUs that sample do not count: a
+ * sample is made under such a lock, and may read events of other PMUs, but not the other way round.
+ */
+static DEFINE_PER_CPU(unsigned int, pmu_locks_here);
+
+/*
+ * May no lock be taken here? Tracepoints of timers fire under the lock of a box. A sample of one,
+ * or a program there, may read an event of that box, or of another. Interrupts are off.
+ */
+bool pmu_lock_is_held_here(void)
+{
+	return __this_cpu_read(pmu_locks_here);
+}
+
+/**
+ * pmu_box_lock() - keep everybody else from a box.
+ * @box: the box
+ *
+ * For a driver's own interrupts and files. Every verb but event_init, event_free, counters, engage,
+ * disengage and owner_changed is called with this lock; engage and disengage may be, if the PMU is
+ * engage_at_start.
+ *
+ * Context: any but an NMI or a verb; interrupts are off until pmu_box_unlock().
+ * Return: for pmu_box_unlock().
+ */
+unsigned long pmu_box_lock(struct pmu_box *box) __acquires(&box->lock)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	/* First: there is a tracepoint of a lock that had to be waited for. */
+	if (!box->pd->desc->sampling)
+		__this_cpu_inc(pmu_locks_here);
+	raw_spin_lock(&box->lock);
+	return flags;
+}
+EXPORT_SYMBOL_PMU_CORE(pmu_box_lock);
+
+/**
+ * pmu_box_unlock() - end pmu_box_lock().
+ * @box: the box
+ * @flags: what that returned
+ *
+ * Context: as there.
+ */
+void pmu_box_unlock(struct pmu_box *box, unsigned long flags) __releases(&box->lock)
+{
+	raw_spin_unlock(&box->lock);
+	if (!box->pd->desc->sampling)
+		__this_cpu_dec(pmu_locks_here);
+	local_irq_restore(flags);
+}
+EXPORT_SYMBOL_PMU_CORE(pmu_box_unlock);
 
 /* The scope id of the box that @cpu shares. */
 int pmu_scope_id(enum pmu_scope scope, int cpu)

@@ -479,7 +479,7 @@ static void pmu_event_read(struct perf_event *event)
 	/* The samples add to the count, and a sample of one event may read another: in a verb. */
 	if (is_sampling_event(event))
 		return;
-	/* Older kernels read for a sample with them on, and may take out a task's event meanwhile. */
+	/* Older kernels read for a sample with them on, while a task's event may be taken out. */
 	local_irq_save(irqs);
 	if (!(event->hw.state & PERF_HES_STOPPED)) {
 		if (in_nmi())
