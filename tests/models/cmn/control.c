@@ -246,6 +246,29 @@ static uint64_t sum_dtms(const Cmn *s, unsigned arg)
     return sum;
 }
 
+/* What the first XP answers, as all do */
+static uint64_t get_xp(const CmnXp *xp, unsigned arg)
+{
+    switch (arg) {
+    case KEY_LOCKS:
+        return xp->dtm[0].locks;
+    case KEY_FILTERS:
+        return xp->node.sel[0].filters_all;
+    case KEY_CLEARS:
+        return xp->dtm[0].clears;
+    case KEY_VC:
+        return xp->dtm[0].any_vc;
+    default:
+        return xp->dtm[0].inverts_pair;
+    }
+}
+
+static uint64_t get_stand(const Cmn *s, unsigned arg)
+{
+    return arg == KEY_STANDS ? s->stand.times :
+           arg == KEY_STAND_NS ? s->stand.ns : s->stand.accesses;
+}
+
 static uint64_t get_mesh(PmuModel *model, unsigned arg)
 {
     Cmn *s = cmn_of(model);
@@ -270,31 +293,25 @@ static uint64_t get_mesh(PmuModel *model, unsigned arg)
         return dtc->pm_disabled;
     case KEY_NO_DT:
         return dtc->dt_disabled;
-    case KEY_LOCKS:
-        return s->mesh.xps[0].dtm[0].locks;
-    case KEY_FILTERS:
-        return s->mesh.xps[0].node.sel[0].filters_all;
     case KEY_TRAFFIC:
         return s->mesh.traffic;
-    case KEY_CLEARS:
-        return s->mesh.xps[0].dtm[0].clears;
-    case KEY_VC:
-        return s->mesh.xps[0].dtm[0].any_vc;
-    case KEY_PAIR:
-        return s->mesh.xps[0].dtm[0].inverts_pair;
     case KEY_TOTAL:
     case KEY_PACKETS:
         return sum_dtms(s, arg);
+    case KEY_LOCKS:
+    case KEY_FILTERS:
+    case KEY_CLEARS:
+    case KEY_VC:
+    case KEY_PAIR:
+        return get_xp(&s->mesh.xps[0], arg);
     case KEY_GONE:
         return s->gone;
     case KEY_SLEEP:
         return s->sleep / SCALE_MS;
     case KEY_STANDS:
-        return s->stand.times;
     case KEY_STAND_NS:
-        return s->stand.ns;
     case KEY_STAND_ACCESSES:
-        return s->stand.accesses;
+        return get_stand(s, arg);
     case KEY_CLOCK:
         return dtc->clk.hz;
     case KEY_HIDE:
