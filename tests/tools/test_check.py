@@ -2,92 +2,25 @@
 """pmu-check's checks: what each makes of a machine that works, and of one that does not. Guests have the faults."""
 import contextlib
 import errno
-import itertools
-import re
 import unittest
 from pathlib import Path
 from unittest import mock
 
 import tree
-from pmutools.check import free as free_running
-from pmutools.check import (checks, cmn, common, icelake, intel_imc, load, look, main, power_imc, probe, probe_cmn,
-                            probe_intel_imc, probe_power_imc, rapids)
+from check_cases import DRAWING, HZ, MESH, MESH_COUNTS, Bench, CheckCase, pmu
+from pmutools import count, sysfs
+from pmutools.check import checks, cmn, common, icelake, intel_imc, load, main, power_imc, rapids
 from pmutools.check.checks import ANSWER, FAIL, NOTE, OK, SKIP
-from pmutools import count, errors, sysfs
 from pmutools.count import Reading
 from pmutools.top import icelake as top_icelake
 
-DRAWING = "sys/kernel/debug/cmn_pmu/arm_cmn_0"
-
-
-class Bench(checks.Bench):
-    """Counting is what a test says: @says(want, seconds) is a count, counts of all steps, an Errno or None (gone)."""
-
-    def __init__(self, machine, family, says):
-        super().__init__(machine, family)
-        self.says, self.windows = says, 0
-
-    def count(self, groups, seconds=checks.WINDOW_S, steps=1):
-        found = checks.Counted(steps=[{} for _ in range(steps + 1)], seconds=seconds)
-        self.windows += 1
-        for group in groups:
-            said = [self.says(one, seconds) for one in group]
-            refused = next((one for one in said if isinstance(one, OSError)), None)
-            if refused:
-                found.refused.append((group, errors.opening(group[0].name, refused.errno)))
-                continue
-            for one, value in zip(group, said):
-                if value is None:
-                    found.gone.append(one)
-                    continue
-                values = value if isinstance(value, list) else [value] * (steps + 1)
-                for step, reading in zip(found.steps, values):
-                    time = int(seconds * 1e9)
-                    step[one.key] = reading if isinstance(reading, Reading) else Reading(reading, time, time)
-        return found
-
-    def during(self, groups, work):
-        work()
-        return self.count(groups, 1.0)
-
-
-def pmu(name, family, cpus, events, driver=None):
-    named = {event: sysfs.Event(event, f"event={number:#x}", scale=scale)
-             for number, (event, scale) in enumerate(events.items(), 1)}
-    fields = {field: [(word, 0, 63)] for word, field in
-              (("config", "event"), ("config", "bynodeid"), ("config", "nodeid"), ("config", "wp_dev_sel"),
-               ("config", "wp_chn_sel"), ("config", "wp_grp"), ("config1", "wp_val"), ("config2", "wp_mask"))}
-    return sysfs.Pmu(name, 9, sysfs._BY_NAME[family], driver or sysfs.Driver(sysfs.OURS, f"{family}_pmu"), cpus, named,
-                     fields,
-                     Path(name))
-
-
-class Case(unittest.TestCase):
-    def setUp(self):
-        for module in (intel_imc, power_imc, free_running):
-            patch = mock.patch.object(module, "awake", lambda cpus: contextlib.nullcontext())
-            patch.start()
-            self.addCleanup(patch.stop)
-
-    def judge(self, table, name, bench, verdict, said):
-        found = checks.judge(next(one for one in table if one.name == name), bench)
-        self.assertEqual(found.verdict, verdict, found.said)
-        self.assertRegex("\n".join(found.said), said)
-
-    def machine(self, *pmus, files=None):
-        machine = tree.machine(self, "snbep", files)
-        machine.pmus = {one.name: one for one in pmus}
-        return machine
-
-
 # What a good channel counts in a window, by the event's fields: a quarter of the bus is in use.
-HZ = 800e6
 CHANNEL = {"event=0xff": HZ, "event=0x00": HZ, "event=0x04,umask=0x0f": 50e6, "event=0x04,umask=0x03": 40e6,
            "event=0x04,umask=0x0c": 10e6, "event=0x04,umask=0x01": 39e6, "event=0x04,umask=0x02": 1e6,
            "event=0x04,umask=0x04": 10e6, "event=0x04,umask=0x08": 0, "event=0x11": 700e6, "event=0x21": 1e6}
 
 
-class TestIntel(Case):
+class TestIntel(CheckCase):
     def bench(self, bad=None, model=45):
         """@bad: {fields: what uncore_imc_1 counts in a second on CPU 1}, where it is not as the others."""
         bad = bad or {}
@@ -302,7 +235,7 @@ class TestIntel(Case):
             self.check("idle", self.bench(), SKIP, "50 % busy")
 
 
-class TestCommon(Case):
+class TestCommon(CheckCase):
     def bench(self, says):
         return Bench(tree.machine(self, "snbep"), "intel_imc", says)
 
@@ -347,16 +280,10 @@ class TestCommon(Case):
         self.judge(common.CHECKS, "cpumask", bench, FAIL, r"CPUs that are not online: \[77\]")
 
 
-class TestMesh(Case):
-    COUNTS = {"dtc_cycles": 500e6, "hnf_slc_sf_cache_access": 3e6, "hnf_cache_miss": 1e6, "hnf_mc_reqs": 1e3,
-              "mxp_p0_req_txflit_valid": 1e5, "watchpoint_down": 1e5}
-    TEXT = "\n".join(("arm_cmn_0: CMN-600", "y=0 | XP 0x000 DTC 0 |", "    | p0 HN-F 0x004  |",
-                      "    |      HN-F#0    |",
-                      "    | p1 HN-F 0x008  |", "    |      HN-F#1    |"))
-
-    def bench(self, driver=None, text=TEXT, **bad):
-        mesh = pmu("arm_cmn_0", "cmn", [0], dict.fromkeys(self.COUNTS, 1.0), driver)
-        values = self.COUNTS | bad
+class TestMesh(CheckCase):
+    def bench(self, driver=None, text=MESH, **bad):
+        mesh = pmu("arm_cmn_0", "cmn", [0], dict.fromkeys(MESH_COUNTS, 1.0), driver)
+        values = MESH_COUNTS | bad
 
         def says(want, seconds):
             name = want.key[1]
@@ -431,7 +358,7 @@ class TestMesh(Case):
             self.check("idle", self.bench(), SKIP, "6 % busy")
 
 
-class TestPower(Case):
+class TestPower(CheckCase):
     CORE = {"CPM_32MHZ_CYC": 62500, "CPM_CCYC": 4e6, "CPM_PCYC": 4e6, "CPM_NON_IDLE_PCYC": 3e6}
 
     def bench(self, files=None, **bad):
@@ -481,7 +408,7 @@ class TestPower(Case):
         self.check("rings", self.bench(), SKIP, "nothing that this check looks at")
 
 
-class TestLoad(Case):
+class TestLoad(CheckCase):
     """Of what a program moves, or does, so much is counted."""
 
     def setUp(self):
@@ -606,233 +533,7 @@ class TestLoad(Case):
             self.check("load-shares", bench, SKIP, "needs perf")
 
 
-class TestProbes(Case):
-    def setUp(self):
-        super().setUp()
-        for module in (probe_cmn, probe_intel_imc, probe_power_imc):
-            for name in ("awake", "copying"):
-                patch = mock.patch.object(module, name, lambda *_: contextlib.nullcontext(), create=True)
-                patch.start()
-                self.addCleanup(patch.stop)
-        patch = mock.patch("time.sleep", lambda seconds: None)
-        patch.start()
-        self.addCleanup(patch.stop)
-
-    def ask(self, name, bench, verdict, said):
-        """What a probe says begins with the number of its question."""
-        self.judge(probe.PROBES, name, bench, verdict, f"(?m)^{probe.BY_NAME[name].number}: .*{said}")
-
-    def channels(self, counts):
-        """A machine where each channel counts in a second what @counts has of an event, by its fields."""
-        return Bench(tree.machine(self, "snbep"), "intel_imc", lambda want, seconds: int(counts(want.key) * seconds))
-
-    def mesh(self, says, events=(), files=None):
-        mesh = pmu("arm_cmn_0", "cmn", [0], dict.fromkeys((*TestMesh.COUNTS, *events), 1.0))
-        return Bench(self.machine(mesh, files=files), "cmn", says)
-
-    def test_sleep_clock(self):
-        self.ask("sleep-clock", self.channels(lambda key: HZ), ANSWER, "runs 100.0 % of the time while nothing runs$")
-        rates = iter(8 * [1e8] + 8 * [8e8])
-        self.ask("sleep-clock", self.channels(lambda key: next(rates)), ANSWER, "runs 12.5 % .*: it stops in the sleep")
-
-    def test_freeze(self):
-        self.ask("freeze", self.channels(lambda key: HZ), OK, "5 counters of clocks stopped within 0 clocks")
-        self.ask("freeze", self.channels(lambda key: HZ + 100 * (key[2] == intel_imc.FIXED)), FAIL, "within 50 clocks")
-        self.ask("freeze", self.channels(lambda key: HZ * (key[2] == intel_imc.FIXED)), SKIP, "event 0 counts nothing")
-
-    def test_comparisons(self):
-        for name, good, bad in (("threshold", (7, 7, 0), (7, 0, 0)), ("threshold", (7, 7, 0), (7, 7, 7)), ("umask", (7, 7), (6, 8)),
-                                ("occupancy", (9, 7), (6, 8))):
-            for values, verdict in ((good, OK), (bad, FAIL), ((0, 0, 0), SKIP)):
-                bench = self.channels(lambda key: 0)
-                order = {}
-                bench.says = lambda want, seconds: values[order.setdefault(want.key[2], len(order))]
-                self.ask(name, bench, verdict, "uncore_imc_0 on CPU 0")
-
-    def test_increments(self):
-        for most, verdict, said in ((9, OK, "reach 1"), (17, FAIL, "16 is not the most"), (0, SKIP, "no clock was ever off")):
-            self.ask("increments", self.channels(lambda key: int(key[2].rsplit("=", 1)[1], 16) <= most and 100), verdict, said)
-
-    def test_starts(self):
-        """Of a clock that counts from each start, of one that misses some, and of one that stands."""
-        for misses, verdict, said in ((0, OK, "0 of 1000"), (10, FAIL, "100 of 1000 starts"), (1, SKIP, "1000 of 1000")):
-            reads = itertools.count()
-
-            def read(bench=self.channels(None), misses=misses, reads=reads):
-                tick = next(reads)
-                value = tick - (-(-tick // misses) if misses else 0)
-                return {(pmu.name, cpu, intel_imc.GENERAL): Reading(value, 1, 1) for pmu, cpu in bench.boxes()}, 0
-            with mock.patch.object(count, "Session") as session:
-                session.return_value.__enter__.return_value.read = read
-                self.ask("starts", self.channels(None), verdict, said)
-
-    def test_sockets(self):
-        """Work on a socket is counted there, or on the other one; or nobody knows where its memory is."""
-        bench = self.channels(lambda key: 0)
-        bench.says = lambda want, seconds: 100 if want.key[1] == (0 if bench.windows == 1 else 1) else 3
-        with mock.patch.object(probe_intel_imc, "near_memory", lambda *_: True):
-            self.ask("sockets", bench, OK, "work on socket 1 moves .*B on 0, .*B on 1")
-            bench.windows = 0
-            bench.says = lambda want, seconds: 100 if want.key[1] == 0 else 3
-            self.ask("sockets", bench, FAIL, "work on socket 1 moves")
-        with mock.patch.object(probe_intel_imc, "near_memory", lambda *_: False):
-            self.ask("sockets", bench, SKIP, "which memory is near")
-
-    def test_carry(self):
-        alone = []
-
-        def says(other):
-            def value(want, seconds):
-                alone.append(want.exclusive)
-                return 700_000 + other * (want.key[1] == "again")
-            return value
-
-        self.ask("carry", self.mesh(says(0)), OK, "0 of 6001 reads differed")
-        # Equal events that share a counter cannot differ.
-        self.assertIn(True, alone)
-        self.ask("carry", self.mesh(says(-65536)), FAIL, "6001 of 6001 reads differed.* 6001 by about a multiple of 65536")
-
-    def test_interrupts(self):
-        """Of a clock of 2 GHz: one, none, a storm; and a clock that has lost what it had before its overflow."""
-        device = mock.patch.object(sysfs.Pmu, "device", "100000000.pmu")
-        device.start()
-        self.addCleanup(device.stop)
-        for interrupts, lost, verdict, said in (
-                (1, 0, OK, "1 interrupts in 412 s, in which its clock overflowed"), (0, 0, ANSWER, "the driver's timer has seen it"),
-                (900, 0, FAIL, "comes again"), (1, 1 << 39, FAIL, "the overflow was lost")):
-            read = iter(f"  CPU0 CPU1\n 9: {number} 4 GICv3 9 Level arch_timer\n17: {number} 0 GICv3 217 Level 100000000.pmu\n"
-                        for number in (0, interrupts))
-            bench = self.mesh(lambda want, seconds: int(2e9 * seconds) - (lost if seconds > 1 else 0), ["dtc_cycles"])
-            bench.machine.read = lambda name, default="": next(read)
-            self.ask("interrupts", bench, verdict, said)
-        self.ask("interrupts", self.mesh(lambda want, seconds: int(1e6 * seconds), ["dtc_cycles"]), SKIP, "overflows after 13744 min")
-
-    def test_home_nodes(self):
-        drawing = {DRAWING: TestMesh.TEXT}
-        ids = cmn.homes(self.mesh(None, files=drawing), self.mesh(None, files=drawing).pmus[0])[2]
-        for silent, verdict, said in (([], OK, "at 2 of 2 home nodes"), (ids[1:], FAIL, f"nothing is counted at {ids[1]:#x}"),
-                                      (ids, SKIP, "at 0 of 2")):
-            self.ask("home-nodes", self.mesh(lambda want, s: 0 if dict(want.key[2:])["nodeid"] in silent else 70, files=drawing),
-                     verdict, said)
-
-    def test_filters(self):
-        kinds = ["hnf_qos_pocq_occupancy_all", "hnf_qos_pocq_occupancy_read", "hnf_qos_pocq_occupancy_write"]
-        for share, verdict in ((1, OK), (0.3, FAIL), (0, FAIL)):
-            bench = self.mesh(None, kinds)
-            bench.count = self.beside(bench, lambda names: share if kinds[2] in names else 1)
-            self.ask("filters", bench, verdict, f"least {1000 * share:,.0f} beside {kinds[2] if share < 1 else kinds[1]}")
-
-    @staticmethod
-    def beside(bench, share):
-        """A bench whose accesses are @share(names) of 1000, by what they are counted beside."""
-        def counted(groups, seconds=0, steps=1):
-            names = [one.key[1] for one in groups[0]]
-            reading = Reading(int(1000 * share(names)), 1000, 1000)
-            return checks.Counted(steps=[dict.fromkeys((one.key for one in groups[0]), reading)])
-        return counted
-
-    def test_virtual_channels(self):
-        """Each sees what is sent on its own, or both see all that is sent."""
-        names = ["mxp_p0_req_txflit_valid", "mxp_p0_req2_txflit_valid", "watchpoint_down"]
-        for both, verdict in ((0, OK), (900, FAIL)):
-            bench = self.mesh(None, names, {DRAWING: TestMesh.TEXT})
-            bench.pmus[0].formats["wp_chn_num"] = [("config", 0, 63)]
-
-            def says(want, seconds, both=both):
-                second = "req2" in want.key[1] or dict(want.key[2:]).get("wp_chn_num") == 1
-                return both if both and want.key[1].startswith("watch") else 300 if second else 600
-            bench.says = says
-            self.ask("virtual-channels", bench, verdict, r"XP 0x0 port 0: channels 0 and 1 seen .*, sent \[600, 300\]")
-
-    def test_pairs(self):
-        fields = {name: [("config", 0, 63)] for name in ("wp_combine", "wp_exclusive")}
-        for both, said in ((0, "each half is inverted"), (1000, "the pair is inverted")):
-            bench = self.mesh(None, ["watchpoint_down"], {DRAWING: TestMesh.TEXT})
-            bench.pmus[0].formats.update(fields)
-            bench.count = lambda groups, seconds: checks.Counted(
-                steps=[dict.fromkeys((one.key for one in groups[0]), Reading(both if len(groups[0]) > 1 else 1000, 1, 1))])
-            self.ask("pairs", bench, ANSWER, said)
-
-    def test_visible(self):
-        names = [f"mxp_p0_{channel}_txflit_valid" for channel in ("req", "rsp", "snp", "dat", "dat2")]
-        for hidden, verdict, said in (("none", OK, "dat 1,000, req 500, rsp 500, snp 500"), ("snp", OK, "snp 0"), ("rsp", FAIL, "flits of rsp")):
-            self.ask("visible", self.mesh(lambda want, s: 0 if hidden in want.key[1] else 500, names), verdict, said)
-
-    def test_frames(self):
-        def bench(second):
-            nest = pmu("nest_mba0_imc", "power_imc", [0], {"PM_A": 1.0})
-            return Bench(self.machine(nest), "power_imc", lambda want, seconds: {0x550: 200, 0x658: second}[want.key])
-        self.ask("frames", bench(100), ANSWER, "grew by 200 and 100 in two seconds$")
-        self.ask("frames", bench(200), ANSWER, "not two to one")
-
-    def test_pause(self):
-        for first, verdict in ((50, OK), (5000, FAIL)):
-            nest = pmu("nest_mcs01_imc", "power_imc", [0], {"PM_MCS01_128B_RD_DISP_PORT01": 1.0})
-            bench = Bench(self.machine(nest), "power_imc", None)
-            bench.says = lambda want, seconds: {1: 10_000, 2: first, 3: 10}[bench.windows]
-            self.ask("pause", bench, verdict, "in 10 ms after a pause")
-
-    def test_engines(self):
-        core = pmu("core_imc", "power_imc", [0, 4], {"CPM_32MHZ_CYC": 512.0})
-        for name in ("deep-sleep", "engine-modes"):
-            for restarts, rate, verdict, said in ((0, 32e6, OK, "0 engines"), (2, 32e6, ANSWER, "2 engines"), (2, 16e6, FAIL, "counts are lost")):
-                bench = Bench(self.machine(core), "power_imc", lambda want, seconds: int(rate * seconds / 512))
-                engines = iter(f"core 0: restarts {number}\ncore 1: restarts 0\n" for number in (0, 0, restarts))
-                bench.machine.read = lambda place, default="": next(engines) if place.endswith("engines") else "0"
-                self.ask(name, bench, verdict, said)
-        self.ask("deep-sleep", Bench(self.machine(core), "power_imc", None), SKIP, "for root, with our driver")
-
-    def test_traces(self):
-        trace = pmu("trace_imc", "power_imc", [], {"trace_cycles": 1.0})
-
-        def record(timebase):
-            return b"......skipped" + probe_power_imc.RECORD.pack(timebase, 0xc000, 7, 0, 0, 0, 0, timebase)
-        ours = [(number, record(2_048_000 * number)) for number in range(500)]
-        for name, found, verdict, said in (
-                ("records", ours, ANSWER, "a record each 4.0000 ms, 2,048,000 ticks of the timebase .500 samples in 2 s of CPU 1"),
-                ("records", [(number, b"") for number in range(100)], ANSWER, "a record each 20.00 ms at most"), ("records", [], FAIL, "no record in 2 s"),
-                ("idle-records", ours, ANSWER, "500 records in 2 s"), ("doubleword-2", ours, ANSWER, "of 500 records: 0x7$"),
-                ("doubleword-2", [(0, b"")], SKIP, "does not show records")):
-            with mock.patch.object(count, "samples", lambda *_: found):
-                self.ask(name, Bench(self.machine(trace), "power_imc", None), verdict, said)
-        for name in ("records", "idle-records", "doubleword-2"):
-            self.ask(name, Bench(self.machine(), "power_imc", None), SKIP, "There is no trace_imc|or there is no trace_imc")
-
-    def test_posts(self):
-        for name, event in (("core-posts", "CPM_32MHZ_CYC"), ("nest-posts", "PM_PB_CYC")):
-            bench = Bench(self.machine(pmu("core_imc", "power_imc", [0], {event: 1.0})), "power_imc", None)
-            for times, verdict, said in (([1.0, 1.5, 9.0], ANSWER, f"{event} changes each 1.50 ms .least 1.00, most 9.00"), ([], SKIP, "changed 0 times")):
-                with mock.patch.object(probe_power_imc, "_changes", lambda *_: times):
-                    self.ask(name, bench, verdict, said)
-
-    def test_isolation(self):
-        with mock.patch.object(look, "log", lambda machine: ([(6, "the node at 0x100 is isolated: left alone")], "")):
-            self.ask("isolation", self.channels(None), ANSWER, "0x100 is isolated")
-        with mock.patch.object(look, "log", lambda machine: ([], "no rights")):
-            self.ask("isolation", self.channels(None), SKIP, "no rights")
-
-    def test_each_has_a_test_here(self):
-        own = Path(__file__).read_text()
-        for one in probe.PROBES:
-            self.assertTrue(f'"{one.name}"' in own, one.name)
-            self.assertTrue(one.touches and one.asks.endswith("?"), one.name)
-
-    def test_all_of_a_machine(self):
-        machine = self.machine(pmu("arm_cmn_0", "cmn", [0], {}))
-        self.assertEqual([one for _, one in main.probes(machine, ["all"])], list(probe_cmn.PROBES))
-
-    def test_each_question_has_a_probe_or_a_reason(self):
-        """Once, and no others: those of the rows and items of the pages."""
-        pages = Path(__file__).parents[2] / "Documentation/hardware"
-        for family, section, pattern in (("cmn", 11, r"^\| (11\.\d+) \|"), ("power_imc", 13, r"^- \*\*(13\.\d+) "), ("intel_imc", 12, r"^\| (\d+) \|")):
-            text = re.split(rf"(?m)^## (?={section}\. )", (pages / f"{family}.md").read_text())[1].split("\n##")[0]
-            asked = [number if "." in number else f"{section}.{number}" for number in re.findall(pattern, text, re.M)]
-            answered = [one.number for one in probe.PROBES if one.family == family]
-            answered += [number for name, numbers, _ in probe.NOT_HERE if name == family for number in numbers.split(", ")]
-            self.assertEqual(sorted(asked), sorted(one for one in answered if one.startswith(f"{section}.")), family)
-
-
-class TestCopying(Case):
+class TestCopying(CheckCase):
     def test_many_cpus_leave_half_of_the_memory(self):
         for free, processes, size in ((1 << 40, 176, 64 << 20), (8 << 30, 176, 12_197_888), (0, 4, 4096)):
             machine = tree.machine(self, "snbep", {"proc/meminfo": f"MemAvailable: {free >> 10} kB\n"})
