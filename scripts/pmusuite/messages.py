@@ -10,6 +10,7 @@ PAGE = "Documentation/symptoms.md"
 _CALL = re.compile(r"\b(?:(?:dev|pci|pr)_(err|warn|notice|info)(?:_ptr)?(?:_probe)?(?:_once|_ratelimited)?|"
                    r"(?:cmn|pmu)_refuse)\(")
 _REFUSED = "%s: event refused: "
+_NAMES = re.compile(r"^(?:%s|uncore_imc_%d|pmu_core|\w+_pmu): (?:event refused: )?")
 _LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*')
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _CONVERSION = re.compile(r"%(?:%|[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?:hh|h|ll|l|z|t)?(?:p[a-zA-Z]*|[a-zA-Z]))")
@@ -22,8 +23,8 @@ class Message:
     text: str       # as it is in the source, one string
 
     def pattern(self):
-        """What a line of the log looks like that this makes; in front of it are a driver's and a device's names."""
-        parts = [re.escape(part) for part in _CONVERSION.split(self.text)]
+        """What a line of the log looks like that this makes; names of a driver, device and PMU in front of it may be left out."""
+        parts = [re.escape(part) for part in _CONVERSION.split(_NAMES.sub("", self.text))]
         return re.compile(rf"(?:.*: )?{'.*'.join(parts)}(?:: error .*)?")
 
 
