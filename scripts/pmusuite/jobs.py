@@ -420,17 +420,17 @@ def select(patterns, test="", names=(), every=True):
 
 
 def table():
-    """The lines of a table of what "make test" runs, and what "make test-all" runs as well: of each file of guests and of each
-    other group of jobs what follows in their names."""
+    """The lines of a table of what "make test" runs, and what "make test-all" runs as well: for each PMU the files of its
+    guests, for each other group of jobs what follows in their names."""
     rows = {}
     for job in select([]):
         words = job.name.split("/")
-        heading = 3 if job.guest and words[0] == "guest" else 1
-        rows.setdefault("/".join(words[:heading]), ([], []))[not job.every_change].append(
-            "/".join(words[heading:]) or words[0])
+        heading = 2 if job.guest and words[0] == "guest" else 1
+        one = words[2] if heading == 2 else "/".join(words[1:]) or words[0]
+        rows.setdefault("/".join(words[:heading]), ({}, {}))[not job.every_change][one] = None
     yield from ("| jobs | `make test` | `make test-all`, too |", "|---|---|---|")
     for name, cells in rows.items():
-        yield f"| `{name}` | {' | '.join(', '.join(f'`{one}`' for one in cell) for cell in cells)} |"
+        yield f"| `{name}` | {' | '.join(' '.join(cell) for cell in cells)} |"
 
 
 def together(jobs):
