@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Loans: what the suite takes of perf that perf does not offer to drivers. Later kernels may lack
- * it. The table in Documentation/design.md has a row for each function here: the reason, what was
- * tried, and what breaks first.
+ * it. The table in Documentation/design.md has a row for each function here, with the test that
+ * notices if perf has changed.
  */
 #ifndef PMU_LOANS_H
 #define PMU_LOANS_H
