@@ -12,7 +12,7 @@ import tree
 from rich.console import Console, Group
 from top_cases import SECOND, busy_xeon, frame, options, text, xeon
 
-from pmutools import sysfs
+from pmutools import sysfs, xeons
 from pmutools.count import Reading
 from pmutools.errors import ToolError
 from pmutools.top import cmn, draw, icelake, intel_imc, main, output, power_imc, rapids
@@ -320,7 +320,8 @@ class TestIntel(unittest.TestCase):
         self.assertIn("channel 5", text(view, busy_xeon(view)))
 
     def test_an_unknown_processor_has_its_bandwidth(self):
-        other = {"proc/cpuinfo": "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 221\nmodel name : X\nstepping : 6\n"}
+        model = max(xeons.MODELS) + 1
+        other = {"proc/cpuinfo": f"vendor_id : GenuineIntel\ncpu family : 6\nmodel : {model}\nmodel name : X\nstepping : 6\n"}
         view = intel_imc.View.of(tree.machine(self, "snbep", other), options())
         self.assertEqual(view.modes, ["all"])
         self.assertIn("read 3.20 GB/s", text(view, busy_xeon(view)))
