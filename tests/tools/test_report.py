@@ -26,7 +26,11 @@ FILES = {
     "sys/bus/pci/devices/0000:00:1f.2/vendor": "0x8086\n", "sys/bus/pci/devices/0000:00:1f.2/device": "0x1d02\n",
 }
 KMSG = ["4,7,100,-;intel_imc_pmu 0000:3f:10.0: somebody else writes the registers at 0xfed1c000ab\n SUBSYSTEM=pci\n",
-        "6,8,110,-;eth0: link is up, 00:1b:21:aa:bb:cc\n", "6,9,120,-;arm-cmn 100000000.pmu: on db7.example.org\n"]
+        "6,8,110,-;eth0: link is up, 00:1b:21:aa:bb:cc\n", "6,9,120,-;arm-cmn 100000000.pmu: on db7.example.org\n",
+        # What users call programs is neither about these drivers nor anybody else's business.
+        "6,10,130,-;imc_of_joe[4711]: segfault at 0 ip 00007f12\n", "6,11,140,-;traps: cmn-joe[4711] general protection fault\n",
+        "6,12,150,-;oom-kill:constraint=CONSTRAINT_NONE,task_memcg=/joe/uncore,task=cmn_joe,pid=4711,uid=1000\n",
+        "3,13,160,-;Out of memory: Killed process 4711 (cmn_joe) total-vm:1kB\n", "4,14,170,-;CPU: 1 PID: 4711 Comm: imc_joe Tainted: G\n"]
 
 
 def made(results=(), table=None, **machine):

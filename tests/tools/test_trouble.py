@@ -134,6 +134,11 @@ class TestOutput(Case):
         self.says(self.program("pmu-top", "--replay", POWER, "--once", "--output", target), 1, "link of another user")
         self.assertRaisesRegex(OSError, "link of another user", frames.Recorder, target, {})
         self.assertEqual(victim.read_text(), "own")
+        victim.unlink()
+        (self.directory / "a.md").symlink_to(victim)
+        os.lchown(self.directory / "a.md", 65534, 65534)
+        self.assertRaisesRegex(OSError, "link of another user", report.can_be_written, str(self.directory / "a"))
+        self.assertFalse(victim.exists())
         target.unlink()
         target.symlink_to("/dev/null")      # nor to what is no file, such as a disk
         os.lchown(target, 65534, 65534)

@@ -13,6 +13,8 @@ OPTIONS = r"(?:isolcpus|nohz_full|rcu_nocbs|initcall_blacklist|module_blacklist|
 # Lines of the kernel's log that are about these counters or their drivers.
 LOG = r"pmu_core|intel_imc|uncore|cmn|power_imc|imc[-_: ]|\bimc\b|arm-cmn|nest_|(?i:performance " \
       r"events)|\bPMU\b|lockdown|perf:"
+# Lines with the name of a program, which its user has chosen: of its end, or of what ran.
+PROGRAMS = r"^(?:traps: )?[^:]*\[\d+\](?:: | )|\btask=|Killed process |\bcomm=|\bComm: "
 WARNING = 4
 LOG_LINES = 60
 
@@ -83,7 +85,7 @@ def log(machine, kmsg=None):
     for record in said:
         head, _, text = record.partition(";")
         text = text.split("\n")[0]
-        if re.search(LOG, text):
+        if re.search(LOG, text) and not re.search(PROGRAMS, text):
             found.append((int(head.split(",")[0]) & 7, scrub(text)))
     return found[-LOG_LINES:], ""
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The report: Markdown for people, JSON for programs, and the difference of two."""
 import json
+import os
 import re
 import textwrap
 import time
@@ -89,8 +90,8 @@ def paths(name):
 def can_be_written(name):
     """Raises OSError if it cannot: better now than after minutes of work."""
     for path in paths(name):
-        new = not path.exists()
-        path.open("a").close()
+        new = not os.path.lexists(path)
+        files.begin(path, "a").close()
         if new:
             path.unlink()
 
