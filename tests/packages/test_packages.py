@@ -187,6 +187,15 @@ class Driver(InRoot):
         self.inside("pmu-driver ours --unbind --anyway; grep -qx SuccessExitStatus=4 /etc/systemd/system/pmu-suite.service")
         self.inside("pmu-driver unbind", status=4)
 
+    def test_root_runs_no_program_of_another_user_at_boot(self):
+        """As one in a clone. Nor one that another user can put in its place."""
+        self.inside("mkdir -p /home/user/clone; cp /usr/sbin/pmu-driver /home/user/clone; chown 65534 /home/user")
+        for change in "", "chown 0 /home/user; chmod 777 /home/user/clone", "chmod 755 /home/user/clone; chown 65534 /home/user/clone/*":
+            said = self.inside(f"{change or ':'}; /home/user/clone/pmu-driver ours --unbind", status=1)
+            self.assertIn("others than root can write /home/user/clone/pmu-driver", said)
+        self.inside("rm -r /home/user")
+        self.assertEqual(self.left(), self.before)
+
     def test_who_reads_may_go_before_the_end(self):
         """A change is made as a whole although nobody reads what is said of it."""
         self.loaded(1)
@@ -324,6 +333,10 @@ sys.exit(subprocess.call(sys.argv[1:]))"""
         said = self.inside(events, status=1)
         self.assertRegex(said, r"events are open: python3 \(\d+\)\. ")
         self.assertNotIn("\n0000:3f:10.0\n", f"\n{said}")
+        # A name cannot colour or hide what root reads.
+        named = "rm -f /tmp/again; ln -s /usr/bin/python3 '/tmp/a\\0033[8m'; ln -s /usr/bin/python3 /tmp/$(printf 'b\\033\\233c'); " \
+                "'/tmp/a\\0033[8m' /tmp/event.py /tmp/b* /tmp/event.py pmu-driver unbind"
+        self.assertRegex(self.inside(named, status=1), r"events are open: a\\0033\[8m \(\d+\) b\?\?c \(\d+\)\. ")
         self.assertEqual(self.did(f"{events} --force"), "0000:3f:10.0\n")
 
     def test_files_that_are_called_like_events(self):
