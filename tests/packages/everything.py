@@ -462,14 +462,17 @@ class Make(inroot.InRoot):
         self.assertEqual(self.inside("cd /tmp; find into modules -type f"), "")
 
     def test_an_image_for_machines_without_a_compiler(self):
-        """Documentation/fleet.md, "Build once". The links and rights of the machine stay as they are."""
+        """Documentation/fleet.md, "Build once". The links and rights of the machine stay as they are, and nothing is whoever's
+        has built it."""
         page = (cache.TREE / "Documentation/fleet.md").read_text()
         build_it, unpack = (re.findall(r"(?m)^    (.+)$", part) for part in
                             page.split("## Build once")[1].split("## One machine first")[0].split("On each machine, as root:"))
+        build_it.insert(-1, "chown -R 65534 image")
         self.inside(f"cp -r {self.tree()} /tmp/tree; mkdir -m 700 /tmp/tree/image; cd /tmp/tree; RELEASE={self.kernel.release}; "
                     f"{make_key('.', 'fleet')}; " + "; ".join(build_it))
         self.assertEqual(self.left(), [])
         self.inside(f"RELEASE={self.kernel.release}; cd /tmp/tree; {unpack[0]}")
+        self.assertEqual(self.inside("find /usr/sbin/pmu-driver /lib/modules/*/updates /usr/lib/dracut ! -user 0"), "")
         self.assertEqual(self.inside("readlink /lib; stat -c %a / /usr"), "usr/lib\n755\n755\n")
         self.assertEqual(self.inside(f"modinfo -k {self.kernel.release} -F signer intel_imc_pmu; command -v pmu-driver"),
                          "fleet\n/usr/sbin/pmu-driver\n")
