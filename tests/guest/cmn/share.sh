@@ -147,4 +147,24 @@ test_sixteen_users() {
 	fi
 }
 
+# Nine events as people give them, each by itself: perf stops at the first that does not fit, so the last waits although
+# nobody else can use its counter. Pinned it counts all of the time, and the others as long as before.
+test_a_pinned_event_waits_for_no_turn() {
+	set --
+	for event in hnf_cache_miss hnf_slc_sf_cache_access hnf_cache_fill hnf_mc_reqs hnf_mc_retries hnf_seq_hit hnf_sf_hit \
+		hnf_snp_sent; do
+		set -- "$@" -e "$PMU/$event/"
+	done
+	for pin in '' D; do
+		perf stat -a -x, "$@" -e "$PMU/dtc_cycles/$pin" -- sleep 3 2> /tmp/said
+		awk -F, '/dtc_cycles/ { print int($5); next } /arm_cmn/ { sum += $5 } END { print int(sum / 8) }' /tmp/said |
+			xargs > "/tmp/times$pin"
+	done
+	show "$(cat /tmp/times) $(cat /tmp/timesD)"
+	within "not pinned" "$(cut -d' ' -f1 /tmp/times)" 1 80
+	equal "pinned" "$(cut -d' ' -f1 /tmp/timesD)" 100
+	others=$(cut -d' ' -f2 /tmp/times)
+	within "the others" "$(cut -d' ' -f2 /tmp/timesD)" $((others - 5)) $((others + 5))
+}
+
 run_tests
