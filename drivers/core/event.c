@@ -24,25 +24,20 @@
 
 #include "core.h"
 
-static bool pmu_event_is_beside(const struct perf_event *event, const struct perf_event *other,
-				enum perf_event_state least)
-{
-	return other != event && other->pmu == event->pmu && other->state >= least;
-}
-
 /*
  * Does another event of the group count in the same box? If @least is INACTIVE: may it? Events of
  * the same PMU do, since all events that count here are on this CPU. The group may have events of
- * other PMUs, even as its leader.
+ * other PMUs, even as its leader. No sibling counts without its leader, which perf may have
+ * switched off while both still count: its state does not matter.
  */
 static bool pmu_event_has_company(const struct perf_event *event, enum perf_event_state least)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
 
-	if (pmu_event_is_beside(event, leader, least))
+	if (leader != event && leader->pmu == event->pmu)
 		return true;
 	for_each_sibling_event(sibling, leader)
-		if (pmu_event_is_beside(event, sibling, least))
+		if (sibling != event && sibling->pmu == event->pmu && sibling->state >= least)
 			return true;
 	return false;
 }

@@ -48,6 +48,15 @@ test_full_group() {
 	equal "group" "$got" "7 8 0 $clocks $clocks"
 }
 
+# Two start and stop in one moment, too, though their leader is off before they are stopped.
+test_pair() {
+	for pair in "0xff uncore_imc_0:0" "0 uncore_imc_0:0xff"; do
+		# shellcheck disable=SC2086 # two events
+		got=$(pmu-event --group --disabled --manual uncore_imc_0:$pair -x @enable -x true -x @disable -x @read)
+		equal "clocks of $pair" "${got% *}" "${got#* }"
+	done
+}
+
 # Events are opened in a group of another PMU's while somebody opens and closes those of another channel, and
 # right behind a close of their own: none is refused.
 test_opened_beside_others() {
