@@ -47,8 +47,9 @@ void pmu_devs_unlock(void)
 static DEFINE_PER_CPU(unsigned int, pmu_locks_here);
 
 /*
- * May no lock be taken here? Tracepoints of timers fire under the lock of a box. A sample of one,
- * or a program there, may read an event of that box, or of another. Interrupts are off.
+ * May no lock be taken here? Tracepoints fire under the lock of a box, as that of register accesses.
+ * A sample of one, or a program there, may read an event of that box, or of another. Interrupts are
+ * off.
  */
 bool pmu_lock_is_held_here(void)
 {
@@ -79,6 +80,24 @@ unsigned long pmu_box_lock(struct pmu_box *box) __acquires(&box->lock)
 }
 EXPORT_SYMBOL_PMU_CORE(pmu_box_lock);
 
+/*
+ * Start the poll timer on this CPU, or cancel it. The tracepoint timer:hrtimer_start fires under a
+ * lock of hrtimer, and its sample may read this box. So whoever holds the box's lock must not wait
+ * for that one. Several CPUs may be here; the last one sees what was wanted last.
+ */
+static void pmu_box_set_timer(struct pmu_box *box)
+{
+	u64 poll_ns;
+
+	raw_spin_lock(&box->timer_lock);
+	poll_ns = READ_ONCE(box->poll_ns);
+	if (poll_ns)
+		hrtimer_start(&box->timer, ns_to_ktime(poll_ns), HRTIMER_MODE_REL_PINNED_HARD);
+	else
+		hrtimer_try_to_cancel(&box->timer);
+	raw_spin_unlock(&box->timer_lock);
+}
+
 /**
  * pmu_box_unlock() - end pmu_box_lock().
  * @box: the box
@@ -88,9 +107,14 @@ EXPORT_SYMBOL_PMU_CORE(pmu_box_lock);
  */
 void pmu_box_unlock(struct pmu_box *box, unsigned long flags) __releases(&box->lock)
 {
+	bool timer_due = box->timer_due;
+
+	box->timer_due = false;
 	raw_spin_unlock(&box->lock);
 	if (!box->pd->desc->sampling)
 		__this_cpu_dec(pmu_locks_here);
+	if (timer_due)
+		pmu_box_set_timer(box);
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_PMU_CORE(pmu_box_unlock);

@@ -13,6 +13,8 @@
  *	perf's ctx->lock	held in perf's callbacks
  *	pmu_box.lock		the box's hardware, and the events that count there; raw. One at a
  *				time, but one of a PMU that samples may be outside of another
+ *	pmu_box.timer_lock	the box's poll timer; raw. Not together with pmu_box.lock, but a
+ *				sample of timer:hrtimer_start takes that within
  *
  * PMUs, boxes and owners are written under both mutexes, so either is enough to read them.
  *
@@ -76,6 +78,7 @@ struct pmu_box {
 	atomic_t users;			/* number of open events */
 	struct irq_work left;		/* the last event on the CPU that is leaving has stopped */
 	struct irq_work complaint;
+	raw_spinlock_t timer_lock;
 	struct hrtimer timer;
 	raw_spinlock_t lock;
 
@@ -98,7 +101,8 @@ struct pmu_box {
 	bool doubted_before;		/* so had the session before: do not log it again */
 	u64 doubt_config;
 	s64 doubt_delta;
-	u64 poll_ns;			/* period of the armed timer, or 0 */
+	u64 poll_ns;			/* period of the timer, or 0; read under timer_lock, too */
+	bool timer_due;			/* pmu_box_unlock() has to set the timer by that */
 	u64 state[];			/* what the driver's claim verb keeps there */
 };
 
@@ -148,6 +152,7 @@ void pmu_box_hold(struct pmu_box *box);
 void pmu_box_freeze(struct pmu_box *box);
 void pmu_box_thaw(struct pmu_box *box);
 void pmu_box_init_folding(struct pmu_box *box, bool sampling);
+void pmu_box_poll_every(struct pmu_box *box, u64 poll_ns);
 void pmu_box_poll_here(void *box);
 void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev);
 void pmu_event_update(struct pmu_event *ev);

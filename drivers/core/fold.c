@@ -59,14 +59,21 @@ void pmu_box_freeze(struct pmu_box *box)
 	pmu_box_begin_pass(box);
 }
 
+/* Poll with this period, which begins now, or no more. pmu_box_unlock() sets the timer. */
+void pmu_box_poll_every(struct pmu_box *box, u64 poll_ns)
+{
+	WRITE_ONCE(box->poll_ns, poll_ns);
+	box->timer_due = true;
+}
+
 void pmu_box_thaw(struct pmu_box *box)
 {
 	if (box->disabled)
 		return;
 	if (pmu_box_is_idle(box)) {
 		/* Nothing counts until perf starts an event, so wake no CPU. */
-		if (box->poll_ns && hrtimer_try_to_cancel(&box->timer) >= 0)
-			box->poll_ns = 0;
+		if (box->poll_ns)
+			pmu_box_poll_every(box, 0);
 		/* perf holds locks here under which a verb must not write to the log. */
 		if (box->leaving && box->engaged)
 			irq_work_queue(&box->left);
@@ -322,25 +329,21 @@ EXPORT_SYMBOL_PMU_CORE(pmu_box_fold);
 static enum hrtimer_restart pmu_box_poll(struct hrtimer *timer)
 {
 	struct pmu_box *box = container_of(timer, struct pmu_box, timer);
-	enum hrtimer_restart again = HRTIMER_NORESTART;
 	unsigned long flags = pmu_box_lock(box);
+	u64 poll_ns;
 
-	if (pmu_box_is_idle(box) || box->dead) {
-		box->poll_ns = 0;
-	} else if (!hrtimer_is_queued(timer)) {
-		/* Otherwise another CPU has just started it anew. */
+	if (!pmu_box_is_idle(box))
 		pmu_box_fold(box);
-		hrtimer_forward_now(timer, ns_to_ktime(box->poll_ns));
-		again = HRTIMER_RESTART;
-	}
 	pmu_box_unlock(box, flags);
-	return again;
-}
-
-/* Begin a period, on this CPU. */
-static void pmu_box_poll_from_now(struct pmu_box *box)
-{
-	hrtimer_start(&box->timer, ns_to_ktime(box->poll_ns), HRTIMER_MODE_REL_PINNED_HARD);
+	raw_spin_lock(&box->timer_lock);
+	poll_ns = READ_ONCE(box->poll_ns);
+	/* Another CPU may have just started it anew. */
+	if (hrtimer_is_queued(timer))
+		poll_ns = 0;
+	if (poll_ns)
+		hrtimer_forward_now(timer, ns_to_ktime(poll_ns));
+	raw_spin_unlock(&box->timer_lock);
+	return poll_ns ? HRTIMER_RESTART : HRTIMER_NORESTART;
 }
 
 /* On the CPU that owns the box from now on; the timer was cancelled. */
@@ -349,12 +352,9 @@ void pmu_box_poll_here(void *data)
 	struct pmu_box *box = data;
 	unsigned long flags = pmu_box_lock(box);
 
-	if (pmu_box_is_idle(box)) {
-		box->poll_ns = 0;
-	} else if (box->poll_ns) {
+	if (!pmu_box_is_idle(box))
 		pmu_box_fold(box);
-		pmu_box_poll_from_now(box);
-	}
+	pmu_box_poll_every(box, box->poll_ns);
 	pmu_box_unlock(box, flags);
 }
 
@@ -370,8 +370,7 @@ void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev)
 		return;
 	if (box->poll_ns)
 		pmu_box_fold(box);
-	box->poll_ns = poll_ns;
-	pmu_box_poll_from_now(box);
+	pmu_box_poll_every(box, poll_ns);
 }
 
 void pmu_box_init_folding(struct pmu_box *box, bool sampling)
@@ -379,6 +378,7 @@ void pmu_box_init_folding(struct pmu_box *box, bool sampling)
 	static struct lock_class_key samples;
 
 	raw_spin_lock_init(&box->lock);
+	raw_spin_lock_init(&box->timer_lock);
 	if (sampling)
 		lockdep_set_class(&box->lock, &samples);
 	INIT_LIST_HEAD(&box->active);

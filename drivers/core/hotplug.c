@@ -220,6 +220,7 @@ static void pmu_box_kill_local(void *data)
 		pmu_box_fold(box);
 	WRITE_ONCE(box->engaged, false);
 	WRITE_ONCE(box->dead, true);
+	pmu_box_poll_every(box, 0);
 	/* A task's event continues in the box of another CPU, if that is not dead. */
 	list_for_each_entry(ev, &box->active, active)
 		if (!pmu_event_is_task(ev->event))

@@ -10,6 +10,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/smp.h>
+#include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
 #include <core/core.h>
@@ -414,6 +415,50 @@ static void shorter_period_folds_at_once(struct kunit *test)
 	perf_event_release_kernel(slow);
 }
 
+static struct tracepoint *hrtimer_start_point;
+
+static void find_hrtimer_start(struct tracepoint *point, void *unused)
+{
+	if (!strcmp(point->name, "hrtimer_start"))
+		hrtimer_start_point = point;
+}
+
+/* hrtimer has a lock here. */
+static void reads_at_hrtimer_start(void *data, struct hrtimer *timer, enum hrtimer_mode mode)
+{
+	struct perf_event *event = data;
+
+	if (timer != &pmu_event_of(event)->box->timer)
+		return;
+	happen(7);
+	perf_open_read_here(event);
+}
+
+/* A sample of the tracepoint, whose lock is hrtimer's, may wait for the box: nobody who has that starts its timer. */
+static void timer_starts_without_the_lock(struct kunit *test)
+{
+	struct perf_event_attr attr = { .config = 1, .disabled = 1 };
+	struct perf_event *event;
+	bool seen;
+
+	if (!IS_ENABLED(CONFIG_TRACEPOINTS))
+		kunit_skip(test, "needs tracepoints");
+	for_each_kernel_tracepoint(find_hrtimer_start, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, hrtimer_start_point);
+	fake->max_rate = 65536;		/* polled every 500 ms */
+	event = perf_open_attr(FAKE_PMU, attr, 0, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	KUNIT_ASSERT_EQ(test, tracepoint_probe_register(hrtimer_start_point,
+							reads_at_hrtimer_start, event), 0);
+	perf_event_enable(event);
+	seen = local64_read(&event->count) >= 7;
+	perf_event_disable(event);
+	tracepoint_probe_unregister(hrtimer_start_point, reads_at_hrtimer_start, event);
+	tracepoint_synchronize_unregister();
+	KUNIT_EXPECT_TRUE(test, seen);
+	perf_event_release_kernel(event);
+}
+
 /* What the log has to say of the fake's device, since its boxes came. */
 static unsigned int complaints(struct pmu_event *ev)
 {
@@ -774,6 +819,7 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE(refusals),
 	KUNIT_CASE(timer_folds),
 	KUNIT_CASE(shorter_period_folds_at_once),
+	KUNIT_CASE(timer_starts_without_the_lock),
 	KUNIT_CASE(impossible_is_not_counted),
 	KUNIT_CASE(not_bounded_is_counted),
 	KUNIT_CASE(bound_is_of_the_last_fold),

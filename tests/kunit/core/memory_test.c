@@ -223,8 +223,8 @@ static void trace(struct memory_box *mb)
 }
 
 /*
- * A tracepoint, as of a timer, may have a sample that reads an event of the box whose lock is held
- * where it fires.
+ * A tracepoint, as of a register access, may have a sample that reads an event of the box whose lock
+ * is held where it fires.
  */
 static void locked_box_is_not_read_by_a_sample(struct kunit *test)
 {
