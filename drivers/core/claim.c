@@ -195,28 +195,26 @@ static bool pmu_trial_shares(const struct perf_event *event, const struct perf_e
 }
 
 /*
- * Does @event share a counter with an event of its group that was tried before it? The order of the
- * trial: @first, the leader, the siblings.
+ * How many events of its group, of those that were tried before it, is @event equal to? The order of
+ * the trial: @first, the leader, the siblings.
  */
-static bool pmu_trial_has(const struct perf_event *first, const struct perf_event *event)
+static unsigned int pmu_trial_equals(const struct perf_event *first, const struct perf_event *event)
 {
 	struct perf_event *leader = first->group_leader, *sibling;
+	unsigned int equals;
 
 	if (event == first)
-		return false;
-	if (pmu_trial_shares(event, first))
-		return true;
+		return 0;
+	equals = pmu_trial_shares(event, first);
 	if (event == leader)
-		return false;
-	if (pmu_trial_shares(event, leader))
-		return true;
+		return equals;
+	equals += pmu_trial_shares(event, leader);
 	for_each_sibling_event(sibling, leader) {
 		if (event == sibling)
-			return false;
-		if (pmu_trial_shares(event, sibling))
-			return true;
+			break;
+		equals += pmu_trial_shares(event, sibling);
 	}
-	return false;
+	return equals;
 }
 
 static bool pmu_trial_take(struct pmu_trial *trial, struct pmu_box *box,
@@ -235,7 +233,7 @@ static bool pmu_trial_take(struct pmu_trial *trial, struct pmu_box *box,
 	ev = pmu_event_of(event);
 	if (ev->box != box)
 		return false;
-	if (pmu_trial_has(first, event))
+	if (pmu_trial_equals(first, event) % PMU_MOST_SHARERS)
 		return true;
 	if (ops->claim)
 		return !ops->claim(box, ev, trial->state, true);
