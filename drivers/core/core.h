@@ -166,7 +166,9 @@ void pmu_event_unclaim(struct pmu_box *box, struct pmu_event *ev);
 int pmu_group_check(struct pmu_box *box, struct perf_event *event);
 
 /* event.c */
-void pmu_perf_init(struct pmu_dev *pd);
+void pmu_event_init_callbacks(struct pmu *pmu);
+void pmu_event_note_leader(struct pmu_event *ev);
+void pmu_event_settle(struct pmu_event *ev);
 void pmu_box_end_move(struct pmu_box *box);
 
 /* hotplug.c */
@@ -177,6 +179,9 @@ int pmu_box_pick_cpu(const struct pmu_box *box, int leaving);
 void pmu_box_own(struct pmu_box *box, int cpu);
 void pmu_box_show_cpus(struct pmu_box *box, bool there);
 void pmu_box_kill(struct pmu_box *box);
+
+/* open.c */
+void pmu_perf_init(struct pmu_dev *pd);
 
 /* debugfs.c */
 void pmu_debugfs_init(void);

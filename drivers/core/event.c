@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * perf's events in terms of a box and its verbs: what happens on a CPU, and then, how an event is
- * opened and closed.
+ * perf's events in terms of a box and its verbs: what happens on a CPU.
  *
  * An event counts in one box: that of the CPU it was opened on, or, if it belongs to a
  * task, that of the CPU where the task is scheduled, from add to del.
  *
- * perf's callbacks but event_init take the box's lock, with interrupts off. perf calls on the box's
- * owner CPU, or, while it moves events to another owner, on both; and it reads on any CPU of the
- * package. event_init may sleep, and perf holds locks: core.h says which, and what may be waited
- * for.
+ * perf's callbacks take the box's lock, with interrupts off. perf calls on the box's owner CPU, or,
+ * while it moves events to another owner, on both; and it reads on any CPU of the package.
  *
  * What changes between perf's pmu_disable and pmu_enable costs as little as possible: fold.c says
  * when the box is frozen. An event that perf takes out in between is stopped only at the end. If
  * the driver can do so, an event that starts or stops on its own does not freeze the others.
  */
-#include <linux/cpu.h>
 #include <linux/preempt.h>
-#include <linux/ratelimit.h>
-#include <linux/slab.h>
-
-#include <pmu/loans.h>
 
 #include "core.h"
 
@@ -213,7 +205,7 @@ static void pmu_event_unbind(struct pmu_event *ev)
  * What the event's leader asks for. perf does not tell a sibling that is being closed that its
  * leader is gone, so the leader is looked at only when the event is opened and when it is added.
  */
-static void pmu_event_note_leader(struct pmu_event *ev)
+void pmu_event_note_leader(struct pmu_event *ev)
 {
 	const struct perf_event_attr *attr = &ev->event->group_leader->attr;
 
@@ -325,7 +317,7 @@ void pmu_box_end_move(struct pmu_box *box)
  * perf frees the event, which is in no context any more. If it is still out, its hardware is given
  * up first. This does not wait for the end of the move.
  */
-static void pmu_event_settle(struct pmu_event *ev)
+void pmu_event_settle(struct pmu_event *ev)
 {
 	struct pmu_box *box = ev->box;
 	unsigned long flags;
@@ -554,282 +546,8 @@ static void pmu_enable(struct pmu *pmu)
 	pmu_box_unlock(box, irqs);
 }
 
-/* The driver has read the period in event_init, and thins out samples by it. */
-static int pmu_event_check_period(struct perf_event *event, u64 period)
+void pmu_event_init_callbacks(struct pmu *pmu)
 {
-	return -EINVAL;
-}
-
-static void pmu_event_discard(struct pmu_event *ev)
-{
-	ev->event->pmu_private = NULL;
-	if (ev->box)
-		pmu_box_put(ev->box);
-	kfree(ev);
-}
-
-/* Undo the driver's event_init. */
-static void pmu_event_release(struct pmu_event *ev)
-{
-	const struct pmu_desc *desc = pmu_dev_of(ev)->desc;
-
-	if (desc->ops->event_free)
-		desc->ops->event_free(desc, ev);
-	pmu_event_discard(ev);
-}
-
-static void pmu_event_destroy(struct perf_event *event)
-{
-	struct pmu_event *ev = pmu_event_of(event);
-
-	/*
-	 * perf may hold a context's mutex here, or a user's mmap_lock, which whoever holds the
-	 * mutex may wait for. So this must not wait for a move, nor for an event that fails.
-	 */
-	pmu_event_settle(ev);
-	pmu_event_end_failing(ev);
-	/* perf drops the event's references on its context and on the module after this. */
-	pmu_leave_context(event->pmu, event->ctx);
-	pmu_keep(pmu_dev_of(ev), event);
-	/* An inherited event is freed before its parent, which uses the box for both. */
-	if (!event->parent)
-		pmu_unuse(pmu_dev_of(ev), ev->box);
-	pmu_event_release(ev);
-}
-
-static __printf(2, 3) int pmu_refuse(const struct pmu_dev *pd, const char *fmt, ...)
-{
-	struct va_format vaf = { .fmt = fmt };
-	va_list args;
-
-	va_start(args, fmt);
-	vaf.va = &args;
-	if (pmu_may_log())
-		pr_notice_ratelimited("%s: event refused: %pV\n", pd->name, &vaf);
-	va_end(args);
-	return -EINVAL;
-}
-
-/*
- * May the event engage boxes? perf checks the user only after event_init. But a user who will be
- * refused must not engage anything, even for a moment, nor be in the way of a user who may. (One
- * whom a security module refuses can, on PREEMPT_RT: pmu_allow_cpu().)
- */
-static int pmu_event_check_engage(const struct pmu_desc *desc, struct perf_event *event)
-{
-	const struct perf_event *leader = event->group_leader;
-
-	if (!desc->ops->engage || desc->engage_at_start)
-		return 0;
-	/* This would engage all boxes. */
-	if (pmu_event_is_task(event))
-		return perfmon_capable() ? 0 : -EACCES;
-	if (leader != event && pmu_event_is_task(leader))
-		return -EINVAL;
-	/* A leader of the same PMU keeps the box engaged. */
-	if (leader != event && leader->pmu == event->pmu)
-		return 0;
-	/* Another leader may have been passed by a user who had the right. */
-	return pmu_allow_cpu(leader != event);
-}
-
-/*
- * perf takes events out of the context of a CPU that goes offline, for good, but still lets others
- * join them. Such a sibling would move to another CPU without its leader. perf holds the mutex of
- * the leader's context, except for a sibling on a PMU of tasks. Events of such a PMU do not move.
- */
-static bool pmu_event_leader_has_left(const struct perf_event *event)
-{
-	const struct perf_event *leader = event->group_leader;
-
-	return leader != event && !pmu_event_is_task(leader) &&
-	       !pmu_is_in_context(leader, leader->ctx);
-}
-
-static int pmu_event_check(const struct pmu_dev *pd, struct perf_event *event)
-{
-	const struct pmu_desc *desc = pd->desc;
-	const struct perf_event_attr *attr = &event->attr;
-
-	if (attr->type != pd->pmu.type)
-		return -ENOENT;
-	/*
-	 * An inherited event has the rights of the user who opened the first one, not of the task
-	 * that forks.
-	 */
-	if (event->parent)
-		return 0;
-	if (desc->privileged && !perfmon_capable())
-		return -EACCES;
-	/* perf would refuse it, too, but only after event_init. */
-	if (!desc->excludes && event_has_any_exclude_flag(event))
-		return -EINVAL;
-	if (desc->sampling && !is_sampling_event(event))
-		return -ENOENT;
-	if (!desc->sampling && is_sampling_event(event))
-		return pmu_refuse(pd, "it cannot sample; count instead");
-	if (desc->tasks == (pmu_event_is_task(event) ? PMU_TASKS_NEVER : PMU_TASKS_ONLY))
-		return pmu_refuse(pd, desc->tasks ? "it counts for tasks alone" :
-				  "it counts for the system, not for a task");
-	if (pmu_reserved_bits(desc, PMU_CONFIG, attr->config) ||
-	    pmu_reserved_bits(desc, PMU_CONFIG1, attr->config1) ||
-	    pmu_reserved_bits(desc, PMU_CONFIG2, attr->config2) || pmu_attr_further_config(attr))
-		return pmu_refuse(pd, "the config has bits that no format describes");
-	if (pmu_event_leader_has_left(event))
-		return pmu_refuse(pd, "the leader of its group left with its CPU; open all again");
-	return pmu_event_check_engage(desc, event);
-}
-
-/*
- * The box that an event on a CPU counts in, with a reference; NULL for one of a task, which
- * has none until it is scheduled.
- */
-static struct pmu_box *pmu_event_find_box(struct pmu_dev *pd, const struct perf_event *event)
-{
-	struct pmu_box *box;
-
-	/* An inherited event finds its box, if there is one, when its task runs. */
-	if (event->parent)
-		return NULL;
-	if (pmu_event_is_task(event))
-		return pmu_dev_has_box(pd) ? NULL : ERR_PTR(-ENODEV);
-	box = cpu_online(event->cpu) ? pmu_box_get(pd, event->cpu) : NULL;
-	return box ?: ERR_PTR(-ENODEV);
-}
-
-static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event *event)
-{
-	struct pmu_box *box = pmu_event_find_box(pd, event);
-	struct pmu_event *ev;
-
-	if (IS_ERR(box))
-		return ERR_CAST(box);
-	ev = kzalloc(sizeof(*ev) + pd->desc->event_size, GFP_KERNEL);
-	if (!ev) {
-		if (box)
-			pmu_box_put(box);
-		return ERR_PTR(-ENOMEM);
-	}
-	ev->event = event;
-	ev->box = box;
-	ev->last_idx = -1;
-	ev->bearer = ev;
-	pmu_event_note_leader(ev);
-	INIT_LIST_HEAD(&ev->sharing);
-	INIT_LIST_HEAD(&ev->bearing);
-	ev->priv = pd->desc->event_size ? ev + 1 : NULL;
-	pmu_event_init_failing(ev);
-	event->hw.idx = -1;
-	/* perf says that an event is on its CPU before it adds it; an NMI may read in between. */
-	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	event->pmu_private = ev;
-	return ev;
-}
-
-/* perf would refuse the event, too, without a word. */
-static int pmu_event_check_leader_cpu(const struct pmu_event *ev)
-{
-	const struct perf_event *leader = ev->event->group_leader;
-	int cpu = READ_ONCE(ev->box->cpu);
-
-	if (leader == ev->event || leader->cpu == cpu || pmu_event_is_task(leader))
-		return 0;
-	/* The leader may be about to follow the box. */
-	if (cpu < 0 || READ_ONCE(ev->box->moving))
-		return 0;
-	return pmu_refuse(pmu_dev_of(ev),
-			  "its group is led by an event on CPU %d, and it counts on CPU %d: open the group there (perf's -C %d)",
-			  leader->cpu, cpu, cpu);
-}
-
-/* perf adds up what it opens on several CPUs, and each of these events counts all of the box. */
-static void pmu_event_tell_cpu(const struct pmu_event *ev, int asked)
-{
-	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 1);
-
-	if (asked != ev->event->cpu && pmu_may_log() && __ratelimit(&limit))
-		pr_notice("%s: an event for CPU %d counts the same as one for CPU %d, so their sum counts it twice: use perf's -a instead of -C\n",
-			  pmu_dev_of(ev)->name, asked, ev->event->cpu);
-}
-
-/* The driver has accepted the event. Does its group fit, and can its box be engaged? */
-static int pmu_event_finish_init(struct pmu_event *ev)
-{
-	struct perf_event *event = ev->event;
-	int err, asked = event->cpu;
-
-	if (ev->box) {
-		err = pmu_event_check_leader_cpu(ev) ?: pmu_group_check(ev->box, event);
-		if (err)
-			return err;
-	}
-	err = event->parent ? 0 : pmu_use(pmu_dev_of(ev), ev->box, event);
-	if (err || !ev->box)
-		return err;
-	/* The box may have moved while the event waited for it to be engaged. */
-	event->cpu = READ_ONCE(ev->box->cpu);
-	if (event->cpu >= 0) {
-		/* perf reads on the CPU of the reader, if both are of one package. */
-		if (pmu_dev_of(ev)->desc->scope <= PMU_SCOPE_PACKAGE)
-			event->event_caps |= PERF_EV_CAP_READ_ACTIVE_PKG;
-		pmu_event_tell_cpu(ev, asked);
-		return 0;
-	}
-	pmu_unuse(pmu_dev_of(ev), ev->box);
-	return -ENODEV;
-}
-
-/* Create the driver's event. Its PMU cannot go meanwhile. */
-static int pmu_event_set_up(struct pmu_dev *pd, struct perf_event *event)
-{
-	const struct pmu_box_ops *ops = pd->desc->ops;
-	struct pmu_event *ev = pmu_event_create(pd, event);
-	int err;
-
-	if (IS_ERR(ev))
-		return PTR_ERR(ev);
-	err = ops->event_init(pd->desc, ev);
-	if (err) {
-		pmu_event_discard(ev);
-		return err;
-	}
-	err = pmu_event_finish_init(ev);
-	if (err)
-		pmu_event_release(ev);
-	return err;
-}
-
-static int pmu_event_init(struct perf_event *event)
-{
-	struct pmu_dev *pd = to_pmu_dev(event->pmu);
-	int err;
-
-	err = pmu_event_check(pd, event);
-	if (err)
-		return err;
-	/* Boxes whose events were just closed may still be engaged, and block this event. */
-	if (pd->desc->ops->engage && !event->parent)
-		pmu_use_catch_up();
-	/* Before its box is looked up: pmu_dev_has_box(). */
-	atomic_inc(&pd->events);
-	err = pmu_event_set_up(pd, event);
-	if (err) {
-		pmu_keep(pd, event);
-		return err;
-	}
-	event->destroy = pmu_event_destroy;
-	return 0;
-}
-
-/* The callbacks, and the capabilities that all PMUs share. */
-void pmu_perf_init(struct pmu_dev *pd)
-{
-	struct pmu *pmu = &pd->pmu;
-
-	pmu->capabilities = pd->desc->excludes ? 0 : PERF_PMU_CAP_NO_EXCLUDE;
-	/* perf_hw_context is only for the CPU's own PMU. */
-	pmu->task_ctx_nr = pd->desc->tasks ? perf_sw_context : perf_invalid_context;
-	pmu->event_init = pmu_event_init;
 	pmu->pmu_enable = pmu_enable;
 	pmu->pmu_disable = pmu_disable;
 	pmu->add = pmu_event_add;
@@ -840,6 +558,4 @@ void pmu_perf_init(struct pmu_dev *pd)
 	pmu->start_txn = pmu_start_txn;
 	pmu->commit_txn = pmu_commit_txn;
 	pmu->cancel_txn = pmu_cancel_txn;
-	if (pd->desc->sampling)
-		pmu->check_period = pmu_event_check_period;
 }
