@@ -177,6 +177,7 @@ void pmu_hotplug_exit(void);
 void pmu_box_init_moving(struct pmu_box *box);
 int pmu_box_pick_cpu(const struct pmu_box *box, int leaving);
 void pmu_box_own(struct pmu_box *box, int cpu);
+void pmu_box_relieve(struct pmu_box *box);
 void pmu_box_show_cpus(struct pmu_box *box, bool there);
 void pmu_box_kill(struct pmu_box *box);
 

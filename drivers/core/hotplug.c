@@ -252,6 +252,31 @@ static void pmu_box_offer(struct pmu_box *box, int cpu)
 		pmu_box_migrate(box, box->cpu, cpu);
 }
 
+/*
+ * The first event of an idle box is being opened; the caller has the only reference beside the
+ * device's. An owner that was isolated meanwhile, as by a partition of cpusets, is relieved. CPU
+ * hotplug and moves must not be waited for here, so if one is under way, or somebody else opens an
+ * event, the owner stays.
+ */
+void pmu_box_relieve(struct pmu_box *box)
+{
+	int cpu;
+
+	if (!cpus_read_trylock())
+		return;
+	if (mutex_trylock(&pmu_core_mutex)) {
+		mutex_lock(&pmu_boxes_mutex);
+		if (box->cpu >= 0 && kref_read(&box->kref) == 2) {
+			cpu = pmu_box_pick_cpu(box, -1);
+			if (pmu_box_cost(box, cpu) < pmu_box_cost(box, box->cpu))
+				pmu_box_own(box, cpu);
+		}
+		mutex_unlock(&pmu_boxes_mutex);
+		mutex_unlock(&pmu_core_mutex);
+	}
+	cpus_read_unlock();
+}
+
 static int pmu_cpu_online(unsigned int cpu)
 {
 	struct pmu_dev *pd;

@@ -142,9 +142,10 @@ static int pmu_event_check(const struct pmu_dev *pd, struct perf_event *event)
  * The box that an event on a CPU counts in, with a reference; NULL for one of a task, which
  * has none until it is scheduled.
  */
-static struct pmu_box *pmu_event_find_box(struct pmu_dev *pd, const struct perf_event *event)
+static struct pmu_box *pmu_event_find_box(struct pmu_dev *pd, struct perf_event *event)
 {
 	struct pmu_box *box;
+	int owner;
 
 	/* An inherited event finds its box, if there is one, when its task runs. */
 	if (event->parent)
@@ -152,7 +153,16 @@ static struct pmu_box *pmu_event_find_box(struct pmu_dev *pd, const struct perf_
 	if (pmu_event_is_task(event))
 		return pmu_dev_has_box(pd) ? NULL : ERR_PTR(-ENODEV);
 	box = cpu_online(event->cpu) ? pmu_box_get(pd, event->cpu) : NULL;
-	return box ?: ERR_PTR(-ENODEV);
+	if (!box)
+		return ERR_PTR(-ENODEV);
+	owner = READ_ONCE(box->cpu);
+	/* A sibling is opened on the CPU of its leader. */
+	if (owner >= 0 && pmu_cpu_is_isolated(owner) && event->group_leader == event) {
+		pmu_box_relieve(box);
+		if (event->cpu == owner)
+			event->cpu = READ_ONCE(box->cpu);
+	}
+	return box;
 }
 
 static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event *event)

@@ -47,6 +47,34 @@ test_owner_moves() {
 	cpu_online "$other" 1
 }
 
+# A partition of cpusets takes the owner's CPU while nothing is open: the next event has another one, and its program
+# is told nothing of that. While something is open the owner stays.
+test_an_owner_is_isolated_later() {
+	grep -qw cpuset_cpu_is_isolated /proc/kallsyms || skip "this kernel does not tell which CPUs are in partitions"
+	first=$(last_owner)
+	other=$((5 - first))
+	mkdir -p /tmp/cgroup
+	mount -t cgroup2 none /tmp/cgroup
+	echo +cpuset > /tmp/cgroup/cgroup.subtree_control
+	mkdir /tmp/cgroup/alone
+	echo "$first" > /tmp/cgroup/alone/cpuset.cpus
+	cat > /tmp/isolate <<-EOT
+		echo isolated > /tmp/cgroup/alone/cpuset.cpus.partition
+		cat $PMUS/uncore_imc_0/cpumask > /tmp/owners
+	EOT
+	pmu-event --cpu "$first" uncore_imc_0:0x304 -x 'sh /tmp/isolate' > /dev/null
+	equal "partition" "$(cat /tmp/cgroup/alone/cpuset.cpus.partition)" isolated
+	log_mark
+	got=$(pmu-event --cpu "$first" uncore_imc_0:0x304 -x 'pmu-model add imc0@1 cas_rd 5')
+	now=$(last_owner)
+	equal "log" "$(log_since_mark | grep uncore_imc || :)" ""
+	echo member > /tmp/cgroup/alone/cpuset.cpus.partition
+	rmdir /tmp/cgroup/alone
+	umount /tmp/cgroup
+	equal "owners while an event is open" "$(cat /tmp/owners)" "0,$first"
+	equal "owner of the next, its count" "$now, $got" "$other, 5"
+}
+
 # Events of two kinds happen all the time, from before the first move until after the last: all of them
 # are counted, also of the second event, which kernels since 6.2 leave behind unless they are asked again.
 test_nothing_is_lost() {
