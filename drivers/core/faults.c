@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What perf leaves to drivers although it concerns them all, until it is mended there.
+ * What perf leaves to drivers although it concerns them all, until it is mended there (rule 7 of
+ * design.md).
  *
  * An event whose device is gone enters error state. (Since 6.15, perf detaches the events of a PMU
- * that is unregistered, but not those of one device of several.)
+ * that is unregistered, but not those of one device of several.) This needs the event's ctx->mutex,
+ * for which what frees the event must not wait. So the work item has a reference on the event.
  *
- * This needs the event's ctx->mutex, which others may hold while they wait for a user's mmap_lock.
- * perf may hold that lock when it frees an event, so what frees the event must not wait for this.
- * Instead, the work item has a reference on the event.
- *
- * A PMU and its driver's module are kept as long as perf uses them.
- *
- * A PMU that has lost its last box stays while its own events are open, and while perf uses its
- * contexts: perf_pmu_unregister() frees them.
- *
- * If one of perf's own software events is in a group with one of ours, it uses our PMU's context,
- * and goes on to do so when ours is closed. It has no reference on the driver's module, so the core
- * takes one. For events of tasks perf does not do this.
+ * A PMU and its driver's module are kept as long as perf uses them: while events are open, and while
+ * a software event, which has no reference on the module, uses the context of a PMU with one of whose
+ * events it was in a group. For events of tasks perf does not do this.
  */
 #include <linux/cpumask.h>
 #include <linux/export.h>
@@ -45,30 +38,13 @@ void pmu_event_fail(struct pmu_event *ev)
 		irq_work_queue(&ev->failure.irq);
 }
 
-/* If the work item is under way, or perf is about to free the event, nothing is to be done. */
+/* If the work item is queued, or perf is about to free the event, nothing is to be done. */
 static void pmu_event_fail_irq(struct irq_work *work)
 {
 	struct pmu_event *ev = container_of(work, struct pmu_event, failure.irq);
 
-	if (!xchg(&ev->failure.under_way, true) && pmu_event_get(ev->event))
+	if (!xchg(&ev->failure.queued, true) && pmu_event_get(ev->event))
 		queue_work(pmu_fail_wq, &ev->failure.work);
-}
-
-/* Put the event into error state. Returns false if somebody has just enabled it. */
-static bool pmu_event_finish_failing(struct pmu_event *ev)
-{
-	struct perf_event *event = ev->event;
-	struct perf_event_context *ctx = pmu_event_lock(event);
-
-	if (pmu_is_in_context(event, ctx) && READ_ONCE(event->state) > PERF_EVENT_STATE_OFF) {
-		mutex_unlock(&ctx->mutex);
-		return false;
-	}
-	pmu_event_to_error(event);
-	/* To fail again, the event first has to be enabled, which needs the mutex. */
-	xchg(&ev->failure.under_way, false);
-	pmu_event_put_locked(event, ctx);
-	return true;
 }
 
 /*
@@ -80,9 +56,11 @@ static void pmu_event_fail_work(struct work_struct *work)
 {
 	struct pmu_event *ev = container_of(work, struct pmu_event, failure.work);
 
+	/* If the event fails again from here on, this runs again, with another reference. */
+	xchg(&ev->failure.queued, false);
 	do {
 		perf_event_disable(ev->event);
-	} while (!pmu_event_finish_failing(ev));
+	} while (!pmu_event_put_in_error(ev->event));
 }
 
 void pmu_event_init_failing(struct pmu_event *ev)

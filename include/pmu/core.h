@@ -108,7 +108,7 @@ struct pmu_failure {
 	bool failed;			/* the device is gone: the event never counts again */
 	struct irq_work irq;
 	struct work_struct work;
-	bool under_way;			/* work is, with a reference on the event */
+	bool queued;			/* work is, with a reference on the event */
 };
 
 /**

@@ -103,22 +103,6 @@ static inline int pmu_allow_cpu(bool locked)
 #endif
 
 /**
- * pmu_event_to_error() - move an event that is off to error state.
- * @event: the event
- *
- * perf schedules it in neither state, nor accounts its time.
- *
- * Context: ctx->mutex is held, and interrupts are on.
- */
-static inline void pmu_event_to_error(struct perf_event *event)
-{
-	raw_spin_lock_irq(&event->ctx->lock);
-	if (event->state == PERF_EVENT_STATE_OFF)
-		WRITE_ONCE(event->state, PERF_EVENT_STATE_ERROR);
-	raw_spin_unlock_irq(&event->ctx->lock);
-}
-
-/**
  * pmu_is_in_context() - is an event in a context?
  * @event: the event
  * @ctx: the context
@@ -188,47 +172,42 @@ static inline bool pmu_event_get(struct perf_event *event)
 }
 
 /**
- * pmu_event_lock() - lock the context of an event.
- * @event: an event on a CPU, which may move to another
+ * pmu_event_put_in_error() - put an event that is off into error state, and drop a reference on it.
+ * @event: an event on a CPU, which may move to another; perf frees it with the last reference
  *
- * Context: may sleep. The caller has a reference on the event.
- * Return: the context, whose mutex the caller has to unlock.
- */
-static inline struct perf_event_context *pmu_event_lock(struct perf_event *event)
-{
-	struct perf_event_context *ctx;
-
-	for (;;) {
-		ctx = READ_ONCE(event->ctx);
-		mutex_lock(&ctx->mutex);
-		if (READ_ONCE(event->ctx) == ctx)
-			return ctx;
-		mutex_unlock(&ctx->mutex);
-	}
-}
-
-/**
- * pmu_event_put_locked() - drop a reference on an event, and unlock its context.
- * @event: the event; perf frees it if this is the last reference
- * @ctx: what pmu_event_lock() returned
+ * perf does not schedule an event in this state, nor account its time.
  *
- * Who closes the event takes it out of its context, with the mutex held, before they drop theirs.
- * So the reference is not the last one if the event is in its context.
- *
- * Otherwise it may be the last one, and perf does not export what it drops that with. So drop it as
- * a user does who closes the event. perf does not take an event out of its context twice.
+ * Who closes the event takes it out of its context, with the mutex held, before they drop their
+ * reference. So the caller's is not the last one if the event is in its context. Otherwise it may be,
+ * and perf does not export what it drops that with. So it is dropped as by a user who closes the
+ * event. perf does not take an event out of its context twice.
  *
  * Context: may sleep.
+ * Return: false, and the caller has its reference, if somebody has just enabled the event.
  */
-static inline void pmu_event_put_locked(struct perf_event *event, struct perf_event_context *ctx)
+static inline bool pmu_event_put_in_error(struct perf_event *event)
 {
-	bool open = pmu_is_in_context(event, ctx);
+	struct perf_event_context *ctx;
+	bool open, off;
 
-	if (open)
+	for (ctx = READ_ONCE(event->ctx); ; ctx = READ_ONCE(event->ctx)) {
+		mutex_lock(&ctx->mutex);
+		if (READ_ONCE(event->ctx) == ctx)
+			break;
+		mutex_unlock(&ctx->mutex);
+	}
+	open = pmu_is_in_context(event, ctx);
+	off = !open || READ_ONCE(event->state) <= PERF_EVENT_STATE_OFF;
+	raw_spin_lock_irq(&ctx->lock);
+	if (event->state == PERF_EVENT_STATE_OFF)
+		WRITE_ONCE(event->state, PERF_EVENT_STATE_ERROR);
+	raw_spin_unlock_irq(&ctx->lock);
+	if (open && off)
 		atomic_long_dec(&event->refcount);
 	mutex_unlock(&ctx->mutex);
 	if (!open && !atomic_long_add_unless(&event->refcount, -1, 1))
 		perf_event_release_kernel(event);
+	return off;
 }
 
 /**
