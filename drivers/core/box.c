@@ -2,15 +2,9 @@
 /*
  * Which PMUs and boxes there are: the list, its locks, look-up and references; and which are used.
  *
- * An event that is open uses its box. While a box is used and has an owner, it is engaged: the
- * driver has started the hardware or firmware that must run before an event can count.
- *
- * A box is used by its open events, and by those of tasks, which use every box of their PMU since
- * they may come to run on any CPU. If a box cannot be engaged, events of tasks do not count on its
- * CPU, but do on others; it is tried again when the next event is opened.
- *
- * A work item calls disengage after the last user: perf may hold locks when it frees an event,
- * and a user who opens and closes events in a loop does not toggle an engine each time.
+ * While a box is used and has an owner, it is engaged. It is used by its open events, and by those
+ * of tasks, which use every box of their PMU. If a box cannot be engaged, events of tasks do not
+ * count on its CPU; it is tried again when the next event is opened.
  */
 #include <linux/export.h>
 #include <linux/percpu.h>

@@ -7,10 +7,6 @@
  *
  * perf's callbacks take the box's lock, with interrupts off. perf calls on the box's owner CPU, or,
  * while it moves events to another owner, on both; and it reads on any CPU of the package.
- *
- * What changes between perf's pmu_disable and pmu_enable costs as little as possible: fold.c says
- * when the box is frozen. An event that perf takes out in between is stopped only at the end. If
- * the driver can do so, an event that starts or stops on its own does not freeze the others.
  */
 #include <linux/preempt.h>
 
@@ -224,11 +220,8 @@ static void pmu_event_remove(struct pmu_event *ev)
 }
 
 /*
- * An event that perf takes out may come back, so it counts on meanwhile. To add an event, perf
- * takes the others out and puts back those that still fit, between pmu_disable and pmu_enable. To
- * move events it takes them out on the old owner, and puts them on the new one. An event that
- * samples is stopped: its reader expects no samples of an event that is off. So is one that has to
- * claim anew.
+ * An event that perf takes out may come back, so it counts on meanwhile: when perf adds another event,
+ * or moves them. One that samples is stopped, since no sample may come from an event that is off.
  */
 static bool pmu_event_may_come_back(const struct pmu_event *ev)
 {
@@ -254,6 +247,13 @@ static void pmu_event_put_back(struct pmu_event *ev)
 	ev->out = false;
 	ev->box->out--;
 	list_move_tail(&ev->active, &ev->box->active);
+}
+
+/* perf does not put it back. */
+static void pmu_event_drop(struct pmu_event *ev)
+{
+	pmu_event_put_back(ev);
+	pmu_event_remove(ev);
 }
 
 /*
@@ -285,8 +285,7 @@ static void pmu_box_remove_out(struct pmu_box *box, const struct pmu_event *clai
 			return;
 		if (pmu_event_waits(ev, claimant))
 			continue;
-		pmu_event_put_back(ev);
-		pmu_event_remove(ev);
+		pmu_event_drop(ev);
 	}
 }
 
@@ -306,8 +305,7 @@ void pmu_box_end_move(struct pmu_box *box)
 	list_for_each_entry_safe(ev, next, &box->active, active) {
 		if (!ev->out)
 			break;
-		pmu_event_put_back(ev);
-		pmu_event_remove(ev);
+		pmu_event_drop(ev);
 	}
 	box->disabled--;
 	pmu_box_thaw(box);
@@ -327,8 +325,7 @@ void pmu_event_settle(struct pmu_event *ev)
 	flags = pmu_box_lock(box);
 	if (ev->out) {
 		pmu_box_freeze(box);
-		pmu_event_put_back(ev);
-		pmu_event_remove(ev);
+		pmu_event_drop(ev);
 	}
 	pmu_box_unlock(box, flags);
 }

@@ -2,14 +2,9 @@
 /*
  * Folding: from raw values that wrap to 64-bit counts that do not.
  *
- * A box is frozen whenever nothing counts. It is frozen late, at the first start or
- * stop between perf's pmu_disable and pmu_enable, so that a pair that changes nothing
- * costs no access, and thawed once at the end, so that a group starts together. It is read in
- * passes.
- *
- * Then come the arithmetic; how an event's count is brought up to date; which differences are
- * impossible and not counted; and the timer that folds before a counter wraps. All of this but the
- * arithmetic runs under the box's lock.
+ * Passes of reads, and when a box is frozen; the arithmetic; how an event's count is brought up to
+ * date; which differences are impossible and not counted; and the timer that folds before a counter
+ * wraps. All of this but the arithmetic runs under the box's lock.
  */
 #include <linux/device.h>
 #include <linux/export.h>
@@ -178,11 +173,6 @@ static void pmu_bearer_fail(struct pmu_event *bearer)
 		pmu_event_fail(ev);
 }
 
-static int pmu_event_read_raw(struct pmu_event *ev, u64 *now)
-{
-	return box_ops(ev->box)->read(ev->box, ev, ev->event->hw.idx, now);
-}
-
 static void pmu_box_complain(struct irq_work *work)
 {
 	struct pmu_box *box = container_of(work, struct pmu_box, complaint);
@@ -232,19 +222,25 @@ static void pmu_bearer_fold(struct pmu_event *ev, u64 now, u64 ns)
 	pmu_bearer_credit(ev, delta);
 }
 
-/* Bring a bearer's counts up to date. The time is from before the last read to after this one. */
-static void pmu_bearer_update(struct pmu_event *ev)
+/*
+ * Read a bearer's counter by a verb, and fold it. The time is from before the last read to after this
+ * one. Returns what the verb does.
+ */
+static int pmu_bearer_read(struct pmu_event *ev, typeof_member(struct pmu_box_ops, read) read)
 {
 	u64 clock = pmu_event_clock(ev), since = ev->counter.folded_ns, now;
+	int err = read(ev->box, ev, ev->event->hw.idx, &now);
 
-	if (ev->failure.failed || pmu_box_absent(ev->box))
-		return;
-	if (pmu_event_read_raw(ev, &now)) {
-		pmu_bearer_fail(ev);
-		return;
-	}
+	if (err)
+		return err;
 	ev->counter.folded_ns = clock;
 	pmu_bearer_fold(ev, now, pmu_event_clock(ev) - since);
+	return 0;
+}
+
+static bool pmu_bearer_is_gone(const struct pmu_event *ev)
+{
+	return ev->failure.failed || pmu_box_absent(ev->box);
 }
 
 /* Bring event->count up to date, and that of the events that share with it: once in a pass. */
@@ -252,8 +248,11 @@ void pmu_event_update(struct pmu_event *ev)
 {
 	struct pmu_event *bearer = ev->bearer;
 
-	if (!pmu_event_is_shared(bearer) || bearer->counter.folded_pass != ev->box->pass)
-		pmu_bearer_update(bearer);
+	if (pmu_bearer_is_gone(bearer) ||
+	    (pmu_event_is_shared(bearer) && bearer->counter.folded_pass == ev->box->pass))
+		return;
+	if (pmu_bearer_read(bearer, box_ops(ev->box)->read))
+		pmu_bearer_fail(bearer);
 }
 
 /*
@@ -262,18 +261,10 @@ void pmu_event_update(struct pmu_event *ev)
  */
 bool pmu_event_update_exactly(struct pmu_event *ev)
 {
-	struct pmu_event *bearer = ev->bearer;
-	struct pmu_box *box = ev->box;
-	u64 clock = pmu_event_clock(bearer), since = bearer->counter.folded_ns, now;
-
-	if (bearer->failure.failed || pmu_box_absent(box))
+	if (pmu_bearer_is_gone(ev->bearer))
 		return false;
-	pmu_box_begin_pass(box);
-	if (box_ops(box)->read_exact(box, bearer, bearer->event->hw.idx, &now))
-		return false;
-	bearer->counter.folded_ns = clock;
-	pmu_bearer_fold(bearer, now, pmu_event_clock(bearer) - since);
-	return true;
+	pmu_box_begin_pass(ev->box);
+	return !pmu_bearer_read(ev->bearer, box_ops(ev->box)->read_exact);
 }
 
 /* Returns the raw value from which the bearer's next difference is taken. */
@@ -290,7 +281,7 @@ static u64 pmu_bearer_start_value(struct pmu_box *box, struct pmu_event *ev)
 	ev->counter.folded_ns = pmu_event_clock(ev);
 	if (box_ops(box)->start)
 		return box_ops(box)->start(box, ev, ev->event->hw.idx);
-	if (pmu_event_read_raw(ev, &value))
+	if (box_ops(box)->read(box, ev, ev->event->hw.idx, &value))
 		pmu_bearer_fail(ev);
 	return value;
 }

@@ -4,14 +4,8 @@
  * offline another takes over, as does a better one that comes online. The counters keep counting. A
  * box whose last CPU goes offline, or whose device is removed, has no owner.
  *
- * Last, sleep: a device whose machine suspends or hibernates, and comes back with its registers
- * as after reset.
- *
- * Events stay where they are. Their counts are folded before the machine sleeps, no verb is called
- * while it sleeps, and afterwards they go on as if they were started then. CPUs other than the
- * first go offline in between. If such a CPU is the last of its scope, perf takes its events out of
- * their context for good, as it does with those of the CPU's own PMU: they keep what they have
- * counted, and count no more.
+ * Last, sleep: a machine suspends or hibernates, and the device comes back with its registers as
+ * after reset. Events stay where they are, and go on as if they were started then.
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
@@ -27,7 +21,7 @@
 /* More than any distance between nodes. */
 #define PMU_COST_ISOLATED	1024
 
-static enum cpuhp_state pmu_hotplug_state;
+static int pmu_hotplug_state;
 
 /*
  * Make @cpu, or none if -1, the owner of a box. Called with cpu_hotplug_lock and pmu_boxes_mutex.
@@ -167,21 +161,13 @@ void pmu_box_init_moving(struct pmu_box *box)
 	box->left = IRQ_WORK_INIT_HARD(pmu_box_left);
 }
 
-static void pmu_box_abandon_local(void *data)
-{
-	struct pmu_box *box = data;
-
-	pmu_box_left(&box->left);
-}
-
-/* The last CPU of a box's scope begins to go offline, which a later state may refuse. */
+/* This CPU, the last one of the box's scope, begins to go offline, which a later state may refuse. */
 static void pmu_box_abandon(struct pmu_box *box)
 {
-	int cpu = box->cpu;
-
 	mutex_lock(&pmu_boxes_mutex);
 	pmu_box_own(box, -1);
-	smp_call_function_single(cpu, pmu_box_abandon_local, box, 1);
+	irq_work_queue(&box->left);
+	irq_work_sync(&box->left);
 	mutex_unlock(&pmu_boxes_mutex);
 }
 
@@ -320,13 +306,9 @@ static int pmu_cpu_offline(unsigned int cpu)
 
 int pmu_hotplug_init(void)
 {
-	int state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "perf/pmu_core:online",
-					      pmu_cpu_online, pmu_cpu_offline);
-
-	if (state < 0)
-		return state;
-	pmu_hotplug_state = state;
-	return 0;
+	pmu_hotplug_state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "perf/pmu_core:online",
+						      pmu_cpu_online, pmu_cpu_offline);
+	return min(pmu_hotplug_state, 0);
 }
 
 void pmu_hotplug_exit(void)

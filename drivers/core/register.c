@@ -2,10 +2,8 @@
 /*
  * PMUs and their boxes: registration and removal.
  *
- * A PMU appears with its first box and goes with its last. If events of it are open when the
- * last box goes, the PMU stays, without a CPU to open an event on, until they are closed: before
- * 7.x perf_pmu_unregister() frees what an open event still uses (faults.c). A box that comes back
- * meanwhile joins it again.
+ * A PMU appears with its first box and goes with its last, or once its events are closed (faults.c).
+ * A box that comes back meanwhile joins it again.
  */
 #include <linux/cpu.h>
 #include <linux/device.h>
