@@ -188,37 +188,32 @@ struct pmu_trial {
 	void *state;
 };
 
-static bool pmu_trial_shares(const struct perf_event *event, const struct perf_event *other)
+/* The order of the trial: @first, the leader, the siblings. NULL after the last one. */
+static struct perf_event *pmu_trial_next(struct perf_event *first, struct perf_event *event)
 {
-	return event->pmu == other->pmu &&
-	       pmu_events_share(pmu_event_of(event), pmu_event_of(other));
+	struct perf_event *leader = first->group_leader;
+
+	if (event == first && leader != first)
+		return leader;
+	if (list_is_last(&event->sibling_list, &leader->sibling_list))
+		return NULL;
+	return list_next_entry(event, sibling_list);
 }
 
-/*
- * How many events of its group, of those that were tried before it, is @event equal to? The order of
- * the trial: @first, the leader, the siblings.
- */
-static unsigned int pmu_trial_equals(const struct perf_event *first, const struct perf_event *event)
+/* How many events of its group, of those that were tried before it, is @event equal to? */
+static unsigned int pmu_trial_equals(struct perf_event *first, struct perf_event *event)
 {
-	struct perf_event *leader = first->group_leader, *sibling;
-	unsigned int equals;
+	struct perf_event *other;
+	unsigned int equals = 0;
 
-	if (event == first)
-		return 0;
-	equals = pmu_trial_shares(event, first);
-	if (event == leader)
-		return equals;
-	equals += pmu_trial_shares(event, leader);
-	for_each_sibling_event(sibling, leader) {
-		if (event == sibling)
-			break;
-		equals += pmu_trial_shares(event, sibling);
-	}
+	for (other = first; other != event; other = pmu_trial_next(first, other))
+		equals += other->pmu == event->pmu &&
+			  pmu_events_share(pmu_event_of(event), pmu_event_of(other));
 	return equals;
 }
 
 static bool pmu_trial_take(struct pmu_trial *trial, struct pmu_box *box,
-			   const struct perf_event *first, const struct perf_event *event)
+			   struct perf_event *first, struct perf_event *event)
 {
 	const struct pmu_box_ops *ops = box->pd->desc->ops;
 	struct pmu_event *ev;
@@ -246,28 +241,12 @@ static bool pmu_trial_take(struct pmu_trial *trial, struct pmu_box *box,
 	return true;
 }
 
-static bool pmu_trial_fits(struct pmu_trial *trial, struct pmu_box *box, struct perf_event *event)
-{
-	struct perf_event *leader = event->group_leader, *sibling;
-
-	if (!pmu_trial_take(trial, box, event, event))
-		return false;
-	if (leader == event)
-		return true;
-	if (!pmu_trial_take(trial, box, event, leader))
-		return false;
-	for_each_sibling_event(sibling, leader)
-		if (!pmu_trial_take(trial, box, event, sibling))
-			return false;
-	return true;
-}
-
 /* Can the group count at the same time once @event is in it? */
 int pmu_group_check(struct pmu_box *box, struct perf_event *event)
 {
 	const struct pmu_box_ops *ops = box->pd->desc->ops;
 	struct pmu_trial trial = { 0 };
-	bool fits;
+	struct perf_event *member = event;
 
 	/*
 	 * If nothing is claimed, every group fits. The PMUs of tasks are of this kind, and perf
@@ -280,7 +259,8 @@ int pmu_group_check(struct pmu_box *box, struct perf_event *event)
 		if (!trial.state)
 			return -ENOMEM;
 	}
-	fits = pmu_trial_fits(&trial, box, event);
+	while (member && pmu_trial_take(&trial, box, event, member))
+		member = pmu_trial_next(event, member);
 	kfree(trial.state);
-	return fits ? 0 : -EINVAL;
+	return member ? -EINVAL : 0;
 }

@@ -136,12 +136,11 @@ extern struct mutex pmu_register_mutex;
 void pmu_event_init_failing(struct pmu_event *ev);
 void pmu_event_fail(struct pmu_event *ev);
 void pmu_event_end_failing(struct pmu_event *ev);
-int pmu_fail_init(void);
-void pmu_fail_exit(void);
+int pmu_faults_init(void);
+void pmu_faults_exit(void);
 void pmu_keep(struct pmu_dev *pd, const struct perf_event *event);
 void pmu_dev_free(struct pmu_dev *pd);
 void pmu_devs_let_go(unsigned long delay);
-void pmu_keep_exit(void);
 
 /* fold.c */
 bool pmu_lock_is_held_here(void);

@@ -77,18 +77,6 @@ void pmu_event_end_failing(struct pmu_event *ev)
 		irq_work_sync(&ev->failure.irq);
 }
 
-int pmu_fail_init(void)
-{
-	pmu_fail_wq = alloc_workqueue("pmu_core_fail", WQ_UNBOUND, 0);
-	return pmu_fail_wq ? 0 : -ENOMEM;
-}
-
-/* All PMUs are gone. */
-void pmu_fail_exit(void)
-{
-	destroy_workqueue(pmu_fail_wq);
-}
-
 #if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
 /* After this, perf has freed events that failed while they were closed. */
 void pmu_fail_flush(void)
@@ -137,15 +125,6 @@ static void pmu_look_after(unsigned long delay)
 	mod_delayed_work(system_dfl_wq, &pmu_keep_work, delay);
 }
 
-static void pmu_dev_keep(struct pmu_dev *pd)
-{
-	if (pd->kept || pd->desc->tasks)
-		return;
-	__module_get(pd->desc->owner);
-	pd->kept = true;
-	pmu_look_after(1);
-}
-
 /*
  * @event of the PMU is destroyed, and still has its references on the module and its context; or it
  * is refused, and has no context. Events that are closed at the same time may be about to drop
@@ -157,8 +136,11 @@ void pmu_keep(struct pmu_dev *pd, const struct perf_event *event)
 	if (atomic_add_unless(&pd->events, -1, 1))
 		return;
 	mutex_lock(&pmu_boxes_mutex);
-	if (pmu_dev_is_lent(pd, pmu_event_has_context(event)))
-		pmu_dev_keep(pd);
+	if (!pd->kept && !pd->desc->tasks && pmu_dev_is_lent(pd, pmu_event_has_context(event))) {
+		__module_get(pd->desc->owner);
+		pd->kept = true;
+		pmu_look_after(1);
+	}
 	if (list_empty(&pd->boxes))
 		pmu_look_after(1);
 	atomic_dec(&pd->events);
@@ -274,8 +256,15 @@ static void pmu_keep_work_fn(struct work_struct *work)
 	mutex_unlock(&pmu_register_mutex);
 }
 
+int pmu_faults_init(void)
+{
+	pmu_fail_wq = alloc_workqueue("pmu_core_fail", WQ_UNBOUND, 0);
+	return pmu_fail_wq ? 0 : -ENOMEM;
+}
+
 /* All PMUs are gone. */
-void pmu_keep_exit(void)
+void pmu_faults_exit(void)
 {
 	cancel_delayed_work_sync(&pmu_keep_work);
+	destroy_workqueue(pmu_fail_wq);
 }

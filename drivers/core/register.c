@@ -269,12 +269,12 @@ static int __init pmu_core_init(void)
 		pr_err("pmu_core: perf opens no event of its own: error %d\n", err);
 		return err;
 	}
-	err = pmu_fail_init();
+	err = pmu_faults_init();
 	if (err)
 		return err;
 	err = pmu_hotplug_init();
 	if (err) {
-		pmu_fail_exit();
+		pmu_faults_exit();
 		return err;
 	}
 	pmu_debugfs_init();
@@ -287,8 +287,7 @@ static void __exit pmu_core_exit(void)
 	pmu_debugfs_exit();
 	pmu_hotplug_exit();
 	pmu_use_exit();
-	pmu_keep_exit();
-	pmu_fail_exit();
+	pmu_faults_exit();
 	/* Wait for RCU callbacks: pmu_box_free() is code of this module. */
 	rcu_barrier();
 }
