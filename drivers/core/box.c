@@ -75,9 +75,9 @@ unsigned long pmu_box_lock(struct pmu_box *box) __acquires(&box->lock)
 EXPORT_SYMBOL_PMU_CORE(pmu_box_lock);
 
 /*
- * Start the poll timer on this CPU, or cancel it. The tracepoint timer:hrtimer_start fires under a
- * lock of hrtimer, and its sample may read this box. So whoever holds the box's lock must not wait
- * for that one. Several CPUs may be here; the last one sees what was wanted last.
+ * Start the poll timer on this CPU, or cancel it, without the box's lock: the tracepoint
+ * timer:hrtimer_start fires under a lock of hrtimer, and its sample may read this box. Several CPUs
+ * may be here; the last one sees the newest period.
  */
 static void pmu_box_set_timer(struct pmu_box *box)
 {

@@ -234,7 +234,7 @@ static bool pmu_event_may_come_back(const struct pmu_event *ev)
 	return box->disabled && !ev->claims_anew && !is_sampling_event(ev->event);
 }
 
-/* What is out comes first in the list of active events. */
+/* Events that are out come first in the list of active events. */
 static void pmu_event_take_out(struct pmu_event *ev)
 {
 	ev->out = true;

@@ -65,7 +65,7 @@ static void pmu_event_fail_work(struct work_struct *work)
 
 void pmu_event_init_failing(struct pmu_event *ev)
 {
-	/* A hard one: on PREEMPT_RT those who wait for another wait for RCU. */
+	/* A hard one: on PREEMPT_RT, to wait for another is to wait for RCU. */
 	ev->failure.irq = IRQ_WORK_INIT_HARD(pmu_event_fail_irq);
 	INIT_WORK(&ev->failure.work, pmu_event_fail_work);
 }

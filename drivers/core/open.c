@@ -41,8 +41,8 @@ static void pmu_event_destroy(struct perf_event *event)
 	struct pmu_event *ev = pmu_event_of(event);
 
 	/*
-	 * perf may hold a context's mutex here, or a user's mmap_lock, which whoever holds the
-	 * mutex may wait for. So this must not wait for a move, nor for an event that fails.
+	 * perf may hold a context's mutex here, or a user's mmap_lock, for which the mutex's holder
+	 * may wait. So this must not wait for a move, nor for an event that fails.
 	 */
 	pmu_event_settle(ev);
 	pmu_event_end_failing(ev);

@@ -38,7 +38,7 @@ static struct pmu_dev *pmu_dev_find(const char *name)
 
 /*
  * Is there a PMU of this name? perf_pmu_register() would fail as well, but with a stack dump that
- * says nothing to the person who has to act. The PMU may be unregistered at any time, so nothing of
+ * gives no advice. The PMU may be unregistered at any time, so nothing of
  * it is looked at.
  */
 static bool pmu_name_taken(const char *name)
@@ -259,7 +259,7 @@ static int __init pmu_core_init(void)
 	struct work_struct find;
 	int err;
 
-	/* Ask as the kernel: who loads modules need not have the right to open events. */
+	/* Ask as the kernel: a loader of modules need not have the right to open events. */
 	INIT_WORK_ONSTACK(&find, pmu_find_software);
 	queue_work(system_dfl_wq, &find);
 	flush_work(&find);

@@ -80,8 +80,8 @@ static inline struct device *pmu_software_device(void)
  *
  * Before 7.x perf does not export this check. But it makes the check for every event on a CPU, so
  * open one and see. On PREEMPT_RT perf waits for RCU when it frees that, and so for a CPU that a
- * real-time task has for itself. There, who has CAP_PERFMON is not asked: only a security module
- * could refuse them, and perf asks that later.
+ * real-time task has for itself. There, CAP_PERFMON is enough: only a security module could refuse
+ * such a user, and perf asks that later.
  *
  * Context: may sleep.
  * Return: 0 or a negative errno.
@@ -177,10 +177,9 @@ static inline bool pmu_event_get(struct perf_event *event)
  *
  * perf does not schedule an event in this state, nor account its time.
  *
- * Who closes the event takes it out of its context, with the mutex held, before they drop their
- * reference. So the caller's is not the last one if the event is in its context. Otherwise it may be,
- * and perf does not export what it drops that with. So it is dropped as by a user who closes the
- * event. perf does not take an event out of its context twice.
+ * A close takes the event out of its context, with the mutex held, before it drops its reference. So
+ * the caller's is not the last one if the event is in its context. Otherwise it may be, and is dropped
+ * by a second close, since perf exports nothing else; perf takes no event out of its context twice.
  *
  * Context: may sleep.
  * Return: false, and the caller has its reference, if somebody has just enabled the event.
