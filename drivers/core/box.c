@@ -41,9 +41,9 @@ void pmu_devs_unlock(void)
 static DEFINE_PER_CPU(unsigned int, pmu_locks_here);
 
 /*
- * May no lock be taken here? Tracepoints fire under the lock of a box, as that of register accesses.
- * A sample of one, or a program there, may read an event of that box, or of another. Interrupts are
- * off.
+ * May no lock be taken here? Tracepoints fire under the lock of a box, as that of register
+ * accesses. A sample of one, or a program there, may read an event of that box, or of another.
+ * Interrupts are off.
  */
 bool pmu_lock_is_held_here(void)
 {

@@ -220,8 +220,9 @@ static void pmu_event_remove(struct pmu_event *ev)
 }
 
 /*
- * An event that perf takes out may come back, so it counts on meanwhile: when perf adds another event,
- * or moves them. One that samples is stopped, since no sample may come from an event that is off.
+ * An event that perf takes out may come back, so it counts on meanwhile: when perf adds another
+ * event, or moves them. One that samples is stopped, since no sample may come from an event that is
+ * off.
  */
 static bool pmu_event_may_come_back(const struct pmu_event *ev)
 {

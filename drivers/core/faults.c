@@ -7,9 +7,9 @@
  * that is unregistered, but not those of one device of several.) This needs the event's ctx->mutex,
  * for which what frees the event must not wait. So the work item has a reference on the event.
  *
- * A PMU and its driver's module are kept as long as perf uses them: while events are open, and while
- * a software event, which has no reference on the module, uses the context of a PMU with one of whose
- * events it was in a group. For events of tasks perf does not do this.
+ * A PMU and its driver's module are kept as long as perf uses them: while events are open, and
+ * while a software event, which has no reference on the module, uses the context of a PMU with one
+ * of whose events it was in a group. For events of tasks perf does not do this.
  */
 #include <linux/cpumask.h>
 #include <linux/export.h>

@@ -223,10 +223,12 @@ static void pmu_bearer_fold(struct pmu_event *ev, u64 now, u64 ns)
 }
 
 /*
- * Read a bearer's counter by a verb, and fold it. The time is from before the last read to after this
- * one. Returns what the verb does.
+ * Read a bearer's counter by a verb, and fold it. The time is from before the last read to after
+ * this one. Returns what the verb does.
  */
-static int pmu_bearer_read(struct pmu_event *ev, typeof_member(struct pmu_box_ops, read) read)
+static int pmu_bearer_read(struct pmu_event *ev,
+			   int (*read)(struct pmu_box *box, struct pmu_event *ev, int idx,
+				       u64 *value))
 {
 	u64 clock = pmu_event_clock(ev), since = ev->counter.folded_ns, now;
 	int err = read(ev->box, ev, ev->event->hw.idx, &now);

@@ -161,7 +161,9 @@ void pmu_box_init_moving(struct pmu_box *box)
 	box->left = IRQ_WORK_INIT_HARD(pmu_box_left);
 }
 
-/* This CPU, the last one of the box's scope, begins to go offline, which a later state may refuse. */
+/*
+ * This CPU, the last one of the box's scope, begins to go offline, which a later state may refuse.
+ */
 static void pmu_box_abandon(struct pmu_box *box)
 {
 	mutex_lock(&pmu_boxes_mutex);

@@ -2,8 +2,8 @@
 /*
  * PMUs and their boxes: registration and removal.
  *
- * A PMU appears with its first box and goes with its last, or once its events are closed (faults.c).
- * A box that comes back meanwhile joins it again.
+ * A PMU appears with its first box and goes with its last, or once its events are closed
+ * (faults.c). A box that comes back meanwhile joins it again.
  */
 #include <linux/cpu.h>
 #include <linux/device.h>

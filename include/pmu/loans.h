@@ -177,9 +177,10 @@ static inline bool pmu_event_get(struct perf_event *event)
  *
  * perf does not schedule an event in this state, nor account its time.
  *
- * A close takes the event out of its context, with the mutex held, before it drops its reference. So
- * the caller's is not the last one if the event is in its context. Otherwise it may be, and is dropped
- * by a second close, since perf exports nothing else; perf takes no event out of its context twice.
+ * A close takes the event out of its context, with the mutex held, before it drops its reference.
+ * So the caller's is not the last one if the event is in its context. Otherwise it may be, and is
+ * dropped by a second close, since perf exports nothing else; perf takes no event out of its
+ * context twice.
  *
  * Context: may sleep.
  * Return: false, and the caller has its reference, if somebody has just enabled the event.

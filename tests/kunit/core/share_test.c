@@ -265,6 +265,40 @@ static void sixty_four_share(struct kunit *test)
 		perf_event_release_kernel(event[i]);
 }
 
+/* A group as event_init sees it, of equal events, is refused if 64 at each of the two counters are too few. */
+static void group_is_tried_with_all_its_counters(struct kunit *test)
+{
+	struct perf_event *single = open_event(test, 1), **member;
+	struct perf_event_context *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
+	int n;
+
+	member = kunit_kcalloc(test, 64 * COUNTERS + 1, sizeof(*member), GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, ctx && member);
+	mutex_init(&ctx->mutex);
+	for (n = 0; n <= 64 * COUNTERS; n++) {
+		member[n] = kunit_kzalloc(test, sizeof(**member), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, member[n]);
+		INIT_LIST_HEAD(&member[n]->sibling_list);
+		member[n]->pmu = single->pmu;
+		member[n]->attr = single->attr;
+		member[n]->group_leader = member[0];
+		member[n]->ctx = ctx;
+		member[n]->attach_state = PERF_ATTACH_CONTEXT;
+		mutex_lock(&ctx->mutex);
+		if (single->pmu->event_init(member[n]))
+			break;
+		if (n)
+			list_add_tail(&member[n]->sibling_list, &member[0]->sibling_list);
+		mutex_unlock(&ctx->mutex);
+	}
+	KUNIT_EXPECT_EQ(test, n, 64 * COUNTERS);
+	if (n <= 64 * COUNTERS)
+		mutex_unlock(&ctx->mutex);
+	while (n--)
+		member[n]->destroy(member[n]);
+	perf_event_release_kernel(single);
+}
+
 /* The first leaves, and the counter counts on for the second: nothing is written. */
 static void first_hands_it_on(struct kunit *test)
 {
@@ -724,6 +758,7 @@ static void ledger(struct kunit *test)
 static struct kunit_case share_cases[] = {
 	KUNIT_CASE(second_takes_nothing),
 	KUNIT_CASE(sixty_four_share),
+	KUNIT_CASE(group_is_tried_with_all_its_counters),
 	KUNIT_CASE(first_hands_it_on),
 	KUNIT_CASE(claims_are_handed_on),
 	KUNIT_CASE(not_without_hand),
