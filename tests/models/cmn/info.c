@@ -9,7 +9,6 @@
 #include "info.h"
 
 #define PERIPH_ID_45        0x0018
-#define PERIPH_ID_67        0x0020
 #define COMPONENT_ID_01     0x0028
 #define COMPONENT_ID_23     0x0030
 #define INFO_GLOBAL         0x0900

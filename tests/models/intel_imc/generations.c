@@ -76,28 +76,19 @@ static const IntelImcRegisters spr_registers = {
 };
 
 /* Ice Lake has the number of a third channel in each controller. */
-static const IntelImcWindow icx_window = {
-    .controllers = 4, .channels = 2, .numbers = 3,
-    .first = 0x40000, .stride = 0x80000,
-    .block = 0x22800, .block_stride = 0x4000,
-    .free = {
-        [INTEL_IMC_FREE_READ] = 0x2290, [INTEL_IMC_FREE_WRITE] = 0x2298,
-        [INTEL_IMC_FREE_PMM_READ] = 0x22a0, [INTEL_IMC_FREE_PMM_WRITE] = 0x22a8,
-        [INTEL_IMC_FREE_DCLK] = 0x22b0,
-    },
-};
+#define ICX_WINDOW(n) { \
+    .controllers = n, .channels = 2, .numbers = 3, \
+    .first = 0x40000, .stride = 0x80000, \
+    .block = 0x22800, .block_stride = 0x4000, \
+    .free = { \
+        [INTEL_IMC_FREE_READ] = 0x2290, [INTEL_IMC_FREE_WRITE] = 0x2298, \
+        [INTEL_IMC_FREE_PMM_READ] = 0x22a0, [INTEL_IMC_FREE_PMM_WRITE] = 0x22a8, \
+        [INTEL_IMC_FREE_DCLK] = 0x22b0, \
+    } }
+static const IntelImcWindow icx_window = ICX_WINDOW(4);
 
 /* Fewer: how many is an invention, and so are those of Snow Ridge. */
-static const IntelImcWindow icxd_window = {
-    .controllers = 2, .channels = 2, .numbers = 3,
-    .first = 0x40000, .stride = 0x80000,
-    .block = 0x22800, .block_stride = 0x4000,
-    .free = {
-        [INTEL_IMC_FREE_READ] = 0x2290, [INTEL_IMC_FREE_WRITE] = 0x2298,
-        [INTEL_IMC_FREE_PMM_READ] = 0x22a0, [INTEL_IMC_FREE_PMM_WRITE] = 0x22a8,
-        [INTEL_IMC_FREE_DCLK] = 0x22b0,
-    },
-};
+static const IntelImcWindow icxd_window = ICX_WINDOW(2);
 
 static const IntelImcWindow snr_window = {
     .controllers = 1, .channels = 2, .numbers = 2,
@@ -132,12 +123,6 @@ static const IntelImcWindow srf_window = TABLE_WINDOW(8);
 static const IntelImcWindow gnrd_window = TABLE_WINDOW(4);
 static const IntelImcWindow unlisted_window = TABLE_WINDOW(5);
 
-#define TABLE_GENERATION(_name, _window) { \
-    .name = _name, \
-    .ubox = SLOT(0x3250, 0x00, 0), .ubox_nodeid = 0xc0, .ubox_gidnidmap = 0xd4, \
-    .mmio = SLOT(0x3251, 0x00, 1), .window = _window, \
-    .events = INTEL_IMC_EVENTS_GNR, .registers = &spr_registers }
-
 #define SLOT(id, device, function) { id, PCI_DEVFN(device, function) }
 
 /* Haswell and Broadwell: the same slots, and ids that differ in one digit */
@@ -152,12 +137,33 @@ static const IntelImcWindow unlisted_window = TABLE_WINDOW(5);
     SLOT(0x2042, 0x0a, 2), SLOT(0x2046, 0x0a, 6), SLOT(0x204a, 0x0b, 2), \
     SLOT(0x2042, 0x0c, 2), SLOT(0x2046, 0x0c, 6), SLOT(0x204a, 0x0d, 2) }
 
+/* Up to Broadwell and from Skylake on: where the UBOX has its two registers */
+#define OLD_UBOX(slot) \
+    .ubox = slot, .ubox_nodeid = 0x40, .ubox_gidnidmap = 0x54
+#define NEW_UBOX(slot) \
+    .ubox = slot, .ubox_nodeid = 0xc0, .ubox_gidnidmap = 0xd4
+
+#define HSWEP_GENERATION(_name, base, _events) { \
+    .name = _name, OLD_UBOX(SLOT(base + 0x1e, 0x10, 5)), \
+    .channel = HSWEP_CHANNELS(base), .nchannels = 8, \
+    .events = _events, .registers = &hswep_registers }
+#define SKX_GENERATION(_name, _events) { \
+    .name = _name, NEW_UBOX(SLOT(0x2014, 0x08, 0)), \
+    .channel = SKX_CHANNELS, .nchannels = 6, \
+    .events = _events, .registers = &skx_registers }
+#define ICX_GENERATION(_name, ubox, _window) { \
+    .name = _name, NEW_UBOX(SLOT(ubox, 0x00, 0)), \
+    .mmio = SLOT(0x3451, 0x00, 1), .window = _window, \
+    .events = INTEL_IMC_EVENTS_ICX, .registers = &icx_registers }
+#define TABLE_GENERATION(_name, _window, _events) { \
+    .name = _name, NEW_UBOX(SLOT(0x3250, 0x00, 0)), \
+    .mmio = SLOT(0x3251, 0x00, 1), .window = _window, \
+    .events = _events, .registers = &spr_registers }
+
 static const UncoreGeneration generations[] = {
     {
         .name = "snbep",
-        .ubox = SLOT(0x3ce0, 0x0b, 0),
-        .ubox_nodeid = 0x40,
-        .ubox_gidnidmap = 0x54,
+        OLD_UBOX(SLOT(0x3ce0, 0x0b, 0)),
         .channel = {
             SLOT(0x3cb0, 0x10, 0), SLOT(0x3cb1, 0x10, 1),
             SLOT(0x3cb4, 0x10, 4), SLOT(0x3cb5, 0x10, 5),
@@ -168,9 +174,7 @@ static const UncoreGeneration generations[] = {
     },
     {
         .name = "ivbep",
-        .ubox = SLOT(0x0e1e, 0x0b, 0),
-        .ubox_nodeid = 0x40,
-        .ubox_gidnidmap = 0x54,
+        OLD_UBOX(SLOT(0x0e1e, 0x0b, 0)),
         .channel = {
             SLOT(0x0eb4, 0x10, 4), SLOT(0x0eb5, 0x10, 5),
             SLOT(0x0eb0, 0x10, 0), SLOT(0x0eb1, 0x10, 1),
@@ -181,119 +185,20 @@ static const UncoreGeneration generations[] = {
         .events = INTEL_IMC_EVENTS_IVBEP,
         .registers = &ivbep_registers,
     },
-    {
-        .name = "hswep",
-        .ubox = SLOT(0x2f1e, 0x10, 5),
-        .ubox_nodeid = 0x40,
-        .ubox_gidnidmap = 0x54,
-        .channel = HSWEP_CHANNELS(0x2f00),
-        .nchannels = 8,
-        .events = INTEL_IMC_EVENTS_HSWEP,
-        .registers = &hswep_registers,
-    },
-    {
-        .name = "bdxep",
-        .ubox = SLOT(0x6f1e, 0x10, 5),
-        .ubox_nodeid = 0x40,
-        .ubox_gidnidmap = 0x54,
-        .channel = HSWEP_CHANNELS(0x6f00),
-        .nchannels = 8,
-        .events = INTEL_IMC_EVENTS_BDXEP,
-        .registers = &hswep_registers,
-    },
-    {
-        .name = "bdxde",
-        .ubox = SLOT(0x6f1e, 0x10, 5),
-        .ubox_nodeid = 0x40,
-        .ubox_gidnidmap = 0x54,
-        .channel = HSWEP_CHANNELS(0x6f00),
-        .nchannels = 8,
-        .events = INTEL_IMC_EVENTS_BDXDE,
-        .registers = &hswep_registers,
-    },
-    {
-        .name = "skx",
-        .ubox = SLOT(0x2014, 0x08, 0),
-        .ubox_nodeid = 0xc0,
-        .ubox_gidnidmap = 0xd4,
-        .channel = SKX_CHANNELS,
-        .nchannels = 6,
-        .events = INTEL_IMC_EVENTS_SKX,
-        .registers = &skx_registers,
-    },
-    {
-        .name = "clx",
-        .ubox = SLOT(0x2014, 0x08, 0),
-        .ubox_nodeid = 0xc0,
-        .ubox_gidnidmap = 0xd4,
-        .channel = SKX_CHANNELS,
-        .nchannels = 6,
-        .events = INTEL_IMC_EVENTS_CLX,
-        .registers = &skx_registers,
-    },
-    {
-        .name = "icx",
-        .ubox = SLOT(0x3450, 0x00, 0),
-        .ubox_nodeid = 0xc0,
-        .ubox_gidnidmap = 0xd4,
-        .mmio = SLOT(0x3451, 0x00, 1),
-        .window = &icx_window,
-        .events = INTEL_IMC_EVENTS_ICX,
-        .registers = &icx_registers,
-    },
-    {
-        .name = "spr",
-        .ubox = SLOT(0x3250, 0x00, 0),
-        .ubox_nodeid = 0xc0,
-        .ubox_gidnidmap = 0xd4,
-        .mmio = SLOT(0x3251, 0x00, 1),
-        .window = &spr_window,
-        .events = INTEL_IMC_EVENTS_SPR,
-        .registers = &spr_registers,
-    },
-    {
-        .name = "emr",
-        .ubox = SLOT(0x3250, 0x00, 0),
-        .ubox_nodeid = 0xc0,
-        .ubox_gidnidmap = 0xd4,
-        .mmio = SLOT(0x3251, 0x00, 1),
-        .window = &spr_window,
-        .events = INTEL_IMC_EVENTS_SPR,
-        .registers = &spr_registers,
-    },
-    {
-        .name = "gnr",
-        .ubox = SLOT(0x3250, 0x00, 0),
-        .ubox_nodeid = 0xc0,
-        .ubox_gidnidmap = 0xd4,
-        .mmio = SLOT(0x3251, 0x00, 1),
-        .window = &gnr_window,
-        .events = INTEL_IMC_EVENTS_GNR,
-        .registers = &spr_registers,
-    },
-    TABLE_GENERATION("srf", &srf_window),
-    TABLE_GENERATION("gnrd", &gnrd_window),
-    TABLE_GENERATION("unlisted", &unlisted_window),
-    {
-        .name = "icxd",
-        .ubox = SLOT(0x3450, 0x00, 0),
-        .ubox_nodeid = 0xc0,
-        .ubox_gidnidmap = 0xd4,
-        .mmio = SLOT(0x3451, 0x00, 1),
-        .window = &icxd_window,
-        .events = INTEL_IMC_EVENTS_ICX,
-        .registers = &icx_registers,
-    },
-    {
-        .name = "snr",
-        .ubox = SLOT(0x3460, 0x00, 0),
-        .ubox_nodeid = 0xc0,
-        .ubox_gidnidmap = 0xd4,
-        .mmio = SLOT(0x3451, 0x00, 1),
-        .window = &snr_window,
-        .events = INTEL_IMC_EVENTS_ICX,
-        .registers = &icx_registers,
-    },
+    HSWEP_GENERATION("hswep", 0x2f00, INTEL_IMC_EVENTS_HSWEP),
+    HSWEP_GENERATION("bdxep", 0x6f00, INTEL_IMC_EVENTS_BDXEP),
+    HSWEP_GENERATION("bdxde", 0x6f00, INTEL_IMC_EVENTS_BDXDE),
+    SKX_GENERATION("skx", INTEL_IMC_EVENTS_SKX),
+    SKX_GENERATION("clx", INTEL_IMC_EVENTS_CLX),
+    ICX_GENERATION("icx", 0x3450, &icx_window),
+    TABLE_GENERATION("spr", &spr_window, INTEL_IMC_EVENTS_SPR),
+    TABLE_GENERATION("emr", &spr_window, INTEL_IMC_EVENTS_SPR),
+    TABLE_GENERATION("gnr", &gnr_window, INTEL_IMC_EVENTS_GNR),
+    TABLE_GENERATION("srf", &srf_window, INTEL_IMC_EVENTS_GNR),
+    TABLE_GENERATION("gnrd", &gnrd_window, INTEL_IMC_EVENTS_GNR),
+    TABLE_GENERATION("unlisted", &unlisted_window, INTEL_IMC_EVENTS_GNR),
+    ICX_GENERATION("icxd", 0x3450, &icxd_window),
+    ICX_GENERATION("snr", 0x3460, &snr_window),
 };
 
 static void generation_class_init(ObjectClass *klass, ClassInitData *data)
