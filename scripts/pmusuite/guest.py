@@ -383,11 +383,9 @@ class _Console:
 def _failed_before_it_began(console, code, timed_out):
     """Did the emulator or firmware fail, where nothing that is tested here had begun?
 
-    Skiboot has twice hung and reset the machine. A CPU of QEMU has once executed a breakpoint that the kernel had put into
-    its own code, and had taken back meanwhile. The two CPUs of a POWER9 have once slept for ever in the middle of the
-    boot, and no interrupt woke them. The timer of a PC's CPU was sometimes in service from the boot on, so that its clock
-    stood: init looks for that. And QEMU has asserted that a CPU's memory is where it was (iotlb_to_section), while another
-    CPU moved BARs. But where the kernel complains of something else, or QEMU does not answer, it may be the models' fault.
+    Seen: skiboot hung and reset the machine; a breakpoint that the kernel had taken back was executed (int3); QEMU asserted
+    while a CPU moved BARs; CPUs slept for ever in the boot, or a timer stood (init looks for that). But where the kernel
+    complains of something else, or QEMU does not answer, it may be the models' fault.
     """
     if console.began():
         return False
