@@ -3,7 +3,7 @@
 from ..top import icelake, places
 
 from . import free
-from .checks import Check, fail, note, ok, place, plain, skip, troubles
+from .checks import Check, again, fail, note, ok, place, plain, skip, troubles
 from .intel_imc import FASTEST_HZ, FIXED, GENERAL, SLOWEST_HZ, add_up, near, window
 
 READ, WRITE, ALL = "event=0x04,umask=0x0f", "event=0x04,umask=0x30", "event=0x04,umask=0x3f"
@@ -12,6 +12,7 @@ PARTS = {"all": (ALL, READ, WRITE),
          "writes": (WRITE, "event=0x04,umask=0x10", "event=0x04,umask=0x20")}
 
 
+@again
 def clocks(bench):
     found = window(bench, FIXED, GENERAL)
     yield from troubles(found)

@@ -2,7 +2,7 @@
 """Checks of the memory channels of Intel's Xeons. Facts: Documentation/hardware/intel_imc.md."""
 from ..count import want
 
-from .checks import FAIL, TRIES, Check, awake, busy_share, fail, nearest, note, ok, place, plain, skip, troubles
+from .checks import FAIL, TRIES, Check, again, awake, busy_share, fail, nearest, note, ok, place, plain, skip, troubles
 
 # By fields, as both drivers take them: the in-tree one has three of these names alone.
 FIXED, GENERAL = "event=0xff", "event=0x00"
@@ -73,6 +73,7 @@ def clock_of(bench, tries):
                      f"DDR-{2 * rates[high] / 1e6:.0f}")
 
 
+@again
 def two_clocks(bench):
     found = window(bench, FIXED, GENERAL)
     yield from troubles(found)

@@ -3,7 +3,7 @@
 from ..top import rapids
 
 from . import free
-from .checks import Check, fail, note, ok, place, plain, skip, troubles
+from .checks import Check, again, fail, note, ok, place, plain, skip, troubles
 from .intel_imc import FIXED, SLOWEST_HZ, add_up, near, window
 
 HALF, CLOCK = "event=0x01,umask=0x00", "event=0x01,umask=0x01"
@@ -12,6 +12,7 @@ ALL, READ, WRITE = 0xff, 0xcf, 0xf0
 PARTS = {"all": (ALL, READ, WRITE), "reads": (READ, 0xc5, 0xca), "writes": (WRITE, 0xd0, 0xe0)}
 
 
+@again
 def clocks(bench):
     found = window(bench, FIXED, HALF, CLOCK)
     yield from troubles(found)
