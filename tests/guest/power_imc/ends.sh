@@ -51,6 +51,12 @@ test_unload_leaves_nothing_on() {
 	[ ! -e $DEBUG ]
 }
 
+# So no PMU goes while an event of another one is open, and perf can count on.
+test_the_device_cannot_be_unbound() {
+	load
+	equal "files" "$(cd /sys/bus/platform/drivers/power_imc_pmu && echo *bind)" '*bind'
+}
+
 # With events open the module is in use; with the last one closed it goes, though an engine is
 # switched off only a little later.
 test_rmmod_with_events_open() {
