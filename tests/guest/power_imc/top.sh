@@ -115,7 +115,8 @@ print(*(f"{function}={samples}" for function, command, samples in said.get("top"
 	heavy=$(grep -o 'heavy=[0-9]*' /tmp/shares | cut -d= -f2) light=$(grep -o 'light=[0-9]*' /tmp/shares | cut -d= -f2)
 	show "heavy $heavy, light $light"
 	within "samples of light" "$light" 400 1800
-	within "samples of heavy, where light has $light" "$heavy" $((light * 27 / 10)) $((light * 33 / 10))
+	# Chance chooses: of some 900 and 2700, a fifth is five sigmas.
+	within "samples of heavy, where light has $light" "$heavy" $((light * 24 / 10)) $((light * 36 / 10))
 	pictures 'records of trace_imc were made, for which no counter interrupted' \
 		'[0-9.]+ +█.* heavy +pmu-spin' 'light +pmu-spin'
 }
