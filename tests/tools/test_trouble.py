@@ -99,6 +99,30 @@ class TestOutput(Case):
         files.replace(target, "new")
         self.assertEqual([target.read_text(), os.listdir(self.directory)], ["new", ["a.prom"]])
 
+    def test_who_may_read_a_file_may_read_the_next(self):
+        """And nobody else, whatever the umask: an administrator has said who may read what takes a right to count."""
+        target = self.directory / "a.prom"
+        target.write_text("old")
+        target.chmod(0o640)
+        if not os.geteuid():
+            os.chown(target, -1, 65534)
+        before = target.stat()
+        page = files.Page(target)
+        for text in "one", "two":
+            page.write(text)
+        page.close()
+        after = target.stat()
+        self.assertEqual((target.read_text(), after.st_mode, after.st_gid), ("two", before.st_mode, before.st_gid))
+        with mock.patch.object(os, "fchown", side_effect=PermissionError):      # of a group that is not this user's
+            files.replace(target, "new")
+        self.assertEqual(stat.S_IMODE(target.stat().st_mode), 0o600)
+        if os.geteuid():
+            self.skipTest("root alone gives a file to another user")
+        target.chmod(0o666)
+        os.chown(target, 65534, -1)
+        files.replace(target, "new")
+        self.assertEqual(stat.S_IMODE(target.stat().st_mode) & 0o022, 0)
+
     def test_what_is_no_file_is_not_replaced(self):
         pipe, link, target = (self.directory / name for name in ("pipe", "link", "target"))
         os.mkfifo(pipe)

@@ -63,6 +63,20 @@ def _open(path, mode, flags, **more):
     return open(path, mode, opener=lambda name, others: os.open(name, others | flags, 0o666), **more)
 
 
+def _same_readers(fd, path):
+    """Who may read the file that replaces @path: those who could read that, and nobody else."""
+    with contextlib.suppress(FileNotFoundError, PermissionError):       # the latter of a file system without rights
+        there = os.stat(path)
+        mode = there.st_mode & 0o777
+        if there.st_uid not in (0, os.geteuid()):       # what another user allows is no more than this one's umask
+            mode &= os.fstat(fd).st_mode
+        try:
+            os.fchown(fd, -1, there.st_gid)
+        except PermissionError:
+            mode &= ~0o070
+        os.fchmod(fd, mode)
+
+
 def _refuse(file, path):
     """Raise a ToolError if another process has locked @file as claim() does. Who may only read the file keeps nobody from it."""
     # What a lock for reading would wait for: a lock for writing, which needs the right to write.
@@ -105,6 +119,7 @@ class Page:
             file = open(partial, "x", encoding="utf-8")     # never through a link that somebody has put there since
             try:
                 claim(file, partial)
+                _same_readers(file.fileno(), target)
                 file.write(text)
                 file.flush()
                 partial.replace(target)
