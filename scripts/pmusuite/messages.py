@@ -10,9 +10,11 @@ PAGE = "Documentation/symptoms.md"
 _CALL = re.compile(r"\b(?:(?:dev|pci|pr)_(err|warn|notice|info)(?:_ptr)?(?:_probe)?(?:_once|_ratelimited)?|"
                    r"(?:cmn|pmu)_refuse)\(")
 _REFUSED = "%s: event refused: "
-_NAMES = re.compile(r"^(?:%s|uncore_imc_%d|pmu_core|\w+_pmu): (?:event refused: )?")
+_NAMES = re.compile(r"^(?:%s|uncore_imc(?:_free_running)?_%[du]|pmu_core|\w+_pmu): (?:event refused: )?")
 _LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*')
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_STOPS = ",:;"
+FIRST = 4           # so many words of a message are quoted at least
 _CONVERSION = re.compile(r"%(?:%|[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?:hh|h|ll|l|z|t)?(?:p[a-zA-Z]*|[a-zA-Z]))")
 
 
@@ -22,10 +24,19 @@ class Message:
     level: str      # err, warn, notice, info; refused: why an event was, a notice
     text: str       # as it is in the source, one string
 
-    def pattern(self):
-        """What a line of the log looks like that this makes; names of a driver, device and PMU in front of it may be left out."""
-        parts = [re.escape(part) for part in _CONVERSION.split(_NAMES.sub("", self.text))]
+    def pattern(self, words=None):
+        """What a line of the log looks like that this makes, or its first @words; names in front of it may be left out."""
+        text = _NAMES.sub("", self.text)
+        if words:
+            text = " ".join(text.split(" ")[:words]).rstrip(_STOPS)
+        parts = [re.escape(part) for part in _CONVERSION.split(text)]
         return re.compile(rf"(?:.*: )?{'.*'.join(parts)}(?:: error .*)?")
+
+    def makes(self, line):
+        """Whether @line is this, or ends with "..." where the rest of this is left out."""
+        if not line.endswith(" ..."):
+            return bool(self.pattern().fullmatch(line))
+        return any(self.pattern(words).fullmatch(line[:-4].rstrip(_STOPS)) for words in range(FIRST, self.text.count(" ") + 1))
 
 
 def _first_text(text, start):
@@ -66,8 +77,8 @@ def problems(messages, page):
     """What is amiss between the drivers' @messages and the text of the @page."""
     lines = list(quoted(page))
     for line in lines:
-        if not any(message.pattern().fullmatch(line) for message in messages):
+        if not any(message.makes(line) for message in messages):
             yield f"{PAGE}: no driver says '{line}'"
     for message in messages:
-        if message.level in ("err", "warn", "refused") and not any(message.pattern().fullmatch(line) for line in lines):
+        if message.level in ("err", "warn", "refused") and not any(message.makes(line) for line in lines):
             yield f"{PAGE}: lacks what {message.file} says: {message.text}"

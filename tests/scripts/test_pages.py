@@ -139,6 +139,12 @@ class Messages(unittest.TestCase):
         self.assertEqual(len(list(messages.problems(said, ""))), 1)
         self.assertEqual(len(list(messages.problems([], good))), 1)
 
+    def test_a_quote_may_leave_out_names_in_front_and_the_end(self):
+        said = [messages.Message("a.c", "err", "%s: event refused: type 0x%x is not known, and never was")]
+        for line, amiss in (("arm_cmn_0: event refused: type 0x42 is not known, and never was", 0), ("type 0x42 is not ...", 0),
+                            ("type 0x42 is not", 2), ("type 0x42 was not ...", 2), ("type ...", 2)):
+            self.assertEqual(len(list(messages.problems(said, f"```text\n{line}\n```\n"))), amiss, line)
+
 
 if __name__ == "__main__":
     unittest.main()
