@@ -87,13 +87,6 @@ static bool pmu_share_join(struct pmu_box *box, struct pmu_event *ev)
 	return false;
 }
 
-/* The event has claimed a counter. Equal events may share it from now on. */
-static void pmu_share_offer(struct pmu_box *box, struct pmu_event *ev)
-{
-	if (pmu_dev_shares(box->pd))
-		list_add(&ev->bearing, &box->bearers);
-}
-
 /*
  * Make another event that shares the counter its bearer. What is known of the counter is handed
  * over, too.
@@ -164,7 +157,9 @@ int pmu_event_claim(struct pmu_box *box, struct pmu_event *ev)
 		box->used |= BIT_ULL(idx);
 	}
 	ev->event->hw.idx = idx;
-	pmu_share_offer(box, ev);
+	/* Equal events may share it from now on. */
+	if (pmu_dev_shares(box->pd))
+		list_add(&ev->bearing, &box->bearers);
 	return 0;
 }
 

@@ -173,14 +173,6 @@ static void pmu_box_abandon(struct pmu_box *box)
 	mutex_unlock(&pmu_boxes_mutex);
 }
 
-/* The first CPU of a box's scope comes online, or the last one does not go offline after all. */
-static void pmu_box_adopt(struct pmu_box *box, int cpu)
-{
-	mutex_lock(&pmu_boxes_mutex);
-	pmu_box_own(box, cpu);
-	mutex_unlock(&pmu_boxes_mutex);
-}
-
 /* May the CPUs of a box's scope see it? */
 void pmu_box_show_cpus(struct pmu_box *box, bool there)
 {
@@ -232,12 +224,16 @@ void pmu_box_kill(struct pmu_box *box)
 	pmu_box_own(box, -1);
 }
 
+/* @cpu comes online, or does not go offline after all. */
 static void pmu_box_offer(struct pmu_box *box, int cpu)
 {
-	if (box->cpu < 0)
-		pmu_box_adopt(box, cpu);
-	else if (pmu_box_cost(box, cpu) < pmu_box_cost(box, box->cpu))
+	if (box->cpu < 0) {
+		mutex_lock(&pmu_boxes_mutex);
+		pmu_box_own(box, cpu);
+		mutex_unlock(&pmu_boxes_mutex);
+	} else if (pmu_box_cost(box, cpu) < pmu_box_cost(box, box->cpu)) {
 		pmu_box_migrate(box, box->cpu, cpu);
+	}
 }
 
 /*
