@@ -6,6 +6,7 @@ from .cache import TREE
 
 MADE = "tools/pmutools/xeons.py"
 DRIVER = "scripts/packaging/pmu-driver"
+README = "README.md"
 
 
 def _read(name):
@@ -25,14 +26,15 @@ def _kinds(events):
 
 
 def rows():
-    """The processors: (id, name, CPU models, kind, the UBOX, where its channels are)"""
+    """The processors: (id, name, CPU models, kind, the UBOX, where its channels are, do sources say how many there are)"""
     table = re.search(r"intel_imc_parts\[\] = \{\n(.*?)\n\};", _read("main.c"), re.S)[1]
     for name, body in re.findall(r"\[INTEL_IMC_(\w+)\] = \{\n(.*?)\n\t\},", table, re.S):
         blocks = re.search(r"\.blocks = &(\w+)", body)
         yield (name, re.search(r'\.name = "(.*?)"', body)[1],
                [int(model, 0) for model in re.search(r"\.models = \{ (.*?) \}", body)[1].split(",") if int(model, 0)],
                re.search(r"\.kind = &intel_imc_(\w+)_kind", body)[1], re.search(r"\.ubox = 0x(\w{4})", body)[1],
-               blocks and bool(re.search(rf"{blocks[1]} = \{{[^}}]*\.table = true", _read("mmio.c"))))
+               blocks and bool(re.search(rf"{blocks[1]} = \{{[^}}]*\.table = true", _read("mmio.c"))),
+               not blocks or blocks[1] in ("intel_imc_icx_blocks", "intel_imc_spr_blocks", "intel_imc_gnr_blocks"))
 
 
 def ids():
@@ -53,13 +55,13 @@ def module():
             models.setdefault(model, []).append(row)
     said = []
     for number, of in ids().items():
-        same = [row[1] for row in every if row[4:] == by_id[of][4:] or (by_id[of][5] is not None and row[5] == by_id[of][5])]
+        same = [row[1] for row in every if row[4:6] == by_id[of][4:6] or (by_id[of][5] is not None and row[5] == by_id[of][5])]
         said.append((number, ("leads to memory channels, " if by_id[of][5] is not None else "memory channel, ") +
                      ("Xeons with a table of counters" if by_id[of][5] else ", ".join(dict.fromkeys(same)))))
     lines = ["# SPDX-License-Identifier: GPL-2.0-only", '"""Xeons, as drivers/intel_imc has them. Made by scripts/xeons: do not edit."""',
-             "# Of CPU models of family 6: their name; how many numbers a controller's channels have; and of so many nodes of a",
-             "# socket, which of them the first pairs of channels belong to", "MODELS = {"]
-    lines += [f'    {model}: ("{_plain(row[1] for row in of)}", {kinds[of[0][3]][0]}, {kinds[of[0][3]][1]}),'
+             "# Of CPU models of family 6: their name; how many numbers a controller's channels have; of so many nodes of a socket,",
+             "# which of them the first pairs of channels belong to; and whose events they have", "MODELS = {"]
+    lines += [f'    {model}: ("{_plain(row[1] for row in of)}", {kinds[of[0][3]][0]}, {kinds[of[0][3]][1]}, "{of[0][3].split("_")[0]}"),'
               for model, of in sorted(models.items())]
     lines += ["}", "# Of PCI ids: what the function is", "FUNCTIONS = {"]
     lines += [f'    "{number}": "{what}",' for number, what in said]
@@ -78,7 +80,16 @@ def shell():
            f"\tin_memory='{'|'.join(beside)}' by_model='{asked}' models='{'|'.join(map(str, models))}'\n\t# to here\n"
 
 
+def readme(text):
+    """README, where a table has the CPU models: first those of which sources say how many channels they have."""
+    for known, behind in (True, "Xeon E5"), (False, "Xeon D"):
+        models = sorted({model for row in rows() if row[6] == known for model in row[2]})
+        text, found = re.subn(rf"[\d, ]+ or \d+(?=: \[{behind})", f" {', '.join(map(str, models[:-1]))} or {models[-1]}", text)
+        assert found == 1, f"{README} has no CPU models before {behind}"
+    return text
+
+
 def files():
     """{name: its text}"""
     script = (TREE / DRIVER).read_text()
-    return {MADE: module(), DRIVER: re.sub(r"\t# Made by scripts/xeons: from here\n.*?\t# to here\n", lambda _: shell(), script, flags=re.S)}
+    return {MADE: module(), README: readme((TREE / README).read_text()), DRIVER: re.sub(r"\t# Made by scripts/xeons: from here\n.*?\t# to here\n", lambda _: shell(), script, flags=re.S)}

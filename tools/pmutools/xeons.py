@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Xeons, as drivers/intel_imc has them. Made by scripts/xeons: do not edit."""
-# Of CPU models of family 6: their name; how many numbers a controller's channels have; and of so many nodes of a
-# socket, which of them the first pairs of channels belong to
+# Of CPU models of family 6: their name; how many numbers a controller's channels have; of so many nodes of a socket,
+# which of them the first pairs of channels belong to; and whose events they have
 MODELS = {
-    45: ("Sandy Bridge", 4, {}),
-    62: ("Ivy Bridge", 4, {}),
-    63: ("Haswell", 4, {}),
-    79: ("Broadwell", 4, {}),
-    85: ("Skylake or Cascade Lake", 3, {}),
-    86: ("Broadwell", 4, {}),
-    106: ("Ice Lake", 3, {}),
-    108: ("Ice Lake-D", 3, {}),
-    134: ("Snow Ridge", 2, {}),
-    143: ("Sapphire Rapids", 2, {2: (0, 1)}),
-    173: ("Granite Rapids", 1, {2: (1, 0), 3: (1, 0, 2)}),
-    174: ("Granite Rapids-D", 1, {}),
-    175: ("Sierra Forest", 1, {}),
-    182: ("Grand Ridge", 1, {}),
-    207: ("Emerald Rapids", 2, {2: (0, 1)}),
-    221: ("Clearwater Forest", 1, {}),
+    45: ("Sandy Bridge", 4, {}, "snbep"),
+    62: ("Ivy Bridge", 4, {}, "ivbep"),
+    63: ("Haswell", 4, {}, "hswep"),
+    79: ("Broadwell", 4, {}, "hswep"),
+    85: ("Skylake or Cascade Lake", 3, {}, "skx"),
+    86: ("Broadwell", 4, {}, "hswep"),
+    106: ("Ice Lake", 3, {}, "icx"),
+    108: ("Ice Lake-D", 3, {}, "icx"),
+    134: ("Snow Ridge", 2, {}, "snr"),
+    143: ("Sapphire Rapids", 2, {2: (0, 1)}, "spr"),
+    173: ("Granite Rapids", 1, {2: (1, 0), 3: (1, 0, 2)}, "gnr"),
+    174: ("Granite Rapids-D", 1, {}, "gnr"),
+    175: ("Sierra Forest", 1, {}, "gnr"),
+    182: ("Grand Ridge", 1, {}, "gnr"),
+    207: ("Emerald Rapids", 2, {2: (0, 1)}, "spr"),
+    221: ("Clearwater Forest", 1, {}, "gnr"),
 }
 # Of PCI ids: what the function is
 FUNCTIONS = {

@@ -2,11 +2,11 @@
 """What is otherwise on Ice Lake-SP's memory channels. Facts: Documentation/hardware/intel_imc.md, 14."""
 import time
 
-from .. import count
+from .. import count, xeons
 from ..errors import ToolError
 from ..sysfs import OURS
 
-MODELS = (106, 108)     # of family 6: Ice Lake-SP, Ice Lake-D
+MODELS = [model for model, row in xeons.MODELS.items() if row[3] == "icx"]      # of family 6
 
 CLOCKS = 2              # DCLKs to a count of the fixed counter, which is HCLK
 

@@ -14,7 +14,7 @@ def _read(machine, pmu, name):
 
 
 def _model(machine):
-    """(name, numbers of a controller, clusters), or None"""
+    """(name, numbers of a controller, clusters, events), or None"""
     model = machine.intel_model()
     return xeons.MODELS.get(model[1]) if model and model[0] == 6 else None
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What is otherwise on the memory channels of Sapphire, Emerald and Granite Rapids. Facts:
 Documentation/hardware/intel_imc.md, 15."""
-# Of family 6: Granite Rapids, and those that the in-tree driver serves by the same code; Sapphire and Emerald Rapids
-GRANITE = (173, 174, 175, 182, 221)
-MODELS = (143, 207, *GRANITE)
+from .. import xeons
+
+# Of family 6: Granite Rapids, and those that the in-tree driver serves by the same code; Sapphire and Emerald Rapids, too
+GRANITE = [model for model, row in xeons.MODELS.items() if row[3] == "gnr"]
+MODELS = [model for model, row in xeons.MODELS.items() if row[3] in ("gnr", "spr")]
 
 CLOCKS = 2              # DCLKs to a count of the fixed counter, if it is as on Ice Lake: no source says
 
