@@ -55,6 +55,12 @@ class Machine(QtestMachine):
             time.sleep(0.01)    # the reset is the main loop's to do
         self.boot()
 
+    def events(self, model):
+        """{name: (code, umask, largest increment...)} of what can happen there"""
+        listed = [line.split()[1:] for line in self.control("list", model).splitlines() if line.startswith("event ")]
+        events = {name: tuple(int(word.partition("=")[2], 0) for word in numbers) for name, _, *numbers in listed}
+        assert len(events) == len(listed), "two events have one name"
+        return events
 
     def sleep(self):
         """Suspend to S3, be woken by the model, and set up everything again."""

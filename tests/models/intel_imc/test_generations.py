@@ -497,15 +497,7 @@ def bank_events(letter):
 @for_parts("JIHBDSC")
 class Events(PartTest):
     def listed(self):
-        """{name: (code, umask, largest increment)}"""
-        events = {}
-        for line in self.machine.control("list", self.imc.name).splitlines():
-            kind, name, *rest = line.split()
-            if kind == "event":
-                self.assertNotIn(name, events)
-                events[name] = tuple(int(word.partition("=")[2], 0)
-                                     for word in rest[1:])
-        return events
+        return self.machine.events(self.imc.name)
 
     def expected(self):
         letter, common = self.part.letter, set()
