@@ -10,13 +10,25 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from pmusuite import arch, build, cache, debug_kernel, kernels, unittests
+from pmusuite import arch, build, cache, debian, debug_kernel, kernel, kernels, unittests
 
 REPORTS = cache.TREE / "Documentation/upstream"
 
 
+def unpack(of, series, directory, *members):
+    """These @members of Debian's source of the stock kernel of a @series."""
+    source = f"linux-source-{series}"
+    outer = directory / ".deb"
+    outer.mkdir(parents=True)
+    debian.unpack(debian.download(debian.host_arch(), [f"{source}={kernel.packages(of, series)['version']}"]), outer)
+    cache.run(["tar", "-xf", outer / "usr/src" / f"{source}.tar.xz", "-C", directory, "--strip-components=1",
+               *(f"{source}/{member}" for member in members)], f"unpacking {source}")
+
+
 class Patch(unittest.TestCase):
     """A driver that is a module: its sources, what kbuild makes of them, and the commands whose counts tell."""
+
+    series = debug_kernel.SERIES
 
     def setUp(self):
         if not shutil.which("spatch"):
@@ -24,8 +36,8 @@ class Patch(unittest.TestCase):
         directory = tempfile.TemporaryDirectory(prefix="upstream.")
         self.addCleanup(directory.cleanup)
         self.source = Path(directory.name) / "source"
-        self.kernel = kernels.get(self.arch, debug_kernel.SERIES)
-        debug_kernel.unpack(self.arch, self.source, *self.members)
+        self.kernel = kernels.get(self.arch, self.series)
+        unpack(self.arch, self.series, self.source, *self.members)
 
     def make(self, *goals):
         place = (self.source / self.file).parent
@@ -46,7 +58,7 @@ class Patch(unittest.TestCase):
         return (self.source / self.module).rename(self.source.parent / f"{name}.ko")
 
     def counts(self, module):
-        done = unittests.vm(self, "--arch", self.arch.name, "--kernel", debug_kernel.SERIES, "--driver", "none", "--model", self.model,
+        done = unittests.vm(self, "--arch", self.arch.name, "--kernel", self.series, "--driver", "none", "--model", self.model,
                             "--copy", str(module), "--", "sh", "-ec", f"insmod {module.name}; {self.commands}")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return [int(line) for line in done.stdout.split()]
@@ -81,6 +93,20 @@ class LostCarry(Patch):
                 "-x @read -x '@model set cmn0 tear_dtc 300' -x @read -x @read")
     wrong = [65500, 65500, 264]
     right = [65500, 65500, 65800]
+
+    def test_before_it_the_fault_and_after_it_none(self):
+        self.check()
+
+
+class LostDomains(Patch):
+    arch, model, series = arch.ARCHES["arm64"], "cmn700", "6.1"
+    patch, file, module = "arm-cmn-domains", "drivers/perf/arm-cmn.c", "arm-cmn.ko"
+    members = (file,)
+    kbuild = "obj-m := arm-cmn.o\n"
+    commands = ("for node in 0x24 0x64; do pmu-event arm_cmn_0/hnf_cache_miss,bynodeid=1,nodeid=$node/ "
+                '-x "pmu-model add cmn0 hnf_cache_miss@$node 70001"; done')
+    wrong = [70001, 4465]
+    right = [70001, 70001]
 
     def test_before_it_the_fault_and_after_it_none(self):
         self.check()
