@@ -31,9 +31,6 @@
 #define   UNIT_TYPE_CHANNEL		6
 #define UNIT_NUMBER		GENMASK_ULL(31, 16)
 
-/* The number is part of the PMU's name, which is the in-tree driver's. */
-#define MAX_NUMBER		99
-
 /* Physical addresses from here on do not exist on any processor */
 #define MAX_ADDRESS		BIT_ULL(52)
 
@@ -64,7 +61,7 @@ static const char *intel_imc_unit_fault(u64 registers, u64 address, u64 number)
 		return "its registers are not those of a channel";
 	if (!address || address % sizeof(u64) || address >= MAX_ADDRESS - INTEL_IMC_BLOCK_SIZE)
 		return "its address cannot be right";
-	if (number > MAX_NUMBER)
+	if (number > INTEL_IMC_MAX_NUMBER)
 		return "its number is too large";
 	return NULL;
 }

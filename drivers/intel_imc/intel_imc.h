@@ -66,6 +66,7 @@ struct intel_imc_channel {
 	u32 odd_found, odd_wanted;
 	unsigned long next_inspection;	/* in jiffies */
 	u8 found;			/* bit per enum intel_imc_found */
+	u32 lacks;			/* bits that a control does not keep */
 	const char *fault;		/* why the self-test refused the channel */
 
 	/* For main.c: */
@@ -146,6 +147,9 @@ struct intel_imc_blocks {
 
 /* More channels than any socket has */
 #define INTEL_IMC_MAX_UNITS	32
+
+/* The number in a table is part of the PMU's name, which is the in-tree driver's. */
+#define INTEL_IMC_MAX_NUMBER	99
 
 /* A memory channel, as a table has it */
 struct intel_imc_unit {
@@ -257,9 +261,8 @@ extern const struct intel_imc_io intel_imc_mmio_io;
 phys_addr_t intel_imc_controller_address(u32 base, u32 mem);
 phys_addr_t intel_imc_mmio_find(struct pci_dev *pdev, unsigned int controller, u32 *base, u32 *mem);
 bool intel_imc_mmio_is_certain(const struct intel_imc_blocks *blocks, unsigned int number);
-int intel_imc_mmio_setup(struct intel_imc_channel *ch);
-int intel_imc_mmio_setup_if_there(struct intel_imc_channel *ch,
-				  int (*call)(struct intel_imc_channel *ch, intel_imc_step_t step));
+int intel_imc_mmio_setup(struct intel_imc_channel *ch,
+			 int (*call)(struct intel_imc_channel *ch, intel_imc_step_t step));
 bool intel_imc_mmio_is_taken(unsigned int number);
 int intel_imc_mmio_check_owner(struct pci_dev *pdev, unsigned int number);
 

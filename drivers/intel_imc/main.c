@@ -332,14 +332,28 @@ static bool intel_imc_is_taken(const struct intel_imc_channel *ch)
 	return ch->part->blocks && intel_imc_mmio_is_taken(ch->number);
 }
 
+/* Say why a channel has no PMU, nor will get one. */
+static int intel_imc_refuse(struct intel_imc_channel *ch, int err)
+{
+	if (ch->fault)
+		pci_err(ch->pdev, "uncore_imc_%d: self-test: %s\n", ch->number, ch->fault);
+	return dev_err_probe(&ch->pdev->dev, err,
+		"uncore_imc_%d: the counters do not work: no PMU for this channel\n", ch->number);
+}
+
 static void intel_imc_retry(struct work_struct *work)
 {
 	struct intel_imc_channel *ch =
 		container_of(to_delayed_work(work), struct intel_imc_channel, retry);
 	bool taken = intel_imc_is_taken(ch);
+	int err = taken ? -EAGAIN : intel_imc_try(ch);
 
+	if (err == -EBUSY) {
+		intel_imc_refuse(ch, err);
+		return;
+	}
 	/* Try again later: the function may answer then. */
-	if (taken || intel_imc_try(ch) || intel_imc_register(ch) == -ENOMEM)
+	if (err || intel_imc_register(ch) == -ENOMEM)
 		intel_imc_retry_later(ch, taken);
 }
 
@@ -363,14 +377,11 @@ static int intel_imc_add_channel(struct intel_imc_channel *ch)
 	err = intel_imc_try(ch);
 	if (!err)
 		return intel_imc_register(ch);
-	if (ch->fault)
-		pci_err(ch->pdev, "uncore_imc_%d: self-test: %s\n", ch->number, ch->fault);
 	if (err != -EIO)
-		return dev_err_probe(&ch->pdev->dev, err,
-			"uncore_imc_%d: the counters do not work: no PMU for this channel\n",
-			ch->number);
-	pci_warn(ch->pdev, "the fixed counter does not advance: a channel without memory? uncore_imc_%d lacks %s %d until it does, which is looked for now and then\n",
-		 ch->number, intel_imc_socket_word(), ch->socket);
+		return intel_imc_refuse(ch, err);
+	pci_warn(ch->pdev, "%s: a channel without memory? uncore_imc_%d lacks %s %d until that changes, which is looked for now and then\n",
+		 ch->fault ?: "the fixed counter does not advance", ch->number,
+		 intel_imc_socket_word(), ch->socket);
 	intel_imc_retry_later(ch, false);
 	return 0;
 }
@@ -393,13 +404,8 @@ static void intel_imc_init_channel(struct intel_imc_channel *ch, struct pci_dev 
 
 static int intel_imc_setup_channel(struct intel_imc_channel *ch)
 {
-	const struct intel_imc_blocks *blocks = ch->part->blocks;
-
-	if (!blocks)
-		return intel_imc_io_setup(ch);
-	if (intel_imc_mmio_is_certain(blocks, ch->number))
-		return intel_imc_mmio_setup(ch);
-	return intel_imc_mmio_setup_if_there(ch, intel_imc_try_on_socket);
+	return ch->part->blocks ? intel_imc_mmio_setup(ch, intel_imc_try_on_socket) :
+				  intel_imc_io_setup(ch);
 }
 
 /*
@@ -481,6 +487,9 @@ static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		added += !err;
 		first = first ?: err;
 	}
+	if (!added && part->blocks && !part->blocks->certain)
+		pci_err(pdev, "no memory channel of %s %d answers\n", intel_imc_socket_word(),
+			socket);
 	if (!added)
 		return first;
 	for (unsigned int i = 0; part->free && i < part->blocks->controllers; i++)
@@ -568,7 +577,7 @@ static const struct intel_imc_part *intel_imc_part_of_function(struct pci_dev *p
  */
 static bool intel_imc_are_taken(const struct intel_imc_part *part)
 {
-	unsigned int nr = !part->blocks ? 0 : part->blocks->table ? INTEL_IMC_MAX_UNITS :
+	unsigned int nr = !part->blocks ? 0 : part->blocks->table ? INTEL_IMC_MAX_NUMBER + 1 :
 			  intel_imc_numbers_of(part->blocks);
 
 	for (unsigned int number = 0; number < nr; number++)

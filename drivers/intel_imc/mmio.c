@@ -143,46 +143,7 @@ static phys_addr_t intel_imc_mmio_block(struct intel_imc_channel *ch, u32 *base,
 	       controller + blocks->offset + ch->number % blocks->channels * blocks->stride;
 }
 
-/**
- * intel_imc_mmio_setup() - map a channel's registers.
- * @ch: the channel; this sets its io and regs, and its block unless a table has
- *
- * Nothing is written, since a wrong address may belong to any device. The kernel refuses RAM,
- * devices in use, and addresses that the processor cannot reach. An address at which no device
- * answers reads as all ones.
- *
- * Context: may sleep.
- * Return: 0; -ENODEV, -EBUSY or -ENOMEM, with a message.
- */
-int intel_imc_mmio_setup(struct intel_imc_channel *ch)
-{
-	const struct intel_imc_blocks *blocks = ch->part->blocks;
-	struct device *dev = &ch->pdev->dev;
-	u32 base, mem;
-
-	ch->io = &intel_imc_mmio_io;
-	if (!blocks->table) {
-		ch->block = intel_imc_mmio_block(ch, &base, &mem);
-		if (!ch->block)
-			return dev_err_probe(dev, -ENODEV,
-				"uncore_imc_%d: registers %02x and %02x hold %08x and %08x, which is no address: no PMU for this channel\n",
-				ch->number, INTEL_IMC_MMIO_BASE,
-				INTEL_IMC_MMIO_MEM(ch->number / blocks->channels), base, mem);
-	}
-	if (!devm_request_mem_region(dev, ch->block, INTEL_IMC_BLOCK_SIZE, "intel_imc_pmu"))
-		return dev_err_probe(dev, -EBUSY,
-			"uncore_imc_%d: its registers should be at %pa, where there is something else: no PMU for this channel\n",
-			ch->number, &ch->block);
-	ch->regs = devm_ioremap(dev, ch->block, INTEL_IMC_BLOCK_SIZE);
-	if (!ch->regs)
-		return -ENOMEM;
-	if (PCI_POSSIBLE_ERROR(intel_imc_mmio_read(ch, ch->layout->box_ctl)))
-		return dev_err_probe(dev, -ENODEV,
-			"uncore_imc_%d: nothing answers at %pa: no PMU for this channel\n",
-			ch->number, &ch->block);
-	return 0;
-}
-
+/* Is a channel there that not every machine has? */
 static int intel_imc_mmio_ask(struct intel_imc_channel *ch)
 {
 	bool there = !PCI_POSSIBLE_ERROR(intel_imc_mmio_read(ch, ch->layout->box_ctl)) &&
@@ -191,41 +152,64 @@ static int intel_imc_mmio_ask(struct intel_imc_channel *ch)
 	return there ? 0 : -ENODEV;
 }
 
+/* The same of a channel that every machine has. Nothing is written to ask it. */
+static int intel_imc_mmio_expect(struct intel_imc_channel *ch)
+{
+	if (!PCI_POSSIBLE_ERROR(intel_imc_mmio_read(ch, ch->layout->box_ctl)))
+		return 0;
+	return dev_err_probe(&ch->pdev->dev, -ENODEV,
+		"uncore_imc_%d: nothing answers at %pa: no PMU for this channel\n",
+		ch->number, &ch->block);
+}
+
 /**
- * intel_imc_mmio_setup_if_there() - the same for a channel that few machines have.
- * @ch: the channel; its io, block and regs are set
+ * intel_imc_mmio_setup() - map a channel's registers.
+ * @ch: the channel; this sets its io and regs, and its block unless a table has
  * @call: calls a step that accesses registers, on a CPU of the socket, so that this does not sleep
  *
- * If the channel is absent, nothing is logged and its memory is released. If another driver has a
- * PMU of its name, the channel is left to that driver.
+ * Nothing is written to a channel that every machine has, since a wrong address may belong to any
+ * device. The kernel refuses RAM, devices in use, and addresses that the processor cannot reach. An
+ * address at which no device answers reads as all ones.
  *
- * Context: may sleep. 2 reads and 2 writes.
- * Return: 0; -EBUSY, -ENODEV or -ENOMEM.
+ * If a channel is absent that not every machine has, nothing is logged and its memory is released.
+ * If another driver has a PMU of its name, it is left to that driver.
+ *
+ * Context: may sleep.
+ * Return: 0; -ENODEV, -EBUSY or -ENOMEM, with a message, except as above.
  */
-int intel_imc_mmio_setup_if_there(struct intel_imc_channel *ch,
-				  int (*call)(struct intel_imc_channel *ch, intel_imc_step_t step))
+int intel_imc_mmio_setup(struct intel_imc_channel *ch,
+			 int (*call)(struct intel_imc_channel *ch, intel_imc_step_t step))
 {
+	const struct intel_imc_blocks *blocks = ch->part->blocks;
+	bool certain = intel_imc_mmio_is_certain(blocks, ch->number);
 	struct device *dev = &ch->pdev->dev;
-	int err = -ENOMEM;
 	u32 base, mem;
+	int err;
 
 	ch->io = &intel_imc_mmio_io;
-	if (intel_imc_mmio_is_taken(ch->number))
+	if (!certain && intel_imc_mmio_is_taken(ch->number))
 		return -EBUSY;
-	ch->block = intel_imc_mmio_block(ch, &base, &mem);
+	if (!blocks->table)
+		ch->block = intel_imc_mmio_block(ch, &base, &mem);
 	if (!ch->block)
-		return -ENODEV;
+		return !certain ? -ENODEV : dev_err_probe(dev, -ENODEV,
+			"uncore_imc_%d: registers %02x and %02x hold %08x and %08x, which is no address: no PMU for this channel\n",
+			ch->number, INTEL_IMC_MMIO_BASE,
+			INTEL_IMC_MMIO_MEM(ch->number / blocks->channels), base, mem);
+	/* Of a controller's third channel the others say the same. */
 	if (!devm_request_mem_region(dev, ch->block, INTEL_IMC_BLOCK_SIZE, "intel_imc_pmu"))
-		return -EBUSY;
+		return !certain && blocks->certain ? -EBUSY : dev_err_probe(dev, -EBUSY,
+			"uncore_imc_%d: its registers should be at %pa, where there is something else: no PMU for this channel\n",
+			ch->number, &ch->block);
 	ch->regs = devm_ioremap(dev, ch->block, INTEL_IMC_BLOCK_SIZE);
-	if (ch->regs) {
-		err = call(ch, intel_imc_mmio_ask);
-		if (!err)
-			return 0;
+	if (!ch->regs)
+		return -ENOMEM;
+	err = certain ? intel_imc_mmio_expect(ch) : call(ch, intel_imc_mmio_ask);
+	if (err && !certain) {
 		devm_iounmap(dev, ch->regs);
 		ch->regs = NULL;
+		devm_release_mem_region(dev, ch->block, INTEL_IMC_BLOCK_SIZE);
 	}
-	devm_release_mem_region(dev, ch->block, INTEL_IMC_BLOCK_SIZE);
 	return err;
 }
 
@@ -233,20 +217,23 @@ int intel_imc_mmio_setup_if_there(struct intel_imc_channel *ch,
  * intel_imc_mmio_is_taken() - does another driver have the PMU of a channel in memory?
  * @number: of the channel
  *
- * On a processor that it does not know, the in-tree driver calls the channels units of type 6.
+ * On a processor that it does not know, the in-tree driver calls the channels units of type 6. If
+ * there is only one, its name has no number.
  *
  * Context: may sleep.
  * Return: true if one has.
  */
 bool intel_imc_mmio_is_taken(unsigned int number)
 {
+	static const char * const types[] = { "uncore_imc", "uncore_type_6" };
 	char name[32];
 
-	snprintf(name, sizeof(name), "uncore_imc_%u", number);
-	if (pmu_is_of_another(name))
-		return true;
-	snprintf(name, sizeof(name), "uncore_type_6_%u", number);
-	return pmu_is_of_another(name);
+	for (unsigned int i = 0; i < ARRAY_SIZE(types); i++) {
+		snprintf(name, sizeof(name), "%s_%u", types[i], number);
+		if (pmu_is_of_another(name) || pmu_is_of_another(types[i]))
+			return true;
+	}
+	return false;
 }
 
 /**

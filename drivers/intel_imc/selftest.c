@@ -5,6 +5,7 @@
  * the channel where counts would be wrong: Documentation/hardware/intel_imc.md, 12.
  */
 #include <linux/errno.h>
+#include <linux/export.h>
 #include <linux/kernel.h>
 #include <linux/pci.h>
 
@@ -12,7 +13,7 @@
 
 /* What every control has to keep, and what it may lack; a frozen channel counts nothing by it. */
 #define SELFTEST_EVENT	(INTEL_IMC_CTL_EVENT | INTEL_IMC_CTL_UMASK)
-#define SELFTEST_CTL	(SELFTEST_EVENT | INTEL_IMC_CTL_EDGE | INTEL_IMC_CTL_THRESHOLD)
+#define SELFTEST_FIELDS	(INTEL_IMC_CTL_EDGE | INTEL_IMC_CTL_INVERT | INTEL_IMC_CTL_THRESHOLD)
 
 #define SELFTEST_THRESHOLD(n)	((u32)(n) << 24)
 
@@ -22,7 +23,7 @@
 static const char * const intel_imc_found[] = {
 	[INTEL_IMC_FOUND_TWICE] = "a control has to be written twice, which this driver does",
 	[INTEL_IMC_FOUND_NO_FIELDS] =
-		"a control does not keep all bits of edge and thresh: do not rely on them",
+		"a control does not keep all bits of edge, inv and thresh: do not rely on them",
 	[INTEL_IMC_FOUND_TOP] = "bits 63:48 of the counters are not 0, and are ignored",
 	[INTEL_IMC_FOUND_BELOW] =
 		"thresholds count what does not reach them: the driver swaps thresh and inv",
@@ -36,18 +37,20 @@ static const char * const intel_imc_found[] = {
 /* Does a control keep what is written, and if not at once, then when it is written again? */
 static void intel_imc_ask_control(struct intel_imc_channel *ch, unsigned int reg)
 {
+	u32 all = SELFTEST_EVENT | (SELFTEST_FIELDS & ~ch->part->kind->refused);
 	u32 first = 0, kept = 0;
 
-	for (int i = 0; i < 2 && kept != SELFTEST_CTL; i++) {
+	for (int i = 0; i < 2 && kept != all; i++) {
 		first = kept;
-		ch->io->write(ch, reg, SELFTEST_CTL);
-		kept = ch->io->read(ch, reg) & SELFTEST_CTL;
+		ch->io->write(ch, reg, all);
+		kept = ch->io->read(ch, reg) & all;
 		if (i && kept != first)
 			ch->found |= BIT(INTEL_IMC_FOUND_TWICE);
 	}
+	ch->lacks |= all & ~kept;
 	if (SELFTEST_EVENT & ~kept)
 		ch->fault = "a control does not keep what is written to it";
-	else if (kept != SELFTEST_CTL)
+	else if (kept != all)
 		ch->found |= BIT(INTEL_IMC_FOUND_NO_FIELDS);
 	for (int i = 0; i < 2; i++)
 		ch->io->write(ch, reg, 0);
@@ -62,6 +65,7 @@ static int intel_imc_ask_registers(struct intel_imc_channel *ch)
 	u32 high;
 
 	ch->found = 0;
+	ch->lacks = 0;
 	ch->fault = NULL;
 	intel_imc_channel_freeze(ch);
 	if (PCI_POSSIBLE_ERROR(ch->io->read(ch, ch->layout->box_ctl)))
@@ -145,13 +149,12 @@ static int intel_imc_ask_freeze(struct intel_imc_channel *ch)
 		ch->fault = "freezing does not stop all counters";
 	else if (!moved && ch->part->kind->clock_unsure)
 		ch->found |= BIT(INTEL_IMC_FOUND_NO_CLOCK);
-	else if (!moved)
-		ch->fault = "only the fixed counter counts the clock";
 	else if (moved != GENMASK(INTEL_IMC_GENERAL_COUNTERS - 1, 0))
-		ch->fault = "a counter does not count the clock";
-	if (!moved && ch->fault)
-		return -EIO;	/* This may be a channel without memory. */
-	return ch->fault ? -EBUSY : 0;
+		ch->fault = moved ? "a counter does not count the clock" :
+				    "only the fixed counter advances";
+	if (!ch->fault)
+		return 0;
+	return creeps || moved ? -EBUSY : -EIO;	/* -EIO: it may be without memory */
 }
 
 /* Which way does the threshold compare? The clock's increment is 1. */
@@ -171,7 +174,7 @@ static int intel_imc_ask_threshold(struct intel_imc_channel *ch)
 		return err;
 	if (moved != BIT(1))
 		ch->found |= BIT(INTEL_IMC_FOUND_NO_THRESHOLD);
-	else if (ch->part->kind->refused & INTEL_IMC_CONFIG_INV)
+	else if ((ch->part->kind->refused | ch->lacks) & INTEL_IMC_CONFIG_INV)
 		ch->found |= BIT(INTEL_IMC_FOUND_BELOW_ONLY);
 	else
 		ch->found |= BIT(INTEL_IMC_FOUND_BELOW);
@@ -193,13 +196,15 @@ static int intel_imc_ask_end(struct intel_imc_channel *ch)
  *
  * Context: that of @call. Some 200 accesses.
  * Return: as intel_imc_channel_check(); -EBUSY also if the counters cannot be relied on, with fault
- * set to the reason; -EIO also if only the fixed counter has a clock.
+ * set to the reason; -EIO also if only the fixed counter has a clock, which fault then says.
  */
 int intel_imc_channel_selftest(struct intel_imc_channel *ch,
 			       int (*call)(struct intel_imc_channel *ch, intel_imc_step_t step))
 {
 	int err = call(ch, intel_imc_ask_registers) ?: intel_imc_channel_check(ch, call);
 
+	if (err == -EIO)
+		ch->fault = NULL;
 	if (err == -EBUSY)
 		ch->fault = "freezing does not stop the fixed counter";
 	if (!err && ch->fault)
@@ -209,6 +214,7 @@ int intel_imc_channel_selftest(struct intel_imc_channel *ch,
 		call(ch, intel_imc_ask_end);
 	return err;
 }
+EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_selftest);
 
 /**
  * intel_imc_selftest_say() - log where a channel is not as everybody assumes.

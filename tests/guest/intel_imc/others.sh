@@ -73,6 +73,60 @@ test_a_channel_without_a_clock() {
 	eventually "with" "$(cat "$PMUS/uncore_imc_0/cpumask")" owners
 }
 
+# Where each channel is asked whether it is there, silicon may answer otherwise than in full and at once.
+test_channels_that_answer_otherwise() {
+	[ $driver = ours ] && [ $READS = 0xf04 ] || skip "where channels are asked"
+	unload
+	pmu-model set imc1@0 twice 1
+	log_mark
+	load
+	contains "log" "$(log_since_mark)" 'uncore_imc_1: self-test: a control has to be written twice'
+	test_each_channel_counts
+	unload
+	pmu-model set imc1@0 twice 0
+	pmu-model set imc1@0 drops 0x80
+	log_mark
+	load
+	contains "log" "$(log_since_mark)" 'uncore_imc_1: self-test: a control does not keep what is written to it'
+	[ $SOCKETS = 1 ] && wanted=none || wanted=1
+	equal "lacks bits" "$(owners)" $wanted
+	unload
+	pmu-model set imc1@0 drops 0
+	for number in $CHANNELS; do
+		pmu-model set "imc$number@0" gone 1
+	done
+	log_mark
+	[ $SOCKETS = 1 ] && fails load || load
+	contains "log" "$(log_since_mark)" 'no memory channel of socket 0 answers'
+	as_it_was
+}
+
+# Only the first record of the table is a channel: the in-tree driver's PMU then has no number.
+test_the_other_driver_has_the_only_one() {
+	[ $driver = ours ] && [ "$MODEL" = 238 ] || skip "what our driver does with a table"
+	unload
+	for socket in 0 1; do
+		for record in 2 5 6 7; do
+			for word in 0 8 16; do
+				pmu-model set discovery@$socket at $((32 * record + word))
+				pmu-model set discovery@$socket word 0
+			done
+		done
+	done
+	modprobe intel-uncore 2> /dev/null || skip "this kernel has no intel_uncore as a module"
+	[ -e "$PMUS/uncore_type_6" ] || skip "the in-tree driver does not have it: $(cd "$PMUS" && echo uncore_*)"
+	insmod $MODULES/pmu_core.ko
+	fails insmod $MODULES/intel_imc_pmu.ko 2> /tmp/said
+	rmmod intel_uncore
+	insmod $MODULES/intel_imc_pmu.ko
+	equal "PMUs" "$(cd "$PMUS" && echo uncore_imc*)" uncore_imc_0
+	unload
+	for socket in 0 1; do
+		pmu-model set discovery@$socket whole 1
+	done
+	load
+}
+
 test_the_other_driver_has_them() {
 	[ $driver = ours ] || skip "what our driver does"
 	unload

@@ -37,6 +37,9 @@ struct block {
 	bool keeps_fixed;		/* the reset does not clear it */
 	bool gone;
 	bool phantom;			/* ignores writes */
+	bool twice;			/* a control takes the second write */
+	u32 written;
+	u32 drops;			/* bits that controls do not keep */
 	bool deaf_once;			/* the next counter is read as all ones */
 	bool spr;			/* the bits of Sapphire Rapids */
 };
@@ -74,7 +77,11 @@ static void block_write(struct intel_imc_channel *ch, unsigned int reg, u32 valu
 		memset(block->counter, 0, (block->keeps_fixed ? 4 : 5) * sizeof(u64));
 	if (!reg)
 		value &= block->spr ? 1 : ~3U;
-	block->regs[reg / 4] = value;
+	if (reg && block->twice && block->written != value) {
+		block->written = value;
+		return;
+	}
+	block->regs[reg / 4] = reg ? value & ~block->drops : value;
 }
 
 static u64 block_read_counter(struct intel_imc_channel *ch, unsigned int reg)
@@ -199,6 +206,21 @@ static void keeps_what_is_written(struct kunit *test)
 	block->phantom = false;
 	block->gone = true;
 	KUNIT_EXPECT_FALSE(test, intel_imc_channel_keeps(&block->ch));
+}
+
+/* One that is there may take the second write, or keep some bits: that is for the self-test to say. */
+static void keeps_otherwise(struct kunit *test)
+{
+	struct block *block = a_block(test);
+
+	block->drops = 0x80;
+	KUNIT_EXPECT_TRUE(test, intel_imc_channel_keeps(&block->ch));
+	KUNIT_EXPECT_EQ(test, block->ch.found, 0);
+	block->drops = 0;
+	block->twice = true;
+	KUNIT_EXPECT_TRUE(test, intel_imc_channel_keeps(&block->ch));
+	KUNIT_EXPECT_EQ(test, block->ch.found, BIT(INTEL_IMC_FOUND_TWICE));
+	KUNIT_EXPECT_EQ(test, block->regs[0x40 / 4], 0U);
 }
 
 /* Taking over: freeze, clear all counters together, select nothing, see what the counters have. */
@@ -425,6 +447,7 @@ static struct kunit_case intel_imc_mmio_cases[] = {
 	KUNIT_CASE(addresses_that_are_none),
 	KUNIT_CASE(channels_of_a_socket),
 	KUNIT_CASE(keeps_what_is_written),
+	KUNIT_CASE(keeps_otherwise),
 	KUNIT_CASE(takes_over),
 	KUNIT_CASE(starts_from_what_is_there),
 	KUNIT_CASE(accesses),

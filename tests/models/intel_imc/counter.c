@@ -123,6 +123,9 @@ void intel_imc_counter_set_ctl(IntelImcCounters *c, unsigned index,
     if (c->answer[INTEL_IMC_TWICE] && written != ctl) {
         return;
     }
+    if (index < INTEL_IMC_NGENERAL) {
+        ctl &= ~c->answer[INTEL_IMC_DROPS];
+    }
     if (index < INTEL_IMC_NGENERAL &&
         (c->ctl[index] ^ ctl) & ~INTEL_IMC_CTL_EN) {
         c->busy_until[index] = 0;

@@ -35,6 +35,7 @@ typedef enum IntelImcAnswer {
     /* Of channels in memory; others have these at their registers. */
     INTEL_IMC_TWICE,            /* a control takes the second write */
     INTEL_IMC_HIGH,             /* what bits 63:48 read */
+    INTEL_IMC_DROPS,            /* bits that a control does not keep */
     INTEL_IMC_NANSWERS
 } IntelImcAnswer;
 

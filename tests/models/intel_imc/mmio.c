@@ -450,6 +450,8 @@ static const PmuKey channel_keys[] = {
       get_answer, set_answer },
     { "twice", "1: a control takes only what is written twice in a row", 1,
       INTEL_IMC_TWICE, get_answer, set_answer },
+    { "drops", "bits that a control does not keep", UINT32_MAX, INTEL_IMC_DROPS,
+      get_answer, set_answer },
 };
 
 /* The window */
