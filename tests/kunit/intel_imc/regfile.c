@@ -10,9 +10,11 @@
 #include "regfile.h"
 
 #define FIXED_CTR	0xd0
+#define CTL		0xd8
 #define FIXED_CTL	0xf0
 #define BOX_CTL		0xf4
 #define ENABLE		0x00400000
+#define INVERT		0x00800000
 #define FROZEN		0x00010100
 
 static const unsigned int counter_reg[] = { 0xa0, 0xa8, 0xb0, 0xb8, FIXED_CTR };
@@ -43,6 +45,17 @@ static void advance(struct intel_imc_regfile *file, unsigned int reg, u64 events
 	file->regs[reg / 4 + 1] = value >> 32;
 }
 
+/* Does a general counter count the clock, whose increment is 1? */
+static bool counts_clock(struct intel_imc_regfile *file, unsigned int idx)
+{
+	u32 ctl = file->regs[CTL / 4 + idx], thresh = ctl >> 24;
+	bool reached = file->exceeds ? thresh < 1 : thresh <= 1;
+
+	if (!(ctl & ENABLE) || ctl & 0xffff || file->stuck & BIT(idx))
+		return false;
+	return !thresh || (reached != file->below) != !!(ctl & INVERT);
+}
+
 /* DRAM clocks pass with every access while the fixed counter is enabled and not frozen. */
 static void pass_time(struct intel_imc_regfile *file)
 {
@@ -50,6 +63,24 @@ static void pass_time(struct intel_imc_regfile *file)
 
 	if (!frozen && file->regs[FIXED_CTL / 4] & ENABLE)
 		advance(file, FIXED_CTR, file->clock);
+	for (unsigned int idx = 0; file->general && idx < INTEL_IMC_GENERAL_COUNTERS; idx++)
+		if ((!frozen || file->creeps) && counts_clock(file, idx))
+			advance(file, counter_reg[idx], file->clock);
+}
+
+static bool is_high_half(unsigned int reg)
+{
+	return reg == FIXED_CTR + 4 || (reg >= counter_reg[0] && reg < 0xc0 && reg & 4);
+}
+
+/* A general counter's control */
+static void write_ctl(struct intel_imc_regfile *file, unsigned int reg, u32 value)
+{
+	u32 *written = &file->written[(reg - CTL) / 4];
+
+	if (!file->twice || *written == value)
+		file->regs[reg / 4] = value & ~file->drops;
+	*written = value;
 }
 
 static u32 regfile_read(struct intel_imc_channel *ch, unsigned int reg)
@@ -62,6 +93,8 @@ static u32 regfile_read(struct intel_imc_channel *ch, unsigned int reg)
 		cpu_relax();
 	pass_time(file);
 	value = file->gone ? ~0U : file->regs[reg / 4];
+	if (is_high_half(reg))
+		value |= file->high << 16;
 	record(file, false, reg, value);
 	if (file->tear && reg == file->tear_reg && file->tear_skip) {
 		file->tear_skip--;
@@ -78,7 +111,9 @@ static void regfile_write(struct intel_imc_channel *ch, unsigned int reg, u32 va
 
 	pass_time(file);
 	record(file, true, reg, value);
-	if (!file->gone)
+	if (!file->gone && reg >= CTL && reg < CTL + 4 * INTEL_IMC_GENERAL_COUNTERS)
+		write_ctl(file, reg, value);
+	else if (!file->gone)
 		file->regs[reg / 4] = value;
 }
 

@@ -26,6 +26,14 @@ struct intel_imc_regfile {
 	unsigned int reads, writes;
 	u64 clock;			/* DRAM clocks per access */
 	bool never_freezes;
+	bool general;			/* event 0 counts the clock on the general counters */
+	bool creeps;			/* freezing does not stop these */
+	bool below, exceeds;		/* how thresholds compare otherwise */
+	u8 stuck;			/* bit per general counter that does not count */
+	bool twice;			/* a general counter's control takes the second write */
+	u32 drops;			/* bits that it does not keep */
+	u32 high;			/* what bits 31:16 of the high halves read */
+	u32 written[INTEL_IMC_GENERAL_COUNTERS];
 	bool gone;			/* all ones; what is written is lost */
 	unsigned int tear_reg;		/* after the next read of this register ... */
 	unsigned int tear_skip;		/* ... but for so many ... */

@@ -10,7 +10,7 @@
 #include "suites.h"
 
 kunit_test_suites(&intel_imc_suite, &intel_imc_mmio_suite, &intel_imc_discovery_suite,
-		  &intel_imc_place_suite);
+		  &intel_imc_place_suite, &intel_imc_selftest_suite);
 
 MODULE_DESCRIPTION("KUnit suites of intel_imc_pmu");
 MODULE_LICENSE("GPL");

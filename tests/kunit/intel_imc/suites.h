@@ -9,5 +9,6 @@ extern struct kunit_suite intel_imc_suite;
 extern struct kunit_suite intel_imc_mmio_suite;
 extern struct kunit_suite intel_imc_discovery_suite;
 extern struct kunit_suite intel_imc_place_suite;
+extern struct kunit_suite intel_imc_selftest_suite;
 
 #endif /* INTEL_IMC_SUITES_H */
