@@ -184,9 +184,26 @@ static void a_move_waits_for_what_was_forwarded(struct kunit *test)
 	end(&on);
 }
 
+/* A mesh without an interrupt is refused: an overflow of a letter would not be noticed. */
+static void needs_an_interrupt(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct platform_device *pdev;
+	struct device *dev = file->cmn.dev;
+
+	pdev = platform_device_register_simple("cmn_kunit_irq", PLATFORM_DEVID_NONE, NULL, 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pdev);
+	file->cmn.dev = &pdev->dev;
+	KUNIT_EXPECT_EQ(test, cmn_irq_init(&file->cmn, pdev), -ENXIO);
+	KUNIT_EXPECT_EQ(test, file->cmn.nr_lines, 0);
+	file->cmn.dev = dev;
+	platform_device_unregister(pdev);
+}
+
 static struct kunit_case cmn_irq_cases[] = {
 	KUNIT_CASE(a_move_waits_for_what_is_served),
 	KUNIT_CASE(a_move_waits_for_what_was_forwarded),
+	KUNIT_CASE(needs_an_interrupt),
 	{ }
 };
 

@@ -78,6 +78,7 @@ extern struct kunit_suite cmn_discover_suite;
 extern struct kunit_suite cmn_claim_suite;
 extern struct kunit_suite cmn_flush_suite;
 extern struct kunit_suite cmn_group_suite;
+extern struct kunit_suite cmn_image_suite;
 extern struct kunit_suite cmn_irq_suite;
 
 #endif /* CMN_REGFILE_H */
