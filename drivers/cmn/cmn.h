@@ -96,6 +96,7 @@ struct cmn_dtc {
 	u64 pair[CMN_DTC_COUNTERS / 2];
 	u8 started;			/* bit per letter that was started since the last flush */
 	u8 stale;			/* bit per free letter that DTMs may still carry into */
+	u8 used;			/* bit per letter that an event has had since the reset */
 	u8 counting;			/* bit per letter of an event that counts */
 };
 

@@ -229,8 +229,9 @@ u64 cmn_carries_read(struct cmn *cmn, const struct cmn_event *ce)
 }
 
 /*
- * Carries of an event do not come. Do they come to the same letter of a DTC that the event does not
- * use? If no other event uses it either, it has counted since it was last read. Notes which DTC.
+ * Carries of an event do not come. Has the same letter of another DTC counted, which no event has
+ * had? Notes which DTC. A letter that an event has had may have counted for that event's counters,
+ * which count on after a stop, so it tells nothing.
  */
 static bool cmn_carries_stray(struct cmn *cmn, const struct cmn_event *ce, u64 missing)
 {
@@ -240,7 +241,7 @@ static bool cmn_carries_stray(struct cmn *cmn, const struct cmn_event *ce, u64 m
 		struct cmn_dtc *dtc = &cmn->dtc[i];
 		u64 pair;
 
-		if (ce->dtcs & BIT(i) || (dtc->counting | dtc->stale) & BIT(letter))
+		if (ce->dtcs & BIT(i) || dtc->used & BIT(letter))
 			continue;
 		pair = cmn_counts_read(cmn, dtc->pmu + CMN_DTC_PMEVCNT(letter / 2));
 		if ((u32)(pair >> (32 * (letter % 2))) - dtc->last[letter] < missing)

@@ -184,6 +184,7 @@ void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct 
 	__set_bit(dtm->xp, cmn->started_xps);
 	cmn->dtc[dtm->dtc].started |= BIT(ce->letter[dtm->dtc]);
 	cmn->dtc[dtm->dtc].counting |= BIT(ce->letter[dtm->dtc]);
+	cmn->dtc[dtm->dtc].used |= BIT(ce->letter[dtm->dtc]);
 	if (ce->type == CMN_TYPE_WP) {
 		/* In a pair, the even watchpoint's combine bit ANDs the odd one with it. */
 		bool combine = ce->wp.tag && m->wp % 2 == 0;
@@ -320,6 +321,7 @@ void cmn_flush_none(struct cmn *cmn)
 		cmn->dtc[i].stale = 0;
 		cmn->dtc[i].started = 0;
 		cmn->dtc[i].counting = 0;
+		cmn->dtc[i].used = 0;
 	}
 }
 
