@@ -179,7 +179,7 @@ u8 cmn_id_bits(unsigned int width, unsigned int height);
 unsigned int cmn_id_dev_bits(const struct cmn *cmn, unsigned int ports);
 struct cmn_place cmn_id_place(const struct cmn *cmn, u16 id, unsigned int ports);
 bool cmn_id_is_at(const struct cmn *cmn, u16 id, const struct cmn_xp *xp);
-bool cmn_node_fits(const struct cmn_xp *xp, u16 type, unsigned int port);
+bool cmn_node_fits(const struct cmn_xp *xp, u16 type, struct cmn_place at);
 unsigned int cmn_id_ports(const struct cmn *cmn, const struct cmn_xp *xp,
 			  const struct cmn_node *nodes, unsigned int nr);
 

@@ -359,11 +359,12 @@ static void cmn_place_devices(struct cmn *cmn, unsigned int x, unsigned int firs
 		struct cmn_node *node = &cmn->nodes[i];
 		struct cmn_place place = cmn_id_place(cmn, node->id, ports);
 
-		if (fit && !cmn_node_fits(xp, node->type, place.port))
-			dev_warn(cmn->dev, "node 0x%x of type 0x%x is at port %u of XP 0x%x by its id, and connect info has type 0x%x there: its events may count 0\n",
-				 node->id, node->type, place.port, xp->id,
-				 xp->connect[place.port]);
-		fit = fit && cmn_node_fits(xp, node->type, place.port);
+		if (fit && !cmn_node_fits(xp, node->type, place))
+			dev_warn_ratelimited(cmn->dev, "node 0x%x of type 0x%x is device %u at port %u of XP 0x%x by its id, and connect info has type 0x%x there, %s CAL: its events may count 0\n",
+					     node->id, node->type, place.dev, place.port, xp->id,
+					     xp->connect[place.port],
+					     xp->cals & BIT(place.port) ? "with a" : "no");
+		fit = fit && cmn_node_fits(xp, node->type, place);
 		xp->nr_ports = max(xp->nr_ports, (u8)(place.port + 1));
 		node->port = place.port;
 		node->dev = place.dev;

@@ -86,11 +86,13 @@ static const struct { u16 type; u64 codes; } cmn_connects[] = {
 /* Codes that are known. Behind any other one there may be everything. */
 #define CMN_CODES_KNOWN		(GENMASK_ULL(0x22, 0) & ~(CMN_CODE(03) | CMN_CODE(1b)))
 
-/* Can a node of @type be at that port? */
-bool cmn_node_fits(const struct cmn_xp *xp, u16 type, unsigned int port)
+/* Can a node of @type be there? Only behind a CAL has a port more devices than the first. */
+bool cmn_node_fits(const struct cmn_xp *xp, u16 type, struct cmn_place at)
 {
-	u64 code = BIT_ULL(xp->connect[port]);
+	u64 code = BIT_ULL(xp->connect[at.port]);
 
+	if (at.dev && !(xp->cals & BIT(at.port)))
+		return false;
 	for (unsigned int i = 0; i < ARRAY_SIZE(cmn_connects); i++)
 		if (cmn_connects[i].type == type)
 			return code & (cmn_connects[i].codes | ~CMN_CODES_KNOWN);
@@ -123,8 +125,7 @@ static unsigned int cmn_id_misfits(const struct cmn *cmn, const struct cmn_xp *x
 		struct cmn_place at = cmn_id_place(cmn, nodes[i].id, ports);
 
 		seen |= BIT(at.port);
-		misfits += !cmn_node_fits(xp, nodes[i].type, at.port) ||
-			   (at.dev && !(xp->cals & BIT(at.port)));
+		misfits += !cmn_node_fits(xp, nodes[i].type, at);
 	}
 	for (unsigned int port = 0; port < CMN_MAX_PORTS; port++)
 		empty += cmn_code_counts(xp->connect[port]) && !(seen & BIT(port));

@@ -55,9 +55,12 @@ static void cmn_drop(void *data)
 /* Is a root node at the start of a region? */
 static bool cmn_begins_with_root(const struct resource *region)
 {
-	void __iomem *info = ioremap(region->start + CMN_NODE_INFO, sizeof(u64));
+	void __iomem *info;
 	bool begins;
 
+	if (region->start % CMN_FRAME_ALIGN)
+		return false;
+	info = ioremap(region->start + CMN_NODE_INFO, sizeof(u64));
 	if (!info)
 		return false;
 	begins = FIELD_GET(CMN_NODE_INFO_TYPE, cmn_read64(info)) == CMN_TYPE_CFG;

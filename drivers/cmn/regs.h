@@ -17,6 +17,9 @@
 #define CMN_MAX_DTCS		4
 #define CMN_MAX_CHILDREN	128	/* of an XP: 32, but only one source says so */
 
+/* Frames are no closer together than this, bytes. */
+#define CMN_FRAME_ALIGN		0x4000
+
 /* Every node. */
 #define CMN_NODE_INFO		0x0000
 #define CMN_NODE_INFO_TYPE	GENMASK_ULL(15, 0)

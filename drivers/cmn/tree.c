@@ -10,9 +10,6 @@
 
 #include "cmn.h"
 
-/* Frames are no closer together than this, bytes. */
-#define CMN_FRAME_ALIGN		0x4000
-
 /**
  * cmn_frame_check() - may the frame at an offset be touched?
  * @cmn: the mesh
@@ -115,11 +112,11 @@ int cmn_root_check(struct cmn *cmn)
 {
 	u64 info;
 
-	if (cmn->root % CMN_FRAME_ALIGN || cmn->root >= cmn->size ||
+	if ((cmn->start | cmn->root) % CMN_FRAME_ALIGN || cmn->root >= cmn->size ||
 	    cmn->size - cmn->root < CMN_FRAME_ALIGN)
 		return dev_err_probe(cmn->dev, -EINVAL,
-			"the root node at 0x%x is not in the region of 0x%llx bytes\n",
-			cmn->root, (u64)cmn->size);
+			"the root node at 0x%x is not in the region of 0x%llx bytes at 0x%llx, or these are no multiples of 0x%x\n",
+			cmn->root, (u64)cmn->size, (u64)cmn->start, CMN_FRAME_ALIGN);
 	info = cmn_read64(cmn->base + cmn->root + CMN_NODE_INFO);
 	if (FIELD_GET(CMN_NODE_INFO_TYPE, info) != CMN_TYPE_CFG)
 		return dev_err_probe(cmn->dev, -ENODEV,

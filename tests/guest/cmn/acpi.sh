@@ -3,9 +3,10 @@
 #
 # Meshes that ACPI describes, as on servers: found by their names there, with the root of a CMN-600 as a second
 # region in the first, and with interrupts. The in-tree driver finds the same ones, but up to 6.12 none of another part
-# that has a second region, too (-EBUSY). The first may begin before the mesh, where nothing answers.
+# that has a second region, too (-EBUSY). The first may begin before the mesh, where nothing answers, and the second where
+# nothing can be read.
 #
-# all vm: --arch arm64 --kernel 6.12 --driver ours --model cmn600,acpi=on --model cmn700,acpi=on --model cmn700,acpi=two --model cmn700,acpi=before
+# all vm: --arch arm64 --kernel 6.12 --driver ours --model cmn600,acpi=on --model cmn700,acpi=on --model cmn700,acpi=two --model cmn700,acpi=before --model cmn700,acpi=odd
 # kernels vm: --arch arm64 --kernel 6.1 --driver ours --model cmn600,acpi=on --model cmn700,acpi=on
 # kernels vm: --arch arm64 --kernel 6.12 --driver in-tree --model cmn600,acpi=on --model cmn700,acpi=on
 . ./cmn/lib.sh

@@ -54,7 +54,7 @@ test_cmn_600ae() {
 
 # Neither way to read the id of an HN-F puts it where an HN-F is. The others of its XP count, whatever it does.
 test_node_where_it_cannot_be() {
-	said 9 'node 0x20 of type 0x5 is at port 0 of XP 0x20 by its id, and connect info has type 0xd there: .*'
+	said 9 'node 0x20 of type 0x5 is device 0 at port 0 of XP 0x20 by its id, and connect info has type 0xd there, no CAL: .*'
 	equal "sentences" "$(grep -c 'connect info has type' /tmp/log)" 1
 	use_mesh cmn9
 	for id in $(nodes hnf); do

@@ -459,6 +459,11 @@ static void root_beyond_the_region(struct kunit *test)
 {
 	struct cmn_regfile *file = cmn_regfile(test, &cmn_fake_700);
 
+	/* Nor is anything read of a region that begins where no register does. */
+	file->cmn.start = 4;
+	KUNIT_EXPECT_EQ(test, cmn_regfile_discover(file), -EINVAL);
+	KUNIT_EXPECT_EQ(test, file->reads, 0U);
+	file->cmn.start = 0;
 	cmn_regfile_set(file, 0x80, 0x90000008);
 	file->cmn.size = 0x8000;
 	KUNIT_EXPECT_EQ(test, cmn_regfile_discover(file), -EINVAL);

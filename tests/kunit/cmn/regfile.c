@@ -304,7 +304,7 @@ static const struct cmn_fake_node nodes_600[] = {
 
 const struct cmn_fake_mesh cmn_fake_600 = {
 	.part = 0x434, .rev = 3, .width = 4, .height = 2, .id_bits = 2,
-	.info = 0x3303008, .connect = { 0x0e, 0x0e }, .domains = 1,
+	.info = 0x3303008, .connect = { 0x0e, 0x8e }, .domains = 1,
 	.nodes = nodes_600, .nr = ARRAY_SIZE(nodes_600),
 };
 

@@ -58,8 +58,8 @@ def _shape(pattern, sentence):
 
 
 def _acpi(text):
-    if text not in ("on", "off", "two", "before"):
-        raise ValueError("on, off, two or before")
+    if text not in ("on", "off", "two", "odd", "before"):
+        raise ValueError("on, off, two, odd or before")
     return text
 
 
@@ -106,7 +106,8 @@ _KEYS = {
                 "it does not say"),
     "acpi": Key(None, "on: UEFI firmware and an ACPI table instead of a device"
                       " tree; two: the table has the root's frame as a second"
-                      " region, whatever the part; before: and the first"
+                      " region, whatever the part; odd: and that is four"
+                      " bytes further on; before: and the first"
                       " begins 1 MiB before that", _acpi, "off"),
     "corrupt": Key(None, "how discovery is broken, several joined by +; the"
                          " model names them", _shape(
@@ -154,7 +155,8 @@ def _resources(name, values, index):
     if _PRODUCTS[name].rooted:
         region.append(ssdt.memory(base + _root_node(name, values), 1 << 14))
     elif values["acpi"] != "on":
-        region.append(ssdt.memory(base, 1 << 16))
+        odd = 4 if values["acpi"] == "odd" else 0
+        region.append(ssdt.memory(base + odd, 1 << 16))
     first = FIRST_INTERRUPT + INTERRUPTS * index
     count = values["dtc"] or (2 if _is_own(values) else 1)
     step = 0 if values["shared-irq"] == "on" else 1
