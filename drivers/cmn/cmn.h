@@ -21,7 +21,6 @@
 
 #include <linux/irq_work.h>
 #include <linux/list.h>
-#include <linux/smp.h>
 #include <linux/sysfs.h>
 #include <linux/types.h>
 
@@ -96,8 +95,8 @@ struct cmn_dtc {
 	u64 pair[CMN_DTC_COUNTERS / 2];
 	u8 started;			/* bit per letter that was started since the last flush */
 	u8 stale;			/* bit per free letter that DTMs may still carry into */
-	u8 used;			/* bit per letter that an event has had since the reset */
 	u8 counting;			/* bit per letter of an event that counts */
+	u8 used;			/* bit per letter that an event has had since the reset */
 };
 
 /* What counts may suffer from. */
@@ -112,8 +111,6 @@ struct cmn_line {
 	struct cmn *cmn;
 	int irq;
 	u8 dtcs;			/* bit per DTC */
-	atomic_t forwarded;		/* calls to the owner CPU that have not been served */
-	call_single_data_t csd;
 };
 
 /* A mesh. Lives until the module is unloaded: a PMU whose device is gone still uses its desc. */
@@ -144,6 +141,8 @@ struct cmn {
 
 	/* Under the box's lock, or while the core calls no verb: */
 	bool stopped;			/* DTC 0 has stopped all counters */
+	bool frozen;			/* for the core, from freeze to thaw */
+	bool held;			/* for the read of a group, from hold to end_read */
 	bool loses_carries;		/* a stop loses carries that are under way */
 	struct { u8 from, to, letter; } stray;	/* DTCs, of carries that came to another one */
 	bool withheld;			/* since a sleep firmware denies access to the PMU */
@@ -161,7 +160,6 @@ struct cmn {
 	struct list_head fresh;		/* events that start when the mesh runs again */
 
 	struct pmu_box *box;
-	int cpu;			/* the box's owner */
 	struct pmu_desc desc;
 	struct pmu_named_event *named;	/* the events that this mesh has */
 	struct device_attribute identifier;

@@ -335,11 +335,26 @@ u64 cmn_cycles_read(struct cmn *cmn, struct cmn_dtc *dtc)
 	return dtc->cycles_total;
 }
 
+static bool cmn_is_counting(const struct cmn *cmn)
+{
+	u8 letters = 0;
+
+	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
+		letters |= cmn->dtc[i].counting;
+	return letters;
+}
+
 static bool cmn_overflow_locked(struct cmn *cmn, u8 dtcs)
 {
 	bool idle = cmn->stopped, any = false;
 	u32 flags[CMN_MAX_DTCS] = { };
 
+	/*
+	 * Another CPU reads a group, or starts and stops events, and counts have to stand still
+	 * until it has done so. By then the interrupt has come again.
+	 */
+	if (idle && cmn_is_counting(cmn))
+		return true;
 	if (idle)
 		cmn_mesh_run(cmn, true);
 	for (unsigned int i = 0; i < cmn->nr_dtcs; i++) {

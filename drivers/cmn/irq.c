@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The overflow interrupts: one for each DTC, or one for several.
- *
- * The interrupts follow the owner, so that they disturb no other CPU. An interrupt that comes in on
- * another CPU while they move is masked, since it is level-triggered, and the owner is called.
+ * The overflow interrupts: one for each DTC, or one for several. They follow the owner, to disturb
+ * no other CPU. One that comes in elsewhere while they move is served there: the box's lock is
+ * enough.
  */
-#include <linux/atomic.h>
 #include <linux/device.h>
 #include <linux/export.h>
 #include <linux/interrupt.h>
@@ -13,33 +11,11 @@
 
 #include "cmn.h"
 
-/* As soon as the interrupt is unmasked it may be forwarded again, before this function returns. */
-static void cmn_line_unmask(struct cmn_line *line)
-{
-	enable_irq(line->irq);
-	atomic_dec(&line->forwarded);
-}
-
-/* This CPU is still the owner: cmn_irq_move() waits for this. */
-static void cmn_line_called(void *data)
-{
-	struct cmn_line *line = data;
-
-	cmn_overflow(line->cmn, line->dtcs);
-	cmn_line_unmask(line);
-}
-
 static irqreturn_t cmn_line_interrupt(int irq, void *data)
 {
-	struct cmn_line *line = data;
+	const struct cmn_line *line = data;
 
-	if (smp_processor_id() == READ_ONCE(line->cmn->cpu))
-		return cmn_overflow(line->cmn, line->dtcs) ? IRQ_HANDLED : IRQ_NONE;
-	atomic_inc(&line->forwarded);
-	disable_irq_nosync(irq);
-	if (smp_call_function_single_async(READ_ONCE(line->cmn->cpu), &line->csd))
-		cmn_line_unmask(line);
-	return IRQ_HANDLED;
+	return cmn_overflow(line->cmn, line->dtcs) ? IRQ_HANDLED : IRQ_NONE;
 }
 
 static struct cmn_line *cmn_line_of(struct cmn *cmn, int irq)
@@ -69,7 +45,6 @@ static int cmn_line_add(struct cmn *cmn, int irq, unsigned int dtc)
 	line->cmn = cmn;
 	line->irq = irq;
 	line->dtcs = cmn_line_dtcs(cmn, dtc);
-	INIT_CSD(&line->csd, cmn_line_called, line);
 	err = devm_request_irq(cmn->dev, irq, cmn_line_interrupt,
 			       IRQF_NOBALANCING | IRQF_NO_THREAD | IRQF_NO_AUTOEN,
 			       dev_name(cmn->dev), line);
@@ -110,11 +85,8 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_irq_init);
  */
 void cmn_irq_disable(struct cmn *cmn)
 {
-	for (unsigned int i = 0; i < cmn->nr_lines; i++) {
+	for (unsigned int i = 0; i < cmn->nr_lines; i++)
 		disable_irq(cmn->line[i].irq);
-		while (atomic_read(&cmn->line[i].forwarded))
-			cpu_relax();
-	}
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_irq_disable);
 
@@ -131,17 +103,12 @@ void cmn_irq_enable(struct cmn *cmn)
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_irq_enable);
 
-/*
- * Direct the interrupts to @cpu. When this returns, none is being served on the old owner.
- */
+/* Direct the interrupts to @cpu. */
 void cmn_irq_move(struct cmn *cmn, int cpu)
 {
-	cmn_irq_disable(cmn);
-	WRITE_ONCE(cmn->cpu, cpu);
 	for (unsigned int i = 0; i < cmn->nr_lines; i++)
 		if (irq_set_affinity(cmn->line[i].irq, cpumask_of(cpu)))
 			dev_warn_once(cmn->dev, "interrupt %d cannot be moved to CPU %d\n",
 				      cmn->line[i].irq, cpu);
-	cmn_irq_enable(cmn);
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_irq_move);

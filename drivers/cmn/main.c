@@ -164,6 +164,8 @@ int cmn_reset(struct cmn *cmn)
 			return err;
 	}
 	cmn_mesh_run(cmn, false);
+	cmn->frozen = true;
+	cmn->held = false;
 	cmn_flush_none(cmn);
 	return 0;
 }

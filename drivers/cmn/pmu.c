@@ -477,6 +477,7 @@ static void cmn_op_hold(struct pmu_box *box)
 {
 	struct cmn *cmn = pmu_box_priv(box);
 
+	cmn->held = true;
 	if (!cmn->stopped)
 		cmn_mesh_run(cmn, false);
 }
@@ -506,21 +507,29 @@ static void cmn_op_end_read(struct pmu_box *box)
 {
 	struct cmn *cmn = pmu_box_priv(box);
 
-	if (cmn->stopped)
+	cmn->held = false;
+	if (cmn->stopped && !cmn->frozen)
 		cmn_mesh_run(cmn, true);
 }
 
 static void cmn_op_freeze(struct pmu_box *box)
 {
-	cmn_mesh_run(pmu_box_priv(box), false);
+	struct cmn *cmn = pmu_box_priv(box);
+
+	cmn->frozen = true;
+	if (!cmn->stopped)
+		cmn_mesh_run(cmn, false);
 }
 
+/* If another CPU reads a group, the mesh runs when it has done so. */
 static void cmn_op_thaw(struct pmu_box *box)
 {
 	struct cmn *cmn = pmu_box_priv(box);
 
+	cmn->frozen = false;
 	cmn_events_begin(cmn);
-	cmn_mesh_run(cmn, true);
+	if (!cmn->held)
+		cmn_mesh_run(cmn, true);
 }
 
 static const struct pmu_box_ops cmn_ops = {

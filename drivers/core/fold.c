@@ -32,14 +32,14 @@ void pmu_box_begin_read(struct pmu_box *box)
 
 void pmu_box_end_read(struct pmu_box *box)
 {
-	if (!--box->reading && !pmu_box_absent(box) && !box->frozen && box_ops(box)->end_read)
+	if (!--box->reading && !pmu_box_absent(box) && box_ops(box)->end_read)
 		box_ops(box)->end_read(box);
 }
 
 /* For a group of several events. It is not worth stopping the box for one event. */
 void pmu_box_hold(struct pmu_box *box)
 {
-	if (!pmu_box_absent(box) && !box->frozen && box_ops(box)->hold)
+	if (!pmu_box_absent(box) && box_ops(box)->hold)
 		box_ops(box)->hold(box);
 }
 

@@ -66,12 +66,6 @@
 	((struct irq_work){ .node = { .u_flags = IRQ_WORK_HARD_IRQ }, .func = (function) })
 #endif
 
-/* 5.11 ("smp: Cleanup smp_call_function*()"). */
-#ifndef INIT_CSD
-#define INIT_CSD(csd, function, data) \
-	(*(csd) = (call_single_data_t){ .func = (function), .info = (data) })
-#endif
-
 /*
  * 5.14 ("genirq: Export affinity setter for modules"); conftest.sh looks for
  * irq_set_affinity_and_hint(), which came with 5.17. Before, set a hint, which also sets the

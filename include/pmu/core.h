@@ -245,15 +245,15 @@ struct pmu_box_ops {
 	 */
 	void (*begin_read)(struct pmu_box *box);
 	/**
-	 * @hold: several events of the box are read in this pass as a group, while the counters
-	 * run. If reads can be of one moment only while the counters are stopped, stop them here;
-	 * end_read starts them again. May be called more than once in a pass. NULL: the counters
-	 * need not be stopped.
+	 * @hold: several events of the box are read in this pass as a group. If reads can be of
+	 * one moment only while the counters are stopped, stop them until end_read, even if freeze
+	 * and thaw come in between, on another CPU. May be called more than once in a pass. NULL:
+	 * the counters need not be stopped.
 	 */
 	void (*hold)(struct pmu_box *box);
 	/**
-	 * @end_read: ends a pass that began while the box was running. A pass that began in a
-	 * frozen box ends with thaw instead.
+	 * @end_read: ends what begin_read began, on whichever CPU reads last. The box may be
+	 * frozen. The pass that begins with a freeze ends with thaw instead.
 	 */
 	void (*end_read)(struct pmu_box *box);
 	/**

@@ -16,6 +16,8 @@
 #define PMEVCNT		0x2220
 #define PMEVCNT_AB	0x2000
 #define PMCR		0x2100
+#define PMOVSR		0x2118
+#define PMOVSR_CLR	0x2120
 
 static struct cmn_regfile *registered;
 static struct device *device;
@@ -48,19 +50,32 @@ static void unregister_mesh(struct kunit *test)
 }
 
 /*
- * Read a group of @nr events as perf does: on the owner CPU, with interrupts off. @clock leads the
- * group unless it is NULL.
+ * Read a group of @nr events as perf does, with interrupts off. @clock leads the group unless it is
+ * NULL. If there is an event @beside, it stops and starts meanwhile, and a DTC interrupts.
  */
 struct reading {
 	struct perf_event *clock;
-	struct perf_event *event[2];
+	struct perf_event *event[2], *beside;
 	int nr;
+	bool served;
 };
+
+/* As on another CPU. */
+static void disturb(struct reading *reading)
+{
+	struct pmu *pmu = reading->beside->pmu;
+
+	reading->served = cmn_overflow(&registered->cmn, 1);
+	pmu->pmu_disable(pmu);
+	pmu->stop(reading->beside, PERF_EF_UPDATE);
+	pmu->start(reading->beside, 0);
+	pmu->pmu_enable(pmu);
+}
 
 /* Make the events a group for the time of the read: kernel code cannot open a group. */
 static void read_group(void *data)
 {
-	const struct reading *reading = data;
+	struct reading *reading = data;
 	struct perf_event *leader = reading->clock ?: reading->event[0];
 	struct pmu *pmu = reading->event[0]->pmu;
 	int i;
@@ -73,8 +88,11 @@ static void read_group(void *data)
 		leader->nr_siblings++;
 	}
 	pmu->start_txn(pmu, PERF_PMU_TXN_READ);
-	for (i = 0; i < reading->nr; i++)
+	for (i = 0; i < reading->nr; i++) {
 		pmu->read(reading->event[i]);
+		if (reading->beside && !i)
+			disturb(reading);
+	}
 	pmu->commit_txn(pmu);
 	for (i = 0; i < reading->nr; i++) {
 		if (reading->event[i] == leader)
@@ -98,11 +116,17 @@ static void open_both(struct kunit *test, struct cmn_regfile *file, struct readi
 	static const u64 config[] = { 0x2480010005, 0x2480020005 };
 
 	for (int i = 0; i < ARRAY_SIZE(config); i++) {
-		reading->event[i] = perf_open(PMU_NAME, config[i], file->cmn.cpu, NULL);
+		reading->event[i] = perf_open(PMU_NAME, config[i], 0, NULL);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, reading->event[i]);
 	}
 	KUNIT_ASSERT_FALSE(test, file->cmn.stopped);
 	cmn_regfile_forget(file);
+}
+
+static void read_on_owner(struct kunit *test, struct reading *reading, smp_call_func_t read)
+{
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(reading->event[0]->cpu, read, reading, 1),
+			0);
 }
 
 static void close_both(const struct reading *reading)
@@ -121,7 +145,7 @@ static void a_group_holds_the_mesh(struct kunit *test)
 
 	open_both(test, file, &reading);
 	cmn_regfile_set(file, file->xp[1] + PMEVCNT, 0x00070005);
-	KUNIT_ASSERT_EQ(test, smp_call_function_single(file->cmn.cpu, read_group, &reading, 1), 0);
+	read_on_owner(test, &reading, read_group);
 	KUNIT_EXPECT_EQ(test, file->writes, 2U);
 	KUNIT_EXPECT_EQ(test, file->log[0].offset, dtc0 + PMCR);
 	KUNIT_EXPECT_TRUE(test, file->log[0].write);
@@ -141,6 +165,34 @@ static void a_group_holds_the_mesh(struct kunit *test)
 	close_both(&reading);
 }
 
+/*
+ * Until all of a group is read the mesh stands still, though an event starts or an interrupt comes
+ * on another CPU. The interrupt is served when it comes again.
+ */
+static void nothing_runs_a_mesh_that_is_held(struct kunit *test)
+{
+	struct cmn_regfile *file = register_mesh(test);
+	struct reading reading = { .nr = 2 };
+	u32 dtc0 = file->node[3];
+
+	open_both(test, file, &reading);
+	reading.beside = perf_open(PMU_NAME, 0x2480030005, 0, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, reading.beside);
+	cmn_regfile_set(file, dtc0 + PMOVSR, 0x1);
+	cmn_regfile_set(file, dtc0 + PMOVSR_CLR, 0);
+	cmn_regfile_forget(file);
+	read_on_owner(test, &reading, read_group);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, true, dtc0 + PMCR), 2U);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMCR), 0x41ULL);
+	KUNIT_EXPECT_TRUE(test, reading.served);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, true, dtc0 + PMOVSR_CLR), 0U);
+	KUNIT_EXPECT_TRUE(test, cmn_overflow(&file->cmn, 1));
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMOVSR_CLR), 0x1ULL);
+	KUNIT_EXPECT_FALSE(test, file->cmn.stopped);
+	perf_event_release_kernel(reading.beside);
+	close_both(&reading);
+}
+
 /* A read of one event, alone or in a group of one, writes nothing. */
 static void one_event_holds_nothing(struct kunit *test)
 {
@@ -149,8 +201,8 @@ static void one_event_holds_nothing(struct kunit *test)
 
 	open_both(test, file, &reading);
 	cmn_regfile_set(file, file->xp[1] + PMEVCNT, 0x00070005);
-	KUNIT_ASSERT_EQ(test, smp_call_function_single(file->cmn.cpu, read_single, &reading, 1), 0);
-	KUNIT_ASSERT_EQ(test, smp_call_function_single(file->cmn.cpu, read_group, &reading, 1), 0);
+	read_on_owner(test, &reading, read_single);
+	read_on_owner(test, &reading, read_group);
 	KUNIT_EXPECT_EQ(test, file->writes, 0U);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, false, file->node[3] + PMCR), 0U);
 	KUNIT_EXPECT_EQ(test, local64_read(&reading.event[0]->count), 5LL);
@@ -170,12 +222,13 @@ static void what_others_count_holds_nothing(struct kunit *test)
 	struct reading reading = { .nr = 1 };
 
 	open_both(test, file, &reading);
-	reading.clock = perf_event_create_kernel_counter(&attr, file->cmn.cpu, NULL, NULL, NULL);
+	reading.clock = perf_event_create_kernel_counter(&attr, reading.event[0]->cpu, NULL, NULL,
+							 NULL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, reading.clock);
-	KUNIT_ASSERT_EQ(test, smp_call_function_single(file->cmn.cpu, read_group, &reading, 1), 0);
+	read_on_owner(test, &reading, read_group);
 	KUNIT_EXPECT_EQ(test, file->writes, 0U);
 	reading.nr = 2;
-	KUNIT_ASSERT_EQ(test, smp_call_function_single(file->cmn.cpu, read_group, &reading, 1), 0);
+	read_on_owner(test, &reading, read_group);
 	KUNIT_EXPECT_EQ(test, file->writes, 2U);
 	perf_event_release_kernel(reading.clock);
 	close_both(&reading);
@@ -190,7 +243,7 @@ static void who_does_not_count_holds_nothing(struct kunit *test)
 	open_both(test, file, &reading);
 	perf_event_disable(reading.event[1]);
 	cmn_regfile_forget(file);
-	KUNIT_ASSERT_EQ(test, smp_call_function_single(file->cmn.cpu, read_group, &reading, 1), 0);
+	read_on_owner(test, &reading, read_group);
 	KUNIT_EXPECT_EQ(test, file->writes, 0U);
 	close_both(&reading);
 }
@@ -214,14 +267,14 @@ static void a_close_is_a_stop(struct kunit *test)
 }
 
 /* Halves of a pair, at port 0 of all XPs: opened one after the other, and switched off. */
-static void open_halves(struct kunit *test, struct cmn_regfile *file, struct perf_event **half)
+static void open_halves(struct kunit *test, struct perf_event **half)
 {
 	static const u64 config[] = { 0x08007770, 0x0100000008007770 };
 
 	for (int i = 0; i < 2; i++) {
 		struct perf_event_attr attr = { .config = config[i], .disabled = 1 };
 
-		half[i] = perf_open_attr(PMU_NAME, attr, file->cmn.cpu, NULL);
+		half[i] = perf_open_attr(PMU_NAME, attr, 0, NULL);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, half[i]);
 	}
 }
@@ -248,10 +301,10 @@ static void close_halves(struct perf_event * const *half)
 /* Whichever half perf schedules first: the one that was opened first counts the pair. */
 static void the_half_opened_first_counts_the_pair(struct kunit *test)
 {
-	struct cmn_regfile *file = register_mesh(test);
 	struct perf_event *half[2];
 
-	open_halves(test, file, half);
+	register_mesh(test);
+	open_halves(test, half);
 	perf_event_enable(half[1]);
 	perf_event_enable(half[0]);
 	expect_roles(test, half);
@@ -263,10 +316,10 @@ static void a_half_that_failed_keeps_its_role(struct kunit *test)
 {
 	/* Different events of one XP, so that they share nothing. */
 	static const u64 config[] = { 0x4080110006, 0x4080120006, 0x4080510006 };
-	struct cmn_regfile *file = register_mesh(test);
 	struct perf_event *half[2], *other[3];
 
-	open_halves(test, file, half);
+	register_mesh(test);
+	open_halves(test, half);
 	/* Each has been scheduled alone. */
 	for (int i = 0; i < ARRAY_SIZE(half); i++) {
 		perf_event_enable(half[i]);
@@ -275,7 +328,7 @@ static void a_half_that_failed_keeps_its_role(struct kunit *test)
 	for (int i = 0; i < ARRAY_SIZE(other); i++) {
 		struct perf_event_attr attr = { .config = config[i], .pinned = 1 };
 
-		other[i] = perf_open_attr(PMU_NAME, attr, file->cmn.cpu, NULL);
+		other[i] = perf_open_attr(PMU_NAME, attr, 0, NULL);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other[i]);
 	}
 	perf_event_enable(half[0]);
@@ -299,12 +352,12 @@ static void a_half_that_failed_keeps_its_role(struct kunit *test)
 static void a_half_that_was_replaced(struct kunit *test)
 {
 	struct perf_event_attr attr = { .config = 0x0100000008007770, .disabled = 1 };
-	struct cmn_regfile *file = register_mesh(test);
 	struct perf_event *half[2], *second;
 
-	open_halves(test, file, half);
+	register_mesh(test);
+	open_halves(test, half);
 	second = half[1];
-	half[1] = perf_open_attr(PMU_NAME, attr, file->cmn.cpu, NULL);
+	half[1] = perf_open_attr(PMU_NAME, attr, 0, NULL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, half[1]);
 	perf_event_release_kernel(second);
 	perf_event_enable(half[1]);
@@ -315,6 +368,7 @@ static void a_half_that_was_replaced(struct kunit *test)
 
 static struct kunit_case cmn_group_cases[] = {
 	KUNIT_CASE(a_group_holds_the_mesh),
+	KUNIT_CASE(nothing_runs_a_mesh_that_is_held),
 	KUNIT_CASE(one_event_holds_nothing),
 	KUNIT_CASE(what_others_count_holds_nothing),
 	KUNIT_CASE(who_does_not_count_holds_nothing),
