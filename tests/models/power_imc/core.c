@@ -84,13 +84,13 @@ static void core_tick(void *opaque)
     PowerImcCore *core = opaque;
 
     core_post_all(core);
-    core->due = power_imc_next(core->due, POWER_IMC_POST_NS);
+    core->due = power_imc_next(core->due, core->period);
     timer_mod_ns(&core->timer, core->due);
 }
 
 static void core_start(PowerImcCore *core)
 {
-    core->due = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + POWER_IMC_POST_NS;
+    core->due = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + core->period;
     timer_mod_ns(&core->timer, core->due);
 }
 
@@ -163,7 +163,9 @@ static void core_set_running(PowerImcCore *core, bool running)
         core_start(core);
     } else {
         timer_del(&core->timer);
-        core_post(core);
+        if (!core->unposted) {
+            core_post(core);
+        }
     }
     core_raw(core, raw);
     core->running = running;
@@ -326,7 +328,7 @@ static bool core_add(PmuModel *model, const char *event, uint64_t n,
 enum {
     KEY_RUNNING, KEY_CHECKSTOP, KEY_UNTRACED, KEY_HOT, KEY_FLUSH, KEY_LINGER, KEY_REFUSE, KEY_DEEP,
     KEY_LOST, KEY_UNANSWERED, KEY_MUTE, KEY_DROPS, KEY_FENCE, KEY_FENCE_BASE, KEY_FENCE_SIZE, KEY_STRAY,
-    KEY_WROTE, KEY_NOW
+    KEY_WROTE, KEY_NOW, KEY_PERIOD, KEY_UNPOSTED, KEY_REWINDS
 };
 
 static uint64_t get_scom(PmuModel *model, unsigned reg)
@@ -373,6 +375,12 @@ static uint64_t get_core(PmuModel *model, unsigned key)
         return core->wrote;
     case KEY_NOW:
         return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+    case KEY_PERIOD:
+        return core->period;
+    case KEY_UNPOSTED:
+        return core->unposted;
+    case KEY_REWINDS:
+        return core->rewinds;
     default:
         return 0;
     }
@@ -421,6 +429,15 @@ static bool set_core(PmuModel *model, unsigned key, uint64_t value,
     case KEY_FENCE_SIZE:
         core->fence_size = value;
         return true;
+    case KEY_PERIOD:
+        core->period = MAX(value, 1000);
+        return true;
+    case KEY_UNPOSTED:
+        core->unposted = value;
+        return true;
+    case KEY_REWINDS:
+        core->rewinds = value;
+        return true;
     default:
         core_lose(core);
         return true;
@@ -467,6 +484,12 @@ static const PmuKey core_keys[] = {
     { "wrote", "virtual time of the last write to memory, in ns", 0,
       KEY_WROTE, get_core, NULL },
     { "now", "virtual time, in ns", 0, KEY_NOW, get_core, NULL },
+    { "period", "ns between posts, at least 1000", INT64_MAX / 2, KEY_PERIOD,
+      get_core, set_core },
+    { "unposted", "1: what is due when LDBAR or STOP ends counting is posted "
+      "with the next post only", 1, KEY_UNPOSTED, get_core, set_core },
+    { "rewinds", "1: STOP restarts traces at the buffer's base", 1,
+      KEY_REWINDS, get_core, set_core },
 };
 
 void power_imc_core_end(PowerImcCore *core)
@@ -520,6 +543,7 @@ PowerImcCore *power_imc_core_new(PowerImc *imc, PnvChip *chip, PnvCore *pc,
     unsigned i;
 
     core->imc = imc;
+    core->period = POWER_IMC_POST_NS;
     timer_init_ns(&core->timer, QEMU_CLOCK_VIRTUAL, core_tick, core);
     timer_init_ns(&core->stop_timer, QEMU_CLOCK_VIRTUAL, core_stop, core);
     for (i = 0; i < POWER_IMC_NCORE_STATS; i++) {

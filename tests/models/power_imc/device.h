@@ -166,6 +166,8 @@ typedef struct PowerImcTrace {
     bool lossy;             /* the rest of a held record is lost */
     uint64_t tb_div;        /* records have the timebase divided by this, */
     uint64_t tb_add;        /* and this added */
+    bool idles;             /* an idle thread makes records, too */
+    bool tells;             /* doubleword 2 has the MSR's bits */
 } PowerImcTrace;
 
 void power_imc_trace_init(PowerImcThread *thread);
@@ -251,6 +253,9 @@ struct PowerImcCore {
     uint64_t lost;          /* times that this has happened */
     uint64_t unanswered;    /* accesses to SCOMs of a core that sleeps so */
     bool mute;              /* the HTM mode reads as 0 */
+    uint64_t period;        /* ns between posts */
+    bool unposted;          /* the end of counting posts nothing */
+    bool rewinds;           /* STOP restarts a trace at its base */
     uint64_t drops;         /* ns after which it does so; 0: never */
     int64_t told;           /* virtual time when it was written */
     bool fenced;

@@ -66,6 +66,8 @@ struct PowerImcNest {
     int64_t traffic_ns[POWER_IMC_MAX_GROUPS];
     uint64_t traffic_rest[POWER_IMC_MAX_GROUPS];
     uint64_t traffic;
+    bool through;               /* it counts during a pause, too */
+    bool agree;                 /* every group counts at its own head */
     uint64_t slow;
     bool half;              /* no posts: one is halfway */
     uint64_t starts;
@@ -115,7 +117,10 @@ static void nest_add_traffic(PowerImcNest *nest, unsigned i)
     unsigned __int128 events = nest->traffic_rest[i];
     unsigned offset;
 
-    events += (unsigned __int128)(now - nest->traffic_ns[i]) * nest->traffic;
+    if (nest->through || cb_get(nest, CB_STATUS) == STATUS_RUNNING) {
+        events += (unsigned __int128)(now - nest->traffic_ns[i]) *
+                  nest->traffic;
+    }
     nest->traffic_rest[i] = events % NANOSECONDS_PER_SECOND;
     nest->traffic_ns[i] = now;
     events /= NANOSECONDS_PER_SECOND;
@@ -141,7 +146,8 @@ static void nest_open_group(PowerImcNest *nest, unsigned i)
 
     nest_add_traffic(nest, i);
     if (group->framed) {
-        power_imc_add(nest->counters + (group->begun ?: group->start), 1);
+        power_imc_add(nest->counters + (nest->agree || !group->begun ?
+                                        group->start : group->begun), 1);
     }
     nest_write(nest, first_counter(group), middle(group));
     nest->open |= 1 << i;
@@ -220,7 +226,7 @@ static void nest_set_status(PowerImcNest *nest, uint64_t status)
     timer_del(&nest->post_timer);
     cb_set(nest, CB_STATUS, status);
     if (status == STATUS_RUNNING) {
-        for (i = 0; i < POWER_IMC_MAX_GROUPS; i++) {
+        for (i = 0; !nest->through && i < POWER_IMC_MAX_GROUPS; i++) {
             nest->traffic_ns[i] = now;
         }
         nest->due = now + nest_period(nest);
@@ -444,7 +450,8 @@ static bool nest_add(PmuModel *model, const char *event, uint64_t n,
     return true;
 }
 
-enum { KEY_UAV, KEY_SPEED, KEY_STARTS, KEY_STOPS, KEY_SLOW, KEY_TRAFFIC, KEY_HALF, KEY_FLUSH };
+enum { KEY_UAV, KEY_SPEED, KEY_STARTS, KEY_STOPS, KEY_SLOW, KEY_TRAFFIC,
+       KEY_THROUGH, KEY_AGREE, KEY_HALF, KEY_FLUSH };
 
 static uint64_t get_cb(PmuModel *model, unsigned field)
 {
@@ -468,6 +475,10 @@ static uint64_t get_nest(PmuModel *model, unsigned key)
         return nest->slow;
     case KEY_TRAFFIC:
         return nest->traffic;
+    case KEY_THROUGH:
+        return nest->through;
+    case KEY_AGREE:
+        return nest->agree;
     case KEY_HALF:
         return nest->half;
     default:
@@ -530,6 +541,12 @@ static bool set_nest(PmuModel *model, unsigned key, uint64_t value,
     case KEY_UAV:
         cb_set(nest, CB_UAV, value);
         return true;
+    case KEY_THROUGH:
+        nest->through = value;
+        return true;
+    case KEY_AGREE:
+        nest->agree = value;
+        return true;
     case KEY_SPEED:
         if (value != cb_get(nest, CB_SPEED)) {
             cb_set(nest, CB_SPEED, value);
@@ -556,6 +573,10 @@ static const PmuKey nest_keys[] = {
       get_nest, set_nest },
     { "traffic", "events a second of every counter, beside those added",
       PMU_ADD_MAX, KEY_TRAFFIC, get_nest, set_nest },
+    { "through", "1: traffic of a pause is counted, and posted after it", 1,
+      KEY_THROUGH, get_nest, set_nest },
+    { "agree", "1: posts of G7 count up its own head", 1, KEY_AGREE, get_nest,
+      set_nest },
     { "half", "1: begin an update of all groups and no other; 0: end it", 1,
       KEY_HALF, get_nest, set_nest },
     { "flush", "post all groups now, after what a command still has to do", 1,

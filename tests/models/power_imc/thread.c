@@ -137,7 +137,9 @@ static void thread_stop_page(PowerImcThread *thread)
     if (!thread->page.running) {
         return;
     }
-    power_imc_thread_post(thread);
+    if (!thread->core->unposted) {
+        power_imc_thread_post(thread);
+    }
     power_imc_thread_raw(thread, raw);
     power_imc_page_set_running(&thread->page, raw, false);
 }
@@ -164,6 +166,9 @@ void power_imc_thread_update(PowerImcThread *thread)
     }
     if (!running) {
         power_imc_trace_end(thread);
+        if (thread->core->rewinds) {
+            power_imc_trace_restart(thread);
+        }
     }
     power_imc_trace_update(thread, running && mode == MODE_TRACE);
 }
@@ -285,7 +290,7 @@ enum {
     KEY_MEASURED_QUARTILE,
     KEY_TOTAL, KEY_HEAD, KEY_DIV, KEY_EVERY, KEY_CORRUPT, KEY_BURST,
     KEY_SPREAD, KEY_ORDER, KEY_HOLD, KEY_LOSSY, KEY_TB_DIV, KEY_TB_ADD,
-    KEY_LINGER, KEY_DEAF
+    KEY_IDLES, KEY_TELLS, KEY_LINGER, KEY_DEAF
 };
 
 static uint64_t get_trace(PmuModel *model, unsigned key)
@@ -315,6 +320,10 @@ static uint64_t get_trace(PmuModel *model, unsigned key)
         return trace->tb_div;
     case KEY_TB_ADD:
         return trace->tb_add;
+    case KEY_IDLES:
+        return trace->idles;
+    case KEY_TELLS:
+        return trace->tells;
     default:
         return trace->burst;
     }
@@ -386,6 +395,12 @@ static bool set_trace(PmuModel *model, unsigned key, uint64_t value,
         return true;
     case KEY_TB_ADD:
         thread->trace.tb_add = value;
+        return true;
+    case KEY_IDLES:
+        thread->trace.idles = value;
+        return true;
+    case KEY_TELLS:
+        thread->trace.tells = value;
         return true;
     case KEY_DIV:
         return set_div(thread, value, errp);
@@ -528,6 +543,10 @@ static const PmuKey thread_keys[] = {
       KEY_TB_DIV, get_trace, set_trace },
     { "tb-add", "what is added to that", UINT64_MAX, KEY_TB_ADD, get_trace,
       set_trace },
+    { "idles", "1: an idle thread makes records, too, by the clock", 1,
+      KEY_IDLES, get_trace, set_trace },
+    { "tells", "1: doubleword 2 of POWER9's records has the MSR's bits, too", 1,
+      KEY_TELLS, get_trace, set_trace },
     { "deaf", "1: writes of LDBAR do not arrive", 1, KEY_DEAF, get_thread,
       set_thread },
     { "linger", "ns until a write of LDBAR takes effect", INT64_MAX / 2,

@@ -201,7 +201,7 @@ static void trace_write(PowerImcThread *thread, uint64_t at, uint64_t ip)
     if (trace->begun) {
         return;
     }
-    if (thread->core->imc->gen->msr_in_record) {
+    if (thread->core->imc->gen->msr_in_record || trace->tells) {
         record.pidr = cpu_to_be64(
             (env->msr >> MSR_HV & 1) << 63 | (env->msr >> MSR_PR & 1) << 62);
     }
@@ -241,7 +241,7 @@ static void trace_sample(CPUState *cs, run_on_cpu_data data)
     if (!trace_is_clocked(thread)) {
         return;
     }
-    if (!cs->halted) {
+    if (!cs->halted || thread->trace.idles) {
         trace_write(thread, timebase(thread), thread->cpu->env.nip);
     }
     trace_arm(thread);
@@ -319,7 +319,7 @@ static void trace_tick(void *opaque)
     PowerImcThread *thread = opaque;
     PowerImcTrace *trace = &thread->trace;
 
-    if (trace->sampling || thread->idle) {
+    if (trace->sampling || (thread->idle && !trace->idles)) {
         trace_arm(thread);
         return;
     }
