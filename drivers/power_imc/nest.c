@@ -7,6 +7,7 @@
 #include <linux/export.h>
 #include <linux/io.h>
 #include <linux/ioport.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <asm/reg.h>
@@ -21,6 +22,12 @@
  * together may be of two updates.
  */
 #define POWER_IMC_NEST_PATIENCE_US	100
+
+/* Of a chip without threads. */
+#define POWER_IMC_NO_PIR	U32_MAX
+
+/* Within this time the microcode posts every group at least once: a phb of POWER9 takes 12 ms. */
+#define POWER_IMC_NEST_POST_MS	20
 
 /* A unit on a chip. */
 struct power_imc_nest {
@@ -151,38 +158,64 @@ static void power_imc_nest_take_snapshot(struct power_imc_nest *nest, int group)
 	}
 }
 
-static int power_imc_nest_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
+static struct power_imc_chip *power_imc_chip_find(struct power_imc *imc, u32 id)
 {
-	return power_imc_offset_check(to_imc_unit(desc), ev->event->attr.config);
+	struct power_imc_chip *chip;
+
+	list_for_each_entry(chip, &imc->chips, node)
+		if (chip->id == id)
+			return chip;
+	return NULL;
 }
 
-static int power_imc_nest_engage(struct pmu_box *box)
+/*
+ * No source says that counters stand during a pause. So the microcode posts everything once before
+ * the event starts.
+ */
+static int power_imc_nest_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
-	struct power_imc_nest *nest = pmu_box_priv(box);
-	struct power_imc_chip *chip = nest->chip;
-	const struct power_imc_firmware *firmware = chip->imc->firmware;
-	int err = 0;
+	struct power_imc_unit *unit = to_imc_unit(desc);
+	int err = power_imc_offset_check(unit, ev->event->attr.config);
+	struct power_imc_chip *chip;
+	unsigned long flags;
 
-	raw_spin_lock(&chip->lock);
+	if (err)
+		return err;
+	chip = power_imc_chip_find(unit->imc, topology_physical_package_id(ev->event->cpu));
+	raw_spin_lock_irqsave(&chip->lock, flags);
 	if (chip->imc->halted)
 		err = -ENODEV;
 	else if (!chip->users)
-		err = firmware->nest(chip, hard_smp_processor_id(), true);
-	if (!err)
-		chip->users++;
-	raw_spin_unlock(&chip->lock);
-	return err;
+		err = chip->imc->firmware->nest(chip, chip->pir, true);
+	if (!err && !chip->users++)
+		chip->ready = ktime_get_ns() + POWER_IMC_NEST_POST_MS * NSEC_PER_MSEC;
+	raw_spin_unlock_irqrestore(&chip->lock, flags);
+	if (err)
+		return err;
+	ev->priv = chip;
+	power_imc_sleep_until(chip->ready);
+	return 0;
+}
+
+static void power_imc_nest_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
+{
+	struct power_imc_chip *chip = ev->priv;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&chip->lock, flags);
+	if (!--chip->users)
+		chip->imc->firmware->nest(chip, chip->pir, false);
+	raw_spin_unlock_irqrestore(&chip->lock, flags);
+}
+
+/* The open of an event resumes the microcode. The core asks for the right to that. */
+static int power_imc_nest_engage(struct pmu_box *box)
+{
+	return 0;
 }
 
 static void power_imc_nest_disengage(struct pmu_box *box)
 {
-	struct power_imc_nest *nest = pmu_box_priv(box);
-	struct power_imc_chip *chip = nest->chip;
-
-	raw_spin_lock(&chip->lock);
-	if (!--chip->users)
-		chip->imc->firmware->nest(chip, hard_smp_processor_id(), false);
-	raw_spin_unlock(&chip->lock);
 }
 
 static void power_imc_nest_begin_read(struct pmu_box *box)
@@ -209,6 +242,7 @@ static int power_imc_nest_read(struct pmu_box *box, struct pmu_event *ev, int id
 
 static const struct pmu_box_ops power_imc_nest_ops = {
 	.event_init = power_imc_nest_event_init,
+	.event_free = power_imc_nest_event_free,
 	.engage = power_imc_nest_engage,
 	.disengage = power_imc_nest_disengage,
 	.begin_read = power_imc_nest_begin_read,
@@ -265,24 +299,19 @@ static bool power_imc_chip_works(const struct power_imc_chip *chip)
 	return !wrong;
 }
 
-static struct power_imc_chip *power_imc_chip_find(struct power_imc *imc, u32 id)
-{
-	struct power_imc_chip *chip;
-
-	list_for_each_entry(chip, &imc->chips, node)
-		if (chip->id == id)
-			return chip;
-	return NULL;
-}
-
 static struct power_imc_chip *power_imc_chip_create(struct power_imc *imc, u32 id)
 {
 	struct power_imc_chip *chip = devm_kzalloc(imc->dev, sizeof(*chip), GFP_KERNEL);
+	int cpu;
 
 	if (!chip)
 		return NULL;
 	chip->imc = imc;
 	chip->id = id;
+	chip->pir = POWER_IMC_NO_PIR;
+	for_each_present_cpu(cpu)
+		if (cpu_to_chip_id(cpu) == id)
+			chip->pir = get_hard_smp_processor_id(cpu);
 	raw_spin_lock_init(&chip->lock);
 	list_add_tail(&chip->node, &imc->chips);
 	return chip;
@@ -409,16 +438,10 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_nest_register);
 void power_imc_nests_quiesce(struct power_imc *imc)
 {
 	struct power_imc_chip *chip;
-	int cpu;
 
-	list_for_each_entry(chip, &imc->chips, node) {
-		for_each_present_cpu(cpu) {
-			if (chip->area && cpu_to_chip_id(cpu) == chip->id) {
-				imc->firmware->nest(chip, get_hard_smp_processor_id(cpu), false);
-				break;
-			}
-		}
-	}
+	list_for_each_entry(chip, &imc->chips, node)
+		if (chip->area && chip->pir != POWER_IMC_NO_PIR)
+			imc->firmware->nest(chip, chip->pir, false);
 }
 
 /* Pause all microcodes for good. power_imc_engines_halt() has set imc->halted before. */

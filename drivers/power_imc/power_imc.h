@@ -85,7 +85,9 @@ struct power_imc_chip {
 	void *area;			/* the nest area: counters and control block */
 	void *control;			/* the control block */
 	raw_spinlock_t lock;
-	unsigned int users;		/* engaged boxes; under lock */
+	u32 pir;			/* of a thread of the chip, if it has any */
+	unsigned int users;		/* open events: then the microcode runs; under lock */
+	u64 ready;			/* when it has posted what was before, ns */
 	atomic_t torn;			/* snapshots that were of two updates */
 };
 

@@ -5,6 +5,7 @@
  */
 #include <kunit/device.h>
 #include <kunit/test.h>
+#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
@@ -167,6 +168,22 @@ static void units_share_the_microcode(struct kunit *test)
 	perf_event_release_kernel(b);
 	KUNIT_EXPECT_TRUE(test, perf_open_soon(READ_ONCE(chip()->users) == 0));
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_NEST_OFF], 1U);
+}
+
+/* What a pause has counted, if it counts, is posted soon after it. No event has it. */
+static void a_pause_is_posted_first(struct kunit *test)
+{
+	u64 begun = ktime_get_ns();
+	struct perf_event *a, *b;
+
+	nest_register(test);
+	a = open_nest(test, 0, 0xd0);
+	KUNIT_EXPECT_GE(test, ktime_get_ns() - begun, 20ULL * NSEC_PER_MSEC);
+	begun = ktime_get_ns();
+	b = open_nest(test, 1, 0xd8);
+	KUNIT_EXPECT_LT(test, ktime_get_ns() - begun, 20ULL * NSEC_PER_MSEC);
+	perf_event_release_kernel(b);
+	perf_event_release_kernel(a);
 }
 
 /* Microcode that is not resumed: perf_event_open() says why, and nothing is in use. */
@@ -424,6 +441,7 @@ static struct kunit_case nest_cases[] = {
 	KUNIT_CASE(counts_its_word),
 	KUNIT_CASE(counts_on_after_a_restart),
 	KUNIT_CASE(units_share_the_microcode),
+	KUNIT_CASE(a_pause_is_posted_first),
 	KUNIT_CASE(microcode_that_does_not_resume),
 	KUNIT_CASE(refusals),
 	KUNIT_CASE(waits_for_an_update),
