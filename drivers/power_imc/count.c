@@ -10,6 +10,7 @@
 #include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/irq_work.h>
+#include <linux/preempt.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 
@@ -86,10 +87,19 @@ void power_imc_counter_restarted(struct pmu_box *box, struct pmu_event *ev)
 		irq_work_queue(&power_imc_restart_work);
 }
 
+static void power_imc_late_tell(struct irq_work *work)
+{
+	pr_warn("power_imc_pmu: a thread's page is written after LDBAR has ended its counting: the last counts are missing, each time that a task of a thread event stops running\n");
+}
+
+static DEFINE_IRQ_WORK(power_imc_late_work, power_imc_late_tell);
+static atomic_t power_imc_late_told = ATOMIC_INIT(0);
+
 /* The module is unloaded and no event is open. May sleep. */
 void power_imc_counter_exit(void)
 {
 	irq_work_sync(&power_imc_restart_work);
+	irq_work_sync(&power_imc_late_work);
 }
 
 static int power_imc_core_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
@@ -180,24 +190,42 @@ static void power_imc_thread_disengage(struct pmu_box *box)
 	power_imc_session_release(thread->core);
 }
 
+/* No source says that the last counts are in the page when LDBAR has been written. */
 static int power_imc_thread_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
 {
-	const struct power_imc_thread *thread = pmu_box_priv(box);
+	struct power_imc_thread *thread = pmu_box_priv(box);
 
-	return power_imc_counter_read(thread->page, ev, value);
+	power_imc_counter_read(thread->page, ev, value);
+	if (!thread->frozen || in_nmi())
+		return 0;
+	if (!thread->seen) {
+		thread->seen = thread->page + ev->event->attr.config;
+		thread->value = *value;
+	} else if (thread->seen == thread->page + ev->event->attr.config &&
+		   thread->value != *value && !atomic_xchg(&power_imc_late_told, 1)) {
+		irq_work_queue(&power_imc_late_work);
+	}
+	return 0;
 }
 
+/*
+ * The in-tree driver does the same for each event that starts or stops. Without it, a read would
+ * miss what has been counted since the page was last written.
+ */
 static void power_imc_thread_freeze(struct pmu_box *box)
 {
-	const struct power_imc_thread *thread = pmu_box_priv(box);
+	struct power_imc_thread *thread = pmu_box_priv(box);
 
 	power_imc_ldbar_write(thread->core->imc, thread->ldbar & ~POWER_IMC_LDBAR_ENABLE);
+	thread->seen = NULL;
+	thread->frozen = true;
 }
 
 static void power_imc_thread_thaw(struct pmu_box *box)
 {
-	const struct power_imc_thread *thread = pmu_box_priv(box);
+	struct power_imc_thread *thread = pmu_box_priv(box);
 
+	thread->frozen = false;
 	power_imc_ldbar_write(thread->core->imc, thread->ldbar);
 }
 

@@ -155,6 +155,9 @@ struct power_imc_thread {
 	struct power_imc_core *core;
 	void *page;			/* POWER_IMC_PAGE_SIZE, where it counts to */
 	u64 ldbar;			/* the value of LDBAR that counts there */
+	bool frozen;			/* it should not count now */
+	const void *seen;		/* the counter that was read first since, or NULL */
+	u64 value;			/* which was that */
 };
 
 /* The device. */
