@@ -90,6 +90,7 @@ bool power_imc_ldbar_traces(void)
 {
 	return !cpumask_empty(&power_imc_ldbar_tracing);
 }
+EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_traces);
 
 /**
  * power_imc_ldbar_untrace() - stop all online threads from tracing. LDBAR may act late.
@@ -99,7 +100,10 @@ bool power_imc_ldbar_traces(void)
 void power_imc_ldbar_untrace(void)
 {
 	on_each_cpu_mask(&power_imc_ldbar_tracing, power_imc_ldbar_clear_here, NULL, 1);
+	/* A CPU that has lost its LDBAR may have gone offline since. */
+	cpumask_clear(&power_imc_ldbar_tracing);
 }
+EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_untrace);
 
 /* Was LDBAR of a CPU written by this driver, and not by a kernel before? */
 bool power_imc_ldbar_is_clean(int cpu)
@@ -432,11 +436,11 @@ static void power_imc_engine_look_here(void *data)
 		core->tells = false;
 	raw_spin_unlock_irqrestore(&core->lock, flags);
 	if (again)
-		dev_notice_ratelimited(core->imc->dev, "the engine of CPU %d's core was off, as after a deep sleep, and is started again: counts are missing\n",
-				       core->first_cpu);
+		dev_warn_ratelimited(core->imc->dev, "the engine of CPU %d's core was off, as after a deep sleep, and is started again: counts are missing\n",
+				     core->first_cpu);
 	if (last)
-		dev_notice(core->imc->dev, "the engine of CPU %d's core reads as off again and again: it is not checked any more, and counts may be missing\n",
-			   core->first_cpu);
+		dev_warn(core->imc->dev, "the engine of CPU %d's core reads as off again and again: it is not checked any more, and counts may be missing\n",
+			 core->first_cpu);
 }
 
 /**

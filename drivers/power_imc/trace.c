@@ -54,9 +54,6 @@ static const struct pmu_format power_imc_trace_formats[] = {
 #define POWER_IMC_DRAIN_SELDOM_NS	(8 * NSEC_PER_MSEC)
 #define POWER_IMC_DRAIN_MOST	512
 
-/* How often in a row LDBAR is written again if no record comes. */
-#define POWER_IMC_TRACE_TRIES	3
-
 static DEFINE_PER_CPU(struct power_imc_trace *, power_imc_trace_of);
 static DEFINE_MUTEX(power_imc_trace_mutex);	/* held while rings are allocated */
 static int power_imc_trace_state;		/* state of CPU hotplug */
@@ -220,20 +217,21 @@ static void power_imc_trace_again(struct power_imc_trace *trace)
 	power_imc_engine_point(trace->core, trace->ldbar);
 }
 
-/* There was no record. If that is because of LDBAR, write it again, or say why not. */
+/*
+ * There was no record. If that is because LDBAR was lost, write it again. If another thread has
+ * written it, or it does not keep what is written now, say so.
+ */
 static void power_imc_drain_look(struct power_imc_trace *trace)
 {
-	if (trace->leaving || trace->tries > POWER_IMC_TRACE_TRIES ||
-	    READ_ONCE(trace->core->imc->halted) || power_imc_trace_is_on(trace))
+	if (trace->leaving || trace->refused || READ_ONCE(trace->core->imc->halted) ||
+	    power_imc_trace_is_on(trace))
 		return;
-	trace->tries++;
-	if (mfspr(SPRN_LDBAR) || trace->tries > POWER_IMC_TRACE_TRIES) {
-		trace->tries = POWER_IMC_TRACE_TRIES + 1;
+	if (!mfspr(SPRN_LDBAR))
+		power_imc_trace_again(trace);
+	trace->refused = !power_imc_trace_is_on(trace);
+	if (trace->refused)
 		dev_warn(trace->core->imc->dev, "LDBAR of CPU %d does not keep what is written to it (is it the whole core's?): the CPU is not traced\n",
 			 trace->cpu);
-		return;
-	}
-	power_imc_trace_again(trace);
 }
 
 static enum hrtimer_restart power_imc_drain_timer(struct hrtimer *timer)
@@ -249,12 +247,10 @@ static enum hrtimer_restart power_imc_drain_timer(struct hrtimer *timer)
 	trace->timers++;
 	power_imc_drain_some(trace, POWER_IMC_DRAIN_MOST);
 	any = trace->ring.stats.taken != taken;
-	if (any)
-		trace->tries = 0;
-	else
+	if (!any)
 		power_imc_drain_look(trace);
 	if (trace->ring.stats.foreign)
-		dev_notice_once(trace->core->imc->dev, "records have another clock than CPU %d (a guest's?): their samples have the time when they are read, and none of them is left out\n",
+		dev_notice_once(trace->core->imc->dev, "records have another clock than CPU %d (a guest's?): their samples have the time when they are read; if there are no others each record is a sample\n",
 				trace->cpu);
 	trace->interval_ns = power_imc_drain_next(trace->interval_ns, any, is_idle_task(current));
 	hrtimer_forward_now(timer, ns_to_ktime(trace->interval_ns));
@@ -488,7 +484,7 @@ static int power_imc_trace_engage(struct pmu_box *box)
 	err = power_imc_session_acquire(trace->core, POWER_IMC_TYPE_TRACE,
 					trace->leaving ? 0 : trace->ldbar);
 	trace->engaged = !err;
-	trace->tries = 0;
+	trace->refused = false;
 	return err;
 }
 

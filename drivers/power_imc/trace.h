@@ -25,7 +25,7 @@ struct power_imc_trace {
 	u64 ldbar;			/* 0: there is no ring yet */
 	bool leaving;			/* its CPU goes offline, or is not online yet */
 	bool engaged;			/* its LDBAR names the ring, unless that was lost */
-	u8 tries;			/* to have it name the ring again, without a record since */
+	bool refused;			/* it did not when that was written again */
 	struct power_imc_ring ring;
 	u64 from;			/* timebase when its events began, until a record comes */
 	struct list_head events;	/* power_imc_trace_event.node */

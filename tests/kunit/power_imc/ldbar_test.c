@@ -2,8 +2,11 @@
 /*
  * LDBAR of a thread that traced: until when it stays, and who clears it.
  */
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/ktime.h>
+#include <linux/smp.h>
 #include <asm/reg.h>
 #include <asm/smp.h>
 
@@ -181,6 +184,27 @@ static void ldbar_of_another_is_left_alone(struct kunit *test)
 	migrate_enable();
 }
 
+static void ldbar_write_and_lose(void *unused)
+{
+	power_imc_ldbar_write(engine_imc, LDBAR);
+	mtspr(SPRN_LDBAR, 0);
+}
+
+/* Sessions do not wait for a CPU that has gone offline after its LDBAR was lost. */
+static void ldbar_that_was_lost_is_forgotten(struct kunit *test)
+{
+	int cpu = cpumask_last(cpu_online_mask);
+
+	if (!cpu)
+		kunit_skip(test, "the only CPU cannot go offline");
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(cpu, ldbar_write_and_lose, NULL, 1), 0);
+	KUNIT_ASSERT_EQ(test, remove_cpu(cpu), 0);
+	KUNIT_EXPECT_TRUE(test, power_imc_ldbar_traces());
+	power_imc_ldbar_untrace();
+	KUNIT_EXPECT_FALSE(test, power_imc_ldbar_traces());
+	KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
+}
+
 /* While the engine cannot be stopped the CPU has to stay, and traces on. */
 static void ldbar_stays_where_the_engine_does_not_stop(struct kunit *test)
 {
@@ -207,6 +231,7 @@ static struct kunit_case ldbar_cases[] = {
 	KUNIT_CASE(ldbar_of_a_cpu_that_leaves),
 	KUNIT_CASE(ldbar_of_a_cpu_that_arrives),
 	KUNIT_CASE(ldbar_of_another_is_left_alone),
+	KUNIT_CASE(ldbar_that_was_lost_is_forgotten),
 	KUNIT_CASE(ldbar_stays_where_the_engine_does_not_stop),
 	{ }
 };
