@@ -347,7 +347,8 @@ def kernels():
     packages; and what files and pages ask for."""
     yield Job("kernels/check", ("scripts/check", "kernels"), sources=ALL, every_change=False)
     yield from packages_on_demand()
-    yield python("kernels/upstream", "tests/upstream", sources=("tests/upstream", "Documentation/upstream", *guest_sources("intel_imc", "cmn")))
+    yield python("kernels/upstream", "tests/upstream",
+                 sources=("tests/upstream", "Documentation/upstream", *guest_sources("intel_imc", "cmn", "power_imc")))
     for job in guests():
         if job.guest.kernel == kernel.STOCK[-1] and job.guest.driver != "in-tree":
             for series in kernel.others(job.guest.arch):

@@ -2,7 +2,8 @@
 """The semantic patches of Documentation/upstream: applied to Debian's kernel source by spatch, built, and run on the models.
 
 The driver is built twice, without the patch and with it, so what differs is the patch: before it a count is wrong, after it none.
-What is a part of the kernel itself is compiled, and not run: that would take a kernel of its own.
+POWER's driver is built in, but can be a module with what imc_symbols.c finds for it. What is in perf's core is compiled, and not
+run: that would take a kernel of its own.
 """
 import shutil
 import subprocess
@@ -28,7 +29,7 @@ def unpack(of, series, directory, *members):
 class Patch(unittest.TestCase):
     """A driver that is a module: its sources, what kbuild makes of them, and the commands whose counts tell."""
 
-    series = debug_kernel.SERIES
+    series, helpers = debug_kernel.SERIES, ()
 
     def setUp(self):
         if not shutil.which("spatch"):
@@ -58,8 +59,10 @@ class Patch(unittest.TestCase):
         return (self.source / self.module).rename(self.source.parent / f"{name}.ko")
 
     def counts(self, module):
+        modules = [*((self.source / self.file).with_name(name) for name in self.helpers), module]
         done = unittests.vm(self, "--arch", self.arch.name, "--kernel", self.series, "--driver", "none", "--model", self.model,
-                            "--copy", str(module), "--", "sh", "-ec", f"insmod {module.name}; {self.commands}")
+                            *(word for one in modules for word in ("--copy", str(one))), "--", "sh", "-ec",
+                            "".join(f"insmod {one.name}; " for one in modules) + self.commands)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return [int(line) for line in done.stdout.split()]
 
@@ -112,24 +115,44 @@ class LostDomains(Patch):
         self.check()
 
 
-class Compiled(Patch):
-    """Patches of what is in the kernel itself: each is found, changes something, and compiles without a warning."""
+class Imc(Patch):
+    """The built-in driver, and beside it a module with what it calls and the kernel does not export."""
 
-    kbuild = "obj-y := core.o imc-pmu.o\nccflags-y := -Werror\n"
+    arch, model = arch.ARCHES["ppc64le"], "power9"
+    file, module, helpers = "arch/powerpc/perf/imc-pmu.c", "imc.ko", ("imc-symbols.ko",)
+    members = (file, "arch/powerpc/platforms/powernv/opal-imc.c")
+    # The built-in one is kept away by the name of its initcall.
+    kbuild = ("obj-m := imc-symbols.o imc.o\nimc-symbols-y := imc_symbols.o\nimc-y := imc-pmu.o opal-imc.o license.o\n"
+              "CFLAGS_opal-imc.o := -Dopal_imc_driver=imc_driver\n")
+
+    def setUp(self):
+        super().setUp()
+        place = (self.source / self.file).parent
+        shutil.copy(Path(__file__).with_name("imc_symbols.c"), place)
+        (self.source / self.members[1]).rename(place / "opal-imc.c")
+        (place / "license.c").write_text('#include <linux/module.h>\nMODULE_DESCRIPTION("IMC");\nMODULE_LICENSE("GPL");\n')
+
+
+class OffsetCheck(Imc):
+    patch = "imc-offset-check"
+    commands = "for offset in 0x2000 0x1ffc 0x1ff8; do if pmu-event core_imc:$offset > /dev/null 2>&1; then echo 1; else echo 0; fi; done"
+    wrong = [1, 1, 1]
+    right = [0, 0, 1]
+
+    def test_before_it_the_fault_and_after_it_none(self):
+        self.check()
+
+
+class Compiled(Patch):
+    """Patches of perf's core: each is found, changes something, and compiles without a warning."""
+
+    kbuild = "obj-y := core.o\nccflags-y := -Werror\n"
 
     def compiled(self):
         before = (self.source / self.file).read_text()
         self.apply()
         self.assertNotEqual((self.source / self.file).read_text(), before)
         self.make(Path(self.file).with_suffix(".o").name)
-
-
-class OffsetCheck(Compiled):
-    arch, members = arch.ARCHES["ppc64le"], ("arch/powerpc/perf/imc-pmu.c",)
-    patch, file = "imc-offset-check", members[0]
-
-    def test_compiles(self):
-        self.compiled()
 
 
 class OffEvents(Compiled):
