@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # all: a minute and a half: each test starts programs, and waits for them
 """pmu-check --beside, as far as no module has to be loaded for it: guests do that."""
+import fcntl
 import io
 import os
 import pty
@@ -60,6 +61,7 @@ class TestModules(unittest.TestCase):
         self.assertEqual(beside.built(), tree.HERE.parents[1] / "drivers")
 
 
+LOCK = beside.LOCK
 # What loads and unloads a module: a directory for each. A test writes what else happens, by the number of the call.
 PROGRAM = """#!/bin/sh
 here={here}
@@ -93,6 +95,7 @@ class TestGivingBack(unittest.TestCase):
                       mock.patch.object(beside, "MODULES", str(self.here / "module")),
                       mock.patch.object(beside, "built", lambda: None), mock.patch.object(beside, "PATIENCE_S", 0.3),
                       mock.patch.object(beside, "Machine", self.machine), mock.patch.object(beside, "SETTLE_S", 0.3),
+                      mock.patch.object(beside, "LOCK", str(self.here / "lock")),
                       mock.patch.object(beside, "measure", lambda checks, say: ({}, {}))):
             patch.start()
             self.addCleanup(patch.stop)
@@ -146,6 +149,18 @@ class TestGivingBack(unittest.TestCase):
         self.assertEqual((ended, as_before), (None, True))
         self.assertIn("is served by", said)
         self.assertEqual((self.here / "calls").read_text().splitlines(), self.WHOLE)
+
+    def test_one_change_at_a_time(self):
+        """pmu-driver locks the same file, which no other user can open."""
+        self.assertIn(f"\nlock={LOCK} ", (tree.HERE.parents[1] / "scripts/packaging/pmu-driver").read_text())
+        with open(beside.LOCK, "w") as other:
+            fcntl.flock(other, fcntl.LOCK_EX)
+            ended, _, as_before = self.beside()
+        self.assertRegex(str(ended), "is changing who drives")
+        self.assertEqual(((self.here / "calls").read_text(), as_before), ("", True))
+        os.unlink(beside.LOCK)
+        self.assertIsNone(self.beside()[0])
+        self.assertEqual(os.stat(beside.LOCK).st_mode & 0o777, 0o600)
 
     def test_a_signal_at_each_step(self):
         for kind in sysfs.IN_TREE, sysfs.OURS:

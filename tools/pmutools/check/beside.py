@@ -5,6 +5,7 @@ This is the one thing here that changes the machine, so it asks first, and gives
 happens in between.
 """
 import contextlib
+import fcntl
 import math
 import os
 import signal
@@ -21,6 +22,7 @@ from .checks import NOTE, OK, Bench, Result, command, judge, place
 
 CORE = "pmu_core"
 MODULES = "/sys/module"
+LOCK = "/run/pmu-driver.lock"       # of pmu-driver(8)
 LOST = {"intel_imc": " (CHA, QPI, PCU and other units have no counters meanwhile)", "cmn": ""}
 ROUNDS, READS, BOUND = 15, 200, 4
 # What both drivers have, and is read at once; of two home nodes at a crosspoint two events are all that fit.
@@ -299,10 +301,21 @@ def costs(mine, theirs):
             for what in mine if what in theirs]
 
 
+@contextlib.contextmanager
+def alone():
+    """Nobody else changes who drives meanwhile. Whoever can open the file can lock it, so no other user may."""
+    with open(os.open(LOCK, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ToolError("pmu-driver, or another pmu-check, is changing who drives.", f"'fuser -v {LOCK}' names it.") from error
+        yield
+
+
 def measure_both(family, kind, checks, modules, say):
     """{OURS: measure(), IN_TREE: measure()}, beginning with @kind, which is loaded, and is again at the end."""
     found = {}
-    with Signals() as signals:
+    with alone(), Signals() as signals:
         drivers = Drivers(family, signals, modules)
         try:
             try:
