@@ -38,6 +38,7 @@ FORWARD(int, perf_output_begin, (struct perf_output_handle *handle, struct perf_
 				 unsigned int size), (handle, data, event, size));
 FORWARD(void, perf_output_sample, (struct perf_output_handle *handle, struct perf_event_header *header,
 				   struct perf_sample_data *data, struct perf_event *event), (handle, header, data, event));
+FORWARD(void, perf_log_lost_samples, (struct perf_event *event, u64 lost), (event, lost));
 FORWARD(void, perf_output_end, (struct perf_output_handle *handle), (handle));
 FORWARD(void, perf_event_header__init_id, (struct perf_event_header *header, struct perf_sample_data *data,
 					   struct perf_event *event), (header, data, event));
@@ -48,7 +49,7 @@ static int __init imc_symbols_init(void)
 {
 	if (FIND(opal_imc_counters_init) && FIND(opal_imc_counters_start) && FIND(opal_imc_counters_stop) &&
 	    FIND(perf_pmu_enable) && FIND(perf_pmu_disable) && FIND(perf_output_begin) && FIND(perf_output_sample) &&
-	    FIND(perf_output_end) && FIND(perf_event_header__init_id))
+	    FIND(perf_log_lost_samples) && FIND(perf_output_end) && FIND(perf_event_header__init_id))
 		return 0;
 	return -ENOENT;
 }

@@ -143,6 +143,21 @@ class OffsetCheck(Imc):
         self.check()
 
 
+class TraceLaps(Imc):
+    """10000 records, of which a ring has 4096: how many became samples, and whether perf knows of others."""
+
+    patch = "imc-trace-laps"
+    commands = ("pmu-model set 'thread*' every 1099511627776; perf record -q -o /tmp/data -C 0 -e trace_imc/trace_cycles/ -- "
+                "sh -c 'pmu-model set thread0@0 spread 1; sleep 1; pmu-model set thread0@0 burst 10000; sleep 1'; "
+                "perf script -i /tmp/data -F ip 2> /dev/null | wc -l; "
+                "perf report -i /tmp/data --stdio 2> /dev/null | awk '/Total Lost Samples:/ { print ($NF >= 5904) }'")
+    wrong = [1808, 0]
+    right = [4095, 1]
+
+    def test_before_it_the_fault_and_after_it_none(self):
+        self.check()
+
+
 class Compiled(Patch):
     """Patches of perf's core: each is found, changes something, and compiles without a warning."""
 
