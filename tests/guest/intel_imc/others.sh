@@ -98,7 +98,11 @@ test_channels_that_answer_otherwise() {
 	log_mark
 	[ $SOCKETS = 1 ] && fails load || load
 	contains "log" "$(log_since_mark)" 'no memory channel of socket 0 answers'
-	as_it_was
+	unload 2> /dev/null || :
+	for number in $CHANNELS; do
+		pmu-model set "imc$number@0" gone 0
+	done
+	load
 }
 
 # Only the first record of the table is a channel: the in-tree driver's PMU then has no number.
