@@ -68,6 +68,18 @@ test_sampling() {
 	nothing_is_left
 }
 
+# What perf says of a refused trace is about something else: Documentation/symptoms.md.
+test_what_perf_says() {
+	for options in '--call-graph dwarf' -I; do
+		# shellcheck disable=SC2086 # several
+		contains "$options" "$(perf record -q -o $DATA $options -e $EVENT -- true 2>&1)" "PMU Hardware doesn't support sampling/overflow-interrupts"
+	done
+	for term in cpmc_load=100 event=0x10300000; do
+		contains "$term" "$(perf record -q -o $DATA -e trace_imc/trace_cycles,$term/ -- true 2>&1)" \
+			"Invalid event .* in per-thread mode, enable system wide with '-a'"
+	done
+}
+
 test_per_task() {
 	for cpu in -1 0; do
 		equal "core, own task, CPU $cpu" "$(pmu-event --pid 0 --cpu $cpu core_imc:$INST)" EINVAL
