@@ -22,7 +22,7 @@ TEST_LIBRARY = "tests/guest/lib.sh"
 # What files of several PMUs share; each names what it takes.
 SHARED = ("tests/guest/rights.sh", "tests/guest/check.sh", "tests/guest/top.sh", "tests/guest/screen.py",
           "tests/guest/boot.sh", "tests/guest/ledger.sh", "tests/guest/faults.sh",
-          "tests/guest/allocations.sh", "tests/guest/fuzz.sh", "tests/guest/at_once.sh")
+          "tests/guest/allocations.sh", "tests/guest/fuzz.sh", "tests/guest/at_once.sh", "tests/guest/answers.sh")
 DEFAULTS = {"--arch": "x86_64", "--kernel": "6.1", "--driver": "ours"}
 IN_NAME = ("--kernel", "--driver")
 KUNIT_TIMEOUT = 900     # seconds: the checkers are slow, more so where CPUs are emulated two at a time
