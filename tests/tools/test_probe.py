@@ -194,7 +194,7 @@ class TestProbes(CheckCase):
         trace = pmu("trace_imc", "power_imc", [], {"trace_cycles": 1.0})
 
         def record(timebase):
-            return b"......skipped" + probe_power_imc.RECORD.pack(timebase, 0xc000, 7, 0, 0, 0, 0, timebase)
+            return b".skipped" + probe_power_imc.RECORD.pack(timebase, 0xc000, 7, 0, 0, 0, 0, timebase) + b"fill"
         ours = [(number, record(2_048_000 * number)) for number in range(500)]
         for name, found, verdict, said in (
                 ("records", ours, ANSWER, "a record each 4.0000 ms, 2,048,000 ticks of the timebase .500 samples in 2 s of CPU 1"),

@@ -132,8 +132,8 @@ def _trace(bench, busy):
 
 
 def _fields(found):
-    """The records themselves; none with the in-tree driver."""
-    return [RECORD.unpack(raw[-RECORD.size:]) for _, raw in found if len(raw) >= RECORD.size]
+    """The records themselves, behind which perf fills raw data up by 4 bytes; none with the in-tree driver."""
+    return [RECORD.unpack(raw[-RECORD.size - 4:-4]) for _, raw in found if len(raw) >= RECORD.size + 4]
 
 
 def records(bench):
