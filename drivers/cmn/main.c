@@ -284,12 +284,16 @@ static int cmn_probe(struct platform_device *pdev)
 	return cmn_set_up(cmn, pdev, expected);
 }
 
+/*
+ * While events count and the mesh stands an interrupt does nothing, and comes again. So none may
+ * come once they are suspended.
+ */
 static int cmn_suspend(struct device *dev)
 {
 	struct cmn *cmn = dev_get_drvdata(dev);
 
-	pmu_boxes_suspend(dev);
 	cmn_irq_disable(cmn);
+	pmu_boxes_suspend(dev);
 	cmn_quiesce(cmn);
 	return 0;
 }
