@@ -145,7 +145,7 @@ static int pmu_event_check(const struct pmu_dev *pd, struct perf_event *event)
 static struct pmu_box *pmu_event_find_box(struct pmu_dev *pd, struct perf_event *event)
 {
 	struct pmu_box *box;
-	int owner;
+	int owner, heir;
 
 	/* An inherited event finds its box, if there is one, when its task runs. */
 	if (event->parent)
@@ -159,8 +159,10 @@ static struct pmu_box *pmu_event_find_box(struct pmu_dev *pd, struct perf_event 
 	/* A sibling is opened on the CPU of its leader. */
 	if (owner >= 0 && pmu_cpu_is_isolated(owner) && event->group_leader == event) {
 		pmu_box_relieve(box);
-		if (event->cpu == owner)
-			event->cpu = READ_ONCE(box->cpu);
+		heir = READ_ONCE(box->cpu);
+		/* There is none if the last CPU of the scope goes offline. */
+		if (event->cpu == owner && heir >= 0)
+			event->cpu = heir;
 	}
 	return box;
 }
