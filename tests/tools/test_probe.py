@@ -175,10 +175,12 @@ class TestProbes(CheckCase):
 
     def test_pause(self):
         for first, verdict in ((50, OK), (5000, FAIL)):
-            nest = pmu("nest_mcs01_imc", "power_imc", [0], {"PM_MCS01_128B_RD_DISP_PORT01": 1.0})
+            nest = pmu("nest_mcs01_imc", "power_imc", [0], {"PM_MCS01_128B_RD_DISP_PORT01": 1.0}, sysfs.Driver(sysfs.IN_TREE, ""))
             bench = Bench(self.machine(nest), "power_imc", None)
             bench.says = lambda want, seconds: {1: 10_000, 2: first, 3: 10}[bench.windows]
             self.ask("pause", bench, verdict, "in 10 ms after a pause")
+        ours = pmu("nest_mcs01_imc", "power_imc", [0], {"PM_MCS01_128B_RD_DISP_PORT01": 1.0})
+        self.ask("pause", Bench(self.machine(ours), "power_imc", None), SKIP, "open waits until")
 
     def test_engines(self):
         core = pmu("core_imc", "power_imc", [0, 4], {"CPM_32MHZ_CYC": 512.0})

@@ -107,6 +107,9 @@ def frames(bench):
 
 def pause(bench):
     """Work while nobody counts: what the first 10 ms of an event have is of then, or of these."""
+    if bench.ours:
+        yield skip("Our driver's open waits until what a pause has counted is posted, so no event has it, whatever the answer.")
+        return
     for pmu, cpu in bench.boxes()[:8]:
         name = next((name for name in pmu.events if pmu.name.startswith("nest_m") and re.search("RD|READ", name)), None)
         if not name:
