@@ -6,7 +6,7 @@
 # vm: --arch arm64 --kernel 6.12 --driver ours --model cmn600 --model cmn650 --model ci700 --model cmn700 --model cmns3 --model cmns3,rev=2 --model cmns3,rev=3
 # vm: --arch arm64 --kernel 6.12 --driver in-tree --model cmn600 --model cmn650 --model ci700 --model cmn700 --model cmns3
 # all vm: --arch arm64 --kernel 6.1 --driver ours --model cmn600 --model cmn700 --model ci700
-# kernels vm: --arch arm64 --kernel 6.1 --driver in-tree --model cmn600
+# kernels vm: --arch arm64 --kernel 6.1 --driver in-tree --model cmn600 --model cmn700
 . ./cmn/lib.sh
 
 # Where an XP of this product says what is connected to a port: connect_info PORT
@@ -19,6 +19,11 @@ connect_info() {
 	0x3c?|0x3e?) echo $((0x18 + 8 * ($1 - 2))) ;;
 	*) echo "part $PART: say in connect_info() where an XP has the connect info of port $1" >&2 && exit 1 ;;
 	esac
+}
+
+# The in-tree driver before 6.7, where registers say which domain an XP is in.
+loses_carries() {
+	[ -e /sys/module/arm_cmn ] && [ "$MODEL" != cmn0 ] && [ "$(since 6.7 no yes)" = yes ]
 }
 
 # Ids of the XPs that have something connected to a port: nothing passes at others.
@@ -35,9 +40,12 @@ xps_with_port() {
 	done < /tmp/connected
 }
 
-# Choose a mesh, and find out what it is.
+# Choose a mesh, and find out what it is. Carries of all domains but the first are lost on some in-tree drivers
+# (findings.md); their counts are right but for that.
 setup() {
 	use_mesh "$1"
+	LOST=0
+	! loses_carries || LOST=65536
 	# The low byte of the part's number: the root says it, which is at 0 but on CMN-600.
 	root=$(sed -n 's/^node cfg .*frame=\(0x[0-9a-f]*\).*/\1/p' "$LIST")
 	PART=$(printf '%#x' $(($(word $((${root:-0} + 8))) & 0xff)))
@@ -64,7 +72,8 @@ sources() {
 	mxp_*) nodes mxp ;;
 	rnid_*) nodes rni rnd ccla_rni ;;
 	hni_*) nodes hni hnp ;;
-	ccla_*) nodes ccla ccla_rni ;;
+	# The in-tree driver of 6.1 counts at nodes with an RN-I only.
+	ccla_*) if loses_carries; then nodes ccla_rni; else nodes ccla ccla_rni; fi ;;
 	*) nodes "${1%%_*}" ;;
 	esac
 }
@@ -197,6 +206,20 @@ test_beyond_16_bits() {
 	equal "65535, 65536, 10^9 more" "$got" "$((65535 * NODES))
 $((65536 * NODES))
 $((1000065536 * NODES))"
+}
+
+# A node of each domain, beyond the 16 bits of its counter.
+test_carries_of_each_domain() {
+	setup "$1"
+	for id in $(nodes $HN | sed -n '1p;$p'); do
+		got=$(pmu-event "$PMU/$MISS,bynodeid=1,nodeid=$id/" -x "@model add $MODEL $MISS@$id 70001")
+		domain=$(sed -n "s/^node $HN $id .* dtc=\([0-9]\).*/\1/p" "$LIST")
+		if loses_carries && [ "$domain" != 0 ]; then
+			equal "70001 without carries" "$got" $((70001 % 65536))
+		else
+			equal "70001 at $id" "$got" 70001
+		fi
+	done
 }
 
 # spent EVENT...: how many cycles, which the first event counts, are between two reads; and how often the clock
