@@ -239,6 +239,7 @@ static bool pmu_event_may_come_back(const struct pmu_event *ev)
 static void pmu_event_take_out(struct pmu_event *ev)
 {
 	ev->out = true;
+	ev->out_of = smp_processor_id();
 	ev->box->out++;
 	list_move(&ev->active, &ev->box->active);
 }
@@ -259,13 +260,15 @@ static void pmu_event_drop(struct pmu_event *ev)
 
 /*
  * Is an event that is out of another context, or on its way to the new owner? perf sets its CPU as
- * it puts it there. Until then, it yields to events of its own context, and to a pinned one if it
- * is none.
+ * it puts it there, but siblings come before their leader, with which perf adds them. So the CPU on
+ * which it was taken out matters, too. Until it is added, it yields to events of its own context,
+ * and to a pinned one if it is none.
  */
 static bool pmu_event_waits(const struct pmu_event *ev, const struct pmu_event *claimant)
 {
 	const struct pmu_box *box = ev->box;
-	bool here = pmu_event_is_task(ev->event) || ev->event->cpu == smp_processor_id();
+	int cpu = smp_processor_id();
+	bool here = ev->out_of == cpu && (pmu_event_is_task(ev->event) || ev->event->cpu == cpu);
 
 	if (!claimant)
 		return !here || (box->moving && ev->event->cpu != box->cpu);

@@ -523,6 +523,43 @@ static void what_is_out_stops_at_the_end(struct kunit *test)
 	perf_event_release_kernel(pair.event);
 }
 
+static void nothing(struct perf_event *event, int flags)
+{
+}
+
+static void reschedule(void *data)
+{
+	do_here(data, nothing);
+}
+
+/*
+ * perf puts siblings on the new CPU before their leader, with which it adds them. What it does there
+ * in between, as with another group that moves, stops none.
+ */
+static void sibling_counts_until_its_leader_comes(struct kunit *test)
+{
+	struct pair pair = open_on_a_pair(test);
+	struct perf_event *event = open_to_park(test, &pair);
+
+	stops = 0;
+	memory->ops.stop = count_stop;
+	leave_with_the_lock(test, &pair);
+	smp_call_function_single(pair.owner, park, event, 1);
+	event->cpu = pair.heir;
+	smp_call_function_single(pair.heir, reschedule, event, 1);
+	KUNIT_EXPECT_EQ(test, stops, 0U);
+	pair.box->raw += 5;
+	smp_call_function_single(pair.heir, add_here, event, 1);
+	leave_without_it(&pair);
+	pair.box->raw += 70;
+	/* Taken out where it is now, it is stopped at once. */
+	smp_call_function_single(pair.heir, park, event, 1);
+	KUNIT_EXPECT_EQ(test, stops, 1U);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 75LL);
+	event->destroy(event);
+	perf_event_release_kernel(pair.event);
+}
+
 /* An event that perf did not move in time ends visibly, and takes its counter from nobody. */
 static void straggler_fails(struct kunit *test)
 {
@@ -555,6 +592,7 @@ static struct kunit_case move_cases[] = {
 	KUNIT_CASE_SLOW(sibling_does_not_wait_for_a_move),
 	KUNIT_CASE_SLOW(parked_event_is_freed_during_the_move),
 	KUNIT_CASE_SLOW(what_is_out_stops_at_the_end),
+	KUNIT_CASE_SLOW(sibling_counts_until_its_leader_comes),
 	KUNIT_CASE_SLOW(straggler_fails),
 	{ }
 };
