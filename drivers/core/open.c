@@ -212,12 +212,16 @@ static int pmu_event_check_leader_cpu(const struct pmu_event *ev)
 			  leader->cpu, cpu, cpu);
 }
 
-/* perf adds up what it opens on several CPUs, and each of these events counts all of the box. */
+/*
+ * perf adds up what it opens on several CPUs, and each of these events counts all of the box. An
+ * isolated CPU may be the owner that was relieved after perf had read cpumask.
+ */
 static void pmu_event_tell_cpu(const struct pmu_event *ev, int asked)
 {
 	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 1);
 
-	if (asked != ev->event->cpu && pmu_may_log() && __ratelimit(&limit))
+	if (asked != ev->event->cpu && !pmu_cpu_is_isolated(asked) && pmu_may_log() &&
+	    __ratelimit(&limit))
 		pr_notice("%s: an event for CPU %d counts the same as one for CPU %d, so their sum counts it twice: use perf's -a instead of -C\n",
 			  pmu_dev_of(ev)->name, asked, ev->event->cpu);
 }

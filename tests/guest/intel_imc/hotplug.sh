@@ -47,7 +47,7 @@ test_owner_moves() {
 	cpu_online "$other" 1
 }
 
-# A partition of cpusets takes the owner's CPU while nothing is open: the next event has another one, and its program
+# A partition of cpusets takes the owner's CPU while nothing is open: the next events have another one, and their program
 # is told nothing of that. While something is open the owner stays.
 test_an_owner_is_isolated_later() {
 	grep -qw cpuset_cpu_is_isolated /proc/kallsyms || skip "this kernel does not tell which CPUs are in partitions"
@@ -65,14 +65,14 @@ test_an_owner_is_isolated_later() {
 	pmu-event --cpu "$first" uncore_imc_0:0x304 -x 'sh /tmp/isolate' > /dev/null
 	equal "partition" "$(cat /tmp/cgroup/alone/cpuset.cpus.partition)" isolated
 	log_mark
-	got=$(pmu-event --cpu "$first" uncore_imc_0:0x304 -x 'pmu-model add imc0@1 cas_rd 5')
+	got=$(pmu-event --cpu "$first" uncore_imc_0:0x304 uncore_imc_0:0xc04 -x 'pmu-model add imc0@1 cas_rd 5')
 	now=$(last_owner)
 	equal "log" "$(log_since_mark | grep uncore_imc || :)" ""
 	echo member > /tmp/cgroup/alone/cpuset.cpus.partition
 	rmdir /tmp/cgroup/alone
 	umount /tmp/cgroup
 	equal "owners while an event is open" "$(cat /tmp/owners)" "0,$first"
-	equal "owner of the next, its count" "$now, $got" "$other, 5"
+	equal "owner of the next, counts" "$now, $got" "$other, 5 0"
 }
 
 # Events of two kinds happen all the time, from before the first move until after the last: all of them
