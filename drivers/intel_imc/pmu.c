@@ -211,13 +211,11 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_pair_claim);
 
 static int intel_imc_event_claim(struct pmu_box *box, struct pmu_event *ev, void *state, bool trial)
 {
-	struct intel_imc_pair tried = { }, *pair = trial ? &tried : ev->priv;
-	int err = intel_imc_pair_claim(state, pair, intel_imc_event_counters(NULL, ev),
-				       intel_imc_event_is_pair(ev) ? 2 : 1);
+	struct intel_imc_pair tried = { };
 
-	if (!err && !trial)
-		ev->event->hw.idx = pair->idx[0];
-	return err;
+	return intel_imc_pair_claim(state, trial ? &tried : ev->priv,
+				    intel_imc_event_counters(NULL, ev),
+				    intel_imc_event_is_pair(ev) ? 2 : 1);
 }
 
 static void intel_imc_event_unclaim(struct pmu_box *box, struct pmu_event *ev, void *state)
