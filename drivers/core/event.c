@@ -238,15 +238,14 @@ static bool pmu_event_may_come_back(const struct pmu_event *ev)
 /* Events that are out come first in the list of active events. */
 static void pmu_event_take_out(struct pmu_event *ev)
 {
-	ev->out = true;
-	ev->out_of = smp_processor_id();
+	ev->out = smp_processor_id() + 1;
 	ev->box->out++;
 	list_move(&ev->active, &ev->box->active);
 }
 
 static void pmu_event_put_back(struct pmu_event *ev)
 {
-	ev->out = false;
+	ev->out = 0;
 	ev->box->out--;
 	list_move_tail(&ev->active, &ev->box->active);
 }
@@ -268,7 +267,7 @@ static bool pmu_event_waits(const struct pmu_event *ev, const struct pmu_event *
 {
 	const struct pmu_box *box = ev->box;
 	int cpu = smp_processor_id();
-	bool here = ev->out_of == cpu && (pmu_event_is_task(ev->event) || ev->event->cpu == cpu);
+	bool here = ev->out == cpu + 1 && (pmu_event_is_task(ev->event) || ev->event->cpu == cpu);
 
 	if (!claimant)
 		return !here || (box->moving && ev->event->cpu != box->cpu);
