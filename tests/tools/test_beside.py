@@ -51,6 +51,12 @@ class TestModules(unittest.TestCase):
     def test_installed(self):
         self.assertEqual(self.loaded("pmu-suite/pmutools/check/beside.py"), ("modprobe", "cmn_pmu", "a=1"))
 
+    def test_in_one_file(self):
+        """What is beside pmu-check.pyz may be anybody's: root would load it."""
+        self.put("include/pmu/version.h")
+        self.put("pmu-check.pyz")
+        self.assertIsNone(beside.built(self.root / "pmu-check.pyz/pmutools/check/beside.py"))
+
     def test_where_the_user_says(self):
         self.put("include/pmu/version.h")
         path = self.put("mine/cmn_pmu.ko")

@@ -34,9 +34,11 @@ PATIENCE_S = 3              # until a module that is to be given up is free
 
 
 def built(program=Path(__file__)):
-    """Where the tree has its modules, if @program, this file, is in it; None if it is installed."""
+    """Where the tree has its modules, if @program, this file, is in it; None if it is installed, or in pmu-check.pyz.
+
+    That may lie anywhere, as in /tmp, where all users may put modules beside it."""
     tree = program.resolve().parents[3]
-    return tree / "drivers" if (tree / "include/pmu/version.h").is_file() else None
+    return tree / "drivers" if program.is_file() and (tree / "include/pmu/version.h").is_file() else None
 
 
 class Cost(NamedTuple):
