@@ -333,10 +333,12 @@ sys.exit(subprocess.call(sys.argv[1:]))"""
         said = self.inside(events, status=1)
         self.assertRegex(said, r"events are open: python3 \(\d+\)\. ")
         self.assertNotIn("\n0000:3f:10.0\n", f"\n{said}")
-        # A name cannot colour or hide what root reads.
+        # A name cannot colour or hide what root reads, nor blame another process.
         named = "rm -f /tmp/again; ln -s /usr/bin/python3 '/tmp/a\\0033[8m'; ln -s /usr/bin/python3 /tmp/$(printf 'b\\033\\233c'); " \
-                "'/tmp/a\\0033[8m' /tmp/event.py /tmp/b* /tmp/event.py pmu-driver unbind"
-        self.assertRegex(self.inside(named, status=1), r"events are open: a\\0033\[8m \(\d+\) b\?\?c \(\d+\)\. ")
+                "ln -s /usr/bin/python3 '/tmp/init (1) d'; " \
+                "'/tmp/a\\0033[8m' /tmp/event.py /tmp/b* /tmp/event.py '/tmp/init (1) d' /tmp/event.py pmu-driver unbind"
+        self.assertRegex(self.inside(named, status=1),
+                         r"events are open: a\\0033\[8m \(\d+\) b\?\?c \(\d+\) init \?1\? d \(\d+\)\. ")
         self.assertEqual(self.did(f"{events} --force"), "0000:3f:10.0\n")
 
     def test_files_that_are_called_like_events(self):
