@@ -190,7 +190,8 @@ class Driver(InRoot):
     def test_root_runs_no_program_of_another_user_at_boot(self):
         """As one in a clone. Nor one that another user can put in its place."""
         self.inside("mkdir -p /home/user/clone; cp /usr/sbin/pmu-driver /home/user/clone; chown 65534 /home/user")
-        for change in "", "chown 0 /home/user; chmod 777 /home/user/clone", "chmod 755 /home/user/clone; chown 65534 /home/user/clone/*":
+        for change in ("", "chown 0 /home/user; chmod 777 /home/user/clone", "chmod 775 /home/user/clone; chgrp 65534 /home/user/clone",
+                       "chmod 755 /home/user/clone; chown 65534 /home/user/clone/*"):
             said = self.inside(f"{change or ':'}; /home/user/clone/pmu-driver ours --unbind", status=1)
             self.assertIn("others than root can write /home/user/clone/pmu-driver", said)
         self.inside("rm -r /home/user")
