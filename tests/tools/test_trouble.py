@@ -146,6 +146,10 @@ class TestOutput(Case):
         with mock.patch.object(files, "is_link", return_value=False):     # it comes after the look
             files.replace(target, "new")
         self.assertEqual((victim.read_text(), target.read_text(), target.is_symlink()), ("old", "new", False))
+        target.unlink()
+        target.symlink_to("/dev/null")
+        with mock.patch.object(files, "is_link", return_value=False), self.assertRaises(OSError):
+            files.replace(target, "new")
         if os.geteuid():
             self.skipTest("root alone gives a link to another user")
         target.unlink()
@@ -168,6 +172,26 @@ class TestOutput(Case):
         os.lchown(target, 65534, 65534)
         with self.assertRaisesRegex(OSError, "link of another user"):
             files.replace(target, "new")
+
+    def test_no_link_is_followed_where_another_user_can_replace_it(self):
+        """Whose it is has been asked, and then it is another one."""
+        place, victim = self.directory / "place", self.directory / "victim"
+        place.mkdir()
+        victim.write_text("old")
+        (place / "a.prom").symlink_to(victim)
+        place.chmod(0o777)
+        for write, what in (files.replace, "new"), (frames.Recorder, {}):
+            self.assertRaisesRegex(OSError, "another user can replace it", write, place / "a.prom", what)
+        self.assertEqual(victim.read_text(), "old")
+        place.chmod(0o1777)         # as /tmp
+        files.replace(place / "a.prom", "new")
+        self.assertEqual(victim.read_text(), "new")
+        if os.geteuid():
+            self.skipTest("root alone gives a directory to another user")
+        place.chmod(0o755)
+        os.chown(place, 65534, -1)
+        self.assertRaisesRegex(OSError, "another user can replace it", files.replace, place / "a.prom", "newer")
+        self.assertEqual(victim.read_text(), "new")
 
     def other(self, code):
         """Another process that does so with a.prom, and waits."""

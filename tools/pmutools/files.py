@@ -52,10 +52,16 @@ def begin(path, mode, **more):
 
 
 def is_link(path):
-    """Whether @path is a link that may be followed. Raises an OSError if it is another user's, who would lead root anywhere."""
+    """Whether @path is a link that may be followed. Raises an OSError if it is another user's, who would lead root anywhere, or
+    if another user can put one in its place at any time."""
     linked = os.path.islink(path)
-    if linked and os.lstat(path).st_uid not in (0, os.geteuid()):
+    own = (0, os.geteuid())
+    if linked and os.lstat(path).st_uid not in own:
         raise PermissionError(errno.EPERM, "It is a link of another user", str(path))
+    if linked:
+        place = os.stat(os.path.dirname(path) or ".")
+        if place.st_uid not in own or place.st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH:
+            raise PermissionError(errno.EPERM, "It is a link in a directory where another user can replace it", str(path))
     return linked
 
 
@@ -109,7 +115,8 @@ class Page:
         try:
             linked = is_link(path)
             if path.exists() and not path.is_file():        # /dev/null, a pipe: no file may take its place
-                path.write_text(text, encoding="utf-8")
+                with _open(path, "w", 0 if linked else os.O_NOFOLLOW, encoding="utf-8") as file:
+                    file.write(text)
                 return self
             # A link stays one. One that somebody has put there since is replaced, not followed.
             target = Path(os.path.realpath(path)) if linked else Path(os.path.realpath(path.parent), path.name)
