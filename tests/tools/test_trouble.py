@@ -351,9 +351,10 @@ class TestRecords(Case):
     def test_commands_for_the_terminal(self):
         lines = self.lines()
         lines[0]["info"]["machine"] = "A\x1b]0;title\x07\x9b31mB[red]C"
-        lines[1]["notes"] = ["\x1b[2Jnote"]
+        lines[1]["notes"] = ["\x1b[2Jnote", "process 1 \u202e)tini( 2\u2028of a line"]
         done = self.replay(lines)
         self.says(done, 0, "^$")
+        self.assertIn("process 1 ?)tini( 2?of a line\n", done.stdout)
         self.assertIn("A?]0;title??31mB[red]C\n", done.stdout)
         self.assertIn("?[2Jnote\n", done.stdout)
 

@@ -148,9 +148,10 @@ class Page:
 
 
 def printable(value):
-    """@value, as JSON has it, with "?" for what a terminal would take for a command, and for bytes of a name that are no text."""
+    """@value, as JSON has it, with "?" for what a terminal would take for a command, for what turns the order of a line's
+    characters or ends it, and for bytes of a name that are no text."""
     if isinstance(value, str):
-        return re.sub(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", "?", value)
+        return re.sub(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]", "?", value)
     if isinstance(value, list):
         return [printable(one) for one in value]
     if isinstance(value, dict):
