@@ -212,6 +212,11 @@ class Driver(InRoot):
         self.inside("pmu-driver ours")
         self.assertIn("cannot remove", self.inside(f"{locked} pmu-driver in-tree", status=1))
 
+    def test_files_that_are_called_like_pmus(self):
+        """Another user's, where root happens to be."""
+        self.inside("mkdir -p /sys/bus/event_source/devices/uncore_imc_0; cd /tmp; touch uncore_imc_a; "
+                    "pmu-driver | grep -qx \"pmu-driver: now: the kernel's driver\"")
+
     def test_a_module_that_is_missing_is_told(self):
         for command, status in ("pmu-driver ours", 0), ("pmu-driver", 3):
             self.assertIn("intel_imc_pmu is not installed for the kernel", self.inside(command, status))
