@@ -143,8 +143,10 @@ class TestOutput(Case):
         self.assertEqual((victim.read_text(), target.read_text(), target.is_symlink()), ("old", "new", False))
         target.unlink()
         target.symlink_to(victim)
+        victim.chmod(0o666)
         with mock.patch.object(files, "is_link", return_value=False):     # it comes after the look
             files.replace(target, "new")
+        self.assertEqual(target.stat().st_mode & 0o002, 0)
         self.assertEqual((victim.read_text(), target.read_text(), target.is_symlink()), ("old", "new", False))
         target.unlink()
         target.symlink_to("/dev/null")

@@ -72,7 +72,9 @@ def _open(path, mode, flags, **more):
 def _same_readers(fd, path):
     """Who may read the file that replaces @path: those who could read that, and nobody else."""
     with contextlib.suppress(FileNotFoundError, PermissionError):       # the latter of a file system without rights
-        there = os.stat(path)
+        there = os.lstat(path)      # what a link leads to, which was put there since, says nothing
+        if not stat.S_ISREG(there.st_mode):
+            return
         mode = there.st_mode & 0o777
         if there.st_uid not in (0, os.geteuid()):       # what another user allows is no more than this one's umask
             mode &= os.fstat(fd).st_mode
