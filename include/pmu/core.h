@@ -140,7 +140,7 @@ struct pmu_event {
 	struct list_head bearing;	/* a bearer's node in pmu_box.bearers */
 	struct pmu_counter counter;	/* of a bearer */
 	int last_idx;			/* the last counter it had; preferred in the next claim */
-	int out;			/* perf took it out here, and may put it back: CPU + 1, or 0 */
+	int out;			/* CPU + 1 where perf took it out, to put it back; or 0 */
 	bool pinned;			/* its leader is, or was when the event was last added */
 	bool exclusive;
 	struct pmu_failure failure;
