@@ -55,8 +55,8 @@ test_thinning() {
 		while [ $((root * root)) -lt "$taken" ]; do root=$((root + 1)); done
 		trace_lines event,period > /tmp/samples
 		within "records" "$taken" 700 100000
-		equal "by default, of $hz a second" "$(grep -c 'trace_cycles/' /tmp/samples)" "$taken"
-		# perf switches it on a little later than the first.
+		# perf switches events on and off one after the other.
+		within "by default, of $hz a second" "$(grep -c 'trace_cycles/' /tmp/samples)" $((taken - 60)) "$taken"
 		within "of a period of less" "$(grep -c "period=$((counts / 3))/" /tmp/samples)" $((taken - 60)) "$taken"
 		within "of half the frequency" "$(grep -c freq= /tmp/samples)" $((taken / 2 - 2 * root)) \
 			$((taken * 6 / 10 * most / 4000 / div + 32 + 2 * root))
