@@ -169,7 +169,6 @@ DIFFERENCES = (
     macro("PCI_POSSIBLE_ERROR", "x86_64", "include/linux/pci.h"),
     macro("PCI_EXT_CAP_ID_DVSEC", "x86_64", "include/uapi/linux/pci_regs.h"),
     macro("IRQ_WORK_INIT_HARD", "x86_64", "include/linux/irq_work.h"),
-    macro("INIT_CSD", "arm64", "include/linux/smp.h"),
     macro("DEFINE_SIMPLE_DEV_PM_OPS", "x86_64", "include/linux/pm.h", "SYSTEM_SLEEP_PM_OPS", "pm_sleep_ptr"),
     *(Difference(f"{word} alone of its kind", "x86_64", renamed("include/linux/pm.h", *others),
                  ("DEFINE_SIMPLE_DEV_PM_OPS",)) for word, *others in (
