@@ -84,7 +84,7 @@ static int pmu_event_check_engage(const struct pmu_desc *desc, struct perf_event
 		return perfmon_capable() ? 0 : -EACCES;
 	if (leader != event && pmu_event_is_task(leader))
 		return -EINVAL;
-	/* A leader of the same PMU keeps the box engaged. */
+	/* A leader of the same PMU keeps the box engaged, or pmu_event_check_leader() refuses. */
 	if (leader != event && leader->pmu == event->pmu)
 		return 0;
 	/* Another leader may have been passed by a user who had the right. */
@@ -196,16 +196,20 @@ static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event 
 	return ev;
 }
 
-/* perf would refuse the event, too, without a word. */
-static int pmu_event_check_leader_cpu(const struct pmu_event *ev)
+/*
+ * perf would refuse the event, too, but without a word, and after event_init: the leader may be
+ * another user's, and its box is engaged, but not this one.
+ */
+static int pmu_event_check_leader(const struct pmu_event *ev)
 {
 	const struct perf_event *leader = ev->event->group_leader;
-	int cpu = READ_ONCE(ev->box->cpu);
+	int cpu = ev->box ? READ_ONCE(ev->box->cpu) : -1;
 
-	if (leader == ev->event || leader->cpu == cpu || pmu_event_is_task(leader))
+	if (!ev->box || leader == ev->event || leader->cpu == cpu || pmu_event_is_task(leader))
 		return 0;
-	/* The leader may be about to follow the box. */
-	if (cpu < 0 || READ_ONCE(ev->box->moving))
+	/* A leader of the same box, or of another PMU, may be about to follow the box. */
+	if ((cpu < 0 || READ_ONCE(ev->box->moving)) &&
+	    (leader->pmu != ev->event->pmu || pmu_event_of(leader)->box == ev->box))
 		return 0;
 	return pmu_refuse(pmu_dev_of(ev),
 			  "its group is led by an event on CPU %d, and it counts on CPU %d: open the group there (perf's -C %d)",
@@ -233,7 +237,7 @@ static int pmu_event_finish_init(struct pmu_event *ev)
 	int err, asked = event->cpu;
 
 	if (ev->box) {
-		err = pmu_event_check_leader_cpu(ev) ?: pmu_group_check(ev->box, event);
+		err = pmu_group_check(ev->box, event);
 		if (err)
 			return err;
 	}
@@ -262,7 +266,7 @@ static int pmu_event_set_up(struct pmu_dev *pd, struct perf_event *event)
 
 	if (IS_ERR(ev))
 		return PTR_ERR(ev);
-	err = ops->event_init(pd->desc, ev);
+	err = pmu_event_check_leader(ev) ?: ops->event_init(pd->desc, ev);
 	if (err) {
 		pmu_event_discard(ev);
 		return err;

@@ -26,7 +26,7 @@
  *   @enable, @disable	a group by its leader; with --disabled the events start disabled
  *   @disable N		the Nth event alone, from 0
  *   @refresh N		N samples more, and then no other
- *   @join EVENT	open one more event in the last group, or print the name of the errno
+ *   @join EVENT[@CPU]	open one more event in the last group, or print the name of the errno
  *   @close N		close the Nth event, from 0; its count is an error from then on
  *   @become UID	from here on as this user, without privileges
  *   @read		with --manual the counts are read and printed here, and nowhere else
@@ -325,9 +325,12 @@ static void close_one(struct events *events, int i)
 
 static void join(struct events *events, const char *text, const struct options *options)
 {
-	char *copy = strdup(text);
+	struct options how = *options;
+	char *copy = strdup(text), *rest = copy, *event = strsep(&rest, "@");
 
-	open_event(events, copy, options);
+	if (rest)
+		how.cpu = atoi(rest);
+	open_event(events, event, &how);
 	free(copy);
 }
 

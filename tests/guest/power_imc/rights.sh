@@ -5,13 +5,13 @@
 # they are in nobody's way. What runs in a session of somebody who may profile the system is no user
 # of it.
 #
-# vm: --arch ppc64le --kernel 6.12 --driver ours --model power9
-# all vm: --arch ppc64le --kernel 6.1 --driver ours --model power9
+# vm: --arch ppc64le --kernel 6.12 --driver ours --timeout 600 --model power9,chips=2
+# all vm: --arch ppc64le --kernel 6.1 --driver ours --timeout 600 --model power9,chips=2
 . ./power_imc/lib.sh
 
-# But for what the model itself writes.
+# But for what the model itself writes: accesses [DEVICES]
 accesses() {
-	pmu-model stats '*' --reset | awk '$2 != "post" && $2 != "record" { sum += $(NF - 1) + $NF }
+	pmu-model stats "${1:-*}" --reset | awk '$2 != "post" && $2 != "record" { sum += $(NF - 1) + $NF }
 		END { print sum + 0 }'
 }
 
@@ -36,6 +36,18 @@ test_users_are_allowed() {
 
 test_passed_leader_is_no_right() {
 	for_each passed_leader_is_no_right
+}
+
+# Nor does a leader of the same PMU on another chip.
+a_leader_elsewhere() {
+	accesses > /dev/null
+	got=$(at_level 1 pmu-event --manual --group $GOOD -x '@become 65534' -x "@join $GOOD@2")
+	equal "sibling" "$got" EINVAL
+	equal "accesses to its chip" "$(accesses '*@1')" 0
+}
+
+test_a_leader_elsewhere_is_no_right() {
+	for_each a_leader_elsewhere
 }
 
 test_cap_perfmon_is_enough() {
