@@ -119,7 +119,7 @@ def compare(one, other):
     try:
         yield from _differences(one, other)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise ToolError(f"One of the two is damaged ({type(error).__name__} {error}).",
+        raise ToolError("One of the two is damaged.",
                         "Give the .json files that -o has written.") from error
 
 

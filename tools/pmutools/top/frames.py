@@ -92,8 +92,8 @@ def now_text(seconds):
         .replace("+00:00", "Z")
 
 
-def damaged(path, why):
-    return ToolError(f"{path} is damaged: it cannot be read as a record of pmu-top ({why}).", "Make a new one with --record.")
+def damaged(path):
+    return ToolError(f"{path} is damaged: it cannot be read as a record of pmu-top.", "Make a new one with --record.")
 
 
 class Live:
@@ -309,7 +309,10 @@ class Replay:
 
     def __init__(self, path):
         self.path, self.file, self.next = path, open(path, "rb"), 0
-        head = self._parsed(self.file.readline() or b"null")
+        try:
+            head = printable(json.loads(self.file.readline()))
+        except (ValueError, RecursionError):
+            head = None
         if not isinstance(head, dict) or "pmu-top" not in head:
             raise ToolError(f"{path} is not a record of pmu-top.", "Make one with --record.")
         if head["pmu-top"] != VERSION:
@@ -327,15 +330,12 @@ class Replay:
         if not self.places:
             raise ToolError(f"{path} has no frame: the recording ended before its first interval.")
 
-    def _parsed(self, line, make=lambda data: data):
-        try:
-            return make(printable(json.loads(line)))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise damaged(self.path, f"{type(error).__name__} {error}") from error
-
     def _frame(self):
         self.file.seek(self.places[self.next])
-        frame = self._parsed(self.file.readline(), Frame.from_json)
+        try:
+            frame = Frame.from_json(printable(json.loads(self.file.readline())))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise damaged(self.path) from error
         if self.cut and self.next == len(self.places) - 1:
             frame.notes.append("the record ends within the interval behind this one")
         return frame

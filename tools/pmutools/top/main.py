@@ -224,7 +224,7 @@ def _of_a_record(path):
         yield
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         if path:
-            raise frames.damaged(path, f"{type(error).__name__} {error}") from error
+            raise frames.damaged(path) from error
         raise
 
 
