@@ -194,7 +194,10 @@ class Driver(InRoot):
                        "chmod 755 /home/user/clone; chown 65534 /home/user/clone/*"):
             said = self.inside(f"{change or ':'}; /home/user/clone/pmu-driver ours --unbind", status=1)
             self.assertIn("others than root can write /home/user/clone/pmu-driver", said)
-        self.inside("rm -r /home/user")
+        # systemd would take a part of the name.
+        said = self.inside("chown 0 /home/user/clone/*; mv /home/user/clone '/home/a clone'; '/home/a clone/pmu-driver' ours --unbind", status=1)
+        self.assertIn("no unit can name /home/a clone/pmu-driver", said)
+        self.inside("rm -r /home/user '/home/a clone'")
         self.assertEqual(self.left(), self.before)
 
     def test_who_reads_may_go_before_the_end(self):
@@ -207,8 +210,13 @@ class Driver(InRoot):
 
     def test_what_cannot_be_written(self):
         locked = "mount --bind /etc /etc; mount -o remount,ro,bind /etc; "
-        self.assertIn("cannot write /etc/modprobe.d/pmu-suite.conf", self.inside(f"{locked} pmu-driver ours", status=1))
-        self.assertEqual(self.left(), self.before)
+        self.assertIn("cannot write /etc/modules-load.d/pmu-suite.conf", self.inside(f"{locked} pmu-driver ours", status=1))
+        # Nor is half of a choice made.
+        for change, file in (("ours", "/etc/modules-load.d/pmu-suite.conf"), ("ours", "/etc/modprobe.d/pmu-suite.conf"),
+                             ("ours --unbind", "/etc/systemd/system/sysinit.target.wants/pmu-suite.service")):
+            said = self.inside(f"mkdir -p {Path(file).parent}; mount -t tmpfs -o ro none {Path(file).parent}; pmu-driver {change}", status=1)
+            self.assertEqual(re.findall("cannot write .*", said), [f"cannot write {file}"])
+            self.assertEqual(self.left(), self.before)
         self.inside("pmu-driver ours")
         self.assertIn("cannot remove", self.inside(f"{locked} pmu-driver in-tree", status=1))
 
