@@ -41,7 +41,8 @@ headers:
 clean:
 	@find . \( -path ./.git -o -path ./dist \) -prune -o -type f \( -name '*.o' -o -name '*.ko' \
 		-o -name '*.mod' -o -name '*.mod.c' -o -name '*.cmd' -o -name '.*.d' -o -name modules.order \
-		-o -name Module.symvers -o -name pmu_conftest.h \) -exec rm -f {} +
+		-o -name Module.symvers -o -name pmu_conftest.h -o -name pmu-check.pyz -o -path './tools/*.1' \) \
+		-exec rm -f {} +
 
 # Installing: Documentation/install.md. DESTDIR is the root of all files, INSTALL_MOD_PATH that of modules.
 PREFIX ?= /usr/local

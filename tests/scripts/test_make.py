@@ -62,6 +62,14 @@ class Make(unittest.TestCase):
             self.assertIn("No kernel headers in /", said)
             self.assertIn(f": {advice}", said)
 
+    def test_clean(self):
+        for name in ("drivers/a/.a.o.d", "drivers/a/a.ko", "Module.symvers", "pmu-check.pyz", "tools/pmu-top.1", "dist/a.ko"):
+            (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.tree / name).touch()
+        self.assertEqual(self.make("clean"), (0, ""))
+        left = {path.name for path in self.tree.rglob("*") if path.is_file()} - {path.name for path in (cache.TREE / "include").rglob("*")}
+        self.assertEqual(left, {"Makefile", "Kbuild", "a.ko"})     # of a package in dist/
+
 
 class Kbuild(unittest.TestCase):
     """Read as kbuild does, of a kernel of some version."""
