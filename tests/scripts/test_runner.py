@@ -356,6 +356,13 @@ def runs(process):
         return False
 
 
+def name(process):
+    try:
+        return Path(f"/proc/{process}/comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
 class Stopped(unittest.TestCase):
     """Whatever ends a script ends what it has started."""
     LIMIT = 60      # seconds, on a busy host
@@ -375,8 +382,8 @@ class Stopped(unittest.TestCase):
             self.addCleanup(signal.signal, number, signal.signal(
                 number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL))
 
-    def wait(self, condition):
-        last = time.monotonic() + self.LIMIT
+    def wait(self, condition, limit=LIMIT):
+        last = time.monotonic() + limit
         while not (found := condition()):
             self.assertLess(time.monotonic(), last, "waited in vain")
             time.sleep(0.05)
@@ -394,12 +401,23 @@ class Stopped(unittest.TestCase):
                 env={**os.environ, "PYTHONPATH": f"{cache.TREE}/scripts:{Path(__file__).parent}"},
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             self.wait(lambda: said.exists() and said.read_text())
-            started, began = cache.descendants(process.pid), time.monotonic()
-            process.send_signal(number)
+            return self.stop(process, lambda: process.send_signal(number))
+
+    def stop(self, process, kill):
+        """The exit status of @process when it has been told to end; fails if what it had started goes on."""
+        started, began = cache.descendants(process.pid), time.monotonic()
+        try:
+            kill()
             status = process.wait(self.LIMIT)
             self.wait(lambda: not any(map(runs, started)))
-            self.took = time.monotonic() - began
-            return status
+        finally:
+            for one in filter(runs, started):
+                os.kill(one, signal.SIGKILL)
+        self.took = time.monotonic() - began
+        return status
+
+    def soon(self):
+        self.assertLess(self.took, 2 if os.getloadavg()[0] < 2 * os.cpu_count() else 10)
 
     def test_a_guest(self):
         for number in self.SIGNALS:
@@ -416,7 +434,21 @@ class Stopped(unittest.TestCase):
     def test_a_build(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             self.assertEqual(self.end(self.BUILD, number), 128 + number)
-            self.assertLess(self.took, 2 if os.getloadavg()[0] < 2 * os.cpu_count() else 10)
+            self.soon()
+
+    def test_make_and_a_compiler(self):
+        """make test, while kbuild has gcc compile the modules: without an end, and for a compiler that nobody else has."""
+        with tempfile.TemporaryDirectory() as directory:
+            gcc = Path(directory) / "gcc"
+            gcc.write_text('#!/bin/sh\n[ "$*" != --version ] || exec echo endless\nwhile /usr/bin/gcc "$@"; do :; done\n')
+            gcc.chmod(0o755)
+            for kill, number in (os.kill, signal.SIGTERM), (os.killpg, signal.SIGINT):
+                process = subprocess.Popen(
+                    ["make", "-C", cache.TREE, "test", "TESTFLAGS=--fresh --aside -j 1 check/modules"], start_new_session=True,
+                    env={**os.environ, "PATH": f"{directory}:{os.environ['PATH']}"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                self.wait(lambda: any(name(one) == "cc1" for one in cache.descendants(process.pid)), 10 * self.LIMIT)
+                self.assertNotEqual(self.stop(process, lambda: kill(process.pid, number)), 0)
+                self.soon()
 
     def test_guests_in_other_threads(self):
         guest.STOP.set()
