@@ -15,6 +15,14 @@ guest's kernel warned or oopsed, 124 on a timeout, 125 if the guest did not get 
 """
 
 
+def at_least(least):
+    def number(text):
+        if int(text) < least:
+            raise ValueError
+        return int(text)
+    return number
+
+
 def parser():
     found = argparse.ArgumentParser(
         prog="scripts/vm", description=ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -28,9 +36,9 @@ def parser():
                        help="which driver to load (default: %(default)s)")
     found.add_argument("--model", action="append", default=[], metavar="SPEC",
                        help="machine to model, NAME[,KEY=VALUE]...; 'help' lists them")
-    found.add_argument("--cpus", type=int, default=0, metavar="N", help="number of CPUs (default: a core for each socket)")
-    found.add_argument("--nodes", type=int, default=0, metavar="N", help="NUMA nodes, each with its share of the CPUs")
-    found.add_argument("--timeout", type=int, default=300, metavar="S", help="seconds (default: %(default)s)")
+    found.add_argument("--cpus", type=at_least(0), default=0, metavar="N", help="number of CPUs (default: a core for each socket)")
+    found.add_argument("--nodes", type=at_least(0), default=0, metavar="N", help="NUMA nodes, each with its share of the CPUs")
+    found.add_argument("--timeout", type=at_least(1), default=300, metavar="S", help="seconds (default: %(default)s)")
     found.add_argument("--log", type=Path, metavar="FILE", help="write the guest kernel's log to FILE")
     found.add_argument("--copy", action="append", default=[], metavar="FILE",
                        help="put FILE, or a directory with all that is in it, into the guest's working directory")
@@ -64,6 +72,11 @@ def guest(options, command):
     for path in options.mok:
         if not path.is_file() or path.read_bytes()[:1] != b"\x30":
             raise Error(f"--mok {path}: this is no certificate in DER; openssl x509 -outform DER makes one of PEM")
+    if options.modules and not options.modules.is_dir():
+        raise Error(f"--modules {options.modules}: no such directory")
+    for path in options.copy:
+        if not Path(path).exists():
+            raise Error(f"--copy {path}: no such file")
     if options.installed and options.driver != "none":
         raise Error("--installed needs --driver none: what is installed decides")
     if options.icount and options.cpus != 1:

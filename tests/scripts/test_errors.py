@@ -65,6 +65,17 @@ class Errors(unittest.TestCase):
         done = self.run_main("cache.LEAST = 1 << 62; raise cache.Error('make failed')")
         self.assertRegex(done.stderr, "^-c: make failed\nno space left: free some, or set XDG_CACHE_HOME")
 
+    def test_options_that_cannot_be(self):
+        """Of a guest: before anything is fetched or built for it."""
+        for words, status, sentence in (
+                ("--cpus -1", 2, "--cpus: invalid number value: '-1'"), ("--nodes -1", 2, "--nodes: invalid"), ("--timeout 0", 2, "--timeout: inv"),
+                ("--modules /nowhere", 125, "--modules /nowhere: no such directory"), ("--copy /nowhere", 125, "--copy /nowhere: no such file"),
+                ("--log /nowhere/log", 125, "cannot use /nowhere/log: No such file")):
+            with self.subTest(words):
+                done = self.start([SCRIPTS / "vm", *words.split(), "--", "true"], http_proxy="http://127.0.0.1:9")
+                self.assertEqual(done.returncode, status)
+                self.assertIn(sentence, done.stderr)
+
     def test_an_argument_too_many(self):
         done = self.start([SCRIPTS / "demo", "--fast"])
         self.assertEqual((done.returncode, done.stderr), (125, "demo: make demo, and this, take no arguments\n"))
