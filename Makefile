@@ -125,8 +125,8 @@ alone := tools/pmu-check $(filter-out %/metrics.py,$(wildcard tools/pmutools/*.p
 
 pmu-check.pyz: $(alone)
 	@stage=$$(mktemp -d) && trap 'rm -rf "$$stage"' EXIT && for file in $^; do \
-		install -D -m 644 $$file $$stage/$${file#tools/} || exit; done && mv $$stage/pmu-check $$stage/__main__.py && \
-		python3 -m zipapp -p '/usr/bin/env python3' -o $@ $$stage && chmod 755 $@
+		install -D -m 644 $$file $$stage/all/$${file#tools/} || exit; done && mv $$stage/all/pmu-check $$stage/all/__main__.py && \
+		python3 -m zipapp -p '/usr/bin/env python3' $$stage/all && install $$stage/all.pyz $@
 
 # What DKMS needs to build, and no more.
 dkms_dir = $(DESTDIR)/usr/src/pmu-suite-$(version)

@@ -62,6 +62,15 @@ class Make(unittest.TestCase):
             self.assertIn("No kernel headers in /", said)
             self.assertIn(f": {advice}", said)
 
+    def test_one_file_where_it_cannot_be_written(self):
+        shutil.copytree(cache.TREE / "tools", self.tree / "tools")
+        options = {} if os.geteuid() else {"user": 65534, "group": 65534, "extra_groups": []}
+        self.tree.chmod(0o555)
+        status, said = self.make("pmu-check.pyz", **options)
+        self.tree.chmod(0o755)
+        self.assertEqual(status, 2)
+        self.assertRegex(said, r"^\S+: cannot create .*'pmu-check.pyz': Permission denied\nmake: ")
+
     def test_clean(self):
         for name in ("drivers/a/.a.o.d", "drivers/a/a.ko", "Module.symvers", "pmu-check.pyz", "tools/pmu-top.1", "dist/a.ko"):
             (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
