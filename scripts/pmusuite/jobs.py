@@ -146,6 +146,8 @@ def in_two(folder, sources, **more):
 
 
 def scripts():
+    """They read ALL: of quick test_data.py looks through all code, and test_runner.py, test_campaign.py and test_mutation.py ask
+    for jobs, which are made of guests' tests, suites and pages; of slow test_kept.py copies the tree."""
     yield from in_two("scripts", ALL)
 
 
