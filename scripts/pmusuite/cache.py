@@ -241,6 +241,8 @@ def main(function):
 def _run(function):
     failed = Error.status
     try:
+        if not ROOT.is_absolute() or not {" ", ":"}.isdisjoint(str(ROOT)):      # the kernel's build takes none of these
+            raise Error(f"{ROOT} cannot be the cache: set XDG_CACHE_HOME to an absolute path without a space or a colon")
         status = function()
         sys.stdout.flush()
         sys.exit(status)

@@ -76,6 +76,11 @@ class Errors(unittest.TestCase):
                 self.assertEqual(done.returncode, status)
                 self.assertIn(sentence, done.stderr)
 
+    def test_a_cache_in_which_nothing_can_be_built(self):
+        for home in "a b", "a:b":
+            self.assertIn(f"/{home}/pmu-suite cannot be the cache", self.sentence("pass", home=self.home / home))
+        self.assertIn("relative/pmu-suite cannot be the cache", self.sentence("pass", home="relative"))
+
     def test_an_argument_too_many(self):
         done = self.start([SCRIPTS / "demo", "--fast"])
         self.assertEqual((done.returncode, done.stderr), (125, "demo: make demo, and this, take no arguments\n"))
