@@ -72,11 +72,6 @@ def guest(options, command):
     for path in options.mok:
         if not path.is_file() or path.read_bytes()[:1] != b"\x30":
             raise Error(f"--mok {path}: this is no certificate in DER; openssl x509 -outform DER makes one of PEM")
-    if options.modules and not options.modules.is_dir():
-        raise Error(f"--modules {options.modules}: no such directory")
-    for path in options.copy:
-        if not Path(path).exists():
-            raise Error(f"--copy {path}: no such file")
     if options.installed and options.driver != "none":
         raise Error("--installed needs --driver none: what is installed decides")
     if options.icount and options.cpus != 1:

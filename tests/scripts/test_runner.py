@@ -458,6 +458,15 @@ class Stopped(unittest.TestCase):
             process.kill()
 
 
+class Arguments(unittest.TestCase):
+    def test_it_may_be_started_anywhere(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir("/tmp")
+        with unittest.mock.patch.object(sys, "argv", ["test", "--junit", "results.xml"]):
+            self.assertEqual(script("test").arguments().junit, "/tmp/results.xml")
+        self.assertTrue(Path("tests/guest/lib.sh").exists())
+
+
 class LastLine(unittest.TestCase):
     def verdict(self, *statuses):
         return script("test").verdict(collections.Counter(statuses))
