@@ -371,6 +371,11 @@ class TestReports(Case):
             with self.subTest(content):
                 self.says(self.program("pmu-check", "--compare", one, one), 1, "One of the two is damaged")
 
+    def test_one_thing_at_a_time(self):
+        """Nothing that was asked for is left out in silence."""
+        for words in ("--probe", "list", "--load"), ("--list", "--compare", "a", "b"), ("clock", "--probe", "list"), ("--list", "clock"):
+            self.says(self.program("pmu-check", *words), 2, "error: .* not allowed with ")
+
     def test_a_name_is_enough(self):
         made = {"format": report.FORMAT, "machine": {name: {} for name in ("processor", "firmware", "kernel")} |
                 {"devices": [], "pmus": []}, "checks": [], "events": []}

@@ -30,9 +30,10 @@ def parser():
     found.add_argument("-o", "--output", metavar="NAME",
                        help="write a report: NAME.md for people, NAME.json for programs")
     found.add_argument("--json", action="store_true", help="the report as JSON on stdout, and nothing else")
-    found.add_argument("--list", action="store_true",
+    instead = found.add_mutually_exclusive_group()
+    instead.add_argument("--list", action="store_true",
                        help="all checks: what each asks, and why its limits are as they are")
-    found.add_argument("--probe", action="append", default=[], metavar="NAME",
+    instead.add_argument("--probe", action="append", default=[], metavar="NAME",
                        help="instead, an experiment on an open question of the hardware; \"list\" shows them, \"all\" runs "
                             "those for this machine")
     found.add_argument("--beside", action="store_true",
@@ -40,10 +41,10 @@ def parser():
     found.add_argument("--yes", action="store_true", help="what --beside asks is answered by yes")
     found.add_argument("--modules", metavar="DIR",
                        help="where our modules are (drivers/ of the tree, else installed ones)")
-    found.add_argument("--load", action="store_true",
+    instead.add_argument("--load", action="store_true",
                        help="instead, work of known size, and whether counters say the same")
     found.add_argument("--load-program", metavar="FILE", help="load.c, built; else the C compiler builds it")
-    found.add_argument("--compare", nargs=2, metavar=("A", "B"), help="what differs between two reports")
+    instead.add_argument("--compare", nargs=2, metavar=("A", "B"), help="what differs between two reports")
     return found
 
 
@@ -175,6 +176,8 @@ def show(lines):
 
 def main():
     options = parser().parse_args()
+    if options.check and (options.list or options.probe or options.load or options.compare):
+        parser().error("CHECK: not allowed with what is done instead of checks")
     if options.list:
         return show_list()
     if "list" in options.probe:
