@@ -165,6 +165,8 @@ class TestProbes(CheckCase):
         names = [f"mxp_p0_{channel}_txflit_valid" for channel in ("req", "rsp", "snp", "dat", "dat2")]
         for hidden, verdict, said in (("none", OK, "dat 1,000, req 500, rsp 500, snp 500"), ("snp", OK, "snp 0"), ("rsp", FAIL, "flits of rsp")):
             self.ask("visible", self.mesh(lambda want, s: 0 if hidden in want.key[1] else 500, names), verdict, said)
+        files = {DRAWING: MESH.replace("CMN-600", "CMN-600, NIDEN off")}
+        self.ask("visible", self.mesh(lambda want, s: 0, names, files), FAIL, "; AUTHSTATUS: NIDEN off: who copies")
 
     def test_frames(self):
         def bench(second):

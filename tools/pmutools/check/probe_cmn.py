@@ -160,7 +160,7 @@ def nothing_to_see(bench):
         flits = ", ".join(f"{name} {plain(value)}" for name, value in by_channel.items())
         hidden = [name for name in ("req", "rsp", "dat") if not by_channel.get(name)]
         if names:
-            yield relied_on(not hidden, f"{pmu.name}: flits by channel: {flits}",
+            yield relied_on(not hidden, f"{pmu.name}: flits by channel: {flits}{cmn.off(bench, pmu)}",
                             f"who copies memory has flits of {', '.join(hidden)}, so firmware lets nothing of them be counted")
 
 
