@@ -26,8 +26,12 @@
 /* Of a chip without threads. */
 #define POWER_IMC_NO_PIR	U32_MAX
 
-/* Within this time the microcode posts every group at least once: a phb of POWER9 takes 12 ms. */
+/*
+ * Within this time the microcode posts every group at least once at speed 0: a phb of POWER9 takes
+ * 12 ms. The next speeds take at most twice as long each; those behind the last also change scales.
+ */
 #define POWER_IMC_NEST_POST_MS	20
+#define POWER_IMC_NEST_LAST_SPEED	3
 
 /* A unit on a chip. */
 struct power_imc_nest {
@@ -168,6 +172,11 @@ static struct power_imc_chip *power_imc_chip_find(struct power_imc *imc, u32 id)
 	return NULL;
 }
 
+static u64 power_imc_chip_speed(const struct power_imc_chip *chip)
+{
+	return be64_to_cpup(chip->control + POWER_IMC_NEST_CB_SPEED);
+}
+
 /*
  * No source says that counters stand during a pause. So the microcode posts everything once before
  * the event starts.
@@ -188,7 +197,9 @@ static int power_imc_nest_event_init(const struct pmu_desc *desc, struct pmu_eve
 	else if (!chip->users)
 		err = chip->imc->firmware->nest(chip, chip->pir, true);
 	if (!err && !chip->users++)
-		chip->ready = ktime_get_ns() + POWER_IMC_NEST_POST_MS * NSEC_PER_MSEC;
+		chip->ready = ktime_get_ns() + (POWER_IMC_NEST_POST_MS * NSEC_PER_MSEC <<
+						min_t(u64, power_imc_chip_speed(chip),
+						      POWER_IMC_NEST_LAST_SPEED));
 	raw_spin_unlock_irqrestore(&chip->lock, flags);
 	if (err)
 		return err;
@@ -255,7 +266,8 @@ static const char *power_imc_nest_state(const struct power_imc_chip *chip)
 	switch (be64_to_cpup(chip->control + POWER_IMC_NEST_CB_STATUS)) {
 	case POWER_IMC_NEST_RUNNING:
 	case POWER_IMC_NEST_PAUSED:
-		return NULL;
+		return power_imc_chip_speed(chip) > POWER_IMC_NEST_LAST_SPEED ?
+		       "collects at a speed that changes scales" : NULL;
 	case POWER_IMC_NEST_INITIALISING:
 		return "has not started";
 	case POWER_IMC_NEST_BAD_SPEED:

@@ -176,9 +176,10 @@ static void a_pause_is_posted_first(struct kunit *test)
 	u64 ready, begun = ktime_get_ns();
 	struct perf_event *a, *b;
 
+	*word(NEST_CONTROL + POWER_IMC_NEST_CB_SPEED) = cpu_to_be64(2);
 	nest_register(test);
 	a = open_nest(test, 0, 0xd0);
-	KUNIT_EXPECT_GE(test, ktime_get_ns() - begun, 20ULL * NSEC_PER_MSEC);
+	KUNIT_EXPECT_GE(test, ktime_get_ns() - begun, 80ULL * NSEC_PER_MSEC);
 	/* The next one has nothing to wait for. */
 	ready = chip()->ready;
 	KUNIT_EXPECT_GE(test, ktime_get_ns(), ready);
@@ -338,9 +339,10 @@ static void group_is_of_one_update(struct kunit *test)
 /* Microcode that does not work, by its state: there is no PMU, and nothing is called. */
 static void states_of_the_microcode(struct kunit *test)
 {
-	static const struct { u64 state; bool works; } rows[] = {
+	static const struct { u64 state; bool works; u64 speed; } rows[] = {
 		{ 0, false },	/* initialising */
 		{ 1, true },	/* running */
+		{ 1, true, 3 }, { 1, false, 4 },	/* with other scales */
 		{ 2, true },	/* paused */
 		{ 3, false },	/* bad speed */
 		{ 4, false },	/* bad mode */
@@ -353,9 +355,10 @@ static void states_of_the_microcode(struct kunit *test)
 			nest_test_init(test);
 		}
 		*word(NEST_CONTROL) = cpu_to_be64(rows[i].state);
+		*word(NEST_CONTROL + POWER_IMC_NEST_CB_SPEED) = cpu_to_be64(rows[i].speed);
 		nest_register(test);
 		KUNIT_EXPECT_EQ_MSG(test, perf_open_type(nest_names[0]) >= 0, rows[i].works,
-				    "state %llu", rows[i].state);
+				    "state %llu, speed %llu", rows[i].state, rows[i].speed);
 	}
 }
 
