@@ -10,11 +10,27 @@
 #include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/irq_work.h>
+#include <linux/ktime.h>
 #include <linux/preempt.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
+#include <linux/workqueue.h>
+#include <asm/time.h>
 
 #include "power_imc.h"
+
+/*
+ * Of a thread's counting that has ended, after so long at least, these are looked at; if so many
+ * are not in its page, none is.
+ */
+#define POWER_IMC_RUN_US	100
+#define POWER_IMC_TRIALS	8
+#define POWER_IMC_MISSES	3
+
+/* If so many times a core posts nothing for so long, the log says so. */
+#define POWER_IMC_SLOW_POSTS	3
+#define POWER_IMC_POST_MS	10
 
 /* Names of the in-tree driver. All but event are other names for bits of it. */
 const struct pmu_format power_imc_formats[] = {
@@ -87,19 +103,19 @@ void power_imc_counter_restarted(struct pmu_box *box, struct pmu_event *ev)
 		irq_work_queue(&power_imc_restart_work);
 }
 
-static void power_imc_late_tell(struct irq_work *work)
+static void power_imc_unposted_tell(struct irq_work *work)
 {
-	pr_warn("power_imc_pmu: a thread's page is written after LDBAR has ended its counting: the last counts are missing, each time that a task of a thread event stops running\n");
+	pr_warn("power_imc_pmu: a thread's last counts are not in its page when LDBAR ends its counting: each time that a task of a thread event stops running they are missing, or come with the next task\n");
 }
 
-static DEFINE_IRQ_WORK(power_imc_late_work, power_imc_late_tell);
-static atomic_t power_imc_late_told = ATOMIC_INIT(0);
+static DEFINE_IRQ_WORK(power_imc_unposted_work, power_imc_unposted_tell);
+static atomic_t power_imc_unposted_told = ATOMIC_INIT(0);
 
 /* The module is unloaded and no event is open. May sleep. */
 void power_imc_counter_exit(void)
 {
 	irq_work_sync(&power_imc_restart_work);
-	irq_work_sync(&power_imc_late_work);
+	irq_work_sync(&power_imc_unposted_work);
 }
 
 static int power_imc_core_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
@@ -113,9 +129,77 @@ static void power_imc_core_event_free(const struct pmu_desc *desc, struct pmu_ev
 	power_imc_session_close();
 }
 
+/* The number of times that a core's engine was started, if it is on and counts; or 0. */
+static unsigned int power_imc_core_counts(struct power_imc_core *core)
+{
+	unsigned int starts = 0;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&core->lock, flags);
+	if (core->users && !core->paused && core->type == POWER_IMC_TYPE_CORE)
+		starts = core->starts;
+	raw_spin_unlock_irqrestore(&core->lock, flags);
+	return starts;
+}
+
+static u64 power_imc_core_sum(const struct power_imc_core *core)
+{
+	const __be64 *page = core->page;
+	u64 sum = 0;
+
+	for (unsigned int i = 0; i < POWER_IMC_PAGE_SIZE / sizeof(*page); i++)
+		sum += be64_to_cpu(READ_ONCE(page[i]));
+	return sum;
+}
+
+/*
+ * No source says how often a core posts what it has counted. So the first one that counts is
+ * watched until two posts follow each other soon, or several times none does. This runs on one of
+ * its CPUs, which so does not idle.
+ */
+static void power_imc_core_watch(struct work_struct *work)
+{
+	struct power_imc *imc = container_of(work, struct power_imc, posts_work);
+	struct power_imc_core *core = power_imc_core_of(imc, raw_smp_processor_id());
+	u64 now, more, sum = power_imc_core_sum(core), last = ktime_get_ns();
+	unsigned int starts = power_imc_core_counts(core), posts = 0, slow = 0;
+
+	while (posts < 2 && slow < POWER_IMC_SLOW_POSTS) {
+		cond_resched();
+		now = ktime_get_ns();
+		more = power_imc_core_sum(core);
+		/* If the engine was off meanwhile, the next one is watched. */
+		if (!starts || power_imc_core_counts(core) != starts || READ_ONCE(imc->posts_known))
+			return;
+		if (more != sum) {
+			posts++;
+			sum = more;
+			last = ktime_get_ns();
+		} else if (now - last >= POWER_IMC_POST_MS * NSEC_PER_MSEC) {
+			slow++;
+			posts = 0;
+			last = now;
+		}
+	}
+	WRITE_ONCE(imc->posts_known, true);
+	if (posts < 2)
+		dev_warn(imc->dev, "cores write their counts less often than each %u ms: what core events have counted last is missing when they are read\n",
+			 POWER_IMC_POST_MS);
+}
+
+static void power_imc_core_unwatch(void *imc)
+{
+	cancel_work_sync(&((struct power_imc *)imc)->posts_work);
+}
+
 static int power_imc_core_engage(struct pmu_box *box)
 {
-	return power_imc_session_acquire(pmu_box_priv(box), POWER_IMC_TYPE_CORE, 0);
+	struct power_imc_core *core = pmu_box_priv(box);
+	int err = power_imc_session_acquire(core, POWER_IMC_TYPE_CORE, 0);
+
+	if (!err && !READ_ONCE(core->imc->posts_known))
+		schedule_work(&core->imc->posts_work);
+	return err;
 }
 
 static void power_imc_core_disengage(struct pmu_box *box)
@@ -145,6 +229,10 @@ int power_imc_core_register(struct power_imc_unit *unit)
 	struct power_imc *imc = unit->imc;
 	int err = 0;
 
+	if (!imc->posts_work.func) {
+		INIT_WORK(&imc->posts_work, power_imc_core_watch);
+		err = devm_add_action(imc->dev, power_imc_core_unwatch, imc);
+	}
 	unit->desc.ops = &power_imc_core_ops;
 	unit->desc.scope = PMU_SCOPE_CORE;
 	for (unsigned int i = 0; i < imc->nr_cores && !err; i++) {
@@ -190,22 +278,41 @@ static void power_imc_thread_disengage(struct pmu_box *box)
 	power_imc_session_release(thread->core);
 }
 
-/* No source says that the last counts are in the page when LDBAR has been written. */
+/* What has counted most, and so moves most often. */
+static const __be64 *power_imc_thread_fastest(const struct power_imc_thread *thread)
+{
+	const __be64 *page = thread->page, *fastest = page;
+
+	for (; page < (const __be64 *)(thread->page + POWER_IMC_PAGE_SIZE); page++)
+		if (be64_to_cpu(READ_ONCE(*page)) > be64_to_cpu(READ_ONCE(*fastest)))
+			fastest = page;
+	return fastest;
+}
+
+/*
+ * No source says that the last counts are in the page when LDBAR has been written. So the first
+ * times that a CPU ends counting, a counter is read before that and where events are read. By
+ * chance a post may fall in between, and a task may have done nothing that is counted.
+ */
+static void power_imc_thread_try(struct power_imc_thread *thread)
+{
+	bool missed = READ_ONCE(*thread->fastest) == thread->before;
+
+	thread->fastest = NULL;
+	thread->trials++;
+	thread->misses += missed;
+	if (missed && thread->misses == POWER_IMC_MISSES &&
+	    !atomic_xchg(&power_imc_unposted_told, 1))
+		irq_work_queue(&power_imc_unposted_work);
+}
+
 static int power_imc_thread_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
 {
 	struct power_imc_thread *thread = pmu_box_priv(box);
 
-	power_imc_counter_read(thread->page, ev, value);
-	if (!thread->frozen || in_nmi())
-		return 0;
-	if (!thread->seen) {
-		thread->seen = thread->page + ev->event->attr.config;
-		thread->value = *value;
-	} else if (thread->seen == thread->page + ev->event->attr.config &&
-		   thread->value != *value && !atomic_xchg(&power_imc_late_told, 1)) {
-		irq_work_queue(&power_imc_late_work);
-	}
-	return 0;
+	if (thread->fastest && !in_nmi())
+		power_imc_thread_try(thread);
+	return power_imc_counter_read(thread->page, ev, value);
 }
 
 /*
@@ -216,16 +323,20 @@ static void power_imc_thread_freeze(struct pmu_box *box)
 {
 	struct power_imc_thread *thread = pmu_box_priv(box);
 
+	if (thread->trials < POWER_IMC_TRIALS &&
+	    get_tb() - thread->since > POWER_IMC_RUN_US * tb_ticks_per_usec) {
+		thread->fastest = power_imc_thread_fastest(thread);
+		thread->before = READ_ONCE(*thread->fastest);
+	}
 	power_imc_ldbar_write(thread->core->imc, thread->ldbar & ~POWER_IMC_LDBAR_ENABLE);
-	thread->seen = NULL;
-	thread->frozen = true;
 }
 
 static void power_imc_thread_thaw(struct pmu_box *box)
 {
 	struct power_imc_thread *thread = pmu_box_priv(box);
 
-	thread->frozen = false;
+	thread->fastest = NULL;
+	thread->since = get_tb();
 	power_imc_ldbar_write(thread->core->imc, thread->ldbar);
 }
 

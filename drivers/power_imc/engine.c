@@ -173,6 +173,7 @@ static int power_imc_engine_start(struct power_imc_core *core)
 
 	if (err)
 		return err;
+	core->starts++;
 	core->failed = false;
 	core->tells = !power_imc_engine_is_off(core);
 	if (!core->tells)

@@ -29,6 +29,7 @@
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 
 #include <pmu/core.h>
 
@@ -141,6 +142,7 @@ struct power_imc_core {
 	bool failed;			/* could not be started again, which has been reported */
 	bool stuck;			/* could not be stopped: may be on without users */
 	bool tells;			/* power_imc_firmware.running can be relied on */
+	unsigned int starts;		/* number of times that it was started */
 	unsigned int restarts;		/* number of times that the engine was found off */
 	unsigned int misses;		/* how many of these were in a row */
 	__be64 answer;			/* for power_imc_firmware.running */
@@ -155,9 +157,10 @@ struct power_imc_thread {
 	struct power_imc_core *core;
 	void *page;			/* POWER_IMC_PAGE_SIZE, where it counts to */
 	u64 ldbar;			/* the value of LDBAR that counts there */
-	bool frozen;			/* it should not count now */
-	const void *seen;		/* the counter that was read first since, or NULL */
-	u64 value;			/* which was that */
+	u64 since;			/* timebase when it began to count */
+	const __be64 *fastest;		/* a counter that is looked at where it ends, or NULL */
+	__be64 before;			/* which was that before the end */
+	u8 trials, misses;		/* times that it was looked at, and had not moved */
 };
 
 /* The device. */
@@ -172,6 +175,8 @@ struct power_imc {
 	struct power_imc_thread *threads;	/* by CPU number */
 	struct mutex memory_lock;
 	struct list_head memory;	/* memory that the hardware may write; under memory_lock */
+	struct work_struct posts_work;	/* finds out how often cores post */
+	bool posts_known;		/* it has */
 	bool halted;			/* no engine or microcode is started any more */
 	bool written;			/* an engine may still write the memory: it is not freed */
 };

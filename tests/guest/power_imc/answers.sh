@@ -7,9 +7,9 @@
 # number | answer | keys of the model | ours | in-tree
 # 13.1 | no: all is as assumed, and records come each 0.5 ms | - | exact | exact
 # 13.1 | yes | not run | the machine stops | the machine stops
-# 13.2 | they are posted 1 ms later, since LDBAR acts late | thread* linger 1000000 | told: written after LDBAR | silent
-# 13.2 | they come with the first post of the next task | core* unposted 1 | silent | silent
-# 13.3 | each 100 ms | core* period 100000000 | silent: the last 100 ms of a core are missing | silent
+# 13.2 | they are posted 1 ms later, since LDBAR acts late | thread* linger 1000000 | told: are not in its page when LDBAR | silent
+# 13.2 | they come with the first post of the next task | core* unposted 1 | told: are not in its page when LDBAR | silent
+# 13.3 | each 100 ms | core* period 100000000 | told: less often than each 10 ms | silent
 # 13.4 | STOP restarts it, too | core* rewinds 1 | exact | not run
 # 13.5 | each 4 ms | thread* trace-div 512 | exact | not run
 # 13.6 | one that is far behind | thread* tb-div 2 | told: each record is a sample | not run
