@@ -34,7 +34,9 @@ void *power_imc_memory_alloc(struct power_imc *imc, size_t size, int cpu)
 	/* The driver can do without this memory, so no task should be killed for it. */
 	memory->address = kmalloc_node(size, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
 				       __GFP_RETRY_MAYFAIL, cpu_to_node(cpu));
-	if (!memory->address) {
+	/* No source says that the hardware has more bits of an address. */
+	if (!memory->address || __pa(memory->address) & ~POWER_IMC_BAR_ADDRESS) {
+		kfree(memory->address);
 		kfree(memory);
 		return NULL;
 	}
