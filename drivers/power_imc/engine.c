@@ -319,13 +319,17 @@ int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, 
  * @ldbar: as for power_imc_engine_get()
  *
  * Context: interrupts off, where printing is allowed.
+ * Return: 0, or the firmware's error: the engine did not stop, and LDBAR is as it was.
  */
-void power_imc_engine_point(struct power_imc_core *core, u64 ldbar)
+int power_imc_engine_point(struct power_imc_core *core, u64 ldbar)
 {
+	int err = 0;
+
 	raw_spin_lock(&core->lock);
 	if (core->users && !core->imc->halted)
-		power_imc_engine_join(core, ldbar);
+		err = power_imc_engine_join(core, ldbar);
 	raw_spin_unlock(&core->lock);
+	return err;
 }
 
 /**

@@ -214,7 +214,7 @@ void power_imc_ldbar_clean_up(void);
 struct power_imc_core *power_imc_core_of(struct power_imc *imc, int cpu);
 int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, u64 ldbar,
 			 int *holders);
-void power_imc_engine_point(struct power_imc_core *core, u64 ldbar);
+int power_imc_engine_point(struct power_imc_core *core, u64 ldbar);
 void power_imc_engine_put(struct power_imc_core *core, int *holders);
 int power_imc_engine_pause(struct power_imc_core *core);
 void power_imc_engine_resume(struct power_imc_core *core);

@@ -211,10 +211,10 @@ static bool power_imc_trace_is_on(const struct power_imc_trace *trace)
 }
 
 /* LDBAR of an engaged box was lost. Interrupts are off; this may print. */
-static void power_imc_trace_again(struct power_imc_trace *trace)
+static int power_imc_trace_again(struct power_imc_trace *trace)
 {
 	power_imc_ring_clear(&trace->ring, get_tb());
-	power_imc_engine_point(trace->core, trace->ldbar);
+	return power_imc_engine_point(trace->core, trace->ldbar);
 }
 
 /*
@@ -223,13 +223,18 @@ static void power_imc_trace_again(struct power_imc_trace *trace)
  */
 static void power_imc_drain_look(struct power_imc_trace *trace)
 {
+	int err = 0;
+
 	if (trace->leaving || trace->refused || READ_ONCE(trace->core->imc->halted) ||
 	    power_imc_trace_is_on(trace))
 		return;
 	if (!mfspr(SPRN_LDBAR))
-		power_imc_trace_again(trace);
+		err = power_imc_trace_again(trace);
 	trace->refused = !power_imc_trace_is_on(trace);
-	if (trace->refused)
+	if (trace->refused && err)
+		dev_warn(trace->core->imc->dev, "LDBAR of CPU %d was lost, and the engine of its core could not be stopped (%pe) to write it again: the CPU is not traced\n",
+			 trace->cpu, ERR_PTR(err));
+	else if (trace->refused)
 		dev_warn(trace->core->imc->dev, "LDBAR of CPU %d does not keep what is written to it (is it the whole core's?): the CPU is not traced\n",
 			 trace->cpu);
 }

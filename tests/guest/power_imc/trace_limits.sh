@@ -123,6 +123,10 @@ test_ldbar_that_is_lost() {
 	trace_record -C 0 -- taskset 1 sh -c 'pmu-model set thread0 burst 10; sleep 0.1
 		pmu-model set thread0 ldbar "$(pmu-model get thread1 ldbar)"; pmu-model set thread0 ldbar 0x4000000012340000; sleep 0.1'
 	equal "times that the log says so" "$(log_since_mark | grep -c 'LDBAR of CPU 0 does not keep what is written to it')" 1
+	# Nor is it written again under an engine that does not stop, for which LDBAR is not to blame.
+	log_mark
+	trace_record -C 0 -- taskset 1 sh -c 'pmu-model set core0 refuse 2; pmu-model set thread0 ldbar 0; sleep 0.1; pmu-model set core0 refuse 0'
+	equal "what the log says" "$(log_since_mark | sed -n 's/.*\(LDBAR of CPU 0 [a-z ]*\).*/\1/p')" "LDBAR of CPU 0 was lost"
 }
 
 # What a record costs up to perf's buffer, and what a switch costs where there is none: instructions. scripts/bench
