@@ -3,7 +3,7 @@
  * POWER in-memory collection: the platform driver.
  *
  * The kernel's built-in driver of these counters has to be disabled at boot, since its PMUs stay
- * even if it is unbound: see Documentation/power_imc.md.
+ * even if it is unbound: Documentation/hardware/power_imc.md, 8.2.
  */
 #include <linux/crash_dump.h>
 #include <linux/module.h>
