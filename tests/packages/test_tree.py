@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 from inroot import VERSION, InRoot, export
@@ -231,7 +232,8 @@ class Release(Clone):
         status, _, said = self.release("9.9")
         self.assertNotEqual(status, 0)
         for text in ("changes that are not committed", f"include/pmu/version.h says {VERSION}, not 9.9", "no line 'Tested at COMMIT:' for 9.9",
-                     "no line '* `make hostile`: N passed, 0 failed' for 9.9"):
+                     "no line '* `make test-all`: N passed, 0 failed' for 9.9",
+                     "no line '* `make hostile`: N passed, 0 failed', nor '... not run: REASON' for 9.9"):
             self.assertIn(text, said)
         self.assertIn(f"{VERSION} is not released yet", self.release()[2])
         self.assertFalse((self.clone / "dist").exists())
@@ -247,6 +249,13 @@ class Release(Clone):
         subprocess.run(["sha256sum", "--quiet", "-c", "SHA256SUMS"], cwd=made, check=True)
         self.assertRegex(said, rf"\n    git tag -a v{re.escape(VERSION)} -m 'pmu-suite {re.escape(VERSION)}' [0-9a-f]{{12}}\n$")
         self.assertEqual(cache.run([*self.git, "tag"], "asking for tags"), "")
+
+    def test_only_the_test_of_each_night_has_to_be_run(self):
+        for run, ready in ("hostile", True), ("test-all", False):
+            notes = re.sub(rf"(make {run}`): .*", r"\1: not run: no idle host", self.NOTES)
+            with self.subTest(run), unittest.mock.patch.object(Release, "NOTES", notes):
+                self.whole_run()
+                self.assertEqual(self.release()[0] == 0, ready)
 
     def test_what_was_changed_after_the_run_was_not_tested(self):
         self.whole_run()
