@@ -28,9 +28,8 @@
 #define POWER_IMC_TRIALS	8
 #define POWER_IMC_MISSES	3
 
-/* If so many times a core posts nothing for so long, the log says so. */
+/* If so many times a core posts nothing for POWER_IMC_POST_MS, the log says so. */
 #define POWER_IMC_SLOW_POSTS	3
-#define POWER_IMC_POST_MS	10
 
 /* Names of the in-tree driver. All but event are other names for bits of it. */
 const struct pmu_format power_imc_formats[] = {
@@ -140,16 +139,6 @@ static unsigned int power_imc_core_counts(struct power_imc_core *core)
 		starts = core->starts;
 	raw_spin_unlock_irqrestore(&core->lock, flags);
 	return starts;
-}
-
-static u64 power_imc_core_sum(const struct power_imc_core *core)
-{
-	const __be64 *page = core->page;
-	u64 sum = 0;
-
-	for (unsigned int i = 0; i < POWER_IMC_PAGE_SIZE / sizeof(*page); i++)
-		sum += be64_to_cpu(READ_ONCE(page[i]));
-	return sum;
 }
 
 /*

@@ -421,22 +421,34 @@ static bool power_imc_engine_is_missing(struct power_imc_core *core)
 	       (core->failed || (core->tells && power_imc_engine_is_off(core)));
 }
 
+/* What a core has posted: it changes with each post in which anything has counted. */
+u64 power_imc_core_sum(const struct power_imc_core *core)
+{
+	const __be64 *page = core->page;
+	u64 sum = 0;
+
+	for (unsigned int i = 0; i < POWER_IMC_PAGE_SIZE / sizeof(*page); i++)
+		sum += be64_to_cpu(READ_ONCE(page[i]));
+	return sum;
+}
+
 static void power_imc_engine_look_here(void *data)
 {
 	struct power_imc_core *core = data;
 	unsigned long flags;
-	bool again, last;
+	bool missing, again = false, last;
 
 	raw_spin_lock_irqsave(&core->lock, flags);
-	again = power_imc_engine_is_missing(core);
-	if (again) {
+	missing = power_imc_engine_is_missing(core);
+	if (missing)
 		core->restarts++;
+	if (missing && !core->posts) {
 		/* If the register does not tell the truth, the engine is on. */
 		power_imc_engine_switch(core, false);
 		power_imc_engine_restart(core);
 		again = !core->failed;
 	}
-	last = again && ++core->misses >= POWER_IMC_LOOKS;
+	last = (missing && core->posts) || (again && ++core->misses >= POWER_IMC_LOOKS);
 	if (last)
 		core->tells = false;
 	raw_spin_unlock_irqrestore(&core->lock, flags);
@@ -444,13 +456,13 @@ static void power_imc_engine_look_here(void *data)
 		dev_warn_ratelimited(core->imc->dev, "the engine of CPU %d's core was off, as after a deep sleep, and is started again: counts are missing\n",
 				     core->first_cpu);
 	if (last)
-		dev_warn(core->imc->dev, "the engine of CPU %d's core reads as off again and again: it is not checked any more, and counts may be missing\n",
+		dev_warn(core->imc->dev, "the engine of CPU %d's core reads as off, but may be on: it is not checked any more, and counts may be missing\n",
 			 core->first_cpu);
 }
 
 /**
  * power_imc_engine_look() - start an engine again if it should be on, but is off.
- * @core: the core; it is woken up only if there is something to start
+ * @core: the core; it is woken up only if there is something to start. One that posts is on
  *
  * Context: process.
  */
@@ -458,14 +470,19 @@ void power_imc_engine_look(struct power_imc_core *core)
 {
 	unsigned long flags;
 	bool missing;
+	u64 sum;
 
 	raw_spin_lock_irqsave(&core->lock, flags);
 	missing = power_imc_engine_is_missing(core);
 	if (!missing)
 		core->misses = 0;
 	raw_spin_unlock_irqrestore(&core->lock, flags);
-	if (missing)
-		power_imc_core_call(core->pir, power_imc_engine_look_here, core);
+	if (!missing)
+		return;
+	sum = power_imc_core_sum(core);
+	msleep(2 * POWER_IMC_POST_MS);
+	core->posts = power_imc_core_sum(core) != sum;
+	power_imc_core_call(core->pir, power_imc_engine_look_here, core);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_look);
 

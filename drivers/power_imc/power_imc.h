@@ -41,6 +41,9 @@
  */
 #define POWER_IMC_LINGER_MS	50
 
+/* How often a core should post what it has counted, at least. No source says that either. */
+#define POWER_IMC_POST_MS	10
+
 struct device_node;
 struct power_imc;
 
@@ -145,6 +148,7 @@ struct power_imc_core {
 	unsigned int starts;		/* number of times that it was started */
 	unsigned int restarts;		/* number of times that the engine was found off */
 	unsigned int misses;		/* how many of these were in a row */
+	bool posts;			/* it posted when it was last found off */
 	__be64 answer;			/* for power_imc_firmware.running */
 	void *page;			/* POWER_IMC_PAGE_SIZE; the core writes its counts there */
 	u32 pir;			/* of the first thread */
@@ -218,6 +222,7 @@ int power_imc_engine_point(struct power_imc_core *core, u64 ldbar);
 void power_imc_engine_put(struct power_imc_core *core, int *holders);
 int power_imc_engine_pause(struct power_imc_core *core);
 void power_imc_engine_resume(struct power_imc_core *core);
+u64 power_imc_core_sum(const struct power_imc_core *core);
 void power_imc_engine_look(struct power_imc_core *core);
 int power_imc_engines_create(struct power_imc *imc);
 int power_imc_engines_quiesce(struct power_imc *imc);
