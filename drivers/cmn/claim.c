@@ -21,12 +21,14 @@ size_t cmn_claims_size(const struct cmn *cmn)
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_claims_size);
 
+/* Of filter @i of the event on a node; NULL if it has none. */
 static struct cmn_filter_claim *cmn_filter_claim(const struct cmn *cmn, struct cmn_claims *claims,
-						 unsigned int node, unsigned int filter)
+						 const struct cmn_event *ce, unsigned int node,
+						 unsigned int i)
 {
 	struct cmn_filter_claim *first = (void *)&claims->dtm[cmn->nr_dtms];
 
-	return &first[node * CMN_FILTERS + filter];
+	return ce->filter[i] == CMN_FILTER_NONE ? NULL : &first[node * CMN_FILTERS + ce->filter[i]];
 }
 
 /* Take the filters of an event on a node: all of them or none. */
@@ -36,16 +38,14 @@ static bool cmn_claim_filters(const struct cmn *cmn, struct cmn_claims *claims,
 	struct cmn_filter_claim *claim;
 
 	for (unsigned int i = 0; i < CMN_EVENT_FILTERS; i++) {
-		if (ce->filter[i] == CMN_FILTER_NONE)
-			continue;
-		claim = cmn_filter_claim(cmn, claims, node, ce->filter[i]);
-		if (claim->users && claim->value != ce->filter_value[i])
+		claim = cmn_filter_claim(cmn, claims, ce, node, i);
+		if (claim && claim->users && claim->value != ce->filter_value[i])
 			return false;
 	}
 	for (unsigned int i = 0; i < CMN_EVENT_FILTERS; i++) {
-		if (ce->filter[i] == CMN_FILTER_NONE)
+		claim = cmn_filter_claim(cmn, claims, ce, node, i);
+		if (!claim)
 			continue;
-		claim = cmn_filter_claim(cmn, claims, node, ce->filter[i]);
 		claim->users++;
 		claim->value = ce->filter_value[i];
 	}
@@ -58,10 +58,8 @@ static void cmn_unclaim_filters(const struct cmn *cmn, struct cmn_claims *claims
 	struct cmn_filter_claim *claim;
 
 	for (unsigned int i = 0; i < CMN_EVENT_FILTERS; i++) {
-		if (ce->filter[i] == CMN_FILTER_NONE)
-			continue;
-		claim = cmn_filter_claim(cmn, claims, node, ce->filter[i]);
-		if (!--claim->users)
+		claim = cmn_filter_claim(cmn, claims, ce, node, i);
+		if (claim && !--claim->users)
 			claim->value = 0;
 	}
 }

@@ -248,12 +248,10 @@ const char *cmn_connected_name(u8 code);
 void cmn_map_init(void);
 void cmn_map_exit(void);
 void cmn_map_create(struct cmn *cmn);
-void cmn_map_remove(struct cmn *cmn);
 
 /* drawing.c */
 void cmn_drawing_init(void);
 void cmn_drawing_exit(void);
 void cmn_drawing_create(struct cmn *cmn);
-void cmn_drawing_remove(struct cmn *cmn);
 
 #endif /* CMN_H */

@@ -156,12 +156,9 @@ static int cmn_find_xps(struct cmn *cmn, struct cmn_survey *survey)
 
 static bool cmn_ids_fit(const struct cmn *cmn, unsigned int bits)
 {
-	for (unsigned int i = 0; i < cmn->nr_xps; i++) {
-		unsigned int x = i % cmn->width, y = i / cmn->width;
-
-		if (cmn->xps[i].id != (x << bits | y) << 3)
+	for (unsigned int i = 0; i < cmn->nr_xps; i++)
+		if (cmn->xps[i].id != ((i % cmn->width) << bits | i / cmn->width) << 3)
 			return false;
-	}
 	return true;
 }
 

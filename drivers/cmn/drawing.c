@@ -23,9 +23,7 @@ struct cmn_cell {
 	unsigned int wanted, nr, width;
 };
 
-static void cmn_cell_line(struct cmn_cell *cell, const char *fmt, ...) __printf(2, 3);
-
-static void cmn_cell_line(struct cmn_cell *cell, const char *fmt, ...)
+static __printf(2, 3) void cmn_cell_line(struct cmn_cell *cell, const char *fmt, ...)
 {
 	va_list args;
 
@@ -182,9 +180,4 @@ void cmn_drawing_exit(void)
 void cmn_drawing_create(struct cmn *cmn)
 {
 	cmn->drawing = debugfs_create_file(cmn->name, 0444, cmn_drawings, cmn, &cmn_drawing_fops);
-}
-
-void cmn_drawing_remove(struct cmn *cmn)
-{
-	debugfs_remove(cmn->drawing);
 }

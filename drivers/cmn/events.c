@@ -302,13 +302,11 @@ static int cmn_name_devices(struct cmn *cmn)
 			continue;
 		for (unsigned int i = 0; i < table->nr; i++) {
 			const struct cmn_event_row *row = &table->rows[i];
-			int err = 0;
 
 			if (row->events & cmn->events &&
-			    !cmn_is_missing(cmn, table->type, row->id))
-				err = cmn_name_row(cmn, table, row);
-			if (err)
-				return err;
+			    !cmn_is_missing(cmn, table->type, row->id) &&
+			    cmn_name_row(cmn, table, row))
+				return -ENOMEM;
 		}
 	}
 	return 0;
@@ -346,9 +344,8 @@ static int cmn_name_xps(struct cmn *cmn)
 		for (unsigned int c = 0; c < ARRAY_SIZE(cmn_xp_channels); c++) {
 			const struct cmn_xp_channel *channel = &cmn_xp_channels[c];
 
-			if (!cmn_xp_has_channel(cmn, channel))
-				continue;
-			if (cmn_name_flits(cmn, interface, code, channel))
+			if (cmn_xp_has_channel(cmn, channel) &&
+			    cmn_name_flits(cmn, interface, code, channel))
 				return -ENOMEM;
 		}
 	}

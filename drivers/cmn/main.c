@@ -3,6 +3,7 @@
  * Arm CMN interconnect PMU: the platform driver. Each mesh is a PMU, arm_cmn_N.
  */
 #include <linux/acpi.h>
+#include <linux/debugfs.h>
 #include <linux/export.h>
 #include <linux/ioport.h>
 #include <linux/module.h>
@@ -205,8 +206,10 @@ static void cmn_irq_disable_device(void *data)
 
 static void cmn_pictures_remove(void *data)
 {
-	cmn_drawing_remove(data);
-	cmn_map_remove(data);
+	struct cmn *cmn = data;
+
+	debugfs_remove(cmn->drawing);
+	debugfs_remove(cmn->map);
 }
 
 static int cmn_register(struct cmn *cmn)

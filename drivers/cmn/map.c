@@ -182,8 +182,3 @@ void cmn_map_create(struct cmn *cmn)
 		snprintf(name, sizeof(name), "map_%d", cmn->number);
 	cmn->map = debugfs_create_file(name, 0444, cmn_maps, cmn, &cmn_map_fops);
 }
-
-void cmn_map_remove(struct cmn *cmn)
-{
-	debugfs_remove(cmn->map);
-}

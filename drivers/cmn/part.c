@@ -14,11 +14,9 @@
 static const char * const cmn_600_revisions[CMN_REVISIONS] = {
 	"r1p0", "r1p1", "r1p2", "r1p3", "r2p0", "r3p0", "r3p1", "r3p2",
 };
-
 static const char * const cmn_650_revisions[CMN_REVISIONS] = {
 	"r0p0", "r1p0", "r1p1", "r2p0", "r1p2",
 };
-
 static const char * const cmn_700_revisions[CMN_REVISIONS] = { "r0p0", "r1p0", "r2p0", "r3p0" };
 static const char * const cmn_ci700_revisions[CMN_REVISIONS] = { "r0p0", "r1p0", "r2p0" };
 static const char * const cmn_s3_revisions[CMN_REVISIONS] = {
@@ -55,25 +53,12 @@ static const u64 cmn_hns_filters_s3_r2[CMN_FILTERS] = {
 	[CMN_FILTER_EVICT_STATE] = GENMASK_ULL(54, 52),
 };
 
-static const struct cmn_widths cmn_widths_600 = {
-	.xp = 8, .hnf = 5, .hns = 6, .rn = 5, .ccg = 7, .others = 6,
-};
-
-static const struct cmn_widths cmn_widths_650 = {
-	.xp = 8, .hnf = 6, .hns = 6, .rn = 5, .ccg = 7, .others = 6,
-};
-
-static const struct cmn_widths cmn_widths_700 = {
-	.xp = 9, .hnf = 6, .hns = 6, .rn = 6, .ccg = 7, .others = 6,
-};
-
-static const struct cmn_widths cmn_widths_700_r2 = {
-	.xp = 9, .hnf = 6, .hns = 6, .rn = 6, .ccg = 8, .others = 6,
-};
-
-static const struct cmn_widths cmn_widths_s3_r2 = {
-	.xp = 10, .hnf = 6, .hns = 7, .rn = 7, .ccg = 8, .others = 6,
-};
+/* XP, HN-F, HN-S, RN-I and RN-D, gateways, others. */
+static const struct cmn_widths cmn_widths_600 = { 8, 5, 6, 5, 7, 6 };
+static const struct cmn_widths cmn_widths_650 = { 8, 6, 6, 5, 7, 6 };
+static const struct cmn_widths cmn_widths_700 = { 9, 6, 6, 6, 7, 6 };
+static const struct cmn_widths cmn_widths_700_r2 = { 9, 6, 6, 6, 8, 6 };
+static const struct cmn_widths cmn_widths_s3_r2 = { 10, 6, 7, 7, 8, 6 };
 
 /* OCCUP1 of DN, the DVM node. Gateways have the same field, but no event uses it. */
 #define CMN_DN_OCCUP1	GENMASK_ULL(35, 32)
@@ -156,24 +141,17 @@ static const struct cmn_part cmn_parts[] = {
 	  .number = 0x436, .first_rev = 0, .last_rev = 4, .newest_rev = 3, .events = CMN_650 },
 	{ CMN_650_COMMON, .name = "CI-700", .revisions = cmn_ci700_revisions,
 	  .number = 0x43a, .first_rev = 0, .last_rev = 2, .events = CMN_CI700 },
-	{ CMN_700_COMMON, CMN_700_NAMES, .first_rev = 0, .last_rev = 1,
-	  .widths = &cmn_widths_700 },
+	{ CMN_700_COMMON, CMN_700_NAMES, .first_rev = 0, .last_rev = 1, .widths = &cmn_widths_700 },
 	/* r2p0 has events of CCHA with ids of 8 bits. */
 	{ CMN_700_COMMON, CMN_700_NAMES, .first_rev = 2, .last_rev = 3,
 	  .widths = &cmn_widths_700_r2 },
 	{ CMN_700_COMMON, CMN_S3_COMMON, .first_rev = 0, .last_rev = 1, .xp_pmu = 0xd900,
-	  .events = CMN_S3 | CMN_S3_R1,
-	  .widths = &cmn_widths_700_r2 },
+	  .events = CMN_S3 | CMN_S3_R1, .widths = &cmn_widths_700_r2 },
 	{ CMN_700_COMMON, CMN_S3_COMMON, .first_rev = 2, .last_rev = 2, .xp_pmu = 0xa000,
-	  .events = CMN_S3 | CMN_S3_R1,
-	  .widths = &cmn_widths_700_r2 },
+	  .events = CMN_S3 | CMN_S3_R1, .widths = &cmn_widths_700_r2 },
 	{ CMN_COMMON, CMN_S3_COMMON, .first_rev = 3, .last_rev = 6, .xp_pmu = 0xa000,
-	  .events = CMN_S3 | CMN_S3_R2,
-	  .isolates = true,
-	  .connect = cmn_connect_s3_r2,
-	  .unit_info = 0x960,
-	  .counts_ports = true,
-	  .widths = &cmn_widths_s3_r2,
+	  .events = CMN_S3 | CMN_S3_R2, .widths = &cmn_widths_s3_r2, .isolates = true,
+	  .connect = cmn_connect_s3_r2, .unit_info = 0x960, .counts_ports = true,
 	  .wp_chn_num = CMN_WP_CONFIG_CHN_NUM,
 	  .multi_dtm = CMN_INFO(BIT_ULL(59)),
 	  .vcs = {

@@ -27,18 +27,15 @@
 #define CMN_CYCLES_RATE		(CMN_MAX_CLOCK << (66 - CMN_PMCCNTR_WIDTH))
 
 #define CMN_FORMAT(_word, _mask, _name) { .name = _name, .mask = _mask, .word = _word }
+#define CMN_ALIAS(_mask, _name)	{ .name = _name, .mask = _mask, .word = PMU_CONFIG, .alias = true }
 
 static const struct pmu_format cmn_formats[CMN_FORMATS] = {
 	[CMN_FORMAT_TYPE] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_TYPE, "type"),
 	[CMN_FORMAT_EVENTID] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_EVENTID, "eventid"),
 	[CMN_FORMAT_OCCUPID] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_OCCUPID, "occupid"),
 	/* The name is that of the in-tree driver of 7.3. */
-	[CMN_FORMAT_FILTER] = {
-		.name = "filter", .mask = CMN_CONFIG_OCCUPID, .word = PMU_CONFIG, .alias = true,
-	},
-	[CMN_FORMAT_FILTER2] = {
-		.name = "filter2", .mask = CMN_CONFIG_FILTER2, .word = PMU_CONFIG, .alias = true,
-	},
+	[CMN_FORMAT_FILTER] = CMN_ALIAS(CMN_CONFIG_OCCUPID, "filter"),
+	[CMN_FORMAT_FILTER2] = CMN_ALIAS(CMN_CONFIG_FILTER2, "filter2"),
 	[CMN_FORMAT_BYNODEID] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_BYNODEID, "bynodeid"),
 	[CMN_FORMAT_NODEID] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_NODEID, "nodeid"),
 	[CMN_FORMAT_WP_DEV_SEL] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_WP_DEV_SEL, "wp_dev_sel"),
@@ -47,10 +44,7 @@ static const struct pmu_format cmn_formats[CMN_FORMATS] = {
 	[CMN_FORMAT_WP_GRP] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_WP_GRP, "wp_grp"),
 	[CMN_FORMAT_WP_EXCLUSIVE] = CMN_FORMAT(PMU_CONFIG, CMN_CONFIG_WP_EXCLUSIVE,
 					       "wp_exclusive"),
-	[CMN_FORMAT_WP_COMBINE] = {
-		.name = "wp_combine", .mask = CMN_CONFIG_WP_COMBINE, .word = PMU_CONFIG,
-		.alias = true,
-	},
+	[CMN_FORMAT_WP_COMBINE] = CMN_ALIAS(CMN_CONFIG_WP_COMBINE, "wp_combine"),
 	[CMN_FORMAT_WP_VAL] = CMN_FORMAT(PMU_CONFIG1, ~0ULL, "wp_val"),
 	[CMN_FORMAT_WP_MASK] = CMN_FORMAT(PMU_CONFIG2, ~0ULL, "wp_mask"),
 };

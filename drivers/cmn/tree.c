@@ -10,14 +10,7 @@
 
 #include "cmn.h"
 
-/**
- * cmn_frame_check() - may the frame at an offset be touched?
- * @cmn: the mesh
- * @offset: from the start of the region, bytes
- *
- * Context: probe.
- * Return: 0, or -EINVAL.
- */
+/* May the frame at an offset, in bytes from the start of the region, be touched? 0 or -EINVAL. */
 static int cmn_frame_check(const struct cmn *cmn, u32 offset)
 {
 	if (offset % CMN_FRAME_ALIGN || offset >= cmn->size ||
