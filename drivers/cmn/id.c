@@ -86,18 +86,26 @@ static const struct { u16 type; u64 codes; } cmn_connects[] = {
 /* Codes that are known. Behind any other one there may be everything. */
 #define CMN_CODES_KNOWN		(GENMASK_ULL(0x22, 0) & ~(CMN_CODE(03) | CMN_CODE(1b)))
 
-/* Can a node of @type be there? Only behind a CAL has a port more devices than the first. */
+/* A gateway has agents, and may have an RN-I, each of which may be a device of its own. */
+#define CMN_CODES_GATEWAYS	(CMN_CODE(11) | CMN_CODE(12) | CMN_CODE(13) | CMN_CODE(1e) | \
+				 CMN_CODE(1f))
+
+/*
+ * Can a node of @type be there? A port has more devices than the first only behind a CAL, unless
+ * it is a gateway's.
+ */
 bool cmn_node_fits(const struct cmn_xp *xp, u16 type, struct cmn_place at)
 {
 	u64 code = BIT_ULL(xp->connect[at.port]);
 
-	if (at.dev && !(xp->cals & BIT(at.port)))
+	if (at.dev && !(xp->cals & BIT(at.port)) && !(code & CMN_CODES_GATEWAYS))
 		return false;
 	for (unsigned int i = 0; i < ARRAY_SIZE(cmn_connects); i++)
 		if (cmn_connects[i].type == type)
 			return code & (cmn_connects[i].codes | ~CMN_CODES_KNOWN);
 	return true;
 }
+EXPORT_SYMBOL_IF_KUNIT(cmn_node_fits);
 
 /* Does a device have nodes with events? */
 static bool cmn_code_counts(u8 code)

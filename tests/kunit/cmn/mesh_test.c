@@ -86,6 +86,24 @@ static void types_decide_ids(struct kunit *test)
 	}
 }
 
+/* A second device wants a CAL, but not at a gateway: of a CCG it can be an RN-I. */
+static void second_devices(struct kunit *test)
+{
+	static const struct { u8 connect; u16 type; bool fits; } rows[] = {
+		{ 0x0e, 0x0005, false }, { 0x01, 0x000a, false }, { 0x1e, 0x000a, true },
+		{ 0x1f, 0x0103, true }, { 0x13, 0x0101, true }, { 0x11, 0x0101, true },
+		{ 0x12, 0x0100, true }, { 0x1e, 0x0005, false },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct cmn_xp xp = { .connect = { rows[i].connect } };
+
+		KUNIT_EXPECT_EQ_MSG(test, cmn_node_fits(&xp, rows[i].type,
+							(struct cmn_place){ .dev = 1 }),
+				    rows[i].fits, "connect info 0x%x", rows[i].connect);
+	}
+}
+
 /* Two bits at the least, for every size of mesh. */
 static void id_bits_of_all_meshes(struct kunit *test)
 {
@@ -360,6 +378,7 @@ static void watchpoint_images(struct kunit *test)
 static struct kunit_case cmn_cases[] = {
 	KUNIT_CASE(ids_to_places),
 	KUNIT_CASE(types_decide_ids),
+	KUNIT_CASE(second_devices),
 	KUNIT_CASE(id_bits_of_all_meshes),
 	KUNIT_CASE(configs_to_events),
 	KUNIT_CASE(an_id_that_means_another_event),
