@@ -78,8 +78,9 @@ struct cmn_dtm {
 	u8 stale_wps;			/* bit per watchpoint that has to be written */
 	u8 dtc;				/* the DTC of its domain; on CMN-600 not known and 0 */
 	u16 xp;
-	u32 pass;			/* the pass in which counts was read */
+	u64 pass;			/* the pass in which counts was read */
 	u64 counts;
+	u64 counted_with;		/* what PMU_CONFIG held then */
 	u64 looked_ns;			/* time before that read, for cmn_event_value_exact() */
 };
 
@@ -91,17 +92,18 @@ struct cmn_dtc {
 	u32 last[CMN_DTC_COUNTERS];
 	u64 total[CMN_DTC_COUNTERS];
 	u64 cycles_last, cycles_total;
-	u32 pass[CMN_DTC_COUNTERS / 2];	/* the passes in which pairs of counters were read */
+	u64 pass[CMN_DTC_COUNTERS / 2];	/* the passes in which pairs of counters were read */
 	u64 pair[CMN_DTC_COUNTERS / 2];
 	u8 started;			/* bit per letter that was started since the last flush */
 	u8 stale;			/* bit per free letter that DTMs may still carry into */
-	u8 counting;			/* bit per letter of an event that counts */
+	u16 counting;			/* bit per letter of an event that counts, and for cycles */
 	u8 used;			/* bit per letter that an event has had since the reset */
 };
 
 /* What counts may suffer from. */
 enum cmn_complaint {
-	CMN_CARRY_LATE, CMN_CARRIES_LOST, CMN_CARRIES_STRAYED, CMN_FILTERS_MIXED,
+	CMN_CARRY_LATE, CMN_CARRIES_LOST, CMN_CARRIES_STRAYED, CMN_COUNTED_ON,
+	CMN_FILTERS_MIXED, CMN_CHANNEL_OPEN, CMN_PAIR_INVERTED,		/* told once */
 };
 
 struct cmn;
@@ -147,13 +149,13 @@ struct cmn {
 	struct { u8 from, to, letter; } stray;	/* DTCs, of carries that came to another one */
 	bool withheld;			/* since a sleep firmware denies access to the PMU */
 	bool gone;			/* the mesh did not answer a read */
-	bool mixed;			/* events with and without a filter have met at a node */
 	u32 carry_ns;			/* the longest time that a carry takes */
 	u32 wrap_ns;			/* the shortest time in which a local counter wraps */
-	u32 late_ns;			/* the time that the last late carry took, at least */
-	unsigned long untold;		/* bit per enum cmn_complaint */
+	u32 late_ns;			/* the time that the last late carry or stop took */
+	unsigned long untold, told;	/* bit per enum cmn_complaint */
 	struct irq_work complaint;	/* tells them */
-	u32 pass;			/* number of passes of reads; see pmu_box_ops.begin_read */
+	u64 pass;			/* number of passes of reads; see pmu_box_ops.begin_read */
+	u64 stop_pass;			/* the first one since the last stop */
 	unsigned long *stale_dtms;	/* bit per DTM whose registers have to be written */
 	unsigned long *stale_nodes;
 	unsigned long *started_xps;	/* bit per XP that the next flush has to write */
@@ -208,10 +210,12 @@ void cmn_flush_none(struct cmn *cmn);
 /* dtc.c */
 void cmn_carries_init(struct cmn *cmn);
 void cmn_tell(struct cmn *cmn, enum cmn_complaint what);
+void cmn_tell_once(struct cmn *cmn, enum cmn_complaint what);
 void cmn_dtc_reset(struct cmn_dtc *dtc);
 void cmn_dtc_quiesce(struct cmn_dtc *dtc);
 void cmn_mesh_run(struct cmn *cmn, bool run);
 u64 cmn_counts_read(struct cmn *cmn, const void __iomem *reg);
+void cmn_counted_on(struct cmn *cmn);
 u64 cmn_carries_read(struct cmn *cmn, const struct cmn_event *ce);
 u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least);
 void cmn_cycles_start(struct cmn_dtc *dtc);

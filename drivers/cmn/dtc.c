@@ -63,8 +63,17 @@ static void cmn_complain(struct irq_work *work)
 	if (test_and_clear_bit(CMN_CARRIES_STRAYED, &cmn->untold))
 		dev_warn(cmn->dev, "%s: carries do not come to DTC %u, and counter %c of DTC %u, which no event has, has counted: XPs may be in other domains than they say, or a stop loses carries; counts may lack multiples of 65536; please report this line and the drawing to the maintainers of pmu-suite\n",
 			 cmn->name, cmn->stray.from, 'A' + cmn->stray.letter, cmn->stray.to);
+	if (test_and_clear_bit(CMN_COUNTED_ON, &cmn->untold))
+		dev_warn_ratelimited(cmn->dev, "%s: counters have moved while the mesh stood, so its DTMs stop later than %u ns, or another program runs it; counts may be wrong by multiples of 65536; from now on each stop waits for %u ns, as carry_ns=%u would\n",
+				     cmn->name, cmn->late_ns, cmn->carry_ns, cmn->carry_ns);
 	if (test_and_clear_bit(CMN_FILTERS_MIXED, &cmn->untold))
 		dev_notice(cmn->dev, "%s: an event counts at a node beside another one with a filter: if the filter acts on both, which no manual says, the first counts too little; count them one after the other to see\n",
+			   cmn->name);
+	if (test_and_clear_bit(CMN_CHANNEL_OPEN, &cmn->untold))
+		dev_notice(cmn->dev, "%s: a watchpoint is at a channel of which the mesh has several virtual ones: it counts the one that wp_chn_num says, or all, which no manual says; pmu-check --probe virtual-channels tells\n",
+			   cmn->name);
+	if (test_and_clear_bit(CMN_PAIR_INVERTED, &cmn->untold))
+		dev_notice(cmn->dev, "%s: wp_exclusive of half a pair inverts the match of this half, or that of the pair, which no manual says; pmu-check --probe pairs tells\n",
 			   cmn->name);
 }
 
@@ -73,6 +82,13 @@ void cmn_tell(struct cmn *cmn, enum cmn_complaint what)
 {
 	set_bit(what, &cmn->untold);
 	irq_work_queue(&cmn->complaint);
+}
+
+/* The same, but no more than once for a mesh. */
+void cmn_tell_once(struct cmn *cmn, enum cmn_complaint what)
+{
+	if (!__test_and_set_bit(what, &cmn->told))
+		cmn_tell(cmn, what);
 }
 
 /**
@@ -144,6 +160,7 @@ void cmn_mesh_run(struct cmn *cmn, bool run)
 	cmn->pass++;
 	if (run)
 		return;
+	cmn->stop_pass = cmn->pass;
 	/* Read it back, so that the delay begins after the write has arrived. */
 	cmn_read32(pmcr);
 	cmn->carry_ns = max(cmn->carry_ns, min(cmn_carry_ns, CMN_CARRY_LIMIT));
@@ -182,15 +199,9 @@ u64 cmn_counts_read(struct cmn *cmn, const void __iomem *reg)
 	return cmn_read64(reg);
 }
 
-/**
- * cmn_letter_read() - the count of a letter.
- * @cmn: the mesh
- * @dtc: the DTC
- * @letter: which, 0 to 7
- *
- * Context: the box's lock. 1 read in a pass for two letters; in a mesh that is
- * stopped 1 write if it has wrapped.
- * Return: carries of local counters, 64 bits, of all events that ever had the letter.
+/*
+ * Returns the carries of local counters, 64 bits, of all events that ever had the letter. 1 read in
+ * a pass for two letters; in a mesh that is stopped 1 write if it has wrapped.
  */
 static u64 cmn_letter_read(struct cmn *cmn, struct cmn_dtc *dtc, unsigned int letter)
 {
@@ -229,25 +240,25 @@ u64 cmn_carries_read(struct cmn *cmn, const struct cmn_event *ce)
 }
 
 /*
- * Carries of an event do not come. Has the same letter of another DTC counted, which no event has
- * had? Notes which DTC. A letter that an event has had may have counted for that event's counters,
- * which count on after a stop, so it tells nothing.
+ * Carries of an event do not come. Has a letter of the event counted in another DTC, where no event
+ * has had it? Notes which. A letter that an event has had may have counted for that event's
+ * counters, which count on after a stop, so it tells nothing.
  */
 static bool cmn_carries_stray(struct cmn *cmn, const struct cmn_event *ce, u64 missing)
 {
-	unsigned int from = __ffs(ce->dtcs), letter = ce->letter[from];
-
-	for (unsigned int i = 0; i < cmn->nr_dtcs; i++) {
-		struct cmn_dtc *dtc = &cmn->dtc[i];
+	for (unsigned int n = 0; n < cmn->nr_dtcs * cmn->nr_dtcs; n++) {
+		unsigned int from = n / cmn->nr_dtcs, to = n % cmn->nr_dtcs;
+		unsigned int letter = ce->letter[from];
+		struct cmn_dtc *dtc = &cmn->dtc[to];
 		u64 pair;
 
-		if (ce->dtcs & BIT(i) || dtc->used & BIT(letter))
+		if (!(ce->dtcs & BIT(from)) || dtc->used & BIT(letter))
 			continue;
 		pair = cmn_counts_read(cmn, dtc->pmu + CMN_DTC_PMEVCNT(letter / 2));
 		if ((u32)(pair >> (32 * (letter % 2))) - dtc->last[letter] < missing)
 			continue;
 		cmn->stray.from = from;
-		cmn->stray.to = i;
+		cmn->stray.to = to;
 		cmn->stray.letter = letter;
 		return true;
 	}
@@ -292,6 +303,14 @@ u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least)
 	return carries;
 }
 
+/* DTMs have not stopped when a stop was taken for done. Later stops wait for longer. */
+void cmn_counted_on(struct cmn *cmn)
+{
+	cmn->late_ns = cmn->carry_ns;
+	cmn->carry_ns = clamp(2 * cmn->carry_ns, CMN_CARRY_FIRST, CMN_CARRY_LIMIT);
+	cmn_tell(cmn, CMN_COUNTED_ON);
+}
+
 /**
  * cmn_cycles_start() - let the cycle counter count.
  * @dtc: the DTC
@@ -305,12 +324,14 @@ void cmn_cycles_start(struct cmn_dtc *dtc)
 	cmn_write32(CMN_DTC_CTL_DT_EN | CMN_DTC_CTL_CG_DISABLE, dtc->base + CMN_DTC_CTL);
 	cmn_write64(CMN_CYCLES_START, dtc->pmu + CMN_DTC_PMCCNTR);
 	dtc->cycles_last = CMN_CYCLES_START;
+	dtc->counting |= BIT(CMN_DTC_COUNTERS);
 }
 
 /* Turn clock gating on again. 1 write. */
 void cmn_cycles_stop(struct cmn_dtc *dtc)
 {
 	cmn_write32(CMN_DTC_CTL_DT_EN, dtc->base + CMN_DTC_CTL);
+	dtc->counting &= ~BIT(CMN_DTC_COUNTERS);
 }
 
 /**
@@ -337,11 +358,10 @@ u64 cmn_cycles_read(struct cmn *cmn, struct cmn_dtc *dtc)
 
 static bool cmn_is_counting(const struct cmn *cmn)
 {
-	u8 letters = 0;
-
 	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
-		letters |= cmn->dtc[i].counting;
-	return letters;
+		if (cmn->dtc[i].counting)
+			return true;
+	return false;
 }
 
 static bool cmn_overflow_locked(struct cmn *cmn, u8 dtcs)

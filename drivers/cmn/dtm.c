@@ -195,6 +195,10 @@ void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct 
 		};
 
 		cmn_wp_set(cmn, dtm, m->wp, &watch);
+		if (cmn->vcs[ce->wp.channel] > 1)
+			cmn_tell_once(cmn, CMN_CHANNEL_OPEN);
+		if (ce->wp.tag && ce->wp.exclusive)
+			cmn_tell_once(cmn, CMN_PAIR_INVERTED);
 		/* Half a pair counts nothing as long as the other one matches nothing. */
 		if (combine && dtm->wp_config[m->wp + 1] == CMN_WP_UNKNOWN)
 			dtm->stale_wps |= BIT(m->wp + 1);
@@ -203,10 +207,8 @@ void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct 
 	node->events++;
 	cmn_filters_set(cmn, node, ce, true);
 	cmn_sel_set(cmn, node, k, ce->id);
-	if (!cmn->mixed && cmn_filters_mixed(cmn, node)) {
-		cmn->mixed = true;
-		cmn_tell(cmn, CMN_FILTERS_MIXED);
-	}
+	if (cmn_filters_mixed(cmn, node))
+		cmn_tell_once(cmn, CMN_FILTERS_MIXED);
 }
 
 /**
@@ -247,6 +249,19 @@ void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct c
 		__set_bit(dtm->xp, cmn->started_xps);
 }
 
+/* Has a counter moved that has kept its input? It must not if the mesh has stood meanwhile. */
+static bool cmn_dtm_moved(const struct cmn_dtm *dtm, u64 counts)
+{
+	u64 changed = dtm->written ^ dtm->counted_with;
+
+	for (unsigned int k = 0; k < CMN_DTM_COUNTERS; k++)
+		if (!(changed & (CMN_PMU_CONFIG_PAIRED(k) | CMN_PMU_CONFIG_GLOBAL(k) |
+				 CMN_PMU_CONFIG_INPUT(k))) &&
+		    (u16)((counts ^ dtm->counts) >> (16 * k)))
+			return true;
+	return false;
+}
+
 /**
  * cmn_member_read() - an event's local counter.
  * @cmn: the mesh
@@ -260,7 +275,13 @@ u16 cmn_member_read(struct cmn *cmn, const struct cmn_member *m)
 	struct cmn_dtm *dtm = &cmn->dtms[m->dtm];
 
 	if (dtm->pass != cmn->pass) {
-		dtm->counts = cmn_counts_read(cmn, dtm->base + CMN_DTM_PMEVCNT);
+		u64 counts = cmn_counts_read(cmn, dtm->base + CMN_DTM_PMEVCNT);
+
+		if (cmn->stopped && !cmn->gone && dtm->pass >= cmn->stop_pass &&
+		    cmn_dtm_moved(dtm, counts))
+			cmn_counted_on(cmn);
+		dtm->counts = counts;
+		dtm->counted_with = dtm->written;
 		dtm->pass = cmn->pass;
 	}
 	return dtm->counts >> (16 * m->counter);

@@ -246,6 +246,67 @@ static void a_stray_carry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, file->cmn.stray.letter, 0);
 }
 
+/* So are those of an event over several domains, whose letters differ: B of DTC 0, A of DTC 1. */
+static void a_stray_carry_of_several_domains(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	struct cmn_event *first = cmn_regfile_start(test, file, claims, 0x4080110006, 0, 0);
+	struct cmn_event *ce = cmn_regfile_start(test, file, claims, 0x10005, 0, 0);
+	u32 xp = file->xp[2], dtc1 = file->node[2];
+
+	KUNIT_ASSERT_EQ(test, ce->letter[0], 1);
+	KUNIT_ASSERT_EQ(test, ce->letter[1], 0);
+	run(file);
+	cmn_regfile_set(file, xp + PMEVCNT, 0xfff0fff0);
+	cmn_event_value(&file->cmn, ce);
+	cmn_regfile_set(file, xp + PMEVCNT, 0x00100010);
+	cmn_regfile_set(file, dtc1 + PMEVCNT_AB, 0x8000000180000000);
+	local_irq_disable();
+	cmn_mesh_run(&file->cmn, false);
+	cmn_event_value(&file->cmn, ce);
+	KUNIT_EXPECT_TRUE(test, test_bit(CMN_CARRIES_STRAYED, &file->cmn.untold));
+	local_irq_enable();
+	KUNIT_EXPECT_EQ(test, file->cmn.stray.from, 0);
+	KUNIT_EXPECT_EQ(test, file->cmn.stray.to, 1);
+	KUNIT_EXPECT_EQ(test, file->cmn.stray.letter, 1);
+	kvfree(first);
+	kvfree(ce);
+}
+
+/*
+ * In a mesh that stands a counter stays as it is, unless it gets another input. If not, DTMs have
+ * not stopped, which is said, and later stops wait for longer.
+ */
+static void counters_that_count_on(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	struct cmn_event *one = cmn_regfile_start(test, file, claims, 0x2080010005, 0, 0), *two;
+	u32 xp = file->xp[1], waited;
+
+	run(file);
+	cmn_mesh_run(&file->cmn, false);
+	cmn_regfile_set(file, xp + PMEVCNT, 0x10);
+	cmn_event_value(&file->cmn, one);
+	waited = file->cmn.carry_ns;
+	two = cmn_regfile_start(test, file, claims, 0x2480010005, 0, 0);
+	cmn_regfile_set(file, xp + PMEVCNT, 0x70010);
+	local_irq_disable();
+	cmn_events_begin(&file->cmn);
+	KUNIT_EXPECT_FALSE(test, test_bit(CMN_COUNTED_ON, &file->cmn.untold));
+	cmn_event_stop(&file->cmn, two);
+	cmn_event_start(&file->cmn, two);
+	cmn_regfile_set(file, xp + PMEVCNT, 0x80010);
+	cmn_events_begin(&file->cmn);
+	KUNIT_EXPECT_TRUE(test, test_bit(CMN_COUNTED_ON, &file->cmn.untold));
+	local_irq_enable();
+	KUNIT_EXPECT_EQ(test, file->cmn.late_ns, waited);
+	KUNIT_EXPECT_EQ(test, file->cmn.carry_ns, 2 * waited);
+	kvfree(one);
+	kvfree(two);
+}
+
 /* A counter that an event has had may have counted for what that event left. */
 static void a_carry_of_the_event_before(struct kunit *test)
 {
@@ -432,6 +493,26 @@ static void overflow_is_cleared(struct kunit *test)
 	}
 }
 
+/* While a mesh stands for a read, no interrupt lets it run, though it counts but cycles. */
+static void overflow_while_cycles_stand(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	struct cmn_event *ce = cmn_regfile_start(test, file, claims, 0x3, 0, 0);
+	u32 dtc0 = file->node[3];
+
+	run(file);
+	cmn_mesh_run(&file->cmn, false);
+	cmn_regfile_set(file, dtc0 + PMOVSR, 0x100);
+	cmn_regfile_forget(file);
+	KUNIT_EXPECT_TRUE(test, cmn_overflow(&file->cmn, 1));
+	KUNIT_EXPECT_EQ(test, file->writes, 0U);
+	cmn_event_stop(&file->cmn, ce);
+	KUNIT_EXPECT_TRUE(test, cmn_overflow(&file->cmn, 1));
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, dtc0 + PMOVSR_CLR), 0x100ULL);
+	kvfree(ce);
+}
+
 /*
  * Events during an exact read. Reads 0 and 1 are of letters, read 2 is of counters, and reads 3 to
  * 5 are the same again.
@@ -552,6 +633,8 @@ static struct kunit_case cmn_count_cases[] = {
 	KUNIT_CASE(a_stop_is_read_back),
 	KUNIT_CASE(a_lost_carry),
 	KUNIT_CASE(a_stray_carry),
+	KUNIT_CASE(a_stray_carry_of_several_domains),
+	KUNIT_CASE(counters_that_count_on),
 	KUNIT_CASE(a_carry_of_the_event_before),
 	KUNIT_CASE(complains_later),
 	KUNIT_CASE(letters_wrap),
@@ -562,6 +645,7 @@ static struct kunit_case cmn_count_cases[] = {
 	KUNIT_CASE(cycles_are_exact),
 	KUNIT_CASE(a_pass_is_cheap),
 	KUNIT_CASE(overflow_is_cleared),
+	KUNIT_CASE(overflow_while_cycles_stand),
 	{ }
 };
 

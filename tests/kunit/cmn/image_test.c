@@ -166,16 +166,38 @@ static void filters(struct kunit *test)
 
 	cmn_events_begin(&file->cmn);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL), 6ULL << 42 | 0x2b);
-	KUNIT_EXPECT_FALSE(test, file->cmn.mixed);
+	KUNIT_EXPECT_FALSE(test, test_bit(CMN_FILTERS_MIXED, &file->cmn.told));
 	cmn_regfile_forget(file);
 	two = cmn_regfile_start(test, file, claims, 0x2080010005, 0, 0);
-	KUNIT_EXPECT_TRUE(test, file->cmn.mixed);
+	KUNIT_EXPECT_TRUE(test, test_bit(CMN_FILTERS_MIXED, &file->cmn.told));
 	cmn_events_begin(&file->cmn);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, node + SEL), 6ULL << 42 | 0x012b);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, true, node + SEL), 1U);
 	KUNIT_EXPECT_EQ(test, file->log[0].bytes, 4);
 	kvfree(one);
 	kvfree(two);
+}
+
+/* What is not known of watchpoints is said when it first matters. */
+static void open_questions_of_watchpoints(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	/* Of SNP, then SNP with exclusive, of REQ, and half a pair with exclusive. */
+	static const struct { u64 config; bool channel, pair; } rows[] = {
+		{ 0x0010000000007770, false, false }, { 0x0410000000007770, false, false },
+		{ 0x0000000000027770, true, false }, { 0x0410000008027770, true, true },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct cmn_event *ce = cmn_regfile_start(test, file, claims, rows[i].config, 0, 0);
+
+		KUNIT_EXPECT_EQ(test, test_bit(CMN_CHANNEL_OPEN, &file->cmn.told), rows[i].channel);
+		KUNIT_EXPECT_EQ(test, test_bit(CMN_PAIR_INVERTED, &file->cmn.told), rows[i].pair);
+		cmn_event_stop(&file->cmn, ce);
+		cmn_unclaim(&file->cmn, claims, ce);
+		kvfree(ce);
+	}
 }
 
 /* A filter is there as long as an event has it: it may act on others of the node. */
@@ -465,6 +487,7 @@ static struct kunit_case cmn_image_cases[] = {
 	KUNIT_CASE(wide_selectors),
 	KUNIT_CASE(second_dtm_and_second_set),
 	KUNIT_CASE(filters),
+	KUNIT_CASE(open_questions_of_watchpoints),
 	KUNIT_CASE(filters_go_with_the_last_user),
 	KUNIT_CASE(takes_over),
 	KUNIT_CASE(hns_of_s3_r2),
