@@ -88,6 +88,17 @@ static PmuStat *cmn_stat(Cmn *s, uint64_t addr, unsigned size)
     return &s->stats[2 * class + (size == 4)];
 }
 
+static void cmn_note(Cmn *s, uint64_t addr, unsigned size, bool write)
+{
+    gpointer access = cmn_access(addr, size, write);
+
+    if (s->accesses) {
+        gsize n = GPOINTER_TO_SIZE(g_hash_table_lookup(s->accesses, access));
+
+        g_hash_table_insert(s->accesses, access, GSIZE_TO_POINTER(n + 1));
+    }
+}
+
 static bool bump_all(Cmn *s, uint64_t n)
 {
     bool any = false;
@@ -153,6 +164,7 @@ static uint64_t cmn_read(void *opaque, hwaddr addr, unsigned size)
     uint64_t value;
 
     cmn_stat(s, addr, size)->reads++;
+    cmn_note(s, addr, size, false);
     if (s->gone || s->unpowered) {
         return UINT64_MAX;
     }
@@ -169,6 +181,7 @@ static void cmn_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
     unsigned shift = 8 * (addr & 7);
 
     cmn_stat(s, addr, size)->writes++;
+    cmn_note(s, addr, size, true);
     if (!s->gone && !s->unpowered && pmu_fault_write(&s->model)) {
         cmn_bus_write(&s->bus, addr & ~7ull, MAKE_64BIT_MASK(shift, 8 * size),
                       value << shift);

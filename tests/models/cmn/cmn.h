@@ -71,11 +71,18 @@ struct Cmn {
     uint64_t tear_dtm;
     uint64_t tear_dtc;
     uint64_t address;           /* what the key "word" is about */
+    GHashTable *accesses;       /* how many, by cmn_access(); NULL: not kept */
 
     PmuModel model;
     PmuKey *keys;
     PmuStat stats[CMN_NSTATS];
 };
+
+/* An access of 4 or 8 bytes, as a key for Cmn.accesses */
+static inline gpointer cmn_access(uint64_t addr, unsigned size, bool write)
+{
+    return GSIZE_TO_POINTER(addr << 2 | (size == 8) << 1 | write);
+}
 
 /* What software would read, without counting the access */
 uint64_t cmn_peek(Cmn *s, uint64_t addr);

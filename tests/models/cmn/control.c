@@ -5,7 +5,8 @@
  * EVENT of "add" is NAME or NAME@ID, NAME as perf has it and ID that of the
  * node (of the XP for its own events); without ID it happens at every node
  * that has such events. A flit is "flit@ID,port=1,dir=up,chn=req,g0=0x...",
- * see flit.h. "list" shows the nodes first, then what can happen.
+ * see flit.h. "list" shows the nodes first, then what can happen, and last
+ * the accesses that the key "record" keeps, by node and offset in its frame.
  */
 #include "cmn.h"
 #include "qapi/error.h"
@@ -61,6 +62,25 @@ static bool is_listed(const uint16_t *types, unsigned ntypes, uint16_t type)
     return false;
 }
 
+static void list_accesses(Cmn *s, GString *out)
+{
+    g_autoptr(GList) all = g_hash_table_get_keys(s->accesses);
+    GList *item;
+
+    for (item = all; item; item = item->next) {
+        gsize access = GPOINTER_TO_SIZE(item->data);
+        const CmnNode *node = cmn_mesh_node(&s->mesh, access >> 2);
+
+        g_string_append_printf(out, "access %s 0x%x 0x%" PRIx64 " %s %u %zu\n",
+                               node ? cmn_node_name(node->type) : "hole",
+                               node ? node->id : 0,
+                               (access >> 2) - (node ? node->frame : 0),
+                               access & 1 ? "write" : "read",
+                               access & 2 ? 64 : 32, GPOINTER_TO_SIZE(
+                               g_hash_table_lookup(s->accesses, item->data)));
+    }
+}
+
 static void cmn_list(PmuModel *model, GString *out)
 {
     Cmn *s = cmn_of(model);
@@ -84,6 +104,9 @@ static void cmn_list(PmuModel *model, GString *out)
     cmn_xp_event_list(&ports, out);
     for (i = 1; i < ntypes; i++) {
         cmn_event_list(s->mesh.layout->events, types[i], out);
+    }
+    if (s->accesses) {
+        list_accesses(s, out);
     }
 }
 
@@ -437,6 +460,23 @@ static bool set_clock(Cmn *s, uint64_t value, Error **errp)
     return true;
 }
 
+static uint64_t get_record(PmuModel *model, unsigned arg)
+{
+    return cmn_of(model)->accesses != NULL;
+}
+
+static bool set_record(PmuModel *model, unsigned arg, uint64_t value,
+                       Error **errp)
+{
+    Cmn *s = cmn_of(model);
+
+    g_clear_pointer(&s->accesses, g_hash_table_unref);
+    if (value) {
+        s->accesses = g_hash_table_new(NULL, NULL);
+    }
+    return true;
+}
+
 static bool set_mesh(PmuModel *model, unsigned arg, uint64_t value,
                      Error **errp)
 {
@@ -556,6 +596,8 @@ static const PmuKey mesh_keys[] = {
     { "stand_ns", "for how long, in all", 0, KEY_STAND_NS, get_mesh, NULL },
     { "stand_accesses", "and how many accesses were made meanwhile", 0,
       KEY_STAND_ACCESSES, get_mesh, NULL },
+    { "record", "1: keep which registers are accessed from now on, for list", 1,
+      0, get_record, set_record },
     { "address", "offset of a doubleword, for word", UINT64_MAX, KEY_ADDRESS,
       get_mesh, set_mesh },
     { "word", "the doubleword at address, without an access being counted",
