@@ -682,6 +682,7 @@ struct intel_imc_kind intel_imc_snbep_kind = {
 	.desc = INTEL_IMC_DESC(intel_imc_snbep_events),
 	.numbers = 4,
 	.clock_unsure = true,
+	.umask = INTEL_IMC_UMASK_UNSURE,
 	.increments = intel_imc_snbep_increments,
 };
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_snbep_kind);

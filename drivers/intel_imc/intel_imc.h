@@ -40,8 +40,11 @@ struct intel_imc_layout {
 enum intel_imc_found {
 	INTEL_IMC_FOUND_TWICE, INTEL_IMC_FOUND_NO_FIELDS, INTEL_IMC_FOUND_TOP,
 	INTEL_IMC_FOUND_BELOW, INTEL_IMC_FOUND_BELOW_ONLY, INTEL_IMC_FOUND_NO_THRESHOLD,
-	INTEL_IMC_FOUND_NO_CLOCK,
+	INTEL_IMC_FOUND_NO_CLOCK, INTEL_IMC_FOUND_UMASK,
 };
+
+/* Do events without sub-events need bit 0 of the umask? */
+enum intel_imc_umask { INTEL_IMC_UMASK_SURE, INTEL_IMC_UMASK_UNSURE, INTEL_IMC_UMASK_NEEDED };
 
 /* One channel's counters, and the content of their registers as far as it is known. */
 struct intel_imc_channel {
@@ -112,6 +115,8 @@ struct intel_imc_kind {
 	const struct intel_imc_clusters *clusters;	/* ends with nr 0; NULL: not known */
 	u32 clock;			/* the clock as a general counter's control has it */
 	bool clock_unsure;		/* no source says that there is such an event */
+	bool no_clock;			/* a channel of this machine has shown that there is none */
+	enum intel_imc_umask umask;	/* of this machine, as soon as a channel has shown it */
 	const u8 *increments;		/* most counts per clock by event code; 0: not published */
 	u64 refused;			/* fields that the generation's registers do not have */
 	u64 clock_hz;			/* the memory's clock at most; 0: that of DDR4 */

@@ -77,12 +77,14 @@ static int intel_imc_event_init(const struct pmu_desc *desc, struct pmu_event *e
 {
 	const struct intel_imc_kind *kind = container_of(desc, struct intel_imc_kind, desc);
 	u64 config = ev->event->attr.config;
+	u8 code = FIELD_GET(INTEL_IMC_CONFIG_EVENT, config);
 
 	/* The fixed counter's config with a umask or another field: no such event exists. */
-	if (!intel_imc_config_is_fixed(config) &&
-	    FIELD_GET(INTEL_IMC_CONFIG_EVENT, config) == INTEL_IMC_CONFIG_FIXED)
+	if (!intel_imc_config_is_fixed(config) && code == INTEL_IMC_CONFIG_FIXED)
 		return -EINVAL;
 	if (config & kind->refused)
+		return -EINVAL;
+	if (kind->no_clock && kind->increments[code] && code == (u8)kind->clock)
 		return -EINVAL;
 	ev->poll_rate = intel_imc_config_max_rate(kind, config);
 	ev->bound = ev->poll_rate;
@@ -112,10 +114,25 @@ static void intel_imc_box_begin_read(struct pmu_box *box)
 	intel_imc_channel_inspect_sometimes(pmu_box_priv(box));
 }
 
+/* A umask for an event that has no sub-events but needs one, if it is known that it has none */
+static u32 intel_imc_needed_umask(const struct intel_imc_kind *kind, u64 config)
+{
+	if (kind->umask != INTEL_IMC_UMASK_NEEDED || intel_imc_config_is_fixed(config) ||
+	    FIELD_GET(INTEL_IMC_CONFIG_UMASK, config))
+		return 0;
+	for (int i = 0; i < kind->desc.nr_events; i++)
+		if (kind->desc.events[i].config[PMU_CONFIG] == (config & INTEL_IMC_CONFIG_EVENT))
+			return FIELD_PREP(INTEL_IMC_CTL_UMASK, 1);
+	return 0;
+}
+
 static u64 intel_imc_event_start(struct pmu_box *box, struct pmu_event *ev, int idx)
 {
-	return intel_imc_counter_start(pmu_box_priv(box), idx,
-				       intel_imc_config_to_ctl(ev->event->attr.config),
+	struct intel_imc_channel *ch = pmu_box_priv(box);
+	u64 config = ev->event->attr.config;
+
+	return intel_imc_counter_start(ch, idx, intel_imc_config_to_ctl(config) |
+				       intel_imc_needed_umask(ch->part->kind, config),
 				       ev->poll_rate);
 }
 

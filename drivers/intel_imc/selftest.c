@@ -4,6 +4,7 @@
  * on its own clock before anybody counts. The driver goes by the answer where it can, and refuses
  * the channel where counts would be wrong: Documentation/hardware/intel_imc.md, 12.
  */
+#include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/kernel.h>
@@ -32,6 +33,8 @@ static const char * const intel_imc_found[] = {
 	[INTEL_IMC_FOUND_NO_THRESHOLD] =
 		"a threshold of 1 and one of 2 count the clock alike: do not rely on thresh",
 	[INTEL_IMC_FOUND_NO_CLOCK] = "no event counts the clock, which the fixed counter has",
+	[INTEL_IMC_FOUND_UMASK] =
+		"events without sub-events need a umask, which this driver adds to those that have a name",
 };
 
 /* Does a control keep what is written, and if not at once, then when it is written again? */
@@ -85,14 +88,12 @@ static int intel_imc_ask_registers(struct intel_imc_channel *ch)
 	return 0;
 }
 
-/* Start the clock on the fixed counter, and on general ones with thresholds, together. */
-static void intel_imc_begin_clocks(struct intel_imc_channel *ch, unsigned int nr,
-				   const u8 *thresholds)
+/* Start the clock on the fixed counter, and events on general ones, together. */
+static void intel_imc_begin(struct intel_imc_channel *ch, unsigned int nr, const u32 *events)
 {
 	intel_imc_channel_reset(ch);
 	for (unsigned int idx = 0; idx < nr; idx++)
-		intel_imc_counter_start(ch, idx, INTEL_IMC_CTL_ENABLE | ch->part->kind->clock |
-					SELFTEST_THRESHOLD(thresholds[idx]), U64_MAX);
+		intel_imc_counter_start(ch, idx, INTEL_IMC_CTL_ENABLE | events[idx], U64_MAX);
 	intel_imc_counter_start(ch, INTEL_IMC_FIXED, INTEL_IMC_CTL_ENABLE, U64_MAX);
 	intel_imc_channel_thaw(ch);
 }
@@ -135,12 +136,12 @@ static int intel_imc_moved(struct intel_imc_channel *ch, unsigned int nr, u8 *mo
 /* Do all general counters count the clock, and does freezing stop all of them? */
 static int intel_imc_ask_freeze(struct intel_imc_channel *ch)
 {
-	static const u8 none[INTEL_IMC_GENERAL_COUNTERS];
+	u32 clock = ch->part->kind->clock;
 	bool creeps = false;
 	u8 moved;
 	int err;
 
-	intel_imc_begin_clocks(ch, INTEL_IMC_GENERAL_COUNTERS, none);
+	intel_imc_begin(ch, INTEL_IMC_GENERAL_COUNTERS, (u32[]){ clock, clock, clock, clock });
 	err = intel_imc_end_clocks(ch) ?:
 	      intel_imc_moved(ch, INTEL_IMC_GENERAL_COUNTERS, &moved, &creeps);
 	if (err)
@@ -160,16 +161,17 @@ static int intel_imc_ask_freeze(struct intel_imc_channel *ch)
 /* Which way does the threshold compare? The clock's increment is 1. */
 static int intel_imc_ask_threshold(struct intel_imc_channel *ch)
 {
-	static const u8 thresholds[] = { 1, 2 };
+	u32 clock = ch->part->kind->clock;
 	bool creeps;
 	u8 moved;
 	int err;
 
+	ch->part->kind->no_clock |= ch->found & BIT(INTEL_IMC_FOUND_NO_CLOCK);
 	if (ch->found & BIT(INTEL_IMC_FOUND_NO_CLOCK))
 		return 0;
-	intel_imc_begin_clocks(ch, ARRAY_SIZE(thresholds), thresholds);
-	err = intel_imc_end_clocks(ch) ?:
-	      intel_imc_moved(ch, ARRAY_SIZE(thresholds), &moved, &creeps);
+	intel_imc_begin(ch, 2, (u32[]){ clock | SELFTEST_THRESHOLD(1),
+					clock | SELFTEST_THRESHOLD(2) });
+	err = intel_imc_end_clocks(ch) ?: intel_imc_moved(ch, 2, &moved, &creeps);
 	if (err || moved == BIT(0))
 		return err;
 	if (moved != BIT(1))
@@ -178,6 +180,33 @@ static int intel_imc_ask_threshold(struct intel_imc_channel *ch)
 		ch->found |= BIT(INTEL_IMC_FOUND_BELOW_ONLY);
 	else
 		ch->found |= BIT(INTEL_IMC_FOUND_BELOW);
+	return 0;
+}
+
+/*
+ * Do events without sub-events need a umask? Reads that arrive tell, by RPQ_INSERTS and
+ * RPQ_CYCLES_NE, each without and with one. They do so of all channels of the machine.
+ */
+static int intel_imc_ask_umask(struct intel_imc_channel *ch)
+{
+	intel_imc_begin(ch, 4, (u32[]){ 0x0010, 0x0011, 0x0110, 0x0111 });
+	return 0;
+}
+
+static int intel_imc_umask_answer(struct intel_imc_channel *ch)
+{
+	bool creeps;
+	u8 moved;
+	int err;
+
+	intel_imc_channel_freeze(ch);
+	err = intel_imc_moved(ch, 4, &moved, &creeps);
+	if (err || !moved)
+		return err;
+	ch->part->kind->umask = moved & GENMASK(1, 0) ? INTEL_IMC_UMASK_SURE :
+							INTEL_IMC_UMASK_NEEDED;
+	if (ch->part->kind->umask == INTEL_IMC_UMASK_NEEDED)
+		ch->found |= BIT(INTEL_IMC_FOUND_UMASK);
 	return 0;
 }
 
@@ -194,7 +223,7 @@ static int intel_imc_ask_end(struct intel_imc_channel *ch)
  *
  * Each step is short, since it runs with interrupts off.
  *
- * Context: that of @call. Some 200 accesses.
+ * Context: that of @call, may sleep. Some 200 accesses.
  * Return: as intel_imc_channel_check(); -EBUSY also if the counters cannot be relied on, with fault
  * set to the reason; -EIO also if only the fixed counter has a clock, which fault then says.
  */
@@ -210,6 +239,11 @@ int intel_imc_channel_selftest(struct intel_imc_channel *ch,
 	if (!err && ch->fault)
 		err = -EBUSY;
 	err = err ?: call(ch, intel_imc_ask_freeze) ?: call(ch, intel_imc_ask_threshold);
+	if (!err && ch->part->kind->umask == INTEL_IMC_UMASK_UNSURE) {
+		err = call(ch, intel_imc_ask_umask);
+		usleep_range(1000, 1100);
+		err = err ?: call(ch, intel_imc_umask_answer);
+	}
 	if (err != -ENODEV)
 		call(ch, intel_imc_ask_end);
 	return err;

@@ -49,7 +49,7 @@ as_it_was() {
 	for cpu in /sys/devices/system/cpu/cpu*/online; do
 		echo 1 > "$cpu"
 	done
-	for key in gone dead doze lose tear tearhigh reserved twice drops; do
+	for key in gone dead doze lose tear tearhigh reserved twice drops needs_umask; do
 		pmu-model set 'imc*' $key 0 2> /dev/null || : # in memory nothing tears
 	done
 	pmu-model set 'ubox*' gone 0

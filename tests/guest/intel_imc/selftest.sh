@@ -17,7 +17,7 @@ READ=$(config uncore_imc_0 cas_count_read$SUB) WRITE=$(config uncore_imc_0 cas_c
 MADE='pmu-model add imc0@0 cas_rd 7; pmu-model add imc0@0 cas_wr 5'
 
 answers() { # VALUE [KEY]
-	for key in ${2:-dead runs_frozen twice drops high below exceeds no_event_0 latches}; do
+	for key in ${2:-dead runs_frozen twice drops high below exceeds needs_umask arrives no_event_0 latches}; do
 		pmu-model set imc0@0 "$key" "$1" 2> /dev/null || :
 	done
 }
@@ -131,6 +131,7 @@ test_no_clock() {
 	if [ "$MODEL" = 45 ]; then
 		says 'no event counts the clock'
 		counts
+		equal "event 00" "$(pmu-event uncore_imc_0:0x0 -x true)" EINVAL
 		return
 	fi
 	says ''
@@ -140,6 +141,23 @@ test_no_clock() {
 	answers 0 no_event_0
 	eventually "cpumask" 0-1 owners
 	counts
+}
+
+# A read that comes while the channel is asked tells it of all channels; events that have sub-events are left alone.
+test_events_that_need_a_umask() {
+	[ "$MODEL" = 45 ] || skip "sources tell"
+	unload
+	answers 0
+	pmu-model set 'imc*' needs_umask 1
+	pmu-model set imc0@0 arrives 1
+	log_mark
+	load
+	says 'events without sub-events need a umask'
+	for channel in 0 1; do
+		equal "channel $channel" "$(pmu-event uncore_imc_$channel:0x10 uncore_imc_$channel:0x04 \
+			-x "pmu-model add imc$channel@0 rpq_inserts 9; pmu-model add imc$channel@0 cas_rd 8" | xargs)" "9 0"
+	done
+	pmu-model set 'imc*' needs_umask 0
 }
 
 refusals() {

@@ -51,6 +51,8 @@ static bool counts_clock(struct intel_imc_regfile *file, unsigned int idx)
 	u32 ctl = file->regs[CTL / 4 + idx], thresh = ctl >> 24;
 	bool reached = file->exceeds ? thresh < 1 : thresh <= 1;
 
+	if (ctl & ENABLE && (ctl & 0xfe) == 0x10)	/* reads, not the clock */
+		return file->reads_come && (ctl & 0xff00 || !file->needs_umask);
 	if (!(ctl & ENABLE) || ctl & 0xffff || file->stuck & BIT(idx))
 		return false;
 	return !thresh || (reached != file->below) != !!(ctl & INVERT);

@@ -29,6 +29,7 @@ struct intel_imc_regfile {
 	bool general;			/* event 0 counts the clock on the general counters */
 	bool creeps;			/* freezing does not stop these */
 	bool below, exceeds;		/* how thresholds compare otherwise */
+	bool reads_come, needs_umask;	/* reads are inserted in the queue; how they are counted */
 	u8 stuck;			/* bit per general counter that does not count */
 	bool twice;			/* a general counter's control takes the second write */
 	u32 drops;			/* bits that it does not keep */

@@ -30,7 +30,9 @@ static struct intel_imc_regfile *a_channel(struct kunit *test, struct intel_imc_
 
 	KUNIT_ASSERT_NOT_NULL(test, file);
 	KUNIT_ASSERT_NOT_NULL(test, part);
-	part->kind = kind;
+	part->kind = kunit_kzalloc(test, sizeof(*kind), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, part->kind);
+	*part->kind = *kind;
 	intel_imc_regfile_init(file);
 	file->ch.part = part;
 	file->general = true;
@@ -64,7 +66,25 @@ static void as_assumed(struct kunit *test)
 	struct intel_imc_regfile *file = a_channel(test, &intel_imc_snbep_kind);
 
 	expect(test, file, 0, 0, NULL);
-	KUNIT_EXPECT_LT(test, file->reads + file->writes, 220);
+	KUNIT_EXPECT_LT(test, file->reads + file->writes, 260);
+}
+
+/* 9: reads that come meanwhile tell it of the machine; without any it stays open. */
+static void umasks(struct kunit *test)
+{
+	struct intel_imc_regfile *file = a_channel(test, &intel_imc_snbep_kind);
+	const struct intel_imc_kind *kind = file->ch.part->kind;
+
+	expect(test, file, 0, 0, NULL);
+	KUNIT_EXPECT_EQ(test, kind->umask, INTEL_IMC_UMASK_UNSURE);
+	file->reads_come = true;
+	expect(test, file, 0, 0, NULL);
+	KUNIT_EXPECT_EQ(test, kind->umask, INTEL_IMC_UMASK_SURE);
+	file = a_channel(test, &intel_imc_snbep_kind);
+	file->reads_come = true;
+	file->needs_umask = true;
+	expect(test, file, 0, FOUND(UMASK), NULL);
+	KUNIT_EXPECT_EQ(test, file->ch.part->kind->umask, INTEL_IMC_UMASK_NEEDED);
 }
 
 /* 2: whatever goes on in a frozen channel. */
@@ -161,6 +181,7 @@ static void clocks(struct kunit *test)
 
 static struct kunit_case intel_imc_selftest_cases[] = {
 	KUNIT_CASE(as_assumed),
+	KUNIT_CASE(umasks),
 	KUNIT_CASE(counters_that_go_on),
 	KUNIT_CASE(controls),
 	KUNIT_CASE(bits_above_the_width),

@@ -43,6 +43,7 @@
 
 #define FIXED_CTL_RST       (1u << 19)          /* without effect */
 
+#define RPQ_INSERTS         0x10                /* event code */
 #define DCLK_HZ             800000000           /* DDR3-1600 */
 
 typedef enum ChannelStat {
@@ -74,6 +75,7 @@ typedef struct Channel {
     uint32_t written[INTEL_IMC_NGENERAL];
     uint32_t drops;         /* bits that a control does not keep */
     bool unbounded;         /* add takes larger increments than published */
+    bool arrives;           /* a read comes while somebody counts reads */
     uint64_t reserved;      /* first forbidden write: register, wrong bits */
     PmuStat stats[CHANNEL_NSTATS];
 } Channel;
@@ -226,6 +228,22 @@ static void channel_write_counter(Channel *ch, uint32_t reg, unsigned index,
     intel_imc_counter_set(&ch->counters, index, now);
 }
 
+/* A read that comes by itself, if a counter looks: the last before a write. */
+static void channel_arrive(Channel *ch)
+{
+    unsigned i;
+
+    for (i = 0; ch->arrives && i < INTEL_IMC_NGENERAL; i++) {
+        if (intel_imc_counter_runs(&ch->counters, i) &&
+            INTEL_IMC_CTL_EVENT(ch->counters.ctl[i]) == RPQ_INSERTS) {
+            ch->arrives = false;
+            intel_imc_counters_event(&ch->counters,
+                intel_imc_event_find(channel_gen(ch)->events, "rpq_inserts",
+                                     &error_abort), 1, 1);
+        }
+    }
+}
+
 static void channel_write_box_ctl(Channel *ch, uint32_t value)
 {
     const IntelImcRegisters *regs = channel_registers(ch);
@@ -233,6 +251,7 @@ static void channel_write_box_ctl(Channel *ch, uint32_t value)
 
     channel_reserved(ch, REG_BOX_CTL, regs->box_reserved, regs->box_wanted,
                      value);
+    channel_arrive(ch);
     for (i = 0; regs->box_resets && i < INTEL_IMC_NCOUNTERS; i++) {
         if (value & BOX_CTL_RST_CTRS) {
             intel_imc_counter_set(&ch->counters, i, 0);
@@ -437,6 +456,7 @@ static bool set_answer(PmuModel *model, unsigned answer, uint64_t value,
 /* Answers about registers, which are a channel's and not its counters' */
 enum {
     ANSWER_HIGH, ANSWER_LATCHES, ANSWER_TWICE, ANSWER_DROPS, ANSWER_UNBOUNDED,
+    ANSWER_ARRIVES,
 };
 
 static uint64_t get_of_registers(PmuModel *model, unsigned answer)
@@ -446,7 +466,8 @@ static uint64_t get_of_registers(PmuModel *model, unsigned answer)
     return answer == ANSWER_HIGH ? ch->high :
            answer == ANSWER_LATCHES ? ch->latches :
            answer == ANSWER_TWICE ? ch->twice :
-           answer == ANSWER_DROPS ? ch->drops : ch->unbounded;
+           answer == ANSWER_DROPS ? ch->drops :
+           answer == ANSWER_ARRIVES ? ch->arrives : ch->unbounded;
 }
 
 static bool set_of_registers(PmuModel *model, unsigned answer, uint64_t value,
@@ -466,6 +487,9 @@ static bool set_of_registers(PmuModel *model, unsigned answer, uint64_t value,
         break;
     case ANSWER_DROPS:
         ch->drops = value;
+        break;
+    case ANSWER_ARRIVES:
+        ch->arrives = value;
         break;
     default:
         ch->unbounded = value;
@@ -511,6 +535,8 @@ static const PmuKey channel_keys[] = {
       UINT32_MAX, ANSWER_DROPS, get_of_registers, set_of_registers },
     { "unbounded", "1: increments may be larger than what is published", 1,
       ANSWER_UNBOUNDED, get_of_registers, set_of_registers },
+    { "arrives", "1: a read comes by itself once a counter counts rpq_inserts",
+      1, ANSWER_ARRIVES, get_of_registers, set_of_registers },
     UNCORE_KEY_GONE,
     PMU_FAULT_KEYS,
     { "lose", "so many of the next writes do not arrive", UINT32_MAX, 0,

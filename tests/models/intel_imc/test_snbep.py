@@ -81,6 +81,10 @@ class Answers(SnbepTest):
         self.machine.control("add", "imc0", "rpq_inserts", 7)
         self.machine.step(MS)
         self.assertEqual([self.ctr(index) for index in range(3)], [0, 7, 0])
+        self.imc.set("arrives", 1)
+        for _ in range(2):
+            self.imc.write(Channel.BOX_CTL, FRZ_EN)
+            self.assertEqual((self.ctr(0), self.ctr(1), self.imc.get("arrives")), (0, 8, 0))
 
     def test_what_registers_do_otherwise(self):
         self.imc.set("high", 0xffff)
