@@ -163,7 +163,7 @@ static void intel_imc_complain(struct irq_work *work)
 {
 	struct intel_imc_channel *ch = container_of(work, struct intel_imc_channel, complaint);
 
-	pci_warn(ch->pdev, "register %02llx holds %08x, not %08x: another program writes to this channel, or a write was lost; what was counted is wrong\n",
+	dev_warn(ch->dev, "register %02llx holds %08x, not %08x: another program writes to this channel, or a write was lost; what was counted is wrong\n",
 		 (u64)ch->block + ch->odd_reg, ch->odd_found, ch->odd_wanted);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The table of a socket's units, from Sapphire Rapids on: which memory channels there are, and
- * where their registers are. A PCI capability of 8086:09a7 leads to it. The kernel's intel_vsec may
- * have that function, so here it is only read: Documentation/hardware/intel_imc.md, 15.
+ * where their registers are. A PCI capability, mostly of 8086:09a7, leads to it. The kernel's
+ * intel_vsec may have that function, so here it is only read:
+ * Documentation/hardware/intel_imc.md, 15.
  *
  * The table is written by firmware, so it is not trusted. If a record cannot be right, the reason
  * is logged and its channel gets no PMU; the other channels do.
@@ -191,6 +192,64 @@ static void intel_imc_read_table(struct pci_dev *pdev, int cap, struct intel_imc
 	iounmap(table.regs);
 }
 
+/* The function that has the table on most processors. It is another driver's. */
+#define TABLE_DEVICE		0x09a7
+
+/*
+ * The capability of a table behind the one at @cap, or 0. A list of capabilities that leads back to
+ * an earlier one would be walked for ever.
+ */
+static int intel_imc_next_entry(struct pci_dev *pdev, int cap)
+{
+	int next;
+	u32 entry;
+
+	for (; (next = pci_find_next_ext_capability(pdev, cap, PCI_EXT_CAP_ID_DVSEC)) > cap;
+	     cap = next)
+		if (!pci_read_config_dword(pdev, next + TABLE_ENTRY, &entry) &&
+		    FIELD_GET(TABLE_ENTRY_KIND, entry) == TABLE_ENTRY_UNITS)
+			return next;
+	return 0;
+}
+
+/**
+ * intel_imc_next_table() - go through the functions that have a table.
+ * @pdev: the last one, which is put; NULL: begin
+ *
+ * If none has the id that is known, the table may be in any function of Intel, as for the in-tree
+ * driver.
+ *
+ * Context: may sleep.
+ * Return: the next one, or NULL.
+ */
+struct pci_dev *intel_imc_next_table(struct pci_dev *pdev)
+{
+	struct pci_dev *known = pci_get_device(PCI_VENDOR_ID_INTEL, TABLE_DEVICE, NULL);
+	unsigned int id = known && intel_imc_next_entry(known, 0) ? TABLE_DEVICE : PCI_ANY_ID;
+
+	pci_dev_put(known);
+	while ((pdev = pci_get_device(PCI_VENDOR_ID_INTEL, id, pdev)))
+		if (intel_imc_next_entry(pdev, 0))
+			break;
+	return pdev;
+}
+
+/**
+ * intel_imc_table_socket() - the socket of a function with a table.
+ * @pdev: the function
+ * @part: the generation
+ *
+ * Context: may sleep.
+ * Return: as intel_imc_socket_of_table()
+ */
+int intel_imc_table_socket(struct pci_dev *pdev, const struct intel_imc_part *part)
+{
+	struct pci_dev *second = intel_imc_next_table(intel_imc_next_table(NULL));
+
+	pci_dev_put(second);
+	return intel_imc_socket_of_table(pdev, part, !second);
+}
+
 /**
  * intel_imc_discover() - the memory channels of a socket, as its tables have them.
  * @part: the generation
@@ -203,22 +262,10 @@ void intel_imc_discover(const struct intel_imc_part *part, int socket,
 			struct intel_imc_units *units)
 {
 	struct pci_dev *pdev = NULL;
-	int cap, next;
-	u32 entry;
 
 	units->nr = 0;
-	while ((pdev = pci_get_device(PCI_VENDOR_ID_INTEL, INTEL_IMC_TABLE_DEVICE, pdev))) {
-		if (intel_imc_socket_of_table(pdev, part) != socket)
-			continue;
-		/*
-		 * A list of capabilities that leads back to an earlier one would be walked for
-		 * ever.
-		 */
-		for (cap = 0; (next = pci_find_next_ext_capability(pdev, cap,
-								   PCI_EXT_CAP_ID_DVSEC)) > cap;
-		     cap = next)
-			if (!pci_read_config_dword(pdev, next + TABLE_ENTRY, &entry) &&
-			    FIELD_GET(TABLE_ENTRY_KIND, entry) == TABLE_ENTRY_UNITS)
-				intel_imc_read_table(pdev, next, units);
-	}
+	while ((pdev = intel_imc_next_table(pdev)))
+		if (intel_imc_table_socket(pdev, part) == socket)
+			for (int cap = 0; (cap = intel_imc_next_entry(pdev, cap));)
+				intel_imc_read_table(pdev, cap, units);
 }

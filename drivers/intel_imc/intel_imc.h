@@ -50,7 +50,8 @@ enum intel_imc_umask { INTEL_IMC_UMASK_SURE, INTEL_IMC_UMASK_UNSURE, INTEL_IMC_U
 struct intel_imc_channel {
 	const struct intel_imc_io *io;
 	const struct intel_imc_layout *layout;
-	struct pci_dev *pdev;
+	struct pci_dev *pdev;		/* the channel, or what leads to it */
+	struct device *dev;		/* with which the channel goes: pdev, or one of its own */
 	void __iomem *regs;		/* the function's page or the block; NULL: neither */
 	phys_addr_t block;		/* of the block; 0: registers are in configuration space */
 	u32 box_ones;			/* bits of BOX_CTL that must be written 1 */
@@ -147,9 +148,6 @@ struct intel_imc_blocks {
 	bool table;			/* a table says how many blocks there are, and where */
 };
 
-/* The function with the table. It is another driver's. */
-#define INTEL_IMC_TABLE_DEVICE	0x09a7
-
 /* More channels than any socket has */
 #define INTEL_IMC_MAX_UNITS	32
 
@@ -220,6 +218,8 @@ int intel_imc_counter_read(struct intel_imc_channel *ch, unsigned int idx, u64 *
 
 /* discovery.c */
 void intel_imc_table_parse(const struct intel_imc_table *table, struct intel_imc_units *units);
+struct pci_dev *intel_imc_next_table(struct pci_dev *pdev);
+int intel_imc_table_socket(struct pci_dev *pdev, const struct intel_imc_part *part);
 void intel_imc_discover(const struct intel_imc_part *part, int socket,
 			struct intel_imc_units *units);
 
@@ -269,13 +269,13 @@ bool intel_imc_mmio_is_certain(const struct intel_imc_blocks *blocks, unsigned i
 int intel_imc_mmio_setup(struct intel_imc_channel *ch,
 			 int (*call)(struct intel_imc_channel *ch, intel_imc_step_t step));
 bool intel_imc_mmio_is_taken(unsigned int number);
-int intel_imc_mmio_check_owner(struct pci_dev *pdev, unsigned int number);
+int intel_imc_mmio_check_owner(struct device *dev, unsigned int number);
 
 /* socket.c */
 bool intel_imc_sockets_are_dies(void);
 unsigned int intel_imc_sockets(const struct intel_imc_part *part);
 int intel_imc_socket_of(struct pci_dev *pdev, const struct intel_imc_part *part);
-int intel_imc_socket_of_table(struct pci_dev *pdev, const struct intel_imc_part *part);
+int intel_imc_socket_of_table(struct pci_dev *pdev, const struct intel_imc_part *part, bool alone);
 int intel_imc_socket_from_map(u32 nodeid, u32 map);
 int intel_imc_cpu_socket(int cpu);
 int intel_imc_socket_cpu(int socket);

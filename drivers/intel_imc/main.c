@@ -9,6 +9,7 @@
 #include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/platform_device.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 #include <asm/processor.h>
@@ -305,12 +306,12 @@ static int intel_imc_register(struct intel_imc_channel *ch)
 	int err;
 
 	snprintf(name, sizeof(name), "uncore_imc_%d", ch->number);
-	err = devm_pmu_box_register(&ch->pdev->dev, &ch->part->kind->desc, name, ch->socket, ch);
+	err = devm_pmu_box_register(ch->dev, &ch->part->kind->desc, name, ch->socket, ch);
 	if (err) {
-		pci_err(ch->pdev, "%s lacks %s %d\n", name, intel_imc_socket_word(), ch->socket);
+		dev_err(ch->dev, "%s lacks %s %d\n", name, intel_imc_socket_word(), ch->socket);
 		return err;
 	}
-	pci_info(ch->pdev, "%s channel counters of %s %d: %s, by %s\n", ch->part->name,
+	dev_info(ch->dev, "%s channel counters of %s %d: %s, by %s\n", ch->part->name,
 		 intel_imc_socket_word(), ch->socket, name, intel_imc_io_name(ch));
 	intel_imc_selftest_say(ch);
 	return 0;
@@ -336,8 +337,8 @@ static bool intel_imc_is_taken(const struct intel_imc_channel *ch)
 static int intel_imc_refuse(struct intel_imc_channel *ch, int err)
 {
 	if (ch->fault)
-		pci_err(ch->pdev, "uncore_imc_%d: self-test: %s\n", ch->number, ch->fault);
-	return dev_err_probe(&ch->pdev->dev, err,
+		dev_err(ch->dev, "uncore_imc_%d: self-test: %s\n", ch->number, ch->fault);
+	return dev_err_probe(ch->dev, err,
 		"uncore_imc_%d: the counters do not work: no PMU for this channel\n", ch->number);
 }
 
@@ -370,7 +371,7 @@ static void intel_imc_quiesce(void *data)
 /* Take over the channel; it gets its PMU at once, or when it has a clock. */
 static int intel_imc_add_channel(struct intel_imc_channel *ch)
 {
-	int err = devm_add_action(&ch->pdev->dev, intel_imc_quiesce, ch);
+	int err = devm_add_action(ch->dev, intel_imc_quiesce, ch);
 
 	if (err)
 		return err;
@@ -379,17 +380,18 @@ static int intel_imc_add_channel(struct intel_imc_channel *ch)
 		return intel_imc_register(ch);
 	if (err != -EIO)
 		return intel_imc_refuse(ch, err);
-	pci_warn(ch->pdev, "%s: a channel without memory? uncore_imc_%d lacks %s %d until that changes, which is looked for now and then\n",
+	dev_warn(ch->dev, "%s: a channel without memory? uncore_imc_%d lacks %s %d until that changes, which is looked for now and then\n",
 		 ch->fault ?: "the fixed counter does not advance", ch->number,
 		 intel_imc_socket_word(), ch->socket);
 	intel_imc_retry_later(ch, false);
 	return 0;
 }
 
-static void intel_imc_init_channel(struct intel_imc_channel *ch, struct pci_dev *pdev,
-				   const struct intel_imc_part *part,
+static void intel_imc_init_channel(struct intel_imc_channel *ch, struct device *dev,
+				   struct pci_dev *pdev, const struct intel_imc_part *part,
 				   const struct intel_imc_unit *unit, int socket)
 {
+	ch->dev = dev;
 	ch->pdev = pdev;
 	ch->part = part;
 	ch->layout = part->layout;
@@ -412,28 +414,27 @@ static int intel_imc_setup_channel(struct intel_imc_channel *ch)
  * The channels of a function, or those it leads to. If these are in memory, the in-tree driver may
  * have them.
  */
-static int intel_imc_find_channels(struct pci_dev *pdev, const struct intel_imc_part *part,
-				   const struct pci_device_id *id, int socket,
-				   struct intel_imc_units *units)
+static int intel_imc_find_channels(struct device *dev, const struct intel_imc_part *part,
+				   int number, int socket, struct intel_imc_units *units)
 {
 	int err = 0;
 
 	if (part->blocks && part->blocks->table) {
 		intel_imc_discover(part, socket, units);
 		if (!units->nr)
-			return dev_err_probe(&pdev->dev, -ENODEV,
+			return dev_err_probe(dev, -ENODEV,
 				"no table of counters lists a memory channel of %s %d\n",
 				intel_imc_socket_word(), socket);
 	} else if (part->blocks) {
 		for (; units->nr < intel_imc_numbers_of(part->blocks); units->nr++)
 			units->unit[units->nr].number = units->nr;
 	} else {
-		units->unit[units->nr++].number = intel_imc_channel_number(pdev, part, id);
+		units->unit[units->nr++].number = number;
 	}
 	for (unsigned int i = 0; part->blocks && i < units->nr && !err; i++)
 		if (intel_imc_mmio_is_certain(part->blocks, units->unit[i].number) ||
 		    !part->blocks->certain)
-			err = intel_imc_mmio_check_owner(pdev, units->unit[i].number);
+			err = intel_imc_mmio_check_owner(dev, units->unit[i].number);
 	return err;
 }
 
@@ -447,14 +448,56 @@ static bool intel_imc_has_controller(const struct intel_imc_function *fn, unsign
 	return false;
 }
 
-/* A channel that does not work does not affect the others of its function. */
+/*
+ * Bring up the channels that come and go with @dev: @pdev, or a device of its table. A channel that
+ * does not work does not affect the others.
+ */
+static int intel_imc_bring_up(struct device *dev, struct pci_dev *pdev,
+			      const struct intel_imc_part *part, int number, int socket)
+{
+	struct intel_imc_units *units = devm_kzalloc(dev, sizeof(*units), GFP_KERNEL);
+	struct intel_imc_function *fn;
+	unsigned int nr, added = 0;
+	int err, first = 0;
+
+	if (!units)
+		return -ENOMEM;
+	err = intel_imc_find_channels(dev, part, number, socket, units);
+	if (err)
+		return err;
+
+	nr = units->nr;
+	fn = devm_kzalloc(dev, struct_size(fn, channels, nr), GFP_KERNEL);
+	if (!fn)
+		return -ENOMEM;
+	fn->nr = nr;
+	dev_set_drvdata(dev, fn);
+	for (unsigned int i = 0; i < nr; i++)
+		intel_imc_init_channel(&fn->channels[i], dev, pdev, part, &units->unit[i], socket);
+	devm_kfree(dev, units);
+	for (unsigned int i = 0; i < nr; i++) {
+		err = intel_imc_setup_channel(&fn->channels[i]) ?:
+		      intel_imc_add_channel(&fn->channels[i]);
+		added += !err;
+		first = first ?: err;
+	}
+	if (!added && part->blocks && !part->blocks->certain)
+		dev_err(dev, "no memory channel of %s %d answers\n", intel_imc_socket_word(),
+			socket);
+	if (!added)
+		return first;
+	/* A table has no free-running counters. */
+	for (unsigned int i = 0; part->free && dev == &pdev->dev && i < part->blocks->controllers;
+	     i++)
+		if (part->blocks->certain || intel_imc_has_controller(fn, i))
+			intel_imc_free_setup(pdev, part->free, i, socket);
+	return 0;
+}
+
 static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	const struct intel_imc_part *part = intel_imc_part_of(id);
-	unsigned int nr, added = 0;
-	struct intel_imc_function *fn;
-	struct intel_imc_units *units;
-	int number, socket, err, first = 0;
+	int number, socket;
 
 	if (!part)
 		return -ENODEV;
@@ -465,45 +508,20 @@ static int intel_imc_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (socket < 0)
 		return socket;
 	part->kind->sockets = intel_imc_sockets(part);
-	units = devm_kzalloc(&pdev->dev, sizeof(*units), GFP_KERNEL);
-	if (!units)
-		return -ENOMEM;
-	err = intel_imc_find_channels(pdev, part, id, socket, units);
-	if (err)
-		return err;
+	return intel_imc_bring_up(&pdev->dev, pdev, part, number, socket);
+}
 
-	nr = units->nr;
-	fn = devm_kzalloc(&pdev->dev, struct_size(fn, channels, nr), GFP_KERNEL);
-	if (!fn)
-		return -ENOMEM;
-	fn->nr = nr;
-	pci_set_drvdata(pdev, fn);
-	for (unsigned int i = 0; i < nr; i++)
-		intel_imc_init_channel(&fn->channels[i], pdev, part, &units->unit[i], socket);
-	devm_kfree(&pdev->dev, units);
-	for (unsigned int i = 0; i < nr; i++) {
-		err = intel_imc_setup_channel(&fn->channels[i]) ?:
-		      intel_imc_add_channel(&fn->channels[i]);
-		added += !err;
-		first = first ?: err;
-	}
-	if (!added && part->blocks && !part->blocks->certain)
-		pci_err(pdev, "no memory channel of %s %d answers\n", intel_imc_socket_word(),
-			socket);
-	if (!added)
-		return first;
-	for (unsigned int i = 0; part->free && i < part->blocks->controllers; i++)
-		if (part->blocks->certain || intel_imc_has_controller(fn, i))
-			intel_imc_free_setup(pdev, part->free, i, socket);
-	return 0;
+static void intel_imc_cancel(struct device *dev)
+{
+	struct intel_imc_function *fn = dev_get_drvdata(dev);
+
+	for (unsigned int i = 0; i < fn->nr; i++)
+		cancel_delayed_work_sync(&fn->channels[i].retry);
 }
 
 static void intel_imc_remove(struct pci_dev *pdev)
 {
-	struct intel_imc_function *fn = pci_get_drvdata(pdev);
-
-	for (unsigned int i = 0; i < fn->nr; i++)
-		cancel_delayed_work_sync(&fn->channels[i].retry);
+	intel_imc_cancel(&pdev->dev);
 }
 
 static int intel_imc_resume(struct device *dev)
@@ -650,8 +668,89 @@ static void intel_imc_survey(unsigned int *found)
 	intel_imc_list_say(&list);
 }
 
+/*
+ * Where no function of a known id leads to the channels, a table of any function of Intel may list
+ * them. That function is another driver's, or will be, so each socket gets a device of our own.
+ */
+static const struct pci_device_id intel_imc_table_id = { .driver_data =
+	INTEL_IMC_DATA(INTEL_IMC_SPR, 0) };
+
+static struct platform_device *intel_imc_tables[64];	/* by socket */
+static bool intel_imc_has_tables;
+
+static int intel_imc_table_probe(struct platform_device *table)
+{
+	return intel_imc_bring_up(&table->dev, to_pci_dev(table->dev.parent),
+				  intel_imc_part_of(&intel_imc_table_id), 0, table->id);
+}
+
+static struct platform_driver intel_imc_table_driver = {
+	.probe = intel_imc_table_probe,
+	.driver = {
+		.name = "intel_imc_table",
+		.pm = pm_sleep_ptr(&intel_imc_pm_ops),
+		/* Bound and unbound here alone */
+		.probe_type = PROBE_FORCE_SYNCHRONOUS,
+		.suppress_bind_attrs = true,
+	},
+};
+
+static void intel_imc_remove_tables(void)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(intel_imc_tables); i++) {
+		if (!intel_imc_tables[i])
+			continue;
+		if (intel_imc_tables[i]->dev.driver)
+			intel_imc_cancel(&intel_imc_tables[i]->dev);
+		platform_device_unregister(intel_imc_tables[i]);
+		intel_imc_tables[i] = NULL;
+	}
+	platform_driver_unregister(&intel_imc_table_driver);
+}
+
+/* Returns an error if nothing counts; then the driver is not registered. */
+static int intel_imc_add_tables(void)
+{
+	const struct intel_imc_part *part = intel_imc_part_of(&intel_imc_table_id);
+	struct platform_device *table;
+	struct pci_dev *pdev = NULL;
+	bool bound = false;
+	int err, socket;
+
+	/* What a card of Intel has in another machine is no such table. */
+	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL)
+		return -ENODEV;
+	err = platform_driver_register(&intel_imc_table_driver);
+	if (err)
+		return err;
+	part->kind->sockets = 0;
+	while ((pdev = intel_imc_next_table(pdev))) {
+		socket = intel_imc_table_socket(pdev, part);
+		if (socket < 0 || socket >= ARRAY_SIZE(intel_imc_tables)) {
+			pci_err(pdev, "table of counters: its socket is unknown: no PMU for the memory channels in it\n");
+			continue;
+		}
+		if (intel_imc_tables[socket])
+			continue;
+		table = platform_device_register_full(&(struct platform_device_info){
+			.parent = &pdev->dev, .name = "intel_imc_table", .id = socket });
+		if (IS_ERR(table))
+			continue;
+		intel_imc_tables[socket] = table;
+		part->kind->sockets++;
+		bound = bound || table->dev.driver;
+	}
+	intel_imc_has_tables = bound;
+	if (bound)
+		return 0;
+	intel_imc_remove_tables();
+	return intel_imc_are_taken(part) ? -EBUSY : -ENODEV;
+}
+
 static void intel_imc_unregister(void)
 {
+	if (intel_imc_has_tables)
+		intel_imc_remove_tables();
 	pci_unregister_driver(&intel_imc_driver);
 	pmu_unregister_all(THIS_MODULE);
 }
@@ -673,8 +772,13 @@ static int __init intel_imc_init(void)
 	intel_imc_survey(found);
 	if (found[INTEL_IMC_US])
 		return 0;
+	if (!found[INTEL_IMC_ANOTHER] && !found[INTEL_IMC_NOBODY]) {
+		err = intel_imc_add_tables();
+		if (!err)
+			return 0;
+	}
 	intel_imc_unregister();
-	if (found[INTEL_IMC_ANOTHER])
+	if (found[INTEL_IMC_ANOTHER] || err == -EBUSY)
 		return -EBUSY;
 	if (found[INTEL_IMC_NOBODY])
 		pr_err("intel_imc_pmu: %u memory channels found, none of which counts\n",

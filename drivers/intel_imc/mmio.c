@@ -157,7 +157,7 @@ static int intel_imc_mmio_expect(struct intel_imc_channel *ch)
 {
 	if (!PCI_POSSIBLE_ERROR(intel_imc_mmio_read(ch, ch->layout->box_ctl)))
 		return 0;
-	return dev_err_probe(&ch->pdev->dev, -ENODEV,
+	return dev_err_probe(ch->dev, -ENODEV,
 		"uncore_imc_%d: nothing answers at %pa: no PMU for this channel\n",
 		ch->number, &ch->block);
 }
@@ -182,7 +182,7 @@ int intel_imc_mmio_setup(struct intel_imc_channel *ch,
 {
 	const struct intel_imc_blocks *blocks = ch->part->blocks;
 	bool certain = intel_imc_mmio_is_certain(blocks, ch->number);
-	struct device *dev = &ch->pdev->dev;
+	struct device *dev = ch->dev;
 	u32 base, mem;
 	int err;
 
@@ -238,7 +238,7 @@ bool intel_imc_mmio_is_taken(unsigned int number)
 
 /**
  * intel_imc_mmio_check_owner() - may this driver have the channels that a function leads to?
- * @pdev: the function
+ * @dev: the function, or the device that stands for a table
  * @number: of a channel
  *
  * The in-tree driver does not bind the function, so only its PMUs show whether it uses the
@@ -247,10 +247,10 @@ bool intel_imc_mmio_is_taken(unsigned int number)
  * Context: may sleep.
  * Return: 0; -EBUSY, with a message.
  */
-int intel_imc_mmio_check_owner(struct pci_dev *pdev, unsigned int number)
+int intel_imc_mmio_check_owner(struct device *dev, unsigned int number)
 {
 	if (!intel_imc_mmio_is_taken(number))
 		return 0;
-	return dev_err_probe(&pdev->dev, -EBUSY,
+	return dev_err_probe(dev, -EBUSY,
 		"another driver has PMUs of these memory channels: to use intel_imc_pmu unload that driver (intel_uncore)\n");
 }

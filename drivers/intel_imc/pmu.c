@@ -2,8 +2,10 @@
 /* The memory controller for pmu_core: how a config becomes a control register, and the verbs. */
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
+#include <linux/device.h>
 #include <linux/errno.h>
 #include <linux/export.h>
+#include <linux/perf_event.h>
 
 #include "intel_imc.h"
 
@@ -73,6 +75,28 @@ u64 intel_imc_config_max_rate(const struct intel_imc_kind *kind, u64 config)
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_config_max_rate);
 
+/*
+ * Has the in-tree driver, loaded behind this one, PMUs of the same channels? It calls those of a
+ * processor that it does not know units of type 6, and a single one has no number. Such names do
+ * not keep it off, and none of them is ours.
+ */
+static bool intel_imc_is_shared(const struct pmu *pmu)
+{
+	static const char * const names[] = { "uncore_imc", "uncore_type_6", "uncore_type_6_%s" };
+	const char *number = strrchr(pmu->name, '_') + 1;
+	struct device *found = NULL;
+	char name[32];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(names) && !found; i++) {
+		snprintf(name, sizeof(name), names[i], number);
+		found = bus_find_device_by_name(pmu->dev->bus, NULL, name);
+		put_device(found);
+	}
+	if (found)
+		dev_warn_once(pmu->dev, "another driver, loaded later, has PMUs of these memory channels: no event counts here until it is unloaded (intel_uncore)\n");
+	return found;
+}
+
 static int intel_imc_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	const struct intel_imc_kind *kind = container_of(desc, struct intel_imc_kind, desc);
@@ -88,7 +112,7 @@ static int intel_imc_event_init(const struct pmu_desc *desc, struct pmu_event *e
 		return -EINVAL;
 	ev->poll_rate = intel_imc_config_max_rate(kind, config);
 	ev->bound = ev->poll_rate;
-	return 0;
+	return intel_imc_is_shared(ev->event->pmu) ? -EBUSY : 0;
 }
 
 static u64 intel_imc_event_counters(const struct pmu_desc *desc, const struct pmu_event *ev)

@@ -34,7 +34,7 @@ static const char * const intel_imc_found[] = {
 		"a threshold of 1 and one of 2 count the clock alike: do not rely on thresh",
 	[INTEL_IMC_FOUND_NO_CLOCK] = "no event counts the clock, which the fixed counter has",
 	[INTEL_IMC_FOUND_UMASK] =
-		"events without sub-events need a umask, which this driver adds to those that have a name",
+		"events without sub-events need a umask: those with a name get one",
 };
 
 /* Does a control keep what is written, and if not at once, then when it is written again? */
@@ -162,6 +162,7 @@ static int intel_imc_ask_freeze(struct intel_imc_channel *ch)
 static int intel_imc_ask_threshold(struct intel_imc_channel *ch)
 {
 	u32 clock = ch->part->kind->clock;
+	u32 thresholds[] = { clock | SELFTEST_THRESHOLD(1), clock | SELFTEST_THRESHOLD(2) };
 	bool creeps;
 	u8 moved;
 	int err;
@@ -169,8 +170,7 @@ static int intel_imc_ask_threshold(struct intel_imc_channel *ch)
 	ch->part->kind->no_clock |= ch->found & BIT(INTEL_IMC_FOUND_NO_CLOCK);
 	if (ch->found & BIT(INTEL_IMC_FOUND_NO_CLOCK))
 		return 0;
-	intel_imc_begin(ch, 2, (u32[]){ clock | SELFTEST_THRESHOLD(1),
-					clock | SELFTEST_THRESHOLD(2) });
+	intel_imc_begin(ch, 2, thresholds);
 	err = intel_imc_end_clocks(ch) ?: intel_imc_moved(ch, 2, &moved, &creeps);
 	if (err || moved == BIT(0))
 		return err;
@@ -260,6 +260,6 @@ void intel_imc_selftest_say(const struct intel_imc_channel *ch)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(intel_imc_found); i++)
 		if (ch->found & BIT(i))
-			pci_warn(ch->pdev, "uncore_imc_%d: self-test: %s\n", ch->number,
+			dev_warn(ch->dev, "uncore_imc_%d: self-test: %s\n", ch->number,
 				 intel_imc_found[i]);
 }

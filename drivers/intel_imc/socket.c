@@ -161,20 +161,30 @@ static int intel_imc_socket_of_ubox(struct pci_dev *ubox, const struct intel_imc
  * intel_imc_socket_of_table() - the socket that a table of units is of.
  * @pdev: the function with the table, on any bus of the socket
  * @part: the generation
+ * @alone: no other function has one
  *
- * Firmware says which NUMA node, unless the machine has no NUMA or the node has no CPU.
+ * Firmware says which NUMA node, unless the machine has no NUMA or the node has no CPU. Then a UBOX
+ * says it, if it is of a kind that is known. A single socket with a single table needs neither.
  *
  * Context: may sleep.
  * Return: the socket; -ENXIO if nothing says it.
  */
-int intel_imc_socket_of_table(struct pci_dev *pdev, const struct intel_imc_part *part)
+int intel_imc_socket_of_table(struct pci_dev *pdev, const struct intel_imc_part *part, bool alone)
 {
 	int node = dev_to_node(&pdev->dev);
 	unsigned int cpu = node < 0 ? nr_cpu_ids : cpumask_first(cpumask_of_node(node));
+	int socket;
 
 	if (cpu < nr_cpu_ids)
 		return intel_imc_cpu_socket(cpu);
-	return intel_imc_socket_of_ubox(intel_imc_ubox_of(pdev, part, INTEL_IMC_ABOVE), part);
+	socket = intel_imc_socket_of_ubox(intel_imc_ubox_of(pdev, part, INTEL_IMC_ABOVE), part);
+	if (socket >= 0 || !alone)
+		return socket;
+	socket = intel_imc_cpu_socket(cpumask_first(cpu_online_mask));
+	for_each_online_cpu(cpu)
+		if (intel_imc_cpu_socket(cpu) != socket)
+			return -ENXIO;
+	return socket;
 }
 
 /**

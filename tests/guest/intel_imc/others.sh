@@ -6,11 +6,16 @@
 #
 # vm: --kernel 6.12 --driver ours --model 'srf,sockets=2 unlisted,sockets=2'
 # all vm: --kernel 6.12 --driver ours --model 'gnrd,sockets=2 icxd,sockets=2 snr'
-# kernels vm: --kernel 6.12 --driver in-tree --model 'srf,sockets=2 gnrd,sockets=2 unlisted,sockets=2'
+# all vm: --kernel 6.12 --driver ours --model unlisted,sockets=2,bare=1
+# kernels vm: --kernel 6.12 --driver in-tree --model 'srf,sockets=2 gnrd,sockets=2 unlisted,sockets=2 unlisted,sockets=2,bare=1'
 # kernels vm: --kernel newest --driver in-tree --model 'srf,sockets=2 gnrd,sockets=2 unlisted,sockets=2 icxd,sockets=2 snr'
 # kernels vm: --kernel 6.1 --driver ours --model 'srf,sockets=2 icxd,sockets=2'
 . ./intel_imc/lib.sh
 trap as_it_was EXIT
+
+# Does only a table, in a function that no list has, lead to the channels?
+BARE=1
+! grep -q 0x3251 /sys/bus/pci/devices/*/device || BARE=
 
 MODEL=$(sed -n 's/^model\t*: //p; /^$/q' /proc/cpuinfo)
 case $MODEL in 108 | 134) READS=0xf04 ;; *) READS=0xcf05 ;; esac
@@ -154,6 +159,55 @@ test_the_other_driver_has_them() {
 	contains "log" "$(log_since_mark)" 'another driver has PMUs of these memory channels'
 	rmmod intel_uncore
 	insmod $MODULES/intel_imc_pmu.ko
+	test_each_channel_counts
+}
+
+# A table on its own: nobody's function is bound, and a socket that nothing tells is left out.
+test_tables_without_a_function() {
+	[ $driver = ours ] && [ "$MODEL$BARE" = 2381 ] || skip "where a table is all that leads to channels"
+	for function in $(grep -l 0x0aa7 /sys/bus/pci/devices/*/device); do
+		equal "driver" "$(readlink "${function%/device}/driver" || echo none)" none
+	done
+	equal "before, behind, after" "$(pmu-event uncore_imc_0:0xcf05 -x 'pmu-model add imc0 cas_rd 100' \
+		-x 'pmu-model set firmware wake 200; echo mem > /sys/power/state' -x 'pmu-model add imc0 cas_rd 100' | xargs)" \
+		"100 100 200"
+	unload
+	pmu-model set ubox@1 gone 1
+	log_mark
+	load
+	equal "socket 0" "$(cat "$PMUS/uncore_imc_0/cpumask")" 0
+	contains "log" "$(log_since_mark)" 'ea:00.1: table of counters: its socket is unknown'
+	unload
+	equal "memory that is claimed" "$(grep -c intel_imc_pmu /proc/iomem || :)" 0
+	equal "devices" "$(ls -d /sys/bus/platform/devices/intel_imc* 2> /dev/null)" ''
+	no_leaks
+	for socket in 0 1; do
+		pmu-model set discovery@$socket entry 3
+	done
+	log_mark
+	fails load
+	contains "log" "$(log_since_mark)" 'no memory channel of a supported processor'
+	rmmod pmu_core
+	for socket in 0 1; do
+		pmu-model set discovery@$socket entry 1
+	done
+	pmu-model set ubox@1 gone 0
+	load
+}
+
+# Its names are others, so nothing keeps it off. Then nobody begins to count here, and it has the registers.
+test_the_other_driver_comes_later() {
+	[ $driver = ours ] && [ "$MODEL" = 238 ] || skip "where it has other names"
+	modprobe intel-uncore 2> /dev/null || skip "this kernel has no intel_uncore as a module"
+	if [ ! -e "$PMUS/uncore_type_6_0" ]; then
+		rmmod intel_uncore
+		skip "the in-tree driver does not have them"
+	fi
+	log_mark
+	equal "ours" "$(pmu-event uncore_imc_0:$READS -x true)" EBUSY
+	equal "theirs" "$(pmu-event uncore_type_6_0:$READS -x 'pmu-model add imc0@0 cas_rd 5')" 5
+	contains "log" "$(log_since_mark)" 'another driver, loaded later, has PMUs of these memory channels'
+	rmmod intel_uncore
 	test_each_channel_counts
 }
 

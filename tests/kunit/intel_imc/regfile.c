@@ -127,6 +127,7 @@ void intel_imc_regfile_init(struct intel_imc_regfile *file)
 	file->ch.io = &regfile_io;
 	file->ch.layout = &intel_imc_config_layout;
 	file->ch.pdev = &file->pdev;
+	file->ch.dev = &file->pdev.dev;
 	file->clock = 1000;
 	intel_imc_channel_init(&file->ch);
 	intel_imc_channel_reset(&file->ch);

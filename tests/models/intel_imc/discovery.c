@@ -19,6 +19,7 @@
  *
  * QEMU interface (devices "NAME-discovery", NAME of a row of generations.c):
  *  + property "socket": number of the socket, part of the model's name
+ *  + property "device-id": another one than 09a7
  *  + model "discovery@S", with the keys below
  * Wants "multifunction=on", and to be on a PCI Express bus.
  */
@@ -280,6 +281,7 @@ static void discovery_instance_init(Object *obj)
 
 static const Property discovery_properties[] = {
     DEFINE_PROP_UINT32("socket", Discovery, parent_obj.socket, 0),
+    DEFINE_PROP_UINT16("device-id", Discovery, parent_obj.id, 0),
 };
 
 static void discovery_class_init(ObjectClass *klass, ClassInitData *data)

@@ -75,7 +75,7 @@ bool uncore_function_start(UncoreFunction *f, const UncoreSlot *slot,
                    object_get_typename(OBJECT(pci)), slot->id,
                    PCI_SLOT(slot->devfn), PCI_FUNC(slot->devfn));
     } else if (pmu_registry_add(&f->model, errp)) {
-        pci_set_word(pci->config + PCI_DEVICE_ID, slot->id);
+        pci_set_word(pci->config + PCI_DEVICE_ID, f->id ?: slot->id);
         /* QEMU lets the guest write what a device does not claim. */
         memset(pci->wmask + PCI_CONFIG_HEADER_SIZE, 0,
                pci_config_size(pci) - PCI_CONFIG_HEADER_SIZE);

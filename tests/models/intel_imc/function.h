@@ -97,6 +97,7 @@ struct UncoreFunction {
 
     PmuModel model;
     uint32_t socket;
+    uint16_t id;                    /* instead of the slot's; 0: that */
     bool gone;
 };
 

@@ -723,6 +723,7 @@ static void mmio_exit(PCIDevice *pci)
 
 static const Property mmio_properties[] = {
     DEFINE_PROP_UINT32("socket", Mmio, parent_obj.socket, 0),
+    DEFINE_PROP_UINT16("device-id", Mmio, parent_obj.id, 0),
     DEFINE_PROP_UINT32("third", Mmio, third, 0),
 };
 

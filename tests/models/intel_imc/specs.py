@@ -14,11 +14,13 @@ class _Part:
     UBOX nor channel, by slot. tables are the buses of the functions with a table
     of the counters, nchannels the number of channels in memory. many are the
     buses of machines with more sockets. third: a controller may have one.
+    bare: the table may be all that leads to the channels.
     """
 
     def __init__(self, text, cpu, ubox, channels=(), dummies=(),
                  ubox_buses=(0x3f, 0x7f), imc_buses=None, append="",
-                 mmio=None, nchannels=0, tables=(), many=(), third=False):
+                 mmio=None, nchannels=0, tables=(), many=(), third=False,
+                 bare=False):
         self.text = text
         self.cpu = cpu
         self.ubox = ubox
@@ -32,6 +34,7 @@ class _Part:
         self.tables = tables
         self.many = many
         self.third = third
+        self.bare = bare
 
     def of(self, sockets):
         """The part as a machine with so many sockets has it."""
@@ -89,7 +92,7 @@ _PARTS = {
                   **_SPR),
     "srf": _Part("Sierra Forest", "model=175,stepping=3", nchannels=8, **_SPR),
     "unlisted": _Part("a Xeon with a table that no list of models has",
-                      "model=238,stepping=0", nchannels=5, **_SPR),
+                      "model=238,stepping=0", nchannels=5, bare=True, **_SPR),
     "icxd": _Part("Ice Lake-D", "model=108,stepping=1", "00.0", mmio="00.1",
                   nchannels=4, ubox_buses=(0x7e, 0xfe)),
     "snr": _Part("Snow Ridge", "model=134,stepping=1", "00.0", mmio="00.1",
@@ -108,6 +111,12 @@ _DIES_CPU = ",level=0x20"
 
 _THIRD = {"third": Key(0, "bit for each controller whose third channel is "
                           "active, on all sockets", number(0, 15))}
+
+# Ids that no driver knows, of the functions that lead to channels and tables
+_BARE = {"bare": Key(0, "1: the table's function has an id that no driver "
+                        "knows, and no other leads to the channels",
+                     number(0, 1))}
+_BARE_IDS = (0x3aa1, 0x0aa7)
 
 
 def _expander(bus, name):
@@ -149,7 +158,11 @@ def _dummies(part, bus, slots):
     return args
 
 
-def _socket_args(name, part, socket, third):
+def _device_id(values, which):
+    return f",device-id={_BARE_IDS[which]}" if values.get("bare") else ""
+
+
+def _socket_args(name, part, socket, values):
     args, ubox_bus, imc_bus = _buses(part, socket)
     args += ["-device", f"{name}-ubox,bus={ubox_bus},addr={part.ubox},"
                         f"multifunction=on,socket={socket}"]
@@ -163,15 +176,18 @@ def _socket_args(name, part, socket, third):
                  f"socket={socket},channel={channel}"]
     if part.mmio:
         args += ["-device", f"{name}-mmio,bus={imc_bus},addr={part.mmio},"
-                            f"multifunction=on,socket={socket},third={third}"]
+                            f"multifunction=on,socket={socket},"
+                            f"third={values.get('third', 0)}"
+                            + _device_id(values, 0)]
     return args
 
 
-def _table_args(name, part, socket):
+def _table_args(name, part, socket, values):
     bus = part.tables[socket]
     return _express(bus, f"table{socket}") + [
         "-device", f"{name}-discovery,bus=table{socket},addr=00.1,"
-                   f"multifunction=on,socket={socket}"]
+                   f"multifunction=on,socket={socket}"
+                   + _device_id(values, 1)]
 
 
 def _intel(name):
@@ -187,12 +203,11 @@ def _intel(name):
         nodes = values["sockets"] * values.get("dies", 1)
         machine = part.of(nodes)
         args = [argument for node in range(nodes)
-                for argument in _socket_args(name, machine, node,
-                                             values.get("third", 0))]
+                for argument in _socket_args(name, machine, node, values)]
         # QEMU tells the kernel of the last one first. On a real machine buses
         # come in ascending order, and the in-tree driver relies on that.
         for node in reversed(range(nodes if part.tables else 0)):
-            args += _table_args(name, machine, node)
+            args += _table_args(name, machine, node, values)
         return args
 
     return Machine(f"{part.text}: UBOX and {part.nchannels}"
@@ -202,7 +217,8 @@ def _intel(name):
                    + (_DIES_CPU if several else ""),
                    {**(_MANY_KEYS if part.many else _KEYS),
                     **(_DIES if several else {}),
-                    **(_THIRD if part.third else {})}, device_args,
+                    **(_THIRD if part.third else {}),
+                    **(_BARE if part.bare else {})}, device_args,
                    part.append)
 
 
