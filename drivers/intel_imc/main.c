@@ -37,120 +37,92 @@ static const struct intel_imc_slot intel_imc_skx_slots[] = {
 	{ }
 };
 
+/* What rows have in common: registers, and how the UBOX is found and asked */
+#define INTEL_IMC_V1							\
+	.layout = &intel_imc_config_layout, .ubox_nodeid = 0x40, .ubox_map = 0x54
+#define INTEL_IMC_V2							\
+	.box_ones = INTEL_IMC_BOX_CTL_V2_ONES,				\
+	.layout = &intel_imc_config_layout, .ubox_nodeid = 0x40, .ubox_map = 0x54
+#define INTEL_IMC_SP							\
+	.box_ones = INTEL_IMC_BOX_CTL_V2_ONES, .slots = intel_imc_skx_slots, .ubox_below = true, \
+	.layout = &intel_imc_config_layout, .ubox_nodeid = 0xc0, .ubox_map = 0xd4
+#define INTEL_IMC_MMIO(_registers)					\
+	.layout = &intel_imc_##_registers##_layout, .ubox_nodeid = 0xc0, .ubox_map = 0xd4
+
 static const struct intel_imc_part intel_imc_parts[] = {
 	[INTEL_IMC_SNBEP] = {
-		.name = "Sandy Bridge-EP", .models = { 0x2d },
-		.kind = &intel_imc_snbep_kind,
-		.layout = &intel_imc_config_layout,
-		.ubox = 0x3ce0, .ubox_nodeid = 0x40, .ubox_map = 0x54,
+		.name = "Sandy Bridge-EP", .models = { 0x2d }, .kind = &intel_imc_snbep_kind,
+		.ubox = 0x3ce0, INTEL_IMC_V1,
 	},
 	[INTEL_IMC_IVBEP] = {
-		.name = "Ivy Bridge-EP", .models = { 0x3e },
-		.kind = &intel_imc_ivbep_kind,
-		.layout = &intel_imc_config_layout,
-		.box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
-		.ubox = 0x0e1e, .ubox_nodeid = 0x40, .ubox_map = 0x54,
+		.name = "Ivy Bridge-EP", .models = { 0x3e }, .kind = &intel_imc_ivbep_kind,
+		.ubox = 0x0e1e, INTEL_IMC_V2,
 	},
 	[INTEL_IMC_HSWEP] = {
-		.name = "Haswell-EP", .models = { 0x3f },
-		.kind = &intel_imc_hswep_kind,
-		.layout = &intel_imc_config_layout,
-		.box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
-		.ubox = 0x2f1e, .ubox_nodeid = 0x40, .ubox_map = 0x54,
+		.name = "Haswell-EP", .models = { 0x3f }, .kind = &intel_imc_hswep_kind,
+		.ubox = 0x2f1e, INTEL_IMC_V2,
 	},
 	[INTEL_IMC_BDXEP] = {
-		.name = "Broadwell-EP", .models = { 0x4f, 0x56 },
-		.kind = &intel_imc_hswep_kind,
-		.layout = &intel_imc_config_layout,
-		.box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
-		.ubox = 0x6f1e, .ubox_nodeid = 0x40, .ubox_map = 0x54,
+		.name = "Broadwell-EP", .models = { 0x4f, 0x56 }, .kind = &intel_imc_hswep_kind,
+		.ubox = 0x6f1e, INTEL_IMC_V2,
 	},
 	[INTEL_IMC_SKX] = {
-		.name = "Skylake-SP", .models = { 0x55 },
-		.kind = &intel_imc_skx_kind,
-		.layout = &intel_imc_config_layout,
-		.box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
-		.ubox = 0x2014, .ubox_nodeid = 0xc0, .ubox_map = 0xd4, .ubox_below = true,
-		.slots = intel_imc_skx_slots,
+		.name = "Skylake-SP", .models = { 0x55 }, .kind = &intel_imc_skx_kind,
+		.ubox = 0x2014, INTEL_IMC_SP,
 	},
 	[INTEL_IMC_CLX] = {
-		.name = "Cascade Lake-SP", .models = { 0x55 },
-		.kind = &intel_imc_clx_kind,
-		.layout = &intel_imc_config_layout,
-		.box_ones = INTEL_IMC_BOX_CTL_V2_ONES,
-		.ubox = 0x2014, .ubox_nodeid = 0xc0, .ubox_map = 0xd4, .ubox_below = true,
-		.slots = intel_imc_skx_slots,
+		.name = "Cascade Lake-SP", .models = { 0x55 }, .kind = &intel_imc_clx_kind,
+		.ubox = 0x2014, INTEL_IMC_SP,
 	},
 	[INTEL_IMC_ICX] = {
-		.name = "Ice Lake-SP", .models = { 0x6a },
-		.kind = &intel_imc_icx_kind,
-		.layout = &intel_imc_icx_layout, .blocks = &intel_imc_icx_blocks,
-		.free = &intel_imc_icx_free,
-		.ubox = 0x3450, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
+		.name = "Ice Lake-SP", .models = { 0x6a }, .kind = &intel_imc_icx_kind,
+		.blocks = &intel_imc_icx_blocks, .free = &intel_imc_icx_free,
+		.ubox = 0x3450, INTEL_IMC_MMIO(icx),
 	},
 	[INTEL_IMC_ICX_D] = {
-		.name = "Ice Lake-D", .models = { 0x6c },
-		.kind = &intel_imc_icx_kind,
-		.layout = &intel_imc_icx_layout, .blocks = &intel_imc_icx_d_blocks,
-		.free = &intel_imc_icx_free,
-		.ubox = 0x3450, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
+		.name = "Ice Lake-D", .models = { 0x6c }, .kind = &intel_imc_icx_kind,
+		.blocks = &intel_imc_icx_d_blocks, .free = &intel_imc_icx_free,
+		.ubox = 0x3450, INTEL_IMC_MMIO(icx),
 	},
 	[INTEL_IMC_SNR] = {
-		.name = "Snow Ridge", .models = { 0x86 },
-		.kind = &intel_imc_snr_kind,
-		.layout = &intel_imc_icx_layout, .blocks = &intel_imc_snr_blocks,
-		.ubox = 0x3460, .ubox_nodeid = 0xc0, .ubox_map = 0xd4, .ubox_above = true,
+		.name = "Snow Ridge", .models = { 0x86 }, .kind = &intel_imc_snr_kind,
+		.blocks = &intel_imc_snr_blocks, .ubox_above = true,
+		.ubox = 0x3460, INTEL_IMC_MMIO(icx),
 	},
 	[INTEL_IMC_SPR] = {
-		.name = "Sapphire Rapids", .models = { 0x8f },
-		.kind = &intel_imc_spr_kind,
-		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_spr_blocks,
-		.free = &intel_imc_spr_free,
-		.ubox = 0x3250, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
+		.name = "Sapphire Rapids", .models = { 0x8f }, .kind = &intel_imc_spr_kind,
+		.blocks = &intel_imc_spr_blocks, .free = &intel_imc_spr_free,
+		.ubox = 0x3250, INTEL_IMC_MMIO(spr),
 	},
 	[INTEL_IMC_EMR] = {
-		.name = "Emerald Rapids", .models = { 0xcf },
-		.kind = &intel_imc_spr_kind,
-		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_spr_blocks,
-		.free = &intel_imc_spr_free,
-		.ubox = 0x3250, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
+		.name = "Emerald Rapids", .models = { 0xcf }, .kind = &intel_imc_spr_kind,
+		.blocks = &intel_imc_spr_blocks, .free = &intel_imc_spr_free,
+		.ubox = 0x3250, INTEL_IMC_MMIO(spr),
 	},
 	[INTEL_IMC_GNR] = {
-		.name = "Granite Rapids", .models = { 0xad },
-		.kind = &intel_imc_gnr_kind,
-		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_gnr_blocks,
-		.ubox = 0x3250, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
+		.name = "Granite Rapids", .models = { 0xad }, .kind = &intel_imc_gnr_kind,
+		.blocks = &intel_imc_gnr_blocks, .ubox = 0x3250, INTEL_IMC_MMIO(spr),
 	},
 	[INTEL_IMC_GNR_D] = {
-		.name = "Granite Rapids-D", .models = { 0xae },
-		.kind = &intel_imc_gnr_like_kind,
-		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_table_blocks,
-		.ubox = 0x3250, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
+		.name = "Granite Rapids-D", .models = { 0xae }, .kind = &intel_imc_gnr_like_kind,
+		.blocks = &intel_imc_table_blocks, .ubox = 0x3250, INTEL_IMC_MMIO(spr),
 	},
 	[INTEL_IMC_SRF] = {
-		.name = "Sierra Forest", .models = { 0xaf },
-		.kind = &intel_imc_gnr_like_kind,
-		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_table_blocks,
-		.ubox = 0x3250, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
+		.name = "Sierra Forest", .models = { 0xaf }, .kind = &intel_imc_gnr_like_kind,
+		.blocks = &intel_imc_table_blocks, .ubox = 0x3250, INTEL_IMC_MMIO(spr),
 	},
 	[INTEL_IMC_GRR] = {
-		.name = "Grand Ridge", .models = { 0xb6 },
-		.kind = &intel_imc_gnr_like_kind,
-		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_table_blocks,
-		.ubox = 0x3250, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
+		.name = "Grand Ridge", .models = { 0xb6 }, .kind = &intel_imc_gnr_like_kind,
+		.blocks = &intel_imc_table_blocks, .ubox = 0x3250, INTEL_IMC_MMIO(spr),
 	},
 	[INTEL_IMC_CWF] = {
-		.name = "Clearwater Forest", .models = { 0xdd },
-		.kind = &intel_imc_gnr_like_kind,
-		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_table_blocks,
-		.ubox = 0x3250, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
+		.name = "Clearwater Forest", .models = { 0xdd }, .kind = &intel_imc_gnr_like_kind,
+		.blocks = &intel_imc_table_blocks, .ubox = 0x3250, INTEL_IMC_MMIO(spr),
 	},
 	/* Any other model */
 	[INTEL_IMC_TABLE] = {
-		.name = "unlisted Xeon", .models = { 0 },
-		.kind = &intel_imc_table_kind,
-		.layout = &intel_imc_spr_layout, .blocks = &intel_imc_table_blocks,
-		.ubox = 0x3250, .ubox_nodeid = 0xc0, .ubox_map = 0xd4,
+		.name = "unlisted Xeon", .models = { 0 }, .kind = &intel_imc_table_kind,
+		.blocks = &intel_imc_table_blocks, .ubox = 0x3250, INTEL_IMC_MMIO(spr),
 	},
 };
 
