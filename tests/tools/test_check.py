@@ -510,9 +510,13 @@ class TestLoad(CheckCase):
         with mock.patch.object(load.places, "node", lambda machine, pmu, cpu: 0):
             self.check("load-nodes", bench(), FAIL, "^socket 0, node 1: .*; uncore_imc_2, uncore_imc_3 said to be of another node")
         self.check("load-nodes", self.xeon(1), SKIP, "nothing that this check looks at")
-        for model, lines in ((85, ("event=0x04,umask=0x03",)), (106, ("event=0x04,umask=0x0f",)), (143, ("event=0x05,umask=0xcf",)),
-                             (173, ("event=0x05,umask=0xcf", "event=0x06,umask=0xcf"))):
-            self.assertEqual(load._lines_read(mock.Mock(intel_model=lambda: (6, model, 1))), lines)
+        for model, lines, written in ((85, ("event=0x04,umask=0x03",), ("event=0x04,umask=0x0c",)),
+                                      (106, ("event=0x04,umask=0x0f",), ("event=0x04,umask=0x30",)),
+                                      (143, ("event=0x05,umask=0xcf",), ("event=0x05,umask=0xf0",)),
+                                      (173, ("event=0x05,umask=0xcf", "event=0x06,umask=0xcf"),
+                                       ("event=0x05,umask=0xf0", "event=0x06,umask=0xf0"))):
+            machine = mock.Mock(intel_model=lambda: (6, model, 1))
+            self.assertEqual((load._lines(machine, "read"), load._lines(machine, "write")), (lines, written))
 
     def test_a_cache_that_is_not_listed(self):
         """Of 32 home nodes with up to 4 MiB: a buffer of 16 times a core's own cache would be in there."""

@@ -50,4 +50,21 @@ test_clocks_that_stand() {
 	found clocks skip 'uncore_imc_1 on CPU 0: no clock'
 }
 
+# A program in load.c's place moves lines on the channels of its CPU's node, as the driver has them, or of the other one.
+test_load() {
+	[ "$MODEL/$driver" = 143/ours ] || skip "where a socket has two nodes"
+	load_program <<-'EOT'
+		first=$(($2 % 2 ? 5 : 1))
+		for number in $(echo "$clusters" | cut -d' ' -f$first-$((first + 3))); do
+			echo "add imc$number@$(($2 / 2)) cas_$(echo "$1" | sed 's/read/rd/; s/write/wr/') $(($3 / 64 / 4))"
+		done | pmu-model -
+	EOT
+	export clusters='0 1 4 5 2 3 6 7'
+	loaded 0 '^ok    load-memory'
+	contains "nodes" "$(cat /tmp/said)" 'socket 0, node 1: memory is on uncore_imc_2, uncore_imc_3, uncore_imc_6, uncore_imc_7$'
+	clusters='2 3 6 7 0 1 4 5'
+	loaded 1 '^FAIL  load-nodes'
+	contains "others" "$(cat /tmp/said)" 'uncore_imc_6, uncore_imc_7 said to be of another node'
+}
+
 run_tests

@@ -115,31 +115,33 @@ def _compare(bench, what, kind, cpu, size, groups, keys, most=MOST):
         yield fail(f"{said}. {LEAST:.0%} to {most:.0%} are right.")
 
 
+def _lines(machine, kind):
+    """What counts all lines that a channel reads, or writes; of Granite Rapids each half has an event."""
+    model = machine.intel_model()
+    if not top_rapids.is_one(model):
+        table = icelake if top_icelake.is_one(model) else intel_imc
+        return (table.READ if kind == "read" else table.WRITE,)
+    umask = rapids.READ if kind == "read" else rapids.WRITE
+    return tuple(f"event={code:#04x},umask={umask:#x}" for code in ((5, 6) if model[1] in top_rapids.GRANITE else (5,)))
+
+
 def channels(bench):
     size = buffer_size(bench.machine)
     if not size:
         yield skip("There is too little memory for a buffer that no cache holds.")
         return
     boxes = bench.boxes()
-    groups = [intel_imc.group(pmu, cpu, intel_imc.READ, intel_imc.WRITE) for pmu, cpu in boxes]
+    texts = {kind: _lines(bench.machine, kind) for kind in ("read", "write")}
+    groups = [intel_imc.group(pmu, cpu, *texts["read"], *texts["write"]) for pmu, cpu in boxes]
     packages = sorted({bench.machine.package(cpu) for _, cpu in boxes})
     near = near_memory(bench.machine, len(packages))
     for package in packages:
         worker = next(cpu for _, cpu in boxes if bench.machine.package(cpu) == package)
-        for kind, text in (("read", intel_imc.READ), ("write", intel_imc.WRITE)):
-            keys = [(pmu.name, cpu, text) for pmu, cpu in boxes if not near or bench.machine.package(cpu) == package]
+        for kind in texts:
+            keys = [(pmu.name, cpu, text) for pmu, cpu in boxes if not near or bench.machine.package(cpu) == package
+                    for text in texts[kind]]
             where = "" if near else ", at the channels of all sockets"
             yield from _compare(bench, f"{kind} on socket {package}{where}", kind, worker, size, groups, keys)
-
-
-def _lines_read(machine):
-    """What counts all lines that a channel reads; of Granite Rapids each half has an event."""
-    model = machine.intel_model()
-    if top_icelake.is_one(model):
-        return (icelake.READ,)
-    if not top_rapids.is_one(model):
-        return (intel_imc.READ,)
-    return tuple(f"event={code:#04x},umask={rapids.READ:#x}" for code in ((5, 6) if model[1] in top_rapids.GRANITE else (5,)))
 
 
 def of_nodes(bench):
@@ -148,7 +150,7 @@ def of_nodes(bench):
     if not size:
         yield skip("There is too little memory for a buffer that no cache holds.")
         return
-    texts = _lines_read(machine)
+    texts = _lines(machine, "read")
     for package in sorted({machine.package(cpu) for _, cpu in bench.boxes()}):
         workers = {node: min(own) for node, own in ((node, [cpu for cpu in cpus if machine.package(cpu) == package])
                                                     for node, cpus in machine.nodes.items()) if own}
