@@ -14,9 +14,11 @@
 static const char * const cmn_600_revisions[CMN_REVISIONS] = {
 	"r1p0", "r1p1", "r1p2", "r1p3", "r2p0", "r3p0", "r3p1", "r3p2",
 };
+
 static const char * const cmn_650_revisions[CMN_REVISIONS] = {
 	"r0p0", "r1p0", "r1p1", "r2p0", "r1p2",
 };
+
 static const char * const cmn_700_revisions[CMN_REVISIONS] = { "r0p0", "r1p0", "r2p0", "r3p0" };
 static const char * const cmn_ci700_revisions[CMN_REVISIONS] = { "r0p0", "r1p0", "r2p0" };
 static const char * const cmn_s3_revisions[CMN_REVISIONS] = {
