@@ -3,15 +3,11 @@
  * perf events on a box of fake counters: real perf, real core, no hardware.
  */
 #include <kunit/test.h>
-#include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/device.h>
-#include <linux/kthread.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
 #include <linux/smp.h>
 #include <linux/tracepoint.h>
-#include <linux/workqueue.h>
 
 #include <core/core.h>
 
@@ -552,60 +548,6 @@ static void read_errors(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
-/* An event that has failed does not count again, though it is enabled and the device answers. */
-static void fails_for_good(struct kunit *test)
-{
-	struct perf_event *event = open_event(1);
-	unsigned int reads;
-
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
-	fake->gone = true;
-	perf_open_count(event);
-	KUNIT_ASSERT_TRUE(test, perf_open_fails_soon(event));
-	fake->gone = false;
-	reads = fake->reads;
-	for (int i = 0; i < 3; i++) {
-		perf_event_enable(event);
-		KUNIT_EXPECT_TRUE(test, perf_open_fails_soon(event));
-		KUNIT_EXPECT_FALSE(test, fake->on[0]);
-	}
-	KUNIT_EXPECT_EQ(test, fake->reads, reads);
-	perf_event_release_kernel(event);
-}
-
-/* A user who enables a failing event all the time neither brings it back nor breaks anything. */
-static int enable_all_the_time(void *event)
-{
-	while (!kthread_should_stop()) {
-		perf_event_enable(event);
-		cond_resched();
-	}
-	return 0;
-}
-
-static void fails_while_it_is_enabled(struct kunit *test)
-{
-	bool failed = true;
-
-	for (int i = 0; i < 20 && failed; i++) {
-		struct perf_event *event = open_event(1);
-		struct task_struct *other;
-
-		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
-		other = kthread_run(enable_all_the_time, event, "pmu_core_enable");
-		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other);
-		fake->gone = true;
-		perf_open_count(event);
-		msleep(20);
-		fake->gone = false;
-		kthread_stop(other);
-		failed = perf_open_fails_soon(event);
-		KUNIT_EXPECT_TRUE_MSG(test, failed, "round %d", i);
-		KUNIT_EXPECT_FALSE(test, fake->on[0]);
-		perf_event_release_kernel(event);
-	}
-}
-
 /* The device goes while an event waits for a counter: it fails as those that count. */
 static void fails_while_it_waits(struct kunit *test)
 {
@@ -620,68 +562,6 @@ static void fails_while_it_waits(struct kunit *test)
 		KUNIT_EXPECT_TRUE_MSG(test, perf_open_fails_soon(event[i]), "event %d", i);
 	for (int i = 0; i < 3; i++)
 		perf_event_release_kernel(event[i]);
-}
-
-/* An event that is closed, and somebody who then holds the lock of its context for a while. */
-static struct {
-	struct perf_event *event;
-	struct mutex *lock;		/* of its context */
-	struct completion closed, enough;
-} last;
-
-static void close_last(struct work_struct *work)
-{
-	perf_event_release_kernel(last.event);
-	complete(&last.closed);
-}
-
-static void hold_last(struct work_struct *work)
-{
-	mutex_lock(last.lock);
-	wait_for_completion(&last.enough);
-	mutex_unlock(last.lock);
-}
-
-static DECLARE_WORK(closing_last, close_last);
-static DECLARE_WORK(holding_last, hold_last);
-
-/* Do so many wait for the lock? They get it in the order in which they came. */
-static bool await_last(unsigned int waiters)
-{
-	return perf_open_soon(list_count_nodes(&last.lock->wait_list) == waiters);
-}
-
-/*
- * An event fails that is just being closed. Who closes it does not wait for the lock of its context,
- * since perf may hold a user's mmap_lock then, for which a reader with that lock may wait.
- */
-static void fails_while_it_is_closed(struct kunit *test)
-{
-	int users = module_refcount(THIS_MODULE);
-
-	last.event = open_event(1);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, last.event);
-	last.lock = &last.event->ctx->mutex;
-	init_completion(&last.closed);
-	init_completion(&last.enough);
-	mutex_lock(last.lock);
-	queue_work(system_unbound_wq, &closing_last);
-	KUNIT_EXPECT_TRUE(test, await_last(1));
-	queue_work(system_unbound_wq, &holding_last);
-	KUNIT_EXPECT_TRUE(test, await_last(2));
-	fake->gone = true;
-	smp_call_function_single(last.event->cpu, perf_open_read_here, last.event, 1);
-	KUNIT_EXPECT_TRUE(test, await_last(3));
-	mutex_unlock(last.lock);
-	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&last.closed, 10 * HZ), 0UL);
-	/* perf would free it after a grace period. */
-	rcu_barrier();
-	complete(&last.enough);
-	flush_work(&closing_last);
-	flush_work(&holding_last);
-	pmu_fail_flush();
-	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), users);
-	fake->gone = false;
 }
 
 /*
@@ -825,10 +705,7 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE(not_bounded_is_counted),
 	KUNIT_CASE(bound_is_of_the_last_fold),
 	KUNIT_CASE(read_errors),
-	KUNIT_CASE(fails_for_good),
-	KUNIT_CASE_SLOW(fails_while_it_is_enabled),
 	KUNIT_CASE(fails_while_it_waits),
-	KUNIT_CASE_SLOW(fails_while_it_is_closed),
 	KUNIT_CASE(unplugged_while_open),
 	KUNIT_CASE(throttled_from_anywhere),
 	KUNIT_CASE(started_only_when_added),

@@ -9,9 +9,9 @@
 
 #include "suites.h"
 
-kunit_test_suites(&pmu_attr_suite, &pmu_fold_suite, &pmu_event_suite, &pmu_memory_suite,
-		  &pmu_claim_suite, &pmu_use_suite, &pmu_task_suite, &pmu_hotplug_suite,
-		  &pmu_move_suite, &pmu_sleep_suite, &pmu_share_suite);
+kunit_test_suites(&pmu_attr_suite, &pmu_fold_suite, &pmu_event_suite, &pmu_fail_suite,
+		  &pmu_memory_suite, &pmu_claim_suite, &pmu_use_suite, &pmu_task_suite,
+		  &pmu_hotplug_suite, &pmu_move_suite, &pmu_sleep_suite, &pmu_share_suite);
 
 MODULE_DESCRIPTION("KUnit suites of pmu_core");
 MODULE_LICENSE("GPL");

@@ -7,6 +7,7 @@ struct kunit_suite;
 extern struct kunit_suite pmu_attr_suite;
 extern struct kunit_suite pmu_fold_suite;
 extern struct kunit_suite pmu_event_suite;
+extern struct kunit_suite pmu_fail_suite;
 extern struct kunit_suite pmu_memory_suite;
 extern struct kunit_suite pmu_claim_suite;
 extern struct kunit_suite pmu_use_suite;
