@@ -156,8 +156,12 @@ static struct pmu_box *pmu_event_find_box(struct pmu_dev *pd, struct perf_event 
 	if (!box)
 		return ERR_PTR(-ENODEV);
 	owner = READ_ONCE(box->cpu);
-	/* A sibling is opened on the CPU of its leader. */
-	if (owner >= 0 && pmu_cpu_is_isolated(owner) && event->group_leader == event) {
+	/*
+	 * A sibling is opened on the CPU of its leader. A user who may be refused moves nothing:
+	 * perf looks at the rights later.
+	 */
+	if (owner >= 0 && pmu_cpu_is_isolated(owner) && event->group_leader == event &&
+	    pmu_may_log()) {
 		pmu_box_relieve(box);
 		heir = READ_ONCE(box->cpu);
 		/* There is none if the last CPU of the scope goes offline. */
