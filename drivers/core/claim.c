@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an event takes of a box's hardware, and whether a group can ever have all that it takes.
+ * What an event takes of a box's hardware, whether a group can ever have all that it takes, and a
+ * file that shows it.
  *
  * Equal events of a box share what they count with.
  *
@@ -11,7 +12,9 @@
  *
  * All of this runs under the box's lock, but for pmu_events_share() and the trial of a group.
  */
+#include <linux/debugfs.h>
 #include <linux/module.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -127,15 +130,12 @@ static bool pmu_share_leave(struct pmu_box *box, struct pmu_event *ev)
 }
 
 /*
- * A free counter of @usable, preferably @hint, or -1. First fit leaves out no event that could have
- * a counter, as long as the sets that a driver's events can use are equal or disjoint.
+ * A free counter of @usable, or -1. First fit leaves out no event that could have a counter, as
+ * long as the sets that a driver's events can use are equal or disjoint.
  */
-static int pmu_pick_counter(u64 used, u64 usable, int hint)
+static int pmu_pick_counter(u64 used, u64 usable)
 {
-	usable &= ~used;
-	if (!usable)
-		return -1;
-	return hint >= 0 && usable & BIT_ULL(hint) ? hint : __ffs64(usable);
+	return usable & ~used ? __ffs64(usable & ~used) : -1;
 }
 
 /* Reserve what the event needs. The number of its counter goes to hw.idx. */
@@ -151,7 +151,7 @@ int pmu_event_claim(struct pmu_box *box, struct pmu_event *ev)
 		if (err)
 			return err;
 	} else if (ops->counters) {
-		idx = pmu_pick_counter(box->used, ops->counters(box->pd->desc, ev), ev->last_idx);
+		idx = pmu_pick_counter(box->used, ops->counters(box->pd->desc, ev));
 		if (idx < 0)
 			return -EAGAIN;
 		box->used |= BIT_ULL(idx);
@@ -166,15 +166,15 @@ int pmu_event_claim(struct pmu_box *box, struct pmu_event *ev)
 void pmu_event_unclaim(struct pmu_box *box, struct pmu_event *ev)
 {
 	const struct pmu_box_ops *ops = box_ops(box);
+	int idx = ev->event->hw.idx;
 
-	ev->last_idx = ev->event->hw.idx;
 	ev->event->hw.idx = -1;
 	if (pmu_share_leave(box, ev))
 		return;
 	if (ops->claim)
 		ops->unclaim(box, ev, box->state);
 	else if (ops->counters)
-		box->used &= ~BIT_ULL(ev->last_idx);
+		box->used &= ~BIT_ULL(idx);
 }
 
 /* What a group claims, in a trial on an empty box. */
@@ -183,32 +183,30 @@ struct pmu_trial {
 	void *state;
 };
 
-/* The order of the trial: @first, the leader, the siblings. NULL after the last one. */
-static struct perf_event *pmu_trial_next(struct perf_event *first, struct perf_event *event)
+/* The order of the trial: the leader, its siblings, and @last, which is new. NULL after it. */
+static struct perf_event *pmu_trial_next(struct perf_event *event, struct perf_event *last)
 {
-	struct perf_event *leader = first->group_leader;
-
-	if (event == first && leader != first)
-		return leader;
-	if (list_is_last(&event->sibling_list, &leader->sibling_list))
+	if (event == last)
 		return NULL;
+	if (list_is_last(&event->sibling_list, &last->group_leader->sibling_list))
+		return last;
 	return list_next_entry(event, sibling_list);
 }
 
-/* How many events of its group, of those that were tried before it, is @event equal to? */
-static unsigned int pmu_trial_equals(struct perf_event *first, struct perf_event *event)
+/* How many events of its group, of those that are tried before it, is @event equal to? */
+static unsigned int pmu_trial_equals(struct perf_event *event, struct perf_event *last)
 {
 	struct perf_event *other;
 	unsigned int equals = 0;
 
-	for (other = first; other != event; other = pmu_trial_next(first, other))
+	for (other = last->group_leader; other != event; other = pmu_trial_next(other, last))
 		equals += other->pmu == event->pmu &&
 			  pmu_events_share(pmu_event_of(event), pmu_event_of(other));
 	return equals;
 }
 
 static bool pmu_trial_take(struct pmu_trial *trial, struct pmu_box *box,
-			   struct perf_event *first, struct perf_event *event)
+			   struct perf_event *event, struct perf_event *last)
 {
 	const struct pmu_box_ops *ops = box->pd->desc->ops;
 	struct pmu_event *ev;
@@ -223,13 +221,13 @@ static bool pmu_trial_take(struct pmu_trial *trial, struct pmu_box *box,
 	ev = pmu_event_of(event);
 	if (ev->box != box)
 		return false;
-	if (pmu_trial_equals(first, event) % PMU_MOST_SHARERS)
+	if (pmu_trial_equals(event, last) % PMU_MOST_SHARERS)
 		return true;
 	if (ops->claim)
 		return !ops->claim(box, ev, trial->state, true);
 	if (!ops->counters)
 		return true;
-	idx = pmu_pick_counter(trial->used, ops->counters(box->pd->desc, ev), -1);
+	idx = pmu_pick_counter(trial->used, ops->counters(box->pd->desc, ev));
 	if (idx < 0)
 		return false;
 	trial->used |= BIT_ULL(idx);
@@ -241,7 +239,7 @@ int pmu_group_check(struct pmu_box *box, struct perf_event *event)
 {
 	const struct pmu_box_ops *ops = box->pd->desc->ops;
 	struct pmu_trial trial = { 0 };
-	struct perf_event *member = event;
+	struct perf_event *member = event->group_leader;
 
 	/*
 	 * If nothing is claimed, every group fits. The PMUs of tasks are of this kind, and perf
@@ -249,13 +247,82 @@ int pmu_group_check(struct pmu_box *box, struct perf_event *event)
 	 */
 	if (!ops->claim && !ops->counters)
 		return 0;
+	/* The group fitted without an event that takes nothing more: do not try it again. */
+	if (pmu_trial_equals(event, event) % PMU_MOST_SHARERS)
+		return 0;
 	if (box->pd->desc->state_size) {
 		trial.state = kzalloc(box->pd->desc->state_size, GFP_KERNEL);
 		if (!trial.state)
 			return -ENOMEM;
 	}
-	while (member && pmu_trial_take(&trial, box, event, member))
-		member = pmu_trial_next(event, member);
+	while (member && pmu_trial_take(&trial, box, member, event))
+		member = pmu_trial_next(member, event);
 	kfree(trial.state);
 	return member ? -EINVAL : 0;
+}
+
+/*
+ * /sys/kernel/debug/pmu_core/counters: which events share a counter. Only root may read it, since
+ * lines name processes of all users.
+ */
+static struct dentry *pmu_debugfs;
+
+static void pmu_show_event(struct seq_file *m, const struct pmu_event *ev)
+{
+	seq_printf(m, " %d", ev->pid);
+	if (ev->event->hw.state & PERF_HES_STOPPED)
+		seq_puts(m, " (off)");
+}
+
+static void pmu_show_bearer(struct seq_file *m, struct pmu_event *bearer)
+{
+	const struct perf_event_attr *attr = &bearer->event->attr;
+	struct pmu_event *ev;
+
+	seq_printf(m, "%s scope %d: config=%#llx", bearer->box->pd->name, bearer->box->scope_id,
+		   attr->config);
+	if (attr->config1)
+		seq_printf(m, ",config1=%#llx", attr->config1);
+	if (attr->config2)
+		seq_printf(m, ",config2=%#llx", attr->config2);
+	seq_puts(m, ": opened by");
+	pmu_show_event(m, bearer);
+	list_for_each_entry(ev, &bearer->sharing, sharing)
+		pmu_show_event(m, ev);
+	seq_putc(m, '\n');
+}
+
+static void pmu_show_box(struct seq_file *m, struct pmu_box *box)
+{
+	unsigned long flags = pmu_box_lock(box);
+	struct pmu_event *bearer;
+
+	list_for_each_entry(bearer, &box->bearers, bearing)
+		pmu_show_bearer(m, bearer);
+	pmu_box_unlock(box, flags);
+}
+
+static int counters_show(struct seq_file *m, void *unused)
+{
+	struct pmu_dev *pd;
+	struct pmu_box *box;
+
+	mutex_lock(&pmu_boxes_mutex);
+	list_for_each_entry(pd, &pmu_devs, node)
+		list_for_each_entry(box, &pd->boxes, node)
+			pmu_show_box(m, box);
+	mutex_unlock(&pmu_boxes_mutex);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(counters);
+
+void pmu_debugfs_init(void)
+{
+	pmu_debugfs = debugfs_create_dir("pmu_core", NULL);
+	debugfs_create_file("counters", 0400, pmu_debugfs, NULL, &counters_fops);
+}
+
+void pmu_debugfs_exit(void)
+{
+	debugfs_remove_recursive(pmu_debugfs);
 }

@@ -61,7 +61,6 @@ struct pmu_dev {
 	atomic_t events;		/* open events, also of tasks, and opens under way */
 	bool moving;			/* some of its events may be on no CPU */
 	bool kept;			/* with a reference on the driver's module: faults.c */
-	bool kept_logged;		/* the log says that it is kept, or was */
 	struct pmu_attrs *attrs;
 	char name[];
 };
@@ -163,6 +162,8 @@ void pmu_event_begin(struct pmu_event *bearer);
 int pmu_event_claim(struct pmu_box *box, struct pmu_event *ev);
 void pmu_event_unclaim(struct pmu_box *box, struct pmu_event *ev);
 int pmu_group_check(struct pmu_box *box, struct perf_event *event);
+void pmu_debugfs_init(void);
+void pmu_debugfs_exit(void);
 
 /* event.c */
 void pmu_event_init_callbacks(struct pmu *pmu);
@@ -182,10 +183,6 @@ void pmu_box_kill(struct pmu_box *box);
 
 /* open.c */
 void pmu_perf_init(struct pmu_dev *pd);
-
-/* debugfs.c */
-void pmu_debugfs_init(void);
-void pmu_debugfs_exit(void);
 
 static inline struct pmu_dev *to_pmu_dev(struct pmu *pmu)
 {

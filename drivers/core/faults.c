@@ -11,10 +11,8 @@
  * while a software event, which has no reference on the module, uses the context of a PMU with one
  * of whose events it was in a group. For events of tasks perf does not do this.
  */
-#include <linux/cpumask.h>
 #include <linux/export.h>
 #include <linux/module.h>
-#include <linux/printk.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
@@ -99,20 +97,16 @@ static DECLARE_DELAYED_WORK(pmu_keep_work, pmu_keep_work_fn);
 static unsigned long pmu_keep_delay;
 
 /*
- * Does anything use the PMU but @own references? An event that moves may be in no context. Under
+ * Does anything use the PMU but the event @closed? An event that moves may be in no context. Under
  * pmu_boxes_mutex no move begins. A task's context refers to the PMU until perf has freed the
  * event, which only the module's references show.
  */
-static bool pmu_dev_is_lent(struct pmu_dev *pd, int own)
+static bool pmu_dev_is_lent(struct pmu_dev *pd, const struct perf_event *closed)
 {
-	int cpu, refs = 0;
-
 	lockdep_assert_held(&pmu_boxes_mutex);
 	if (pd->desc->tasks)
 		return module_refcount(pd->desc->owner) > 0;
-	for_each_possible_cpu(cpu)
-		refs += pmu_context_refs(&pd->pmu, cpu);
-	return pd->moving || refs > own;
+	return pd->moving || pmu_contexts_are_lent(&pd->pmu, closed);
 }
 
 static void pmu_look_after(unsigned long delay)
@@ -136,7 +130,7 @@ void pmu_keep(struct pmu_dev *pd, const struct perf_event *event)
 	if (atomic_add_unless(&pd->events, -1, 1))
 		return;
 	mutex_lock(&pmu_boxes_mutex);
-	if (!pd->kept && !pd->desc->tasks && pmu_dev_is_lent(pd, pmu_event_has_context(event))) {
+	if (!pd->kept && !pd->desc->tasks && pmu_dev_is_lent(pd, event)) {
 		__module_get(pd->desc->owner);
 		pd->kept = true;
 		pmu_look_after(1);
@@ -147,25 +141,13 @@ void pmu_keep(struct pmu_dev *pd, const struct perf_event *event)
 	mutex_unlock(&pmu_boxes_mutex);
 }
 
-/* Say it once, and not of events that are just being closed. */
-static void pmu_dev_log_kept(struct pmu_dev *pd)
-{
-	if (pd->kept_logged || pmu_keep_delay < HZ / 2)
-		return;
-	pd->kept_logged = true;
-	pr_notice("%s: a software event that was in a group with one of its events is still open: the module can be unloaded once that is closed\n",
-		  pd->name);
-}
-
 /* Move a PMU that is of no use any more to @unused. Returns whether to look at the PMU again. */
 static bool pmu_dev_let_go(struct pmu_dev *pd, struct list_head *unused)
 {
-	bool open = atomic_read(&pd->events), lent = !open && pmu_dev_is_lent(pd, 0);
+	bool open = atomic_read(&pd->events), lent = !open && pmu_dev_is_lent(pd, NULL);
 	bool boxless = list_empty(&pd->boxes);
 
-	if (pd->kept && lent) {
-		pmu_dev_log_kept(pd);
-	} else if (pd->kept) {
+	if (pd->kept && !lent) {
 		pd->kept = false;
 		module_put(pd->desc->owner);
 	}

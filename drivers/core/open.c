@@ -47,7 +47,6 @@ static void pmu_event_destroy(struct perf_event *event)
 	pmu_event_settle(ev);
 	pmu_event_end_failing(ev);
 	/* perf drops the event's references on its context and on the module after this. */
-	pmu_leave_context(event->pmu, event->ctx);
 	pmu_keep(pmu_dev_of(ev), event);
 	/* An inherited event is freed before its parent, which uses the box for both. */
 	if (!event->parent)
@@ -186,7 +185,7 @@ static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event 
 	}
 	ev->event = event;
 	ev->box = box;
-	ev->last_idx = -1;
+	ev->pid = task_tgid_nr(current);
 	ev->bearer = ev;
 	pmu_event_note_leader(ev);
 	INIT_LIST_HEAD(&ev->sharing);

@@ -18,12 +18,28 @@
 
 #include "core.h"
 
-/* A device on perf's bus */
+/*
+ * The device of perf's own software PMU, which is never unregistered. Its bus has all PMUs,
+ * including perf's own.
+ */
 static struct device *pmu_software;
 
+/*
+ * This is done once: to open an event patches code of all CPUs. It also locks perf's list of PMUs
+ * within an SRCU section, and older kernels hold that lock while they unregister a PMU and wait for
+ * such sections to end.
+ */
 static void pmu_find_software(struct work_struct *work)
 {
-	pmu_software = pmu_software_device();
+	struct perf_event *event = pmu_software_event(PERF_COUNT_SW_DUMMY, raw_smp_processor_id());
+
+	if (IS_ERR(event)) {
+		pmu_software = ERR_CAST(event);
+		return;
+	}
+	/* perf has it before any module is loaded. */
+	pmu_software = event->pmu->dev ?: ERR_PTR(-ENODEV);
+	perf_event_release_kernel(event);
 }
 
 static struct pmu_dev *pmu_dev_find(const char *name)
@@ -38,8 +54,7 @@ static struct pmu_dev *pmu_dev_find(const char *name)
 
 /*
  * Is there a PMU of this name? perf_pmu_register() would fail as well, but with a stack dump that
- * gives no advice. The PMU may be unregistered at any time, so nothing of
- * it is looked at.
+ * gives no advice. The PMU may be unregistered at any time, so nothing of it is looked at.
  */
 static bool pmu_name_taken(const char *name)
 {

@@ -63,7 +63,7 @@ static void power_imc_drain_miss(struct power_imc_trace_event *te, u64 samples)
 	/* perf record asks the event that was opened, not its children. */
 	struct perf_event *event = te->event->parent ?: te->event;
 
-	pmu_event_lost(event, samples);
+	pmu_add_lost_samples(event, samples);
 }
 
 /*
@@ -441,12 +441,11 @@ static void power_imc_trace_attach(struct pmu_event *ev, const struct power_imc_
 	te->wanted = parent ? parent->wanted : te->event->attr.sample_period;
 	power_imc_thin_set(te, 0, tb_ticks_per_sec);
 	power_imc_sample_attach(te, parent);
-	pmu_bypass_period(te->event);
+	pmu_bypass_period(te->event, te->period);
 }
 
 static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
-	struct power_imc_trace_event *te = ev->priv;
 	struct perf_event *event = ev->event;
 	int err;
 
@@ -466,7 +465,6 @@ static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_ev
 		return err;
 	power_imc_trace_prepare(event);
 	power_imc_trace_attach(ev, NULL);
-	pmu_fix_period(event, te->period);
 	return 0;
 }
 

@@ -139,10 +139,10 @@ struct pmu_event {
 	struct list_head sharing;	/* a bearer's list of the others, or their node */
 	struct list_head bearing;	/* a bearer's node in pmu_box.bearers */
 	struct pmu_counter counter;	/* of a bearer */
-	int last_idx;			/* the last counter it had; preferred in the next claim */
 	int out;			/* CPU + 1 where perf took it out, to put it back; or 0 */
 	bool pinned;			/* its leader is, or was when the event was last added */
 	bool exclusive;
+	pid_t pid;			/* the process that opened it, in the initial namespace */
 	struct pmu_failure failure;
 };
 

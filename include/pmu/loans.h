@@ -9,10 +9,8 @@
 
 #include <linux/capability.h>
 #include <linux/cred.h>
-#include <linux/device.h>
 #include <linux/err.h>
 #include <linux/hrtimer.h>
-#include <linux/list.h>
 #include <linux/perf_event.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -49,39 +47,16 @@ static inline struct perf_event *pmu_software_event(u64 config, int cpu)
 	return event;
 }
 
-/**
- * pmu_software_device() - the device of perf's own software PMU, which is never unregistered.
- *
- * Its bus has all PMUs, including perf's own. Ask once: to open an event patches code of all CPUs.
- * It also locks perf's list of PMUs within an SRCU section, and older kernels hold that lock while
- * they unregister a PMU and wait for such sections to end.
- *
- * Context: may sleep.
- * Return: the device, or a negative errno as a pointer.
- */
-static inline struct device *pmu_software_device(void)
-{
-	struct perf_event *event = pmu_software_event(PERF_COUNT_SW_DUMMY, raw_smp_processor_id());
-	struct device *dev;
-
-	if (IS_ERR(event))
-		return ERR_CAST(event);
-	/* perf has it before any module is loaded. */
-	dev = event->pmu->dev ?: ERR_PTR(-ENODEV);
-	perf_event_release_kernel(event);
-	return dev;
-}
-
 #ifndef pmu_allow_cpu
 /**
  * pmu_allow_cpu() - may the caller open an event on a CPU?
  * @locked: is the mutex of a CPU's context held, as for a sibling? Then no event can be opened
  *	here, and the right is CAP_PERFMON, whatever perf_event_paranoid says
  *
- * Before 7.x perf does not export this check. But it makes the check for every event on a CPU, so
- * open one and see. On PREEMPT_RT perf waits for RCU when it frees that, and so for a CPU that a
- * real-time task has for itself. There, CAP_PERFMON is enough: only a security module could refuse
- * such a user, and perf asks that later.
+ * Before 7.x perf does not export this check, but makes it for every event on a CPU: open one and
+ * see. On PREEMPT_RT, to free that is to wait for RCU, and so for a CPU that a real-time task has
+ * for itself. There, CAP_PERFMON is enough: only a security module could refuse such a user, and
+ * perf asks that later.
  *
  * Context: may sleep.
  * Return: 0 or a negative errno.
@@ -130,30 +105,23 @@ static inline int pmu_context_events(struct pmu *pmu, int cpu)
 }
 
 /**
- * pmu_context_refs() - count the events that use a PMU's context on a CPU.
+ * pmu_contexts_are_lent() - does anything use a PMU's contexts?
  * @pmu: the PMU; its events are not of tasks
- * @cpu: the CPU
+ * @event: an event of it that perf destroys, whose reference does not count; or NULL
  *
  * perf's own software events join the context of the PMU whose event they are in a group with, and
  * use it until they are freed: also when that event is closed, or the CPU is offline.
  *
  * Context: any; others may open and close events meanwhile.
- * Return: the number of references.
+ * Return: true if something does.
  */
-static inline int pmu_context_refs(struct pmu *pmu, int cpu)
+static inline bool pmu_contexts_are_lent(struct pmu *pmu, const struct perf_event *event)
 {
-	return pmu_context_ref_count(pmu_context_of(pmu, cpu));
-}
+	int cpu, refs = 0;
 
-/**
- * pmu_event_has_context() - does an event have such a reference?
- * @event: an event that perf destroys
- *
- * Return: true if perf will drop one after the driver's hook.
- */
-static inline bool pmu_event_has_context(const struct perf_event *event)
-{
-	return pmu_event_context(event);
+	for_each_possible_cpu(cpu)
+		refs += pmu_context_ref_count(pmu_context_of(pmu, cpu));
+	return refs > (event && pmu_event_context(event));
 }
 
 /**
@@ -211,46 +179,19 @@ static inline bool pmu_event_put_in_error(struct perf_event *event)
 }
 
 /**
- * pmu_event_pid() - the process that has opened an event.
+ * pmu_bypass_period() - have perf make a sample whenever it is told of an overflow.
  * @event: the event
+ * @period: its period, in counts, for those who read its attributes
  *
- * Context: an RCU read-side critical section, or interrupts off.
- * Return: its pid in the initial PID namespace; 0 if it has exited or is the kernel.
- */
-static inline pid_t pmu_event_pid(const struct perf_event *event)
-{
-	struct task_struct *owner = READ_ONCE(event->owner);
-
-	/* The kernel's own events have an owner of -1. */
-	return IS_ERR_OR_NULL(owner) ? 0 : task_tgid_nr(owner);
-}
-
-/**
- * pmu_fix_period() - give an event a fixed period.
- * @event: the event
- * @period: its period, in counts
- *
- * For an event with a frequency, perf would adapt the period while the event counts.
+ * perf's periods are meant for counters that interrupt. With a frequency, perf would adapt the
+ * period while the event counts, and restart it; with a period, it would hold back samples.
  *
  * Context: event_init.
  */
-static inline void pmu_fix_period(struct perf_event *event, u64 period)
+static inline void pmu_bypass_period(struct perf_event *event, u64 period)
 {
 	event->attr.sample_period = period;
 	event->attr.freq = 0;
-}
-
-/**
- * pmu_bypass_period() - have perf make a sample whenever it is told of an overflow.
- * @event: the event
- *
- * perf's periods are meant for counters that interrupt. With a frequency, perf would restart the
- * event; with a period, it would hold back samples.
- *
- * Context: event_init.
- */
-static inline void pmu_bypass_period(struct perf_event *event)
-{
 	event->hw.sample_period = 1;
 	event->hw.last_period = 1;
 	local64_set(&event->hw.period_left, 1);
@@ -286,64 +227,37 @@ static inline void pmu_list_alone(struct perf_event *event, struct hlist_head *l
 }
 
 /**
- * pmu_event_lost() - add to the number of lost samples that perf reports.
- * @event: the event that was opened, not one that was inherited from it
- * @samples: how many more are missing
- *
- * Context: any. Before 6.0 perf has no such number.
- */
-static inline void pmu_event_lost(struct perf_event *event, u64 samples)
-{
-	pmu_add_lost_samples(event, samples);
-}
-
-/**
- * pmu_leave_context() - have a task's context refer to perf's own PMU instead of one that may go.
- * @pmu: the PMU
- * @ctx: the context; NULL if an event has none
- *
- * Before 6.2, a task has one context for the events of all PMUs like this one. It refers to the PMU
- * whose event it was made for, until perf next schedules it. The context stays when that event is
- * closed, and perf looks at that PMU when it schedules the task or ends it. So have it refer to the
- * PMU that perf sets when it schedules a context, which stays.
- *
- * Context: interrupts on, no lock of the context held.
- */
-static inline void pmu_leave_context(struct pmu *pmu, struct perf_event_context *ctx)
-{
-#ifdef HAVE_TASK_CONTEXTS
-	struct pmu *own;
-
-	if (!ctx || !pmu_contexts_are_shared(pmu))
-		return;
-	own = pmu_context_pmu(pmu_context_of(pmu, cpumask_first(cpu_possible_mask)));
-	raw_spin_lock_irq(&ctx->lock);
-	if (pmu_context_pmu(ctx) == pmu)
-		pmu_context_pmu(ctx) = own;
-	raw_spin_unlock_irq(&ctx->lock);
-#endif
-}
-
-/**
- * pmu_leave_tasks() - pmu_leave_context() for the contexts of all tasks.
+ * pmu_leave_tasks() - have tasks' contexts refer to perf's own PMU instead of one that goes.
  * @pmu: the PMU, whose events are all closed, and which is still registered
  *
- * An open that fails makes a context as well, but no event is ever in that. A task that is forked
- * meanwhile is missed: it has such a context if its parent has, with an event of perf's own in it,
- * and was not scheduled since.
+ * Before 6.2, a task has one context for the events of all PMUs like this one. It refers to the PMU
+ * whose event it was made for, until perf next schedules it, and stays when that event is closed,
+ * or if its open has failed. perf looks at the PMU when it schedules the task or ends it. So have
+ * the context refer to the PMU that perf sets when it schedules one, which stays. A task that is
+ * forked meanwhile is missed: it has such a context if its parent has, with an event of perf's own
+ * in it, and was not scheduled since.
  *
  * Context: process context.
  */
 static inline void pmu_leave_tasks(struct pmu *pmu)
 {
 #ifdef HAVE_TASK_CONTEXTS
+	struct pmu *own = pmu_context_pmu(pmu_context_of(pmu, cpumask_first(cpu_possible_mask)));
 	struct task_struct *process, *task;
+	struct perf_event_context *ctx;
 
 	if (!pmu_contexts_are_shared(pmu))
 		return;
 	rcu_read_lock();
-	for_each_process_thread(process, task)
-		pmu_leave_context(pmu, pmu_task_context(pmu, task));
+	for_each_process_thread(process, task) {
+		ctx = pmu_task_context(pmu, task);
+		if (!ctx)
+			continue;
+		raw_spin_lock_irq(&ctx->lock);
+		if (pmu_context_pmu(ctx) == pmu)
+			pmu_context_pmu(ctx) = own;
+		raw_spin_unlock_irq(&ctx->lock);
+	}
 	rcu_read_unlock();
 #endif
 }
@@ -352,12 +266,11 @@ static inline void pmu_leave_tasks(struct pmu *pmu)
  * pmu_unregister() - unregister a PMU whose events are all closed.
  * @pmu: the PMU
  *
- * perf frees a PMU's contexts without cancelling their multiplexing timers. A timer may stay armed
- * for an interval (perf_event_mux_interval_ms) after the last event, and a write to that file
- * starts the timers of all CPUs. If the memory is reused before a timer expires, the CPU hangs. 7.3
- * still has this bug. perf does not start a timer that it believes to be active, so mark each as
- * active after cancelling it. The timer's handler clears the mark if it finds nothing to do: repeat
- * until the timer is idle.
+ * perf (7.3, too) frees a PMU's contexts without cancelling their multiplexing timers. One may stay
+ * armed for an interval (perf_event_mux_interval_ms) after the last event, and a write to that file
+ * starts those of all CPUs. If the memory is reused before a timer expires, the CPU hangs. perf
+ * starts no timer that it believes to be active, so mark each as active after cancelling it. The
+ * timer's handler clears the mark if it finds nothing to do: repeat until it is idle.
  *
  * Context: may sleep. No event can be opened any more.
  */

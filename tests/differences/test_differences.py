@@ -135,7 +135,7 @@ DIFFERENCES = (
     flip("HAVE_TASK_CONTEXTS", True, "ppc64le", both(
         substituted("include/linux/sched.h", (r"(struct perf_event_context\s+\*perf_event_ctxp);", r"\1[perf_nr_task_contexts];")),
         substituted(PERF, (r"(struct perf_event_context \{)", r"\1\n\tstruct pmu *pmu;"))),
-        "pmu_leave_context", "pmu_unregister\\("),
+        "pmu_unregister\\("),
     flip("HAVE_TOPOLOGY_MAX_DIES", False, "x86_64", substituted(
         "arch/x86/include/asm/topology.h", (r"\btopology_max_dies_per_package\b", "topology_max_die_per_package")),
         "topology_max_dies"),
@@ -150,7 +150,7 @@ DIFFERENCES = (
     # Of a suite alone, which wants KUnit: what it answers.
     flip("HAVE_TRACEPOINT_EXT", True, "ppc64le", substituted(
         "include/linux/tracepoint-defs.h", (r"(struct tracepoint \{)", r"struct tracepoint_ext;\n\1\n\tstruct tracepoint_ext *ext;"))),
-    flip("HAVE_LOST_SAMPLES", False, "ppc64le", renamed(PERF, "lost_samples"), "pmu_event_lost"),
+    flip("HAVE_LOST_SAMPLES", False, "ppc64le", renamed(PERF, "lost_samples"), "pmu_add_lost_samples"),
     flip("HAVE_ATTR_CONFIG3", False, "ppc64le", renamed(PERF_ATTR, "config3"), "pmu_attr_further_config"),
     flip("HAVE_ATTR_CONFIG4", True, "ppc64le", substituted(PERF_ATTR, (r"(__u64\s+config3;.*)", r"\1\n\t__u64 config4;")),
          "pmu_attr_further_config"),
