@@ -321,6 +321,9 @@ void pmu_unuse(struct pmu_dev *pd, struct pmu_box *box)
 {
 	if (!atomic_dec_and_test(box ? &box->users : &pd->users) || !pd->desc->ops->engage)
 		return;
+	/* No event of the box has started, or it could not be engaged: wake nobody. */
+	if (box && !READ_ONCE(box->engaged))
+		return;
 	WRITE_ONCE(pmu_disengage_due, true);
 	queue_work(system_dfl_wq, &pmu_use_work);
 }
