@@ -13,7 +13,7 @@ XP=$(printf '%#x' $(($(nodes hnf | head -n 1) & ~7)))
 
 as_it_was() {
 	pmu-model set 'cmn*' clock 2000000000
-	for key in traffic carry_drop carry_delay filter_all invert_pair; do
+	for key in traffic carry_drop carry_delay filter_all invert_pair any_vc; do
 		pmu-model set 'cmn*' $key 0
 	done
 }
@@ -97,6 +97,14 @@ test_pairs() {
 	while_adding 0 probed pairs answer "11[.]19: $PMU: .*each half is inverted"
 	pmu-model set cmn0 invert_pair 1
 	while_adding 0 probed pairs answer "11[.]19: $PMU: .*the pair is inverted"
+}
+
+test_virtual_channels() {
+	trap as_it_was EXIT
+	again "flit@$XP,port=0,dir=down,chn=req,vc=0,g0=0,g1=0,g2=0 20" "flit@$XP,port=0,dir=down,chn=req,vc=1,g0=0,g1=0,g2=0 10"
+	while_adding 0 probed virtual-channels ok "11[.]12: $PMU: XP $XP port 0: channels 0 and 1 seen"
+	pmu-model set cmn0 any_vc 1
+	while_adding 0 probed virtual-channels FAIL "11[.]12: $PMU: XP $XP port 0: .*wp_chn_num does not select"
 }
 
 run_tests
