@@ -25,13 +25,13 @@ class TestMachine(unittest.TestCase):
         self.assertEqual((driver.kind, driver.module), (sysfs.OURS, "intel_imc_pmu"))
 
     def test_the_in_tree_driver_has_the_pmu_though_ours_is_loaded(self):
-        machine = tree.machine(self, "snbep", {f"{IMC}/events/rpq_inserts": None,
+        machine = tree.machine(self, "snbep", {f"{IMC}/channel": None,
                                                "sys/module/intel_uncore/initstate": "live\n"})
         self.assertEqual(str(machine.pmus["uncore_imc_0"].driver), "intel_uncore (in-tree)")
         self.assertEqual(machine.pmus["uncore_imc_1"].driver.kind, sysfs.OURS)
 
     def test_the_in_tree_driver_built_in(self):
-        machine = tree.machine(self, "snbep", {f"{IMC}/events/rpq_inserts": None})
+        machine = tree.machine(self, "snbep", {f"{IMC}/channel": None})
         self.assertEqual(str(machine.pmus["uncore_imc_0"].driver), "built into the kernel (in-tree)")
 
     def test_events_have_units_and_scales(self):

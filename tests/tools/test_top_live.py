@@ -86,7 +86,7 @@ class TestWhatIsLost(LiveCase):
 
     def test_another_driver_takes_over(self):
         """It is the one that is told from then on; while there is none, the last."""
-        for name, of, module, mark, changed in (("snbep", intel_imc, "intel_imc_pmu", "uncore_imc_*/events/rpq_inserts", "intel_uncore (in-tree)"),
+        for name, of, module, mark, changed in (("snbep", intel_imc, "intel_imc_pmu", "uncore_imc_*/channel", "intel_uncore (in-tree)"),
                                        ("cmn700", cmn, "cmn_pmu", "arm_cmn_*/format/wp_chn_num", "arm_cmn (in-tree)"),
                                        ("power9", power_imc, "power_imc_pmu", "", "built into the kernel (in-tree)")):
             with self.subTest(name):

@@ -28,7 +28,7 @@ class Family(NamedTuple):
 
 
 FAMILIES = (
-    Family("intel_imc", r"uncore_imc_\d+", "intel_imc_pmu", "intel_uncore", "events/rpq_inserts",
+    Family("intel_imc", r"uncore_imc_\d+", "intel_imc_pmu", "intel_uncore", "channel",
            "memory channels of an Intel Xeon", "modprobe intel_imc_pmu, or the in-tree intel_uncore"),
     Family("cmn", r"arm_cmn_\d+", "cmn_pmu", "arm_cmn", "format/wp_chn_num",
            "an Arm mesh", "modprobe cmn_pmu, or the in-tree arm-cmn"),
