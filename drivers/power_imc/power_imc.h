@@ -262,7 +262,7 @@ void power_imc_session_end(void);
 int power_imc_session_watch_cpus(struct power_imc *imc);
 #if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
 int power_imc_session_hold(enum power_imc_type type);
-void power_imc_session_add_holders(int more);
+unsigned int power_imc_session_add_holders(int more);
 s32 power_imc_idle_limit(const u32 *flags, const u32 *latencies, unsigned int states);
 #endif
 

@@ -53,15 +53,14 @@ static struct power_imc *power_imc_session_imc;
 static DEFINE_RAW_SPINLOCK(power_imc_session_lock);	/* taken in IPIs */
 /* Under power_imc_session_lock: */
 static enum power_imc_type power_imc_session_type;	/* the kind that has or last had them */
-static unsigned int power_imc_session_events;		/* number of open events */
-static unsigned int power_imc_session_holders;		/* engaged boxes, stuck engines */
-static u64 power_imc_session_left;			/* when events + holders became 0, ns */
-static u64 power_imc_session_ready;			/* when LDBAR has taken effect, ns */
+static unsigned int power_imc_session_holders;		/* open events, boxes, stuck engines */
+static u64 power_imc_session_left;			/* when they became 0, ns */
 
 static struct pm_qos_request power_imc_session_request;
 static s32 power_imc_session_limit;			/* for the request, in us */
 /* Held while a session begins or ends: */
 static DEFINE_MUTEX(power_imc_session_mutex);
+static enum power_imc_type power_imc_session_settled;	/* the kind that may start engines */
 static bool power_imc_idle_held;			/* the request has the limit */
 static int power_imc_prepare_state, power_imc_online_state;
 
@@ -69,77 +68,43 @@ static void power_imc_session_run(struct work_struct *work);
 static DECLARE_DELAYED_WORK(power_imc_session_work, power_imc_session_run);
 
 /* On any CPU, rather than on the one that opened an event, which may be isolated. */
-static void power_imc_session_run_now(void)
-{
-	mod_delayed_work(system_dfl_wq, &power_imc_session_work, 0);
-}
-
 static void power_imc_session_run_in(unsigned int ms)
 {
 	queue_delayed_work(system_dfl_wq, &power_imc_session_work, msecs_to_jiffies(ms));
 }
 
-/* Is an event open, or an engine on? */
-static bool power_imc_session_is_used(void)
-{
-	bool used;
-
-	raw_spin_lock_irq(&power_imc_session_lock);
-	used = power_imc_session_events || power_imc_session_holders;
-	raw_spin_unlock_irq(&power_imc_session_lock);
-	return used;
-}
-
-/* Claim the engines for a kind of unit, for one more event or holder. Any context. */
-static int power_imc_session_claim(enum power_imc_type type, unsigned int *count)
+/* Claim the engines for one more holder of a kind. Any context. */
+VISIBLE_IF_KUNIT int power_imc_session_hold(enum power_imc_type type)
 {
 	unsigned long flags;
 	int err = 0;
 
 	raw_spin_lock_irqsave(&power_imc_session_lock, flags);
-	if (power_imc_session_type == type) {
-		(*count)++;
-	} else if (power_imc_session_events || power_imc_session_holders) {
+	if (power_imc_session_holders && power_imc_session_type != type) {
 		err = -EBUSY;
 	} else {
-		WRITE_ONCE(power_imc_session_ready,
-			   power_imc_session_left + POWER_IMC_LINGER_MS * NSEC_PER_MSEC);
 		power_imc_session_type = type;
-		(*count)++;
+		power_imc_session_holders++;
 	}
 	raw_spin_unlock_irqrestore(&power_imc_session_lock, flags);
 	return err;
 }
+EXPORT_SYMBOL_IF_KUNIT(power_imc_session_hold);
 
-/*
- * Change what was claimed by @more, which may be negative. Returns how many are left. Any context.
- */
-static unsigned int power_imc_session_change(unsigned int *count, int more)
+/* Add @more holders; a negative number removes some. Returns how many are left. Any context. */
+VISIBLE_IF_KUNIT unsigned int power_imc_session_add_holders(int more)
 {
 	unsigned long flags;
 	unsigned int now;
 
 	raw_spin_lock_irqsave(&power_imc_session_lock, flags);
-	if (!WARN_ON_ONCE((int)*count + more < 0))
-		*count += more;
-	now = *count;
-	if (!power_imc_session_events && !power_imc_session_holders)
+	if (!WARN_ON_ONCE((int)power_imc_session_holders + more < 0))
+		power_imc_session_holders += more;
+	now = power_imc_session_holders;
+	if (!now)
 		power_imc_session_left = ktime_get_ns();
 	raw_spin_unlock_irqrestore(&power_imc_session_lock, flags);
 	return now;
-}
-
-/* Claim the engines for one more holder. */
-VISIBLE_IF_KUNIT int power_imc_session_hold(enum power_imc_type type)
-{
-	return power_imc_session_claim(type, &power_imc_session_holders);
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_session_hold);
-
-/* Add @more holders; a negative number removes some. */
-VISIBLE_IF_KUNIT void power_imc_session_add_holders(int more)
-{
-	power_imc_session_change(&power_imc_session_holders, more);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_session_add_holders);
 
@@ -239,69 +204,45 @@ static void power_imc_idle_hold(bool hold)
 	power_imc_idle_held = hold;
 }
 
-/* Whoever opens the next event waits until this has acted. */
-static void power_imc_session_untrace(void)
-{
-	power_imc_ldbar_untrace();
-	power_imc_session_change(&power_imc_session_events, 0);
-	WRITE_ONCE(power_imc_session_ready,
-		   ktime_get_ns() + POWER_IMC_LINGER_MS * NSEC_PER_MSEC);
-}
-
 /*
- * If no engine is used, deep sleep is allowed again, and once the engines are certainly off LDBAR
- * is cleared where it traces: otherwise each CPU that goes offline later would have to stop the
- * engine of its core for that. Returns true if so.
- *
- * Check only once: if the last engine goes off after this, nothing else queues this work again.
+ * No engine is used. LDBAR of traces is left until the engines are certainly off, and then cleared,
+ * which may act late. Otherwise each CPU that goes offline later would have to stop the engine of
+ * its core for that.
  */
-static bool power_imc_session_wind_up(void)
+static void power_imc_session_settle(void)
 {
-	bool used, traces;
-	u64 off;
-
-	mutex_lock(&power_imc_session_mutex);
-	used = power_imc_session_is_used();
-	/* Whoever opens an event from here on waits for the mutex before an engine starts. */
-	traces = power_imc_ldbar_traces();
-	off = READ_ONCE(power_imc_session_left) + POWER_IMC_LINGER_MS * NSEC_PER_MSEC;
-	if (!used)
-		power_imc_idle_hold(false);
-	if (!used && traces && ktime_get_ns() >= off)
-		power_imc_session_untrace();
-	else if (!used && traces)
-		power_imc_session_run_in(POWER_IMC_LINGER_MS);
-	mutex_unlock(&power_imc_session_mutex);
-	return !used;
+	lockdep_assert_held(&power_imc_session_mutex);
+	power_imc_sleep_until(READ_ONCE(power_imc_session_left) +
+			      POWER_IMC_LINGER_MS * NSEC_PER_MSEC);
+	if (power_imc_ldbar_traces()) {
+		power_imc_ldbar_untrace();
+		power_imc_engines_wait();
+	}
 }
 
 static void power_imc_session_run(struct work_struct *work)
 {
 	struct power_imc *imc = power_imc_session_imc;
+	bool used;
 
-	if (power_imc_session_wind_up())
+	mutex_lock(&power_imc_session_mutex);
+	/*
+	 * Check only once: if the last engine goes off after this, nothing else queues this work
+	 * again. Whoever opens an event from here on waits for the mutex before an engine starts.
+	 */
+	used = READ_ONCE(power_imc_session_holders);
+	if (!used) {
+		power_imc_idle_hold(false);
+		power_imc_session_settle();
+	}
+	mutex_unlock(&power_imc_session_mutex);
+	if (!used)
 		return;
 	/* KUnit suites have sessions without a device. */
 	for (unsigned int i = 0; imc && i < imc->nr_cores; i++)
 		if (imc->cores[i].page)
 			power_imc_engine_look(&imc->cores[i]);
 	power_imc_session_run_in(POWER_IMC_LOOK_MS);
-}
-
-/*
- * An event of a kind has claimed the engines. LDBAR may still act as the previous kind set it, and
- * that of traces is left until the engines are certainly off.
- */
-static void power_imc_session_start(enum power_imc_type type)
-{
-	mutex_lock(&power_imc_session_mutex);
-	power_imc_sleep_until(READ_ONCE(power_imc_session_ready));
-	if (type != POWER_IMC_TYPE_TRACE && power_imc_ldbar_traces()) {
-		power_imc_session_untrace();
-		power_imc_sleep_until(power_imc_session_ready);
-	}
-	power_imc_idle_hold(true);
-	mutex_unlock(&power_imc_session_mutex);
 }
 
 /**
@@ -313,11 +254,16 @@ static void power_imc_session_start(enum power_imc_type type)
  */
 int power_imc_session_open(enum power_imc_type type)
 {
-	int err = power_imc_session_claim(type, &power_imc_session_events);
+	int err = power_imc_session_hold(type);
 
 	if (err)
 		return err;
-	power_imc_session_start(type);
+	mutex_lock(&power_imc_session_mutex);
+	if (power_imc_session_settled != type)
+		power_imc_session_settle();
+	power_imc_session_settled = type;
+	power_imc_idle_hold(true);
+	mutex_unlock(&power_imc_session_mutex);
 	power_imc_session_run_in(POWER_IMC_LOOK_MS);
 	return 0;
 }
@@ -326,8 +272,9 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_session_open);
 /* An event is closed. Some time after the last event the session ends. Any context. */
 void power_imc_session_close(void)
 {
-	if (!power_imc_session_change(&power_imc_session_events, -1))
-		power_imc_session_run_now();
+	if (!power_imc_session_add_holders(-1))
+		mod_delayed_work(system_dfl_wq, &power_imc_session_work,
+				 msecs_to_jiffies(POWER_IMC_LINGER_MS));
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_session_close);
 
