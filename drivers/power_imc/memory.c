@@ -22,7 +22,7 @@ struct power_imc_memory {
  * @size: in bytes, a power of two; it is aligned to that
  * @cpu: allocate on its node, if that has memory
  *
- * Context: may sleep.
+ * Context: may sleep; while the module is loaded.
  * Return: the memory, zeroed, in the linear map; NULL if there is none.
  */
 void *power_imc_memory_alloc(struct power_imc *imc, size_t size, int cpu)
@@ -40,9 +40,7 @@ void *power_imc_memory_alloc(struct power_imc *imc, size_t size, int cpu)
 		kfree(memory);
 		return NULL;
 	}
-	mutex_lock(&imc->memory_lock);
 	list_add(&memory->node, &imc->memory);
-	mutex_unlock(&imc->memory_lock);
 	return memory->address;
 }
 
@@ -71,7 +69,6 @@ static void power_imc_memory_free(void *data)
  */
 int power_imc_memory_init(struct power_imc *imc)
 {
-	mutex_init(&imc->memory_lock);
 	INIT_LIST_HEAD(&imc->memory);
 	return devm_add_action_or_reset(imc->dev, power_imc_memory_free, imc);
 }

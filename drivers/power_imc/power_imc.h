@@ -15,10 +15,10 @@
  * Each file uses only files below it: main.c; debugfs.c; catalog.c, nest.c, trace.c; count.c;
  * session.c; engine.c; firmware.c, memory.c, ring.c, thin.c, sample.c.
  *
- * Locks, outermost first: power_imc_trace_mutex (who allocates rings), power_imc.memory_lock (the
- * list of memory). Taken with interrupts off, and never inside one another: power_imc_core.lock,
- * power_imc_chip.lock, power_imc_session_lock; power_imc_set_up_lock inside power_imc_core.lock.
- * All may be taken in event_init, so what waits for hotplug is left to a work item (session.c).
+ * Locks: power_imc_session_mutex. Taken with interrupts off, and never inside one another:
+ * power_imc_core.lock, power_imc_chip.lock, power_imc_session_lock; power_imc_set_up_lock inside
+ * power_imc_core.lock. All may be taken in event_init, so what waits for hotplug is left to a work
+ * item (session.c).
  */
 #ifndef POWER_IMC_H
 #define POWER_IMC_H
@@ -26,7 +26,6 @@
 #include <linux/atomic.h>
 #include <linux/device.h>
 #include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
@@ -177,8 +176,7 @@ struct power_imc {
 	struct power_imc_core *cores;	/* by cpu_core_index_of_thread() */
 	unsigned int nr_cores;
 	struct power_imc_thread *threads;	/* by CPU number */
-	struct mutex memory_lock;
-	struct list_head memory;	/* memory that the hardware may write; under memory_lock */
+	struct list_head memory;	/* memory that the hardware may write */
 	struct work_struct posts_work;	/* finds out how often cores post */
 	bool posts_known;		/* it has */
 	bool halted;			/* no engine or microcode is started any more */

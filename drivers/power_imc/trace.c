@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * trace_imc: the hardware records where a thread executes, without interrupting it, and perf gets
- * samples. A box per CPU, with a ring of 256 KiB once an event needs its records.
+ * samples. A box per CPU, each with a ring of 256 KiB.
  *
  * The ring is drained before the hardware laps it, and before another task runs: a sample is of the
  * current task. The counters do not interrupt, so a timer on each CPU that traces does it. perf
@@ -22,7 +22,6 @@
 #include <linux/cpuhotplug.h>
 #include <linux/irqflags.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/random.h>
 #include <linux/sched.h>
@@ -55,7 +54,6 @@ static const struct pmu_format power_imc_trace_formats[] = {
 #define POWER_IMC_DRAIN_MOST	512
 
 static DEFINE_PER_CPU(struct power_imc_trace *, power_imc_trace_of);
-static DEFINE_MUTEX(power_imc_trace_mutex);	/* held while rings are allocated */
 static int power_imc_trace_state;		/* state of CPU hotplug */
 
 static void power_imc_drain_miss(struct power_imc_trace_event *te, u64 samples)
@@ -386,47 +384,6 @@ static bool power_imc_trace_can_exclude(const struct perf_event_attr *attr)
 	       !(attr->exclude_host && power_imc_generation() != POWER_IMC_P10);
 }
 
-/* A ring is aligned to its size. It is from another node if the CPU's own has no memory. */
-static int power_imc_trace_allocate(struct power_imc_trace *trace)
-{
-	void *base;
-
-	lockdep_assert_held(&power_imc_trace_mutex);
-	if (trace->ldbar)
-		return 0;
-	base = power_imc_memory_alloc(trace->core->imc, POWER_IMC_TRACE_SIZE, trace->cpu);
-	if (!base)
-		return -ENOMEM;
-	trace->ring.base = base;
-	/* Publish the ring: a box that is engaged meanwhile sees all of it or nothing. */
-	smp_store_release(&trace->ldbar,
-			  power_imc_ldbar(__pa(base), POWER_IMC_LDBAR_TRACE));
-	return 0;
-}
-
-/*
- * A ring is allocated on first use and kept. An event on a CPU needs that CPU's ring; an event of a
- * task needs all rings, as it engages all boxes. A box without a ring cannot be engaged: an event
- * on its CPU is then refused.
- */
-static void power_imc_trace_prepare(const struct perf_event *event)
-{
-	bool task = event->attach_state & PERF_ATTACH_TASK;
-	int cpu;
-
-	mutex_lock(&power_imc_trace_mutex);
-	for_each_present_cpu(cpu) {
-		struct power_imc_trace *trace = per_cpu(power_imc_trace_of, cpu);
-
-		if (!task && event->cpu != cpu)
-			continue;
-		if (power_imc_trace_allocate(trace) && task)
-			dev_warn_ratelimited(trace->core->imc->dev, "no memory for the records of CPU %d: tasks are not traced there\n",
-					     cpu);
-	}
-	mutex_unlock(&power_imc_trace_mutex);
-}
-
 /*
  * perf's own period is bypassed: thin.c chooses the records that become samples. This runs in each
  * fork, for each event that is inherited.
@@ -463,7 +420,6 @@ static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_ev
 	err = power_imc_session_open(POWER_IMC_TYPE_TRACE);
 	if (err)
 		return err;
-	power_imc_trace_prepare(event);
 	power_imc_trace_attach(ev, NULL);
 	return 0;
 }
@@ -479,9 +435,6 @@ static int power_imc_trace_engage(struct pmu_box *box)
 	struct power_imc_trace *trace = pmu_box_priv(box);
 	int err;
 
-	/* Pairs with power_imc_trace_allocate(). */
-	if (!smp_load_acquire(&trace->ldbar))
-		return -ENOMEM;
 	if (!power_imc_trace_is_on(trace))
 		power_imc_ring_clear(&trace->ring, get_tb());
 	err = power_imc_session_acquire(trace->core, POWER_IMC_TYPE_TRACE,
@@ -559,7 +512,7 @@ VISIBLE_IF_KUNIT int power_imc_trace_leave(struct power_imc_trace *trace)
 	int err;
 
 	local_irq_save(flags);
-	on = trace->ldbar && power_imc_trace_is_on(trace);
+	on = power_imc_trace_is_on(trace);
 	trace->leaving = true;
 	local_irq_restore(flags);
 	if (!on)
@@ -645,6 +598,11 @@ static struct power_imc_trace *power_imc_trace_create(struct power_imc *imc, int
 
 	if (!trace)
 		return NULL;
+	/* A ring is aligned to its size. It is from another node if the CPU's has no memory. */
+	trace->ring.base = power_imc_memory_alloc(imc, POWER_IMC_TRACE_SIZE, cpu);
+	if (!trace->ring.base)
+		return NULL;
+	trace->ldbar = power_imc_ldbar(__pa(trace->ring.base), POWER_IMC_LDBAR_TRACE);
 	trace->core = power_imc_core_of(imc, cpu);
 	trace->cpu = cpu;
 	/* The CPU counts as leaving until hotplug watches it. */

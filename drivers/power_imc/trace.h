@@ -22,7 +22,7 @@
 struct power_imc_trace {
 	struct power_imc_core *core;
 	int cpu;
-	u64 ldbar;			/* 0: there is no ring yet */
+	u64 ldbar;			/* the value of LDBAR that records there */
 	bool leaving;			/* its CPU goes offline, or is not online yet */
 	bool engaged;			/* its LDBAR names the ring, unless that was lost */
 	bool refused;			/* it did not when that was written again */
