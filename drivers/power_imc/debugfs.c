@@ -93,11 +93,11 @@ static int power_imc_trace_show(struct seq_file *file, void *unused)
 		const struct power_imc_trace *trace = power_imc_trace_peek(cpu);
 
 		if (trace)
-			seq_printf(file, "cpu %d: taken %llu lost %llu corrupt %llu laps %llu foreign %llu step %llu drains %llu timers %llu samples %llu\n",
+			seq_printf(file, "cpu %d: taken %llu lost %llu corrupt %llu laps %llu foreign %llu step %llu timers %llu samples %llu\n",
 				   cpu, trace->ring.stats.taken, trace->ring.stats.lost,
 				   trace->ring.stats.corrupt, trace->ring.stats.laps,
-				   trace->ring.stats.foreign, trace->ring.step, trace->drains,
-				   trace->timers, trace->samples);
+				   trace->ring.stats.foreign, trace->ring.step, trace->timers,
+				   trace->samples);
 	}
 	return 0;
 }

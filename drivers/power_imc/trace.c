@@ -9,9 +9,7 @@
  *
  * By what firmware sets up, a record comes each 250 ticks of 32 MHz, 7.8 us, or, if the counter
  * that triggers it is prescaled as the others are, each 4 ms. In the first case a ring of 4096 is
- * lapped in 32 ms, and a drain each millisecond finds 128. A drain by the timer takes no more than
- * POWER_IMC_DRAIN_MOST, which bounds the time with interrupts off. When a task is switched out, all
- * of its records have to be taken, a ring at most.
+ * lapped in 32 ms, and a drain each millisecond finds 128.
  *
  * perf sorts samples by time, within a window, so none may come much later than the others. The
  * timer comes more seldom only while its CPU idles and makes no records. It is armed again when the
@@ -51,7 +49,6 @@ static const struct pmu_format power_imc_trace_formats[] = {
 /* No multiple of the time between records, or the drain would be in step with them. */
 #define POWER_IMC_DRAIN_NS	(1009 * NSEC_PER_USEC)
 #define POWER_IMC_DRAIN_SELDOM_NS	(8 * NSEC_PER_MSEC)
-#define POWER_IMC_DRAIN_MOST	512
 
 static DEFINE_PER_CPU(struct power_imc_trace *, power_imc_trace_of);
 static int power_imc_trace_state;		/* state of CPU hotplug */
@@ -128,16 +125,19 @@ static bool power_imc_drain_is_early(struct power_imc_trace *trace, u64 tb)
 	return tb < from && from - tb < trace->ring.second;
 }
 
-/* Take up to @most records. Interrupts are off. */
-static void power_imc_drain_some(struct power_imc_trace *trace, u32 most)
+/*
+ * Take all records. Interrupts are off for as long as it takes to make samples of them. Tests trace
+ * this function and power_imc_drain_task_switched() by their names.
+ */
+static noinline void power_imc_drain(struct power_imc_trace *trace)
 {
 	struct power_imc_sample sample;
 	u64 lost, now = get_tb();
-	bool any, begun = false, measured = trace->ring.step;
+	bool begun = false, measured = trace->ring.step;
 
-	trace->drains++;
-	do {
-		any = power_imc_ring_take(&trace->ring, &sample.raw.record, now, &lost);
+	for (u32 most = 2 * trace->ring.slots; most; most--) {
+		bool any = power_imc_ring_take(&trace->ring, &sample.raw.record, now, &lost);
+
 		power_imc_drain_lost(trace, lost);
 		if (!any)
 			return;
@@ -154,17 +154,7 @@ static void power_imc_drain_some(struct power_imc_trace *trace, u32 most)
 		if (!measured)
 			power_imc_drain_weigh(trace);
 		power_imc_drain_deliver(trace, &sample);
-	} while (--most);
-}
-
-/*
- * Take all records. Interrupts are off for as long as it takes to make a ring of samples. Tests
- * trace this function and power_imc_drain_task_switched() by their names.
- */
-static noinline void power_imc_drain(struct power_imc_trace *trace)
-{
-	if (!power_imc_ring_is_quiet(&trace->ring))
-		power_imc_drain_some(trace, 2 * trace->ring.slots);
+	}
 }
 
 static void power_imc_drain_arm(struct power_imc_trace *trace)
@@ -179,25 +169,11 @@ static void power_imc_drain_arm(struct power_imc_trace *trace)
  */
 static noinline void power_imc_drain_task_switched(struct power_imc_trace *trace)
 {
-	power_imc_drain(trace);
+	if (!power_imc_ring_is_quiet(&trace->ring))
+		power_imc_drain(trace);
 	if (trace->interval_ns > POWER_IMC_DRAIN_NS)
 		power_imc_drain_arm(trace);
 }
-
-/**
- * power_imc_drain_next() - after which interval the timer drains again.
- * @interval_ns: the interval that has ended
- * @any: there were records in it
- * @idle: the CPU runs no task
- *
- * Return: the next interval in ns.
- */
-VISIBLE_IF_KUNIT u64 power_imc_drain_next(u64 interval_ns, bool any, bool idle)
-{
-	return any || !idle ? POWER_IMC_DRAIN_NS :
-			      min(2 * interval_ns, POWER_IMC_DRAIN_SELDOM_NS);
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_drain_next);
 
 /*
  * Does LDBAR name this CPU's ring? LDBAR may have been lost in deep sleep, and if the threads of a
@@ -248,14 +224,15 @@ static enum hrtimer_restart power_imc_drain_timer(struct hrtimer *timer)
 		return HRTIMER_NORESTART;
 	}
 	trace->timers++;
-	power_imc_drain_some(trace, POWER_IMC_DRAIN_MOST);
+	power_imc_drain(trace);
 	any = trace->ring.stats.taken != taken;
 	if (!any)
 		power_imc_drain_look(trace);
 	if (trace->ring.stats.foreign)
 		dev_notice_once(trace->core->imc->dev, "records have another clock than CPU %d (a guest's?): their samples have the time when they are read; if there are no others each record is a sample\n",
 				trace->cpu);
-	trace->interval_ns = power_imc_drain_next(trace->interval_ns, any, is_idle_task(current));
+	trace->interval_ns = any || !is_idle_task(current) ? POWER_IMC_DRAIN_NS :
+							     POWER_IMC_DRAIN_SELDOM_NS;
 	hrtimer_forward_now(timer, ns_to_ktime(trace->interval_ns));
 	return HRTIMER_RESTART;
 }

@@ -32,7 +32,7 @@ struct power_imc_trace {
 	struct rnd_state random;
 	struct hrtimer timer;
 	u64 interval_ns;		/* of the timer, or 0: it is not armed */
-	u64 drains, timers, samples;	/* timers: drains by the timer, an interrupt each */
+	u64 timers, samples;		/* timers: an interrupt each */
 };
 
 /* All records are samples; otherwise the chance of one is less than this. */
@@ -106,7 +106,6 @@ void power_imc_trace_arrive(struct power_imc_trace *trace);
 void power_imc_drain_init(struct power_imc_trace *trace);
 void power_imc_drain_start(struct power_imc_trace *trace);
 void power_imc_drain_end(struct power_imc_trace *trace);
-u64 power_imc_drain_next(u64 interval_ns, bool any, bool idle);
 #endif
 
 #endif /* POWER_IMC_TRACE_H */

@@ -209,7 +209,7 @@ test_whose_end() {
 
 # A sample has the hardware's 64 bytes behind 8: they begin and end with the timebase, whose low 40 bits are
 # compared. Its time is that timebase's, by any clock: 512 ticks are 1000 ns. The clocks are compared once for
-# each drain, of which a burst needs no more than 3: each of them takes all that is left, or 512.
+# each drain, which takes all that is there.
 test_raw_records_and_when() {
 	trace_every $NEVER
 	for clock in '' '-k CLOCK_MONOTONIC' '-k CLOCK_MONOTONIC_RAW'; do

@@ -23,8 +23,7 @@ test_bpf_program() {
 }
 
 # LDBAR is written while it traces, as the kernel does after deep sleep: the writer begins at slot 0 again. It stays behind
-# where the reader is. What the reader, which takes 512 in a millisecond, has not taken by then may be lost, so it is given
-# the time.
+# where the reader is. What the reader has not taken by then may be lost, so it is given the time.
 test_the_writer_goes_back() {
 	trace_every $NEVER
 	laps=$(trace_sum laps)

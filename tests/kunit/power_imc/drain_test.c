@@ -13,20 +13,6 @@
 #include "suites.h"
 
 #define SLOTS		16
-#define OFTEN_NS	1009000
-
-/* A millisecond, and seldom only where nothing runs that could make records. */
-static void the_timer_is_seldom_in_idle_alone(struct kunit *test)
-{
-	u64 often = OFTEN_NS, seldom = 8000000, interval = often;
-
-	KUNIT_EXPECT_EQ(test, power_imc_drain_next(seldom, true, true), often);
-	for (unsigned int i = 0; i < 5; i++) {
-		KUNIT_EXPECT_EQ(test, power_imc_drain_next(interval, false, false), often);
-		interval = power_imc_drain_next(interval, false, true);
-	}
-	KUNIT_EXPECT_EQ(test, interval, seldom);
-}
 
 /* What the CPU drains: an empty ring, with one event that gets no records. */
 struct drainer {
@@ -87,7 +73,6 @@ static void timers_come_while_there_are_events(struct kunit *test)
 }
 
 static struct kunit_case drain_cases[] = {
-	KUNIT_CASE(the_timer_is_seldom_in_idle_alone),
 	KUNIT_CASE(timers_come_while_there_are_events),
 	{ }
 };
