@@ -285,13 +285,19 @@ static bool power_imc_trace_is_named(const struct pmu_desc *desc, u64 config)
 }
 
 static struct tracepoint *power_imc_switch_tracepoint, *power_imc_exit_tracepoint;
-/* Called with interrupts off; the outgoing task is current. */
-VISIBLE_IF_KUNIT void (*power_imc_switched)(int cpu);
-EXPORT_SYMBOL_IF_KUNIT(power_imc_switched);
+
+/* With interrupts off; the outgoing task is current. */
+static void power_imc_task_switched(void)
+{
+	struct power_imc_trace *trace = this_cpu_read(power_imc_trace_of);
+
+	if (!list_empty(&trace->events))
+		power_imc_drain_task_switched(trace);
+}
 
 static void power_imc_sched_switch(void *data, PMU_SCHED_SWITCH_ARGS)
 {
-	power_imc_switched(smp_processor_id());
+	power_imc_task_switched();
 }
 
 /* A task that ends has no pid left at its last switch. Runs in the task. */
@@ -300,7 +306,7 @@ static void power_imc_sched_process_exit(void *data, PMU_SCHED_EXIT_ARGS)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	power_imc_switched(smp_processor_id());
+	power_imc_task_switched();
 	local_irq_restore(flags);
 }
 
@@ -312,20 +318,18 @@ static void power_imc_switches_match(struct tracepoint *tracepoint, void *data)
 		power_imc_exit_tracepoint = tracepoint;
 }
 
-VISIBLE_IF_KUNIT void power_imc_switches_unwatch(void)
+static void power_imc_switches_unwatch(void)
 {
 	tracepoint_probe_unregister(power_imc_exit_tracepoint, power_imc_sched_process_exit, NULL);
 	tracepoint_probe_unregister(power_imc_switch_tracepoint, power_imc_sched_switch, NULL);
 	tracepoint_synchronize_unregister();
-	power_imc_switched = NULL;
 }
-EXPORT_SYMBOL_IF_KUNIT(power_imc_switches_unwatch);
 
 /*
- * Have a function called when a CPU switches tasks, or one ends. This waits for hotplug, which an
- * open must not do (drivers/core/core.h). So it is done once.
+ * Drain when a CPU switches tasks, or one ends. This waits for hotplug, which an open must not do
+ * (drivers/core/core.h). So it is done once.
  */
-VISIBLE_IF_KUNIT int power_imc_switches_watch(void (*switched)(int cpu))
+static int power_imc_switches_watch(void)
 {
 	int err;
 
@@ -333,7 +337,6 @@ VISIBLE_IF_KUNIT int power_imc_switches_watch(void (*switched)(int cpu))
 	for_each_kernel_tracepoint(power_imc_switches_match, NULL);
 	if (!power_imc_switch_tracepoint || !power_imc_exit_tracepoint)
 		return -EOPNOTSUPP;
-	power_imc_switched = switched;
 	err = tracepoint_probe_register(power_imc_switch_tracepoint, power_imc_sched_switch, NULL);
 	if (err)
 		return err;
@@ -343,15 +346,6 @@ VISIBLE_IF_KUNIT int power_imc_switches_watch(void (*switched)(int cpu))
 		tracepoint_probe_unregister(power_imc_switch_tracepoint, power_imc_sched_switch,
 					    NULL);
 	return err;
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_switches_watch);
-
-static void power_imc_trace_task_switched(int cpu)
-{
-	struct power_imc_trace *trace = per_cpu(power_imc_trace_of, cpu);
-
-	if (!list_empty(&trace->events))
-		power_imc_drain_task_switched(trace);
 }
 
 /* A record does not say whether the CPU was idle, nor, on POWER9, whether a guest ran. */
@@ -553,7 +547,7 @@ static void power_imc_trace_unwatch(void *data)
 
 static int power_imc_trace_watch(struct power_imc *imc)
 {
-	int state, err = power_imc_switches_watch(power_imc_trace_task_switched);
+	int state, err = power_imc_switches_watch();
 
 	if (err)
 		return err;

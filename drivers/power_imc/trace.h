@@ -98,9 +98,6 @@ bool power_imc_sample_deliver(struct power_imc_trace_event *te, enum power_imc_m
 /* trace.c */
 const struct power_imc_trace *power_imc_trace_peek(int cpu);
 #if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
-extern void (*power_imc_switched)(int cpu);
-int power_imc_switches_watch(void (*switched)(int cpu));
-void power_imc_switches_unwatch(void);
 int power_imc_trace_leave(struct power_imc_trace *trace);
 void power_imc_trace_arrive(struct power_imc_trace *trace);
 void power_imc_drain_init(struct power_imc_trace *trace);

@@ -52,7 +52,6 @@ extern struct kunit_suite power_imc_units_suite;
 extern struct kunit_suite power_imc_nest_suite;
 /* Of power_imc_trace_test: */
 extern struct kunit_suite power_imc_race_suite;
-extern struct kunit_suite power_imc_attribution_suite;
 extern struct kunit_suite power_imc_sample_suite;
 extern struct kunit_suite power_imc_thin_suite;
 extern struct kunit_suite power_imc_drain_suite;

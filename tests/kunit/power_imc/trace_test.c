@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Trace records of POWER in-memory collection: reading a ring. Registers the suites of a ring that is
- * written meanwhile (race_test.c), of whose the records are (attribution_test.c), which become samples
- * (thin_test.c), what becomes of one (sample_test.c) and when (drain_test.c), too.
+ * written meanwhile (race_test.c), which records become samples (thin_test.c), what becomes of one
+ * (sample_test.c) and when (drain_test.c), too.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
@@ -446,7 +446,7 @@ static struct kunit_suite ring_suite = {
 	.name = "power_imc_ring", .init = ring_test_init, .test_cases = ring_cases,
 };
 
-kunit_test_suites(&ring_suite, &power_imc_race_suite, &power_imc_attribution_suite,
+kunit_test_suites(&ring_suite, &power_imc_race_suite,
 		  &power_imc_sample_suite, &power_imc_thin_suite, &power_imc_drain_suite);
 
 MODULE_DESCRIPTION("KUnit suites of power_imc_pmu's trace mode");
