@@ -45,6 +45,14 @@ void pmu_box_own(struct pmu_box *box, int cpu)
 	if (pd->desc->ops->owner_changed)
 		pd->desc->ops->owner_changed(box, cpu);
 	pmu_box_set_engaged(box, pmu_box_wanted(box));
+	/*
+	 * The last event may have been closed meanwhile: either pmu_unuse() has seen that the box
+	 * is engaged, or it is seen here that nobody wants it. Pairs with the atomic operation
+	 * there.
+	 */
+	smp_mb();
+	if (!pmu_box_wanted(box))
+		pmu_box_set_engaged(box, false);
 }
 
 /**
