@@ -47,6 +47,7 @@ static void pmu_event_destroy(struct perf_event *event)
 	pmu_event_settle(ev);
 	pmu_event_end_failing(ev);
 	/* perf drops the event's references on its context and on the module after this. */
+	pmu_leave_context(event->pmu, event->ctx);
 	pmu_keep(pmu_dev_of(ev), event);
 	/* An inherited event is freed before its parent, which uses the box for both. */
 	if (!event->parent)

@@ -227,37 +227,52 @@ static inline void pmu_list_alone(struct perf_event *event, struct hlist_head *l
 }
 
 /**
- * pmu_leave_tasks() - have tasks' contexts refer to perf's own PMU instead of one that goes.
- * @pmu: the PMU, whose events are all closed, and which is still registered
+ * pmu_leave_context() - have a task's context refer to perf's own PMU instead of one that may go.
+ * @pmu: the PMU
+ * @ctx: the context; NULL if an event has none
  *
  * Before 6.2, a task has one context for the events of all PMUs like this one. It refers to the PMU
- * whose event it was made for, until perf next schedules it, and stays when that event is closed,
- * or if its open has failed. perf looks at the PMU when it schedules the task or ends it. So have
- * the context refer to the PMU that perf sets when it schedules one, which stays. A task that is
- * forked meanwhile is missed: it has such a context if its parent has, with an event of perf's own
- * in it, and was not scheduled since.
+ * whose event it was made for, and stays when that event is closed, or if its open has failed. perf
+ * looks at the PMU when it schedules the task, ends it, or frees the context. From 5.14 on, the
+ * context refers to perf's own PMU once the task was scheduled with it.
+ *
+ * Context: interrupts on, no lock of the context held.
+ */
+static inline void pmu_leave_context(struct pmu *pmu, struct perf_event_context *ctx)
+{
+#ifdef HAVE_TASK_CONTEXTS
+	struct pmu *own;
+
+	if (!ctx || !pmu_contexts_are_shared(pmu))
+		return;
+	own = pmu_context_pmu(pmu_context_of(pmu, cpumask_first(cpu_possible_mask)));
+	raw_spin_lock_irq(&ctx->lock);
+	if (pmu_context_pmu(ctx) == pmu)
+		pmu_context_pmu(ctx) = own;
+	raw_spin_unlock_irq(&ctx->lock);
+#endif
+}
+
+/**
+ * pmu_leave_tasks() - pmu_leave_context() for the contexts of all tasks.
+ * @pmu: the PMU, whose events are all closed, and which is still registered
+ *
+ * The context of a task that has ended is not found: an event that is closed has to leave it. A
+ * task that is forked meanwhile is missed: it has such a context if its parent has, with an event
+ * of perf's own in it, and was not scheduled since.
  *
  * Context: process context.
  */
 static inline void pmu_leave_tasks(struct pmu *pmu)
 {
 #ifdef HAVE_TASK_CONTEXTS
-	struct pmu *own = pmu_context_pmu(pmu_context_of(pmu, cpumask_first(cpu_possible_mask)));
 	struct task_struct *process, *task;
-	struct perf_event_context *ctx;
 
 	if (!pmu_contexts_are_shared(pmu))
 		return;
 	rcu_read_lock();
-	for_each_process_thread(process, task) {
-		ctx = pmu_task_context(pmu, task);
-		if (!ctx)
-			continue;
-		raw_spin_lock_irq(&ctx->lock);
-		if (pmu_context_pmu(ctx) == pmu)
-			pmu_context_pmu(ctx) = own;
-		raw_spin_unlock_irq(&ctx->lock);
-	}
+	for_each_process_thread(process, task)
+		pmu_leave_context(pmu, pmu_task_context(pmu, task));
 	rcu_read_unlock();
 #endif
 }
