@@ -155,7 +155,7 @@ struct cmn {
 	unsigned long untold, told;	/* bit per enum cmn_complaint */
 	struct irq_work complaint;	/* tells them */
 	u64 pass;			/* number of passes of reads; see pmu_box_ops.begin_read */
-	u64 stop_pass;			/* the first one since the last stop */
+	u64 stop_pass;			/* the first since the last stop; U64_MAX: it was late */
 	unsigned long *stale_dtms;	/* bit per DTM whose registers have to be written */
 	unsigned long *stale_nodes;
 	unsigned long *started_xps;	/* bit per XP that the next flush has to write */

@@ -303,9 +303,13 @@ u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least)
 	return carries;
 }
 
-/* DTMs have not stopped when a stop was taken for done. Later stops wait for longer. */
+/*
+ * DTMs have not stopped when a stop was taken for done. Later stops wait for longer. All DTMs may
+ * have counted on, but the stop has waited once, so it is found late once.
+ */
 void cmn_counted_on(struct cmn *cmn)
 {
+	cmn->stop_pass = U64_MAX;
 	cmn->late_ns = cmn->carry_ns;
 	cmn->carry_ns = clamp(2 * cmn->carry_ns, CMN_CARRY_FIRST, CMN_CARRY_LIMIT);
 	cmn_tell(cmn, CMN_COUNTED_ON);

@@ -300,6 +300,11 @@ static void counters_that_count_on(struct kunit *test)
 	cmn_regfile_set(file, xp + PMEVCNT, 0x80010);
 	cmn_events_begin(&file->cmn);
 	KUNIT_EXPECT_TRUE(test, test_bit(CMN_COUNTED_ON, &file->cmn.untold));
+	/* The stop has waited once, however many DTMs are late. */
+	cmn_event_stop(&file->cmn, two);
+	cmn_event_start(&file->cmn, two);
+	cmn_regfile_set(file, xp + PMEVCNT, 0x90010);
+	cmn_events_begin(&file->cmn);
 	local_irq_enable();
 	KUNIT_EXPECT_EQ(test, file->cmn.late_ns, waited);
 	KUNIT_EXPECT_EQ(test, file->cmn.carry_ns, 2 * waited);
