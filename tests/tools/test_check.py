@@ -314,6 +314,7 @@ class TestMesh(CheckCase):
     def test_clock(self):
         self.check("clock", self.bench(), OK, "arm_cmn_0: 500 MHz, twice")
         self.check("clock", self.bench(dtc_cycles=0), FAIL, "its clock is 0Hz")
+        self.check("clock", self.bench(text="arm_cmn_0: CMN-600, SPNIDEN off\nnot drawn"), OK, "twice; AUTHSTATUS: SPNIDEN off")
         self.check("clock", self.bench(dtc_cycles=None), FAIL, "its device went away")
         bench = self.bench()
         good = bench.says
