@@ -70,8 +70,11 @@ static void cmn_complain(struct irq_work *work)
 		dev_notice(cmn->dev, "%s: an event counts at a node beside another one with a filter: if the filter acts on both, which no manual says, the first counts too little; count them one after the other to see\n",
 			   cmn->name);
 	if (test_and_clear_bit(CMN_CHANNEL_OPEN, &cmn->untold))
-		dev_notice(cmn->dev, "%s: a watchpoint is at a channel of which the mesh has several virtual ones: it counts the one that wp_chn_num says, or all, which no manual says; pmu-check --probe virtual-channels tells\n",
-			   cmn->name);
+		dev_notice(cmn->dev, "%s: a watchpoint is at a channel of which the mesh has several virtual ones: it counts the %s, or all, which no manual says%s\n",
+			   cmn->name,
+			   cmn->part->wp_chn_num ? "one that wp_chn_num says" : "first one",
+			   cmn->part->wp_chn_num ?
+			   "; pmu-check --probe virtual-channels tells" : "");
 	if (test_and_clear_bit(CMN_PAIR_INVERTED, &cmn->untold))
 		dev_notice(cmn->dev, "%s: wp_exclusive of half a pair inverts the match of this half, or that of the pair, which no manual says; pmu-check --probe pairs tells\n",
 			   cmn->name);
