@@ -141,16 +141,28 @@ class TestProbes(CheckCase):
 
     def test_virtual_channels(self):
         """Each sees what is sent on its own, or both see all that is sent."""
-        names = ["mxp_p0_req_txflit_valid", "mxp_p0_req2_txflit_valid", "watchpoint_down"]
-        for both, verdict in ((0, OK), (900, FAIL)):
-            bench = self.mesh(None, names, {DRAWING: MESH})
-            bench.pmus[0].formats["wp_chn_num"] = [("config", 0, 63)]
+        for number, kind in enumerate(("req", "rsp", "snp", "dat")):
+            names = [f"mxp_p0_{kind}_txflit_valid", f"mxp_p0_{kind}2_txflit_valid", "watchpoint_down"]
+            for both, verdict in ((0, OK), (900, FAIL)):
+                bench = self.mesh(None, names, {DRAWING: MESH})
+                bench.pmus[0].formats["wp_chn_num"] = [("config", 0, 63)]
 
-            def says(want, seconds, both=both):
-                second = "req2" in want.key[1] or dict(want.key[2:]).get("wp_chn_num") == 1
-                return both if both and want.key[1].startswith("watch") else 300 if second else 600
-            bench.says = says
-            self.ask("virtual-channels", bench, verdict, r"XP 0x0 port 0: channels 0 and 1 seen .*, sent \[600, 300\]")
+                def says(want, seconds, both=both, number=number):
+                    fields = dict(want.key[2:])
+                    if fields.get("wp_chn_sel", number) != number:
+                        return 0
+                    second = "2_" in want.key[1] or fields.get("wp_chn_num") == 1
+                    return both if both and want.key[1].startswith("watch") else 300 if second else 600
+                bench.says = says
+                self.ask("virtual-channels", bench, verdict,
+                         rf"XP 0x0 port 0: channels 0 and 1 seen .*, sent \[600, 300\], of {kind}")
+
+    def test_virtual_channels_that_are_hidden(self):
+        """Without SPNIDEN no watchpoint sees a DAT flit, whatever it selects."""
+        bench = self.mesh(lambda want, s: 0 if want.key[1].startswith("watch") else 600,
+                          ["mxp_p0_dat_txflit_valid", "mxp_p0_dat2_txflit_valid", "watchpoint_down"], {DRAWING: MESH})
+        bench.pmus[0].formats["wp_chn_num"] = [("config", 0, 63)]
+        self.ask("virtual-channels", bench, SKIP, "nothing that this check looks at")
 
     def test_pairs(self):
         fields = {name: [("config", 0, 63)] for name in ("wp_combine", "wp_exclusive")}
