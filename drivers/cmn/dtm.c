@@ -47,6 +47,8 @@ void cmn_dtm_reset(struct cmn_dtm *dtm)
 		dtm->wp_config[n] = CMN_WP_UNKNOWN;
 	}
 	dtm->stale_wps = 0;
+	/* Counts that were read are of before. */
+	dtm->pass = 0;
 }
 
 /* Leave the DTM as a reset of the machine does, except for registers that do nothing then. */
