@@ -312,7 +312,8 @@ static void power_imc_thread_freeze(struct pmu_box *box)
 {
 	struct power_imc_thread *thread = pmu_box_priv(box);
 
-	if (thread->trials < POWER_IMC_TRIALS &&
+	/* What is frozen first has not counted. */
+	if (thread->since && thread->trials < POWER_IMC_TRIALS &&
 	    get_tb() - thread->since > POWER_IMC_RUN_US * tb_ticks_per_usec) {
 		thread->fastest = power_imc_thread_fastest(thread);
 		thread->before = READ_ONCE(*thread->fastest);

@@ -160,7 +160,7 @@ struct power_imc_thread {
 	struct power_imc_core *core;
 	void *page;			/* POWER_IMC_PAGE_SIZE, where it counts to */
 	u64 ldbar;			/* the value of LDBAR that counts there */
-	u64 since;			/* timebase when it began to count */
+	u64 since;			/* timebase when it last began to count, or 0 */
 	const __be64 *fastest;		/* a counter that is looked at where it ends, or NULL */
 	__be64 before;			/* which was that before the end */
 	u8 trials, misses;		/* times that it was looked at, and had not moved */
