@@ -267,14 +267,21 @@ static void power_imc_thread_disengage(struct pmu_box *box)
 	power_imc_session_release(thread->core);
 }
 
-/* What has counted most, and so moves most often. */
+/*
+ * What has counted most, and so moves most often. What is between the counters of lines is not
+ * published: a large number there might never move.
+ */
 static const __be64 *power_imc_thread_fastest(const struct power_imc_thread *thread)
 {
-	const __be64 *page = thread->page, *fastest = page;
+	const __be64 *page = thread->page, *fastest = &page[POWER_IMC_LINE_FIRST];
 
-	for (; page < (const __be64 *)(thread->page + POWER_IMC_PAGE_SIZE); page++)
-		if (be64_to_cpu(READ_ONCE(*page)) > be64_to_cpu(READ_ONCE(*fastest)))
-			fastest = page;
+	for (unsigned int i = 0; i < POWER_IMC_PAGE_SIZE / sizeof(*page); i++) {
+		unsigned int word = i % POWER_IMC_LINE_WORDS;
+
+		if (word >= POWER_IMC_LINE_FIRST && word <= POWER_IMC_LINE_LAST &&
+		    be64_to_cpu(READ_ONCE(page[i])) > be64_to_cpu(READ_ONCE(*fastest)))
+			fastest = &page[i];
+	}
 	return fastest;
 }
 

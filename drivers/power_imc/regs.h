@@ -21,6 +21,10 @@
 
 /* The page of a core (PDBAR) or of a thread (LDBAR): 128 lines of 64 bytes. */
 #define POWER_IMC_PAGE_SIZE		0x2000
+/* The doublewords of a line, and which of them are counters: events are at no others. */
+#define POWER_IMC_LINE_WORDS		8
+#define POWER_IMC_LINE_FIRST		3
+#define POWER_IMC_LINE_LAST		6
 
 /* SCOM of a core, HTM mode: starts and stops the engine. */
 #define POWER_IMC_HTM_OFF		0xe000000000000000ULL
