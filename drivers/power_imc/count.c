@@ -102,15 +102,22 @@ void power_imc_counter_restarted(struct pmu_box *box, struct pmu_event *ev)
 		irq_work_queue(&power_imc_restart_work);
 }
 
+static atomic_t power_imc_unposted_told = ATOMIC_INIT(0);
+static struct power_imc_core *power_imc_unposted_core;	/* of who tells */
+
+/* Counts are not missed at the end of counting if the engine is off, which is told elsewhere. */
 static void power_imc_unposted_tell(struct irq_work *work)
 {
+	if (!power_imc_engine_is_on(power_imc_unposted_core)) {
+		atomic_set_release(&power_imc_unposted_told, 0);
+		return;
+	}
 	pr_warn("power_imc_pmu: a thread's last counts are not in its page when LDBAR ends its counting: each time that a task of a thread event stops running they are missing, or come with the next task\n");
 }
 
 static DEFINE_IRQ_WORK(power_imc_unposted_work, power_imc_unposted_tell);
-static atomic_t power_imc_unposted_told = ATOMIC_INIT(0);
 
-/* The module is unloaded and no event is open. May sleep. */
+/* No event is open any more, and the device is still there. May sleep. */
 void power_imc_counter_exit(void)
 {
 	irq_work_sync(&power_imc_restart_work);
@@ -170,6 +177,9 @@ static void power_imc_core_watch(struct work_struct *work)
 			last = now;
 		}
 	}
+	/* It may have been lost in deep sleep, or be off for good. */
+	if (posts < 2 && !power_imc_engine_is_on(core))
+		return;
 	WRITE_ONCE(imc->posts_known, true);
 	if (posts < 2)
 		dev_warn(imc->dev, "cores write their counts less often than each %u ms: what core events have counted last is missing when they are read\n",
@@ -298,8 +308,10 @@ static void power_imc_thread_try(struct power_imc_thread *thread)
 	thread->trials++;
 	thread->misses += missed;
 	if (missed && thread->misses == POWER_IMC_MISSES &&
-	    !atomic_xchg(&power_imc_unposted_told, 1))
+	    !atomic_xchg(&power_imc_unposted_told, 1)) {
+		power_imc_unposted_core = thread->core;
 		irq_work_queue(&power_imc_unposted_work);
+	}
 }
 
 static int power_imc_thread_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)

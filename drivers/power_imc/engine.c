@@ -421,6 +421,25 @@ static bool power_imc_engine_is_missing(struct power_imc_core *core)
 	       (core->failed || (core->tells && power_imc_engine_is_off(core)));
 }
 
+/**
+ * power_imc_engine_is_on() - is a core's engine on, as far as that is known?
+ * @core: the core
+ *
+ * Context: any but an NMI, and not under locks of the scheduler: others print with the core's lock.
+ * Return: false if nobody uses it, or if it is paused, halted, lost, or could not be started.
+ */
+bool power_imc_engine_is_on(struct power_imc_core *core)
+{
+	unsigned long flags;
+	bool on;
+
+	raw_spin_lock_irqsave(&core->lock, flags);
+	on = core->users && !core->paused && !core->imc->halted &&
+	     !power_imc_engine_is_missing(core);
+	raw_spin_unlock_irqrestore(&core->lock, flags);
+	return on;
+}
+
 /* What a core has posted: it changes with each post in which anything has counted. */
 u64 power_imc_core_sum(const struct power_imc_core *core)
 {

@@ -158,9 +158,9 @@ module_init(power_imc_init);
 static void __exit power_imc_exit(void)
 {
 	power_imc_session_end();
+	power_imc_counter_exit();
 	platform_driver_unregister(&power_imc_driver);
 	pmu_unregister_all(THIS_MODULE);
-	power_imc_counter_exit();
 }
 module_exit(power_imc_exit);
 

@@ -220,6 +220,7 @@ int power_imc_engine_point(struct power_imc_core *core, u64 ldbar);
 void power_imc_engine_put(struct power_imc_core *core, int *holders);
 int power_imc_engine_pause(struct power_imc_core *core);
 void power_imc_engine_resume(struct power_imc_core *core);
+bool power_imc_engine_is_on(struct power_imc_core *core);
 u64 power_imc_core_sum(const struct power_imc_core *core);
 void power_imc_engine_look(struct power_imc_core *core);
 int power_imc_engines_create(struct power_imc *imc);
