@@ -455,19 +455,21 @@ static void power_imc_engine_look_here(void *data)
 {
 	struct power_imc_core *core = data;
 	unsigned long flags;
-	bool missing, again = false, last;
+	bool missing, posts, again = false, last;
 
 	raw_spin_lock_irqsave(&core->lock, flags);
 	missing = power_imc_engine_is_missing(core);
+	/* One that could not be started is tried again, even if it did not stop before that. */
+	posts = core->posts && !core->failed;
 	if (missing)
 		core->restarts++;
-	if (missing && !core->posts) {
+	if (missing && !posts) {
 		/* If the register does not tell the truth, the engine is on. */
 		power_imc_engine_switch(core, false);
 		power_imc_engine_restart(core);
 		again = !core->failed;
 	}
-	last = (missing && core->posts) || (again && ++core->misses >= POWER_IMC_LOOKS);
+	last = (missing && posts) || (again && ++core->misses >= POWER_IMC_LOOKS);
 	if (last)
 		core->tells = false;
 	raw_spin_unlock_irqrestore(&core->lock, flags);
