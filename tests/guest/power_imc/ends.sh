@@ -187,13 +187,14 @@ test_engine_that_does_not_stop() {
 test_trace_that_does_not_stop() {
 	trap 'pmu-model set core0@0 refuse 0; echo 1 > /sys/devices/system/cpu/cpu1/online' EXIT
 	trace="pmu-event --cpu 1 --period 250 trace_imc:$CONFIG"
-	for way in 'true' 'echo 0 2> /dev/null > /sys/devices/system/cpu/cpu1/online || touch /tmp/stays'; do
+	for way in 'true' 'echo 0 2> /dev/null > /sys/devices/system/cpu/cpu1/online || touch /tmp/stays; sleep 1.5'; do
 		load
 		rm -f /tmp/stays
 		$trace -x "pmu-model set core0@0 refuse 2; $way" > /dev/null
 		eventually "message after $way" 1 times_said "CPU 0's core could not be stopped .*: the module stays, and no other kind"
 		if [ "$way" != true ]; then
 			equal "the CPU" "$(ls /tmp/stays)" /tmp/stays
+			equal "times that it reads as off" "$(times_said 'reads as off')" 0
 			contains "log" "$(log_since_mark)" 'CPU 1 cannot go offline: it traces, and the engine of its core could not be stopped'
 		fi
 		fails rmmod power_imc_pmu 2> /tmp/said
