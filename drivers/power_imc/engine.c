@@ -481,31 +481,49 @@ static void power_imc_engine_look_here(void *data)
 			 core->first_cpu);
 }
 
+/* Returns whether the core's engine should be on, but reads as off. */
+static bool power_imc_engine_look_first(struct power_imc_core *core)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&core->lock, flags);
+	core->missing = power_imc_engine_is_missing(core);
+	if (!core->missing)
+		core->misses = 0;
+	raw_spin_unlock_irqrestore(&core->lock, flags);
+	if (core->missing)
+		core->posted = power_imc_core_sum(core);
+	return core->missing;
+}
+
 /**
- * power_imc_engine_look() - start an engine again if it should be on, but is off.
- * @core: the core; it is woken up only if there is something to start. One that posts is on
+ * power_imc_engines_look() - start engines again that should be on, but are off.
+ * @cores: the first core; a core is woken up only if there is something to start. One that posts
+ *	is on
+ * @nr: their number. All are waited for together, so that many do not take longer
  *
  * Context: process.
  */
-void power_imc_engine_look(struct power_imc_core *core)
+void power_imc_engines_look(struct power_imc_core *cores, unsigned int nr)
 {
-	unsigned long flags;
-	bool missing;
-	u64 sum;
+	bool any = false;
 
-	raw_spin_lock_irqsave(&core->lock, flags);
-	missing = power_imc_engine_is_missing(core);
-	if (!missing)
-		core->misses = 0;
-	raw_spin_unlock_irqrestore(&core->lock, flags);
-	if (!missing)
+	for (unsigned int i = 0; i < nr; i++)
+		if (cores[i].page)
+			any |= power_imc_engine_look_first(&cores[i]);
+	if (!any)
 		return;
-	sum = power_imc_core_sum(core);
 	msleep(2 * POWER_IMC_POST_MS);
-	core->posts = power_imc_core_sum(core) != sum;
-	power_imc_core_call(core->pir, power_imc_engine_look_here, core);
+	for (unsigned int i = 0; i < nr; i++) {
+		struct power_imc_core *core = &cores[i];
+
+		if (!core->page || !core->missing)
+			continue;
+		core->posts = power_imc_core_sum(core) != core->posted;
+		power_imc_core_call(core->pir, power_imc_engine_look_here, core);
+	}
 }
-EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_look);
+EXPORT_SYMBOL_IF_KUNIT(power_imc_engines_look);
 
 struct power_imc_quiesce {
 	const struct power_imc_firmware *firmware;

@@ -147,7 +147,9 @@ struct power_imc_core {
 	unsigned int starts;		/* number of times that it was started */
 	unsigned int restarts;		/* number of times that the engine was found off */
 	unsigned int misses;		/* how many of these were in a row */
-	bool posts;			/* it posted when it was last found off */
+	bool missing;			/* it was found off at the last look */
+	bool posts;			/* it posted then */
+	u64 posted;			/* power_imc_core_sum() then */
 	__be64 answer;			/* for power_imc_firmware.running */
 	void *page;			/* POWER_IMC_PAGE_SIZE; the core writes its counts there */
 	u32 pir;			/* of the first thread */
@@ -222,7 +224,7 @@ int power_imc_engine_pause(struct power_imc_core *core);
 void power_imc_engine_resume(struct power_imc_core *core);
 bool power_imc_engine_is_on(struct power_imc_core *core);
 u64 power_imc_core_sum(const struct power_imc_core *core);
-void power_imc_engine_look(struct power_imc_core *core);
+void power_imc_engines_look(struct power_imc_core *cores, unsigned int nr);
 int power_imc_engines_create(struct power_imc *imc);
 int power_imc_engines_quiesce(struct power_imc *imc);
 void power_imc_sleep_until(u64 when);

@@ -239,9 +239,8 @@ static void power_imc_session_run(struct work_struct *work)
 	if (!used)
 		return;
 	/* KUnit suites have sessions without a device. */
-	for (unsigned int i = 0; imc && i < imc->nr_cores; i++)
-		if (imc->cores[i].page)
-			power_imc_engine_look(&imc->cores[i]);
+	if (imc)
+		power_imc_engines_look(imc->cores, imc->nr_cores);
 	power_imc_session_run_in(POWER_IMC_LOOK_MS);
 }
 

@@ -172,14 +172,14 @@ static void started_again_where_it_is_off(struct kunit *test)
 		struct power_imc_core *core = &engine_imc->cores[0];
 
 		firmware_forget();
-		power_imc_engine_look(core);
+		power_imc_engines_look(core, 1);
 		KUNIT_EXPECT_EQ(test, engine_get(0, engine_uses[i]), 0);
-		power_imc_engine_look(core);
+		power_imc_engines_look(core, 1);
 		KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_INIT_CORE], 1U);
 		firmware_log.engines[0x08] = ENGINE_UNKNOWN;
 		firmware_log.on--;
-		power_imc_engine_look(core);
-		power_imc_engine_look(core);
+		power_imc_engines_look(core, 1);
+		power_imc_engines_look(core, 1);
 		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
 		KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_INIT_CORE], 2U);
 		KUNIT_EXPECT_EQ(test, core->restarts, i + 1U);
@@ -196,8 +196,8 @@ static void left_alone_where_the_switch_does_not_tell(struct kunit *test)
 		firmware_forget();
 		firmware_log.mute = true;
 		KUNIT_EXPECT_EQ(test, engine_get(0, engine_uses[i]), 0);
-		power_imc_engine_look(core);
-		power_imc_engine_look(core);
+		power_imc_engines_look(core, 1);
+		power_imc_engines_look(core, 1);
 		KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_INIT_CORE], 1U);
 		engine_put(0);
 		/* The next start may find that it does. */
@@ -205,7 +205,7 @@ static void left_alone_where_the_switch_does_not_tell(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, engine_get(0, engine_uses[i]), 0);
 		firmware_log.engines[0x08] = ENGINE_UNKNOWN;
 		firmware_log.on--;
-		power_imc_engine_look(core);
+		power_imc_engines_look(core, 1);
 		KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_INIT_CORE], 3U);
 		KUNIT_EXPECT_EQ(test, core->restarts, i + 1U);
 		engine_put(0);
@@ -220,11 +220,11 @@ static void left_alone_where_the_switch_drops(struct kunit *test)
 	for (unsigned int i = 1; i <= 2; i++) {
 		KUNIT_EXPECT_EQ(test, engine_get(0, POWER_IMC_TYPE_CORE), 0);
 		engine_lose(0);
-		power_imc_engine_look(core);
-		power_imc_engine_look(core);
+		power_imc_engines_look(core, 1);
+		power_imc_engines_look(core, 1);
 		for (unsigned int looks = 0; looks < 10; looks++) {
 			engine_lose(0);
-			power_imc_engine_look(core);
+			power_imc_engines_look(core, 1);
 		}
 		KUNIT_EXPECT_EQ(test, core->restarts, 4U * i);
 		engine_put(0);
@@ -243,12 +243,12 @@ static void tried_again_behind_a_pause(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, engine_get(0, POWER_IMC_TYPE_CORE), 0);
 	firmware_log.error[CALL_CORE_ON] = -EIO;
 	power_imc_engine_resume(core);
-	power_imc_engine_look(core);
+	power_imc_engines_look(core, 1);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_ON], 2U);
 	firmware_log.error[CALL_CORE_ON] = 0;
-	power_imc_engine_look(core);
+	power_imc_engines_look(core, 1);
 	KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
-	power_imc_engine_look(core);
+	power_imc_engines_look(core, 1);
 	KUNIT_EXPECT_EQ(test, firmware_log.calls[CALL_CORE_ON], 3U);
 	engine_put(0);
 }
@@ -401,8 +401,8 @@ static void live(struct kunit *test, enum power_imc_type use)
 	power_imc_engine_pause(&engine_imc->cores[0]);
 	power_imc_engine_resume(&engine_imc->cores[0]);
 	engine_lose(0);
-	power_imc_engine_look(&engine_imc->cores[0]);
-	power_imc_engine_look(&engine_imc->cores[0]);
+	power_imc_engines_look(&engine_imc->cores[0], 1);
+	power_imc_engines_look(&engine_imc->cores[0], 1);
 	if (firmware_log.on)
 		expect_only(test, use);
 	for (int i = 0; i < ARRAY_SIZE(errors); i++)
