@@ -29,6 +29,7 @@
 /*
  * Within this time the microcode posts every group at least once at speed 0: a phb of POWER9 takes
  * 12 ms. The next speeds take at most twice as long each; those behind the last also change scales.
+ * POWER10 posts as often at each speed, with the same scales.
  */
 #define POWER_IMC_NEST_POST_MS	20
 #define POWER_IMC_NEST_LAST_SPEED	3
@@ -261,12 +262,18 @@ static const struct pmu_box_ops power_imc_nest_ops = {
 	.restarted = power_imc_counter_restarted,
 };
 
+static bool power_imc_nest_has_other_scales(const struct power_imc_chip *chip)
+{
+	return power_imc_generation() != POWER_IMC_P10 &&
+	       power_imc_chip_speed(chip) > POWER_IMC_NEST_LAST_SPEED;
+}
+
 static const char *power_imc_nest_state(const struct power_imc_chip *chip)
 {
 	switch (be64_to_cpup(chip->control + POWER_IMC_NEST_CB_STATUS)) {
 	case POWER_IMC_NEST_RUNNING:
 	case POWER_IMC_NEST_PAUSED:
-		return power_imc_chip_speed(chip) > POWER_IMC_NEST_LAST_SPEED ?
+		return power_imc_nest_has_other_scales(chip) ?
 		       "collects at a speed that changes scales" : NULL;
 	case POWER_IMC_NEST_INITIALISING:
 		return "has not started";
