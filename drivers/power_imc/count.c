@@ -229,8 +229,10 @@ int power_imc_core_register(struct power_imc_unit *unit)
 	int err = 0;
 
 	if (!imc->posts_work.func) {
-		INIT_WORK(&imc->posts_work, power_imc_core_watch);
 		err = devm_add_action(imc->dev, power_imc_core_unwatch, imc);
+		if (err)
+			return err;
+		INIT_WORK(&imc->posts_work, power_imc_core_watch);
 	}
 	unit->desc.ops = &power_imc_core_ops;
 	unit->desc.scope = PMU_SCOPE_CORE;
