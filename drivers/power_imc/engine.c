@@ -21,6 +21,7 @@
 #include <asm/cputhreads.h>
 #include <asm/reg.h>
 #include <asm/smp.h>
+#include <asm/synch.h>
 
 #include "power_imc.h"
 
@@ -51,6 +52,8 @@ static void power_imc_ldbar_set(u64 value)
 	int cpu = smp_processor_id();
 
 	mtspr(SPRN_LDBAR, value);
+	/* What is read of a page after this is not read before it. */
+	isync();
 	if (value & POWER_IMC_LDBAR_TRACE)
 		cpumask_set_cpu(cpu, &power_imc_ldbar_tracing);
 	else if (cpumask_test_cpu(cpu, &power_imc_ldbar_tracing))
