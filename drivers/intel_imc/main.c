@@ -716,7 +716,8 @@ static int intel_imc_add_tables(void)
 	if (bound)
 		return 0;
 	intel_imc_remove_tables();
-	return intel_imc_are_taken(part) ? -EBUSY : -ENODEV;
+	/* Without a table a PMU of such a name is of other channels, as those of a Core. */
+	return part->kind->sockets && intel_imc_are_taken(part) ? -EBUSY : -ENODEV;
 }
 
 static void intel_imc_unregister(void)
