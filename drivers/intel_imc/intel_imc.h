@@ -50,7 +50,7 @@ enum intel_imc_umask { INTEL_IMC_UMASK_SURE, INTEL_IMC_UMASK_UNSURE, INTEL_IMC_U
 struct intel_imc_channel {
 	const struct intel_imc_io *io;
 	const struct intel_imc_layout *layout;
-	struct pci_dev *pdev;		/* the channel, or what leads to it */
+	struct pci_dev *pdev;		/* the channel, or what leads to it; NULL: a table */
 	struct device *dev;		/* with which the channel goes: pdev, or one of its own */
 	void __iomem *regs;		/* the function's page or the block; NULL: neither */
 	phys_addr_t block;		/* of the block; 0: registers are in configuration space */

@@ -421,8 +421,8 @@ static bool intel_imc_has_controller(const struct intel_imc_function *fn, unsign
 }
 
 /*
- * Bring up the channels that come and go with @dev: @pdev, or a device of its table. A channel that
- * does not work does not affect the others.
+ * Bring up the channels that come and go with @dev: @pdev, or if that is NULL what stands for
+ * tables. A channel that does not work does not affect the others.
  */
 static int intel_imc_bring_up(struct device *dev, struct pci_dev *pdev,
 			      const struct intel_imc_part *part, int number, int socket)
@@ -459,8 +459,7 @@ static int intel_imc_bring_up(struct device *dev, struct pci_dev *pdev,
 	if (!added)
 		return first;
 	/* A table has no free-running counters. */
-	for (unsigned int i = 0; part->free && dev == &pdev->dev && i < part->blocks->controllers;
-	     i++)
+	for (unsigned int i = 0; part->free && pdev && i < part->blocks->controllers; i++)
 		if (part->blocks->certain || intel_imc_has_controller(fn, i))
 			intel_imc_free_setup(pdev, part->free, i, socket);
 	return 0;
@@ -642,7 +641,8 @@ static void intel_imc_survey(unsigned int *found)
 
 /*
  * Where no function of a known id leads to the channels, a table of any function of Intel may list
- * them. That function is another driver's, or will be, so each socket gets a device of our own.
+ * them. That function is another driver's, or will be, so each socket gets a device of our own. It
+ * is not below the function, which may be removed first. pmu-driver(8) goes by the driver's name.
  */
 static const struct pci_device_id intel_imc_table_id = { .driver_data =
 	INTEL_IMC_DATA(INTEL_IMC_SPR, 0) };
@@ -652,14 +652,14 @@ static bool intel_imc_has_tables;
 
 static int intel_imc_table_probe(struct platform_device *table)
 {
-	return intel_imc_bring_up(&table->dev, to_pci_dev(table->dev.parent),
-				  intel_imc_part_of(&intel_imc_table_id), 0, table->id);
+	return intel_imc_bring_up(&table->dev, NULL, intel_imc_part_of(&intel_imc_table_id), 0,
+				  table->id);
 }
 
 static struct platform_driver intel_imc_table_driver = {
 	.probe = intel_imc_table_probe,
 	.driver = {
-		.name = "intel_imc_table",
+		.name = "intel_imc_pmu",
 		.pm = pm_sleep_ptr(&intel_imc_pm_ops),
 		/* Bound and unbound here alone */
 		.probe_type = PROBE_FORCE_SYNCHRONOUS,
@@ -704,8 +704,7 @@ static int intel_imc_add_tables(void)
 		}
 		if (intel_imc_tables[socket])
 			continue;
-		table = platform_device_register_full(&(struct platform_device_info){
-			.parent = &pdev->dev, .name = "intel_imc_table", .id = socket });
+		table = platform_device_register_simple("intel_imc_pmu", socket, NULL, 0);
 		if (IS_ERR(table))
 			continue;
 		intel_imc_tables[socket] = table;
