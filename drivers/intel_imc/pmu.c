@@ -92,8 +92,8 @@ static bool intel_imc_is_shared(const struct pmu *pmu)
 		found = bus_find_device_by_name(pmu->dev->bus, NULL, name);
 		put_device(found);
 	}
-	if (found)
-		dev_warn_once(pmu->dev, "another driver, loaded later, has PMUs of these memory channels: no event counts here until it is unloaded (intel_uncore)\n");
+	if (found && pmu_may_log())
+		dev_warn_ratelimited(pmu->dev, "another driver, loaded later, has PMUs of these memory channels: no event counts here until it is unloaded (intel_uncore)\n");
 	return found;
 }
 
