@@ -166,6 +166,8 @@ def _overlay(guests, ours, kernel, token):
         files["/vm/bin/pmu-load"] = build.guest_program(guest.arch, "pmu-load", TREE / "tools/pmutools/check/load.c")
     for copy in dict.fromkeys(copy for one in guests for copy in one.copies):
         path = Path(copy)
+        if not path.exists():
+            raise Error(f"--copy {copy}: no such file")
         for file in [path] if path.is_file() else filter(Path.is_file, path.rglob("*")):
             files[f"/vm/work/{file.relative_to(path.parent)}"] = file
     for number, one in enumerate(guests, 1):
