@@ -43,7 +43,8 @@ test_each_is_told_of() {
 		the unit cb_outside has a control block that is not inside of its area: left out
 		the unit cb_huge has a control block that is not inside of its area: left out
 		the unit bad,name\+1 has a name that cannot be a file name: left out
-		the unit twice has the name of an earlier one: left out
+		nest_twice_imc: the event event has the name of an earlier one
+		nest_twice_imc: 2 of 2 events left out
 		nest_bad_scale_imc: its scale or unit is invalid: left out
 		nest_bad_unit_imc: its scale or unit is invalid: left out
 		nest_events_dangling_imc: its list of events is not there
