@@ -162,7 +162,7 @@ class TestProbes(CheckCase):
         bench = self.mesh(lambda want, s: 0 if want.key[1].startswith("watch") else 600,
                           ["mxp_p0_dat_txflit_valid", "mxp_p0_dat2_txflit_valid", "watchpoint_down"], {DRAWING: MESH})
         bench.pmus[0].formats["wp_chn_num"] = [("config", 0, 63)]
-        self.ask("virtual-channels", bench, SKIP, "nothing that this check looks at")
+        self.judge(probe.PROBES, "virtual-channels", bench, SKIP, "nothing that this check looks at")
 
     def test_pairs(self):
         fields = {name: [("config", 0, 63)] for name in ("wp_combine", "wp_exclusive")}
