@@ -44,27 +44,28 @@ poweroff -f
 """
 
 
-class Kexec(unittest.TestCase):
-    def second(self, directory, reads):
-        """The root of the kernel that comes after: no more than what it is to tell."""
-        kernel = kernels.get(ARCH, KERNEL)
-        busybox = subprocess.run(["cpio", "--quiet", "-i", "--to-stdout", "bin/busybox"],
-                                 stdin=initrd.base(ARCH, kernel).open("rb"), stdout=subprocess.PIPE, check=True).stdout
-        files = {"/init": SECOND.format(reads=reads).encode(), "/bin/busybox": busybox}
-        for name in ("dev", "proc", "sys", "tmp"):
-            files[f"/{name}/.keep"] = b""
-        for program in ("pmu-model", "pmu-event"):
-            files[f"/bin/{program}"] = build.guest_program(ARCH, program)
-        for module in ("pmu_core", "intel_imc_pmu"):
-            files[f"/{module}.ko"] = build.modules(ARCH, kernel) / f"{module}.ko"
-        target = directory / "second.cpio"
-        initrd.with_overlay((), files, target)
-        return kernel.image, target
+def second(of, series, init, driver, directory):
+    """The kernel that comes after, and its root: no more than what it is to tell."""
+    kernel = kernels.get(of, series)
+    busybox = subprocess.run(["cpio", "--quiet", "-i", "--to-stdout", "bin/busybox"],
+                             stdin=initrd.base(of, kernel).open("rb"), stdout=subprocess.PIPE, check=True).stdout
+    files = {"/init": init.encode(), "/bin/busybox": busybox}
+    for name in ("dev", "proc", "sys", "tmp"):
+        files[f"/{name}/.keep"] = b""
+    for program in ("pmu-model", "pmu-event"):
+        files[f"/bin/{program}"] = build.guest_program(of, program)
+    for module in ("pmu_core", driver):
+        files[f"/{module}.ko"] = build.modules(of, kernel) / f"{module}.ko"
+    target = directory / "second.cpio"
+    initrd.with_overlay((), files, target)
+    return kernel.image, target
 
+
+class Kexec(unittest.TestCase):
     def check(self, model, reads):
         with tempfile.TemporaryDirectory() as scratch:
             directory = Path(scratch)
-            image, root = self.second(directory, reads)
+            image, root = second(ARCH, KERNEL, SECOND.format(reads=reads), "intel_imc_pmu", directory)
             (directory / "image").write_bytes(Path(image).read_bytes())
             arguments = " ".join([*guest.time_arguments(ARCH), guest.QUICK])
             (directory / "first").write_text(FIRST.format(reads=reads, arguments=arguments))

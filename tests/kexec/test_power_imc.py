@@ -8,12 +8,12 @@ that kernel, and the next one, which has memory of its own, stops them.
 """
 import gzip
 import re
-import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from pmusuite import arch, build, debian, guest, initrd, kernels, unittests
+from pmusuite import arch, debian, guest, initrd, unittests
+from test_intel_imc import second
 
 ARCH = arch.get("ppc64le")
 LINGER = 40000000       # ns; the driver waits 50 ms
@@ -94,22 +94,6 @@ def split(log):
 class Ends(unittest.TestCase):
     """What tests of all ways to end a kernel share."""
 
-    def second(self, directory):
-        """The root of the kernel that comes after: no more than what it is to tell."""
-        kernel = kernels.get(ARCH, self.kernel)
-        busybox = subprocess.run(["cpio", "--quiet", "-i", "--to-stdout", "bin/busybox"],
-                                 stdin=initrd.base(ARCH, kernel).open("rb"), stdout=subprocess.PIPE, check=True).stdout
-        files = {"/init": SECOND.encode(), "/bin/busybox": busybox}
-        for name in ("dev", "proc", "sys", "tmp"):
-            files[f"/{name}/.keep"] = b""
-        for program in ("pmu-model", "pmu-event"):
-            files[f"/bin/{program}"] = build.guest_program(ARCH, program)
-        for module in ("pmu_core", "power_imc_pmu"):
-            files[f"/{module}.ko"] = build.modules(ARCH, kernel) / f"{module}.ko"
-        target = directory / "second.cpio"
-        initrd.with_overlay((), files, target)
-        return kernel.image, target
-
     kernel = "6.12"
 
     def run_first(self, event, prepare, end, *options, files=()):
@@ -127,7 +111,7 @@ class Ends(unittest.TestCase):
         """The lines of the log that both kernels wrote: [(seconds, text), ...] of each."""
         with tempfile.TemporaryDirectory() as scratch:
             directory = Path(scratch)
-            image, root = self.second(directory)
+            image, root = second(ARCH, self.kernel, SECOND, "power_imc_pmu", directory)
             # QEMU takes no more than 128 MiB for a root.
             (directory / "kernel.gz").write_bytes(gzip.compress(image.read_bytes(), 1))
             text, errors = self.run_first(event, prepare, end, *options, files=(

@@ -1,24 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Rounds of "make hostile"."""
 import contextlib
-import importlib.machinery
-import importlib.util
 import tempfile
 import types
 import unittest
 import unittest.mock
 from pathlib import Path
 
-from pmusuite import cache, campaign, guest, jobs, ktap
-
-
-def script():
-    """scripts/test as a module; its main does not run."""
-    loader = importlib.machinery.SourceFileLoader("test", str(cache.TREE / "scripts/test"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("test", loader))
-    with unittest.mock.patch.object(cache, "main"):
-        loader.exec_module(module)
-    return module
+from pmusuite import campaign, guest, jobs, ktap
+from test_runner import script
 
 
 class Campaign(unittest.TestCase):
@@ -75,7 +65,7 @@ class Campaign(unittest.TestCase):
             self.assertEqual(campaign.rounds(lambda its, seed: its, selected, 7, size=4), one)
 
     def test_guests_of_all_rounds_are_run(self):
-        runner, selected = script(), jobs.select(["hostile/power_imc/ledger"])
+        runner, selected = script("test"), jobs.select(["hostile/power_imc/ledger"])
         outcome = types.SimpleNamespace(out="", err="", log="", status=0, seconds=1)
         result = ktap.Result(ktap.OK, "a")
         with tempfile.TemporaryDirectory() as logs, contextlib.ExitStack() as patches:

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """scripts/coverage: what guests say becomes what gcov reads."""
-import importlib.machinery
-import importlib.util
 import json
 import subprocess
 import tempfile
 import unittest
-import unittest.mock
 from pathlib import Path
 
-from pmusuite import cache
+from test_runner import script
 
 SOURCE = """int main(int argc, char **argv)
 {
@@ -24,20 +21,12 @@ SOURCE = """int main(int argc, char **argv)
 """
 
 
-def script():
-    loader = importlib.machinery.SourceFileLoader("coverage", str(cache.TREE / "scripts/coverage"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("coverage", loader))
-    with unittest.mock.patch.object(cache, "main"):
-        loader.exec_module(module)
-    return module
-
-
 class Counts(unittest.TestCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.place = Path(directory.name)
-        self.coverage = script()
+        self.coverage = script("coverage")
 
     def counts(self, *texts):
         """Of guests that have said these texts."""

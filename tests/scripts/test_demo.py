@@ -1,30 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What scripts/demo decides where Debian's archive lacks something."""
 import contextlib
-import importlib.machinery
-import importlib.util
 import io
 import sys
 import unittest
 import unittest.mock
 
 from pmusuite import cache, guest, kernel
+from test_runner import script
 
 GUESTS = ("x86_64", "ppc64le", "arm64")
-
-
-def load():
-    loader = importlib.machinery.SourceFileLoader("demo", str(cache.TREE / "scripts" / "demo"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("demo", loader))
-    with unittest.mock.patch.object(cache, "main"):
-        loader.exec_module(module)
-    return module
 
 
 class LeftOut(unittest.TestCase):
     def run_without(self, *lost, wrong=(), series=()):
         """(what main() returns, what it prints) if the kernels of the architectures @lost are, and of all these @series."""
-        demo, said = load(), io.StringIO()
+        demo, said = script("demo"), io.StringIO()
 
         def get(arch, wanted):
             if arch.name in lost or wanted in series:
