@@ -36,10 +36,15 @@
 #define MAX_ADDRESS		BIT_ULL(52)
 
 /* The capability */
+#define TABLE_VENDOR		0x04
+#define   TABLE_VENDOR_ID		GENMASK(15, 0)
 #define TABLE_ENTRY		0x08
 #define   TABLE_ENTRY_KIND		GENMASK(15, 0)
 #define   TABLE_ENTRY_UNITS		1
 #define TABLE_BAR		0x0c
+
+/* As many capabilities as there is room for */
+#define MAX_CAPABILITIES	((PCI_CFG_SPACE_EXP_SIZE - PCI_CFG_SPACE_SIZE) / 8)
 
 /* As large as a table can be: 1024 records of 255 words */
 #define MAX_TABLE_SIZE		(1024 * 255 * sizeof(u64))
@@ -195,21 +200,34 @@ static void intel_imc_read_table(struct pci_dev *pdev, int cap, struct intel_imc
 /* The function that has the table on most processors. It is another driver's. */
 #define TABLE_DEVICE		0x09a7
 
+/* Any other function may have a capability that another vendor defines, with the same number. */
+static bool intel_imc_is_entry(struct pci_dev *pdev, int cap)
+{
+	u32 vendor, entry;
+
+	return !pci_read_config_dword(pdev, cap + TABLE_VENDOR, &vendor) &&
+	       (pdev->device == TABLE_DEVICE ||
+		FIELD_GET(TABLE_VENDOR_ID, vendor) == PCI_VENDOR_ID_INTEL) &&
+	       !pci_read_config_dword(pdev, cap + TABLE_ENTRY, &entry) &&
+	       FIELD_GET(TABLE_ENTRY_KIND, entry) == TABLE_ENTRY_UNITS;
+}
+
 /*
- * The capability of a table behind the one at @cap, or 0. A list of capabilities that leads back to
- * an earlier one would be walked for ever.
+ * The next capability of a table, by its offset, beyond @cap; or 0. The list of capabilities may
+ * be in any order, and lead back to an earlier one.
  */
 static int intel_imc_next_entry(struct pci_dev *pdev, int cap)
 {
-	int next;
-	u32 entry;
+	int at = 0, next = 0;
 
-	for (; (next = pci_find_next_ext_capability(pdev, cap, PCI_EXT_CAP_ID_DVSEC)) > cap;
-	     cap = next)
-		if (!pci_read_config_dword(pdev, next + TABLE_ENTRY, &entry) &&
-		    FIELD_GET(TABLE_ENTRY_KIND, entry) == TABLE_ENTRY_UNITS)
-			return next;
-	return 0;
+	for (int left = MAX_CAPABILITIES; left; left--) {
+		at = pci_find_next_ext_capability(pdev, at, PCI_EXT_CAP_ID_DVSEC);
+		if (!at)
+			break;
+		if (at > cap && (!next || at < next) && intel_imc_is_entry(pdev, at))
+			next = at;
+	}
+	return next;
 }
 
 /**

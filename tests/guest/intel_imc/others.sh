@@ -192,6 +192,13 @@ test_tables_without_a_function() {
 		pmu-model set discovery@$socket entry 1
 	done
 	pmu-model set ubox@1 gone 0
+	# A capability that another vendor defines is no table, whatever its number.
+	pmu-model set discovery@1 owner 0x01001e98
+	pmu-model stats discovery@1 --reset > /dev/null
+	load
+	equal "another vendor's" "$(cat "$PMUS/uncore_imc_0/cpumask"), $(pmu-model stats discovery@1)" "0, table 0 0"
+	unload
+	pmu-model set discovery@1 owner 0x01008086
 	load
 }
 

@@ -5,8 +5,8 @@
  * its memory. The table lists units of all kinds; those of the memory channels
  * are where mmio.c has them.
  *
- * Modelled: two capabilities of the kind, of which the first is of something
- * else; the table, with the channels among other units that have registers of
+ * Modelled: three capabilities of the kind, of which the last is the table's,
+ * and below the second; the table, with the channels among other units that have registers of
  * other kinds, with records that are none, and with more room than it needs.
  * Tests can change each word of it, and of the capabilities.
  *
@@ -37,6 +37,7 @@
 /* Capabilities */
 #define CAP_EXPRESS         0x40
 #define CAP_OTHER           0x100
+#define CAP_BEHIND          0x180
 #define CAP_PMON            0x140
 #define CAP_SIZE            0x10
 #define   CAP_DVSEC             0x23
@@ -223,11 +224,13 @@ static const PmuKey discovery_keys[] = {
       BAR_SIZE - 8, KEY_AT, get_table, set_table },
     { "word", "that word", UINT64_MAX, KEY_WORD, get_table, set_table },
     { "whole", "1: the table as it was at first", 1, 0, get_whole, set_whole },
-    { "header", "of the second capability: its kind, and where the next is",
+    { "header", "of the table's capability: its kind, and where the next is",
       UINT32_MAX, CAP_PMON, get_cap, set_cap },
-    { "entry", "of the second capability: what it is of", UINT32_MAX,
+    { "owner", "of that capability: who says what it is", UINT32_MAX,
+      CAP_PMON + 4, get_cap, set_cap },
+    { "entry", "of that capability: what it is of", UINT32_MAX,
       CAP_PMON + CAP_ENTRY, get_cap, set_cap },
-    { "bir", "of the second capability: which base address register",
+    { "bir", "of that capability: which base address register",
       UINT32_MAX, CAP_PMON + CAP_BIR, get_cap, set_cap },
     UNCORE_KEY_GONE,
 };
@@ -270,6 +273,7 @@ static void discovery_realize(PCIDevice *pci, Error **errp)
     pci_register_bar(pci, 0, PCI_BASE_ADDRESS_MEM_TYPE_64, &d->bar);
     pcie_endpoint_cap_init(pci, CAP_EXPRESS);
     discovery_add_capability(pci, CAP_OTHER, CAP_ENTRY_OTHER);
+    discovery_add_capability(pci, CAP_BEHIND, CAP_ENTRY_OTHER);
     discovery_add_capability(pci, CAP_PMON, CAP_ENTRY_PMON);
 }
 

@@ -109,7 +109,7 @@ class Functions(DiscoveryTest):
 
 class Table(DiscoveryTest):
     def test_capabilities(self):
-        self.assertEqual(self.capabilities(), [(2, 0), (1, 0)])
+        self.assertEqual(self.capabilities(), [(2, 0), (2, 0), (1, 0)])
 
     def test_record_of_the_socket(self):
         first = self.word(0)
@@ -146,7 +146,7 @@ class Table(DiscoveryTest):
         self.set("discovery@0", "whole", 1)
         self.assertEqual(self.word(8), before)
         self.set("discovery@0", "bir", 0x13)
-        self.assertEqual(self.capabilities()[1], (1, 0x13))
+        self.assertEqual(self.capabilities()[2], (1, 0x13))
         with self.assertRaises(CommandError):
             self.set("discovery@0", "at", 4)
 
