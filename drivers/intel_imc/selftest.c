@@ -31,7 +31,7 @@ static const char * const intel_imc_found[] = {
 	[INTEL_IMC_FOUND_BELOW_ONLY] =
 		"thresholds count what does not reach them, and there is no inv to swap",
 	[INTEL_IMC_FOUND_NO_THRESHOLD] =
-		"a threshold of 1 and one of 2 count the clock alike: do not rely on thresh",
+		"a threshold of 1 and one of 2 count the clock alike: do not rely on thresh, nor on edge",
 	[INTEL_IMC_FOUND_NO_CLOCK] = "no event counts the clock, which the fixed counter has",
 	[INTEL_IMC_FOUND_UMASK] =
 		"events without sub-events need a umask: those with a name get one",
@@ -150,7 +150,9 @@ static int intel_imc_ask_freeze(struct intel_imc_channel *ch)
 		ch->fault = "freezing does not stop all counters";
 	else if (!moved && ch->part->kind->clock_unsure)
 		ch->found |= BIT(INTEL_IMC_FOUND_NO_CLOCK);
-	else if (moved != GENMASK(INTEL_IMC_GENERAL_COUNTERS - 1, 0))
+	else if (moved == GENMASK(INTEL_IMC_GENERAL_COUNTERS - 1, 0))
+		ch->part->kind->clock_unsure = false;
+	else
 		ch->fault = moved ? "a counter does not count the clock" :
 				    "only the fixed counter advances";
 	if (!ch->fault)
@@ -167,6 +169,11 @@ static int intel_imc_ask_threshold(struct intel_imc_channel *ch)
 	u8 moved;
 	int err;
 
+	/*
+	 * Of the whole machine, since an event is refused before its channel is known. A channel
+	 * that lacks the event after another has shown it is refused itself; so this errs only to
+	 * the side of refusing, and the fixed counter has the clock.
+	 */
 	ch->part->kind->no_clock |= ch->found & BIT(INTEL_IMC_FOUND_NO_CLOCK);
 	if (ch->found & BIT(INTEL_IMC_FOUND_NO_CLOCK))
 		return 0;

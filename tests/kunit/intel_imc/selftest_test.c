@@ -33,6 +33,8 @@ static struct intel_imc_regfile *a_channel(struct kunit *test, struct intel_imc_
 	part->kind = kunit_kzalloc(test, sizeof(*kind), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, part->kind);
 	*part->kind = *kind;
+	/* The guest's channels were asked before. */
+	part->kind->clock_unsure = kind == &intel_imc_snbep_kind;
 	intel_imc_regfile_init(file);
 	file->ch.part = part;
 	file->general = true;
@@ -177,6 +179,11 @@ static void clocks(struct kunit *test)
 	expect(test, file, 0, FOUND(NO_CLOCK), NULL);
 	file->stuck = BIT(0);
 	expect(test, file, -EBUSY, 0, "a counter does not count the clock");
+	/* Once a channel has shown it, one that lacks it is as on other processors. */
+	file->stuck = 0;
+	expect(test, file, 0, 0, NULL);
+	file->stuck = GENMASK(3, 0);
+	expect(test, file, -EIO, 0, "only the fixed counter advances");
 }
 
 static struct kunit_case intel_imc_selftest_cases[] = {
