@@ -125,6 +125,26 @@
 	EVENT(_name "_" _4, _event, 0x10), EVENT(_name "_" _5, _event, 0x20),	\
 	EVENT(_name "_" _6, _event, 0x40), EVENT(_name "_" _7, _event, 0x80)
 
+/* An event of each of a channel's DIMMs */
+#define EVENT_SLOTS(_name, _event) \
+	EVENT(_name "_slot0", _event, 0x01), EVENT(_name "_slot1", _event, 0x02)
+
+/* Cascade Lake to Emerald Rapids */
+#define EVENTS_TAGGED								\
+	EVENT_BITS("sb_tagged", 0xdd, "new", "rd_hit", "rd_miss", "ddr4_cmp",	\
+		   "pmm0_cmp", "pmm1_cmp", "pmm2_cmp", "occ")
+#define EVENTS_CMD1								\
+	EVENT_BITS("pmm_cmd1", 0xea, "all", "rd", "wr", "ufill_rd",		\
+		   "rpq_gnts", "wpq_gnts", "misc_gnt", "misc")
+
+/* Intel's list for Ice Lake has these under two names. */
+#define EVENTS_STRV(_name, _event, _dash)					\
+	EVENT("sb_strv_" _name "_nm" _dash "rd", _event, 0x01),			\
+	EVENT("sb_strv_" _name "_fm" _dash "rd", _event, 0x02),			\
+	EVENT("sb_strv_" _name "_nm" _dash "wr", _event, 0x04),			\
+	EVENT("sb_strv_" _name "_fm" _dash "wr", _event, 0x08),			\
+	EVENT("sb_strv_" _name "_fm" _dash "tgr", _event, 0x10)
+
 static const struct pmu_named_event intel_imc_snbep_events[] = {
 	EVENTS_CLOCK_FIXED, EVENTS_ALL, EVENTS_REFRESH, EVENTS_QUEUES,
 	EVENT("act_count", 0x01, 0x00),
@@ -178,8 +198,7 @@ static const struct pmu_named_event intel_imc_clx_events[] = {
 	EVENT("sb_strv_occ_fmwr", 0xd8, 0x08),
 	EVENT_BITS("sb_canary", 0xd9, "alloc", "dealloc", "rej", "vld",
 		   "nmrd_starved", "nmwr_starved", "fmrd_starved", "fmwr_starved"),
-	EVENT_BITS("sb_tagged", 0xdd, "new", "rd_hit", "rd_miss", "ddr4_cmp",
-		   "pmm0_cmp", "pmm1_cmp", "pmm2_cmp", "occ"),
+	EVENTS_TAGGED, EVENTS_CMD1,
 	EVENT("pmm_rpq_occupancy_all", 0xe0, 0x01),
 	EVENT("pmm_rpq_occupancy_gnt_wait", 0xe0, 0x04),
 	EVENT("pmm_rpq_cycles_ne", 0xe1, 0x00),
@@ -193,8 +212,6 @@ static const struct pmu_named_event intel_imc_clx_events[] = {
 	EVENT_LINES("pmm_wpq_inserts", 0xe7, 0x00),
 	EVENT("pmm_wpq_pcommit", 0xe8, 0x00),
 	EVENT("pmm_wpq_pcommit_cyc", 0xe9, 0x00),
-	EVENT_BITS("pmm_cmd1", 0xea, "all", "rd", "wr", "ufill_rd",
-		   "rpq_gnts", "wpq_gnts", "misc_gnt", "misc"),
 	EVENT("pmm_cmd2_opp_rd", 0xeb, 0x01),
 	EVENT("pmm_cmd2_nodata_exp", 0xeb, 0x02),
 	EVENT("pmm_cmd2_nodata_unexp", 0xeb, 0x04),
@@ -222,8 +239,7 @@ static const struct pmu_named_event intel_imc_clx_events[] = {
 	EVENT("wpq_inserts_pch0", 0x20, 0x01),				\
 	EVENT("wpq_inserts_pch1", 0x20, 0x02),				\
 	EVENT("power_self_refresh", 0x43, 0x00),			\
-	EVENT("power_throttle_cycles_slot0", 0x46, 0x01),		\
-	EVENT("power_throttle_cycles_slot1", 0x46, 0x02),		\
+	EVENT_SLOTS("power_throttle_cycles", 0x46),			\
 	EVENT("power_cke_cycles_low_0", 0x47, 0x01),			\
 	EVENT("power_cke_cycles_low_1", 0x47, 0x02),			\
 	EVENT("power_cke_cycles_low_2", 0x47, 0x04),			\
@@ -233,20 +249,14 @@ static const struct pmu_named_event intel_imc_clx_events[] = {
 	EVENT("wpq_occupancy_pch0", 0x82, 0x00),			\
 	EVENT("wpq_occupancy_pch1", 0x83, 0x00),			\
 	EVENT("power_channel_ppd", 0x85, 0x00),				\
-	EVENT("power_crit_throttle_cycles_slot0", 0x86, 0x01),		\
-	EVENT("power_crit_throttle_cycles_slot1", 0x86, 0x02),		\
+	EVENT_SLOTS("power_crit_throttle_cycles", 0x86),		\
 	EVENT("sb_cycles_ne", 0xd0, 0x00),				\
 	EVENT("sb_cycles_full", 0xd1, 0x00),				\
-	EVENT("sb_accesses_rd_accepts", 0xd2, 0x01),			\
-	EVENT("sb_accesses_rd_rejects", 0xd2, 0x02),			\
-	EVENT("sb_accesses_wr_accepts", 0xd2, 0x04),			\
+	EVENT_BITS("sb_accesses", 0xd2, "rd_accepts", "rd_rejects",	\
+		   "wr_accepts", "wr_rejects", "nm_rd_cmps", "nm_wr_cmps",	\
+		   "fm_rd_cmps", "fm_wr_cmps"),				\
 	EVENT("sb_accesses_accepts", 0xd2, 0x05),			\
-	EVENT("sb_accesses_wr_rejects", 0xd2, 0x08),			\
 	EVENT("sb_accesses_rejects", 0xd2, 0x0a),			\
-	EVENT("sb_accesses_nm_rd_cmps", 0xd2, 0x10),			\
-	EVENT("sb_accesses_nm_wr_cmps", 0xd2, 0x20),			\
-	EVENT("sb_accesses_fm_rd_cmps", 0xd2, 0x40),			\
-	EVENT("sb_accesses_fm_wr_cmps", 0xd2, 0x80),			\
 	EVENT("tagchk_hit", 0xd3, 0x01),				\
 	EVENT("tagchk_miss_clean", 0xd3, 0x02),				\
 	EVENT("tagchk_miss_dirty", 0xd3, 0x04),				\
@@ -268,43 +278,19 @@ static const struct pmu_named_event intel_imc_clx_events[] = {
 	EVENT("sb_inserts_pmm_wrs", 0xd6, 0x08),			\
 	EVENT("sb_inserts_block_rds", 0xd6, 0x10),			\
 	EVENT("sb_inserts_block_wrs", 0xd6, 0x20),			\
-	EVENT("sb_strv_alloc_nm_rd", 0xd7, 0x01),			\
-	EVENT("sb_strv_alloc_fm_rd", 0xd7, 0x02),			\
-	EVENT("sb_strv_alloc_nm_wr", 0xd7, 0x04),			\
-	EVENT("sb_strv_alloc_fm_wr", 0xd7, 0x08),			\
-	EVENT("sb_strv_alloc_fm_tgr", 0xd7, 0x10),			\
-	EVENT("sb_strv_occ_nm_rd", 0xd8, 0x01),				\
-	EVENT("sb_strv_occ_fm_rd", 0xd8, 0x02),				\
-	EVENT("sb_strv_occ_nm_wr", 0xd8, 0x04),				\
-	EVENT("sb_strv_occ_fm_wr", 0xd8, 0x08),				\
-	EVENT("sb_strv_occ_fm_tgr", 0xd8, 0x10),			\
-	EVENT("sb_canary_alloc", 0xd9, 0x01),				\
-	EVENT("sb_canary_dealloc", 0xd9, 0x02),				\
-	EVENT("sb_canary_vld", 0xd9, 0x04),				\
-	EVENT("sb_canary_nm_rd_starved", 0xd9, 0x08),			\
-	EVENT("sb_canary_nm_wr_starved", 0xd9, 0x10),			\
-	EVENT("sb_canary_fm_rd_starved", 0xd9, 0x20),			\
-	EVENT("sb_canary_fm_wr_starved", 0xd9, 0x40),			\
-	EVENT("sb_canary_fm_tgr_wr_starved", 0xd9, 0x80),		\
+	EVENTS_STRV("alloc", 0xd7, "_"),				\
+	EVENTS_STRV("occ", 0xd8, "_"),					\
+	EVENT_BITS("sb_canary", 0xd9, "alloc", "dealloc", "vld",	\
+		   "nm_rd_starved", "nm_wr_starved", "fm_rd_starved",	\
+		   "fm_wr_starved", "fm_tgr_wr_starved"),		\
 	EVENT("sb_pref_inserts_all", 0xda, 0x01),			\
 	EVENT("sb_pref_inserts_ddr", 0xda, 0x02),			\
 	EVENT("sb_pref_inserts_pmm", 0xda, 0x04),			\
 	EVENT("sb_pref_occupancy_all", 0xdb, 0x01),			\
 	EVENT("sb_pref_occupancy_ddr", 0xdb, 0x02),			\
 	EVENT("sb_pref_occupancy_pmm", 0xdb, 0x04),			\
-	EVENT("sb_tagged_new", 0xdd, 0x01),				\
-	EVENT("sb_tagged_rd_hit", 0xdd, 0x02),				\
-	EVENT("sb_tagged_rd_miss", 0xdd, 0x04),				\
-	EVENT("sb_tagged_ddr4_cmp", 0xdd, 0x08),			\
-	EVENT("sb_tagged_pmm0_cmp", 0xdd, 0x10),			\
-	EVENT("sb_tagged_pmm1_cmp", 0xdd, 0x20),			\
-	EVENT("sb_tagged_pmm2_cmp", 0xdd, 0x40),			\
-	EVENT("sb_tagged_occ", 0xdd, 0x80),				\
-	EVENT("sb_strv_dealloc_nm_rd", 0xde, 0x01),			\
-	EVENT("sb_strv_dealloc_fm_rd", 0xde, 0x02),			\
-	EVENT("sb_strv_dealloc_nm_wr", 0xde, 0x04),			\
-	EVENT("sb_strv_dealloc_fm_wr", 0xde, 0x08),			\
-	EVENT("sb_strv_dealloc_fm_tgr", 0xde, 0x10),			\
+	EVENTS_TAGGED,							\
+	EVENTS_STRV("dealloc", 0xde, "_"),				\
 	EVENT_LINES("pmm_rpq_inserts", 0xe3, 0x00),			\
 	EVENT("pmm_wpq_cycles_ne", 0xe5, 0x00),				\
 	EVENT_LINES("pmm_wpq_inserts", 0xe7, 0x00)
@@ -364,27 +350,15 @@ static const struct pmu_named_event intel_imc_icx_events[] = {
 	EVENT("sb_accesses_nmwr_cmps", 0xd2, 0x20),
 	EVENT("sb_accesses_fmrd_cmps", 0xd2, 0x40),
 	EVENT("sb_accesses_fmwr_cmps", 0xd2, 0x80),
-	EVENT("sb_strv_alloc_nmrd", 0xd7, 0x01),
-	EVENT("sb_strv_alloc_fmrd", 0xd7, 0x02),
-	EVENT("sb_strv_alloc_nmwr", 0xd7, 0x04),
-	EVENT("sb_strv_alloc_fmwr", 0xd7, 0x08),
-	EVENT("sb_strv_alloc_fmtgr", 0xd7, 0x10),
-	EVENT("sb_strv_occ_nmrd", 0xd8, 0x01),
-	EVENT("sb_strv_occ_fmrd", 0xd8, 0x02),
-	EVENT("sb_strv_occ_nmwr", 0xd8, 0x04),
-	EVENT("sb_strv_occ_fmwr", 0xd8, 0x08),
-	EVENT("sb_strv_occ_fmtgr", 0xd8, 0x10),
+	EVENTS_STRV("alloc", 0xd7, ""),
+	EVENTS_STRV("occ", 0xd8, ""),
 	EVENT("sb_canary_nmrd_starved", 0xd9, 0x08),
 	EVENT("sb_canary_nmwr_starved", 0xd9, 0x10),
 	EVENT("sb_canary_fmrd_starved", 0xd9, 0x20),
 	EVENT("sb_canary_fmwr_starved", 0xd9, 0x40),
 	EVENT("sb_canary_fmtgrwr_starved", 0xd9, 0x80),
 	EVENT("sb_pref_occupancy_pmem", 0xdb, 0x04),
-	EVENT("sb_strv_dealloc_nmrd", 0xde, 0x01),
-	EVENT("sb_strv_dealloc_fmrd", 0xde, 0x02),
-	EVENT("sb_strv_dealloc_nmwr", 0xde, 0x04),
-	EVENT("sb_strv_dealloc_fmwr", 0xde, 0x08),
-	EVENT("sb_strv_dealloc_fmtgr", 0xde, 0x10),
+	EVENTS_STRV("dealloc", 0xde, ""),
 	EVENT("pmm_rpq_occupancy_all", 0xe0, 0x01),
 	EVENT("pmm_rpq_occupancy_no_gnt", 0xe0, 0x02),
 	EVENT("pmm_rpq_occupancy_gnt_wait", 0xe0, 0x04),
@@ -396,22 +370,9 @@ static const struct pmu_named_event intel_imc_icx_events[] = {
 	EVENT("pmm_wpq_cycles_full", 0xe6, 0x00),
 	EVENT("pmm_wpq_flush", 0xe8, 0x00),
 	EVENT("pmm_wpq_flush_cyc", 0xe9, 0x00),
-	EVENT("pmm_cmd1_all", 0xea, 0x01),
-	EVENT("pmm_cmd1_rd", 0xea, 0x02),
-	EVENT("pmm_cmd1_wr", 0xea, 0x04),
-	EVENT("pmm_cmd1_ufill_rd", 0xea, 0x08),
-	EVENT("pmm_cmd1_rpq_gnts", 0xea, 0x10),
-	EVENT("pmm_cmd1_wpq_gnts", 0xea, 0x20),
-	EVENT("pmm_cmd1_misc_gnt", 0xea, 0x40),
-	EVENT("pmm_cmd1_misc", 0xea, 0x80),
-	EVENT("pmm_cmd2_opp_rd", 0xeb, 0x01),
-	EVENT("pmm_cmd2_nodata_exp", 0xeb, 0x02),
-	EVENT("pmm_cmd2_nodata_unexp", 0xeb, 0x04),
-	EVENT("pmm_cmd2_reqs_slot0", 0xeb, 0x08),
-	EVENT("pmm_cmd2_reqs_slot1", 0xeb, 0x10),
-	EVENT("pmm_cmd2_pmm_ecc_error", 0xeb, 0x20),
-	EVENT("pmm_cmd2_pmm_erid_error", 0xeb, 0x40),
-	EVENT("pmm_cmd2_pmm_erid_starved", 0xeb, 0x80),
+	EVENTS_CMD1,
+	EVENT_BITS("pmm_cmd2", 0xeb, "opp_rd", "nodata_exp", "nodata_unexp", "reqs_slot0",
+		   "reqs_slot1", "pmm_ecc_error", "pmm_erid_error", "pmm_erid_starved"),
 	EVENTS_ICX_SPR,
 };
 
@@ -430,17 +391,11 @@ static const struct pmu_named_event intel_imc_spr_events[] = {
 	EVENT("act_count", 0x02, 0xff),
 	EVENT("pre_count", 0x03, 0xff),
 	EVENT("act_count_all", 0x02, 0xff),
-	EVENT("pre_count_rd_pch0", 0x03, 0x01),
-	EVENT("pre_count_wr_pch0", 0x03, 0x02),
-	EVENT("pre_count_ufill_pch0", 0x03, 0x04),
-	EVENT("pre_count_pgt_pch0", 0x03, 0x08),
-	EVENT("pre_count_rd_pch1", 0x03, 0x10),
+	EVENT_BITS("pre_count", 0x03, "rd_pch0", "wr_pch0", "ufill_pch0", "pgt_pch0",
+		   "rd_pch1", "wr_pch1", "ufill_pch1", "pgt_pch1"),
 	EVENT("pre_count_rd", 0x03, 0x11),
-	EVENT("pre_count_wr_pch1", 0x03, 0x20),
 	EVENT("pre_count_wr", 0x03, 0x22),
-	EVENT("pre_count_ufill_pch1", 0x03, 0x40),
 	EVENT("pre_count_ufill", 0x03, 0x44),
-	EVENT("pre_count_pgt_pch1", 0x03, 0x80),
 	EVENT("pre_count_pgt", 0x03, 0x88),
 	EVENT("pre_count_all", 0x03, 0xff),
 	EVENT_LINES("cas_count_pch0", 0x05, 0x40),
@@ -504,6 +459,20 @@ static const struct pmu_named_event intel_imc_spr_events[] = {
 	.scale = "6.103515625e-5", .unit = "MiB",				\
 }
 
+/* Reads and writes of a sub-channel */
+#define EVENTS_CAS(_name, _event)				\
+	EVENT_LINES(_name "_rd_reg", _event, 0xc1),		\
+	EVENT_LINES(_name "_rd_pre_reg", _event, 0xc2),		\
+	EVENT_LINES(_name "_rd_non_underfill", _event, 0xc3),	\
+	EVENT_LINES(_name "_rd_underfill", _event, 0xc4),	\
+	EVENT_LINES(_name "_rd_pre_underfill", _event, 0xc8),	\
+	EVENT_LINES(_name "_rd_underfill_all", _event, 0xcc),	\
+	EVENT_LINES(_name "_rd", _event, 0xcf),			\
+	EVENT_LINES(_name "_wr_nonpre", _event, 0xd0),		\
+	EVENT_LINES(_name "_wr_pre", _event, 0xe0),		\
+	EVENT_LINES(_name "_wr", _event, 0xf0),			\
+	EVENT_LINES(_name "_all", _event, 0xff)
+
 /* Granite Rapids, and those that the in-tree driver serves by the same code */
 #define EVENTS_GNR_LIKE						\
 	EVENT("clockticks", 0x01, 0x00),	\
@@ -532,28 +501,8 @@ static const struct pmu_named_event intel_imc_gnr_events[] = {
 	EVENT("pre_count_ufill", 0x03, 0xf4),
 	EVENT("pre_count_pgt", 0x03, 0xf8),
 	EVENT("pre_count_all", 0x03, 0xff),
-	EVENT_LINES("cas_count_sch0_rd_reg", 0x05, 0xc1),
-	EVENT_LINES("cas_count_sch0_rd_pre_reg", 0x05, 0xc2),
-	EVENT_LINES("cas_count_sch0_rd_non_underfill", 0x05, 0xc3),
-	EVENT_LINES("cas_count_sch0_rd_underfill", 0x05, 0xc4),
-	EVENT_LINES("cas_count_sch0_rd_pre_underfill", 0x05, 0xc8),
-	EVENT_LINES("cas_count_sch0_rd_underfill_all", 0x05, 0xcc),
-	EVENT_LINES("cas_count_sch0_rd", 0x05, 0xcf),
-	EVENT_LINES("cas_count_sch0_wr_nonpre", 0x05, 0xd0),
-	EVENT_LINES("cas_count_sch0_wr_pre", 0x05, 0xe0),
-	EVENT_LINES("cas_count_sch0_wr", 0x05, 0xf0),
-	EVENT_LINES("cas_count_sch0_all", 0x05, 0xff),
-	EVENT_LINES("cas_count_sch1_rd_reg", 0x06, 0xc1),
-	EVENT_LINES("cas_count_sch1_rd_pre_reg", 0x06, 0xc2),
-	EVENT_LINES("cas_count_sch1_rd_non_underfill", 0x06, 0xc3),
-	EVENT_LINES("cas_count_sch1_rd_underfill", 0x06, 0xc4),
-	EVENT_LINES("cas_count_sch1_rd_pre_underfill", 0x06, 0xc8),
-	EVENT_LINES("cas_count_sch1_rd_underfill_all", 0x06, 0xcc),
-	EVENT_LINES("cas_count_sch1_rd", 0x06, 0xcf),
-	EVENT_LINES("cas_count_sch1_wr_nonpre", 0x06, 0xd0),
-	EVENT_LINES("cas_count_sch1_wr_pre", 0x06, 0xe0),
-	EVENT_LINES("cas_count_sch1_wr", 0x06, 0xf0),
-	EVENT_LINES("cas_count_sch1_all", 0x06, 0xff),
+	EVENTS_CAS("cas_count_sch0", INTEL_IMC_CAS_SCH0),
+	EVENTS_CAS("cas_count_sch1", INTEL_IMC_CAS_SCH1),
 	EVENT("rpq_inserts_sch0_pch0", 0x10, 0x10),
 	EVENT("rpq_inserts_sch0_pch1", 0x10, 0x20),
 	EVENT("rpq_inserts_sch1_pch0", 0x10, 0x40),
@@ -572,18 +521,11 @@ static const struct pmu_named_event intel_imc_gnr_events[] = {
 	EVENT("wpq_inserts_pch1", 0x22, 0xa0),
 	EVENT("self_refresh_enter_success_cycles", 0x43, 0x01),
 	EVENT("self_refresh_enter_success", 0x43, 0x02),
-	EVENT("power_throttle_cycles_bw_slot0", 0x46, 0x01),
-	EVENT("power_throttle_cycles_bw_slot1", 0x46, 0x02),
+	EVENT_SLOTS("power_throttle_cycles_bw", 0x46),
 	EVENT("power_throttle_cycles_raplblk", 0x46, 0x04),
 	EVENT("power_throttle_cycles_mr4blken", 0x46, 0x08),
-	EVENT("powerdown_cycles_sch0_rank0", 0x47, 0x01),
-	EVENT("powerdown_cycles_sch0_rank1", 0x47, 0x02),
-	EVENT("powerdown_cycles_sch0_rank2", 0x47, 0x04),
-	EVENT("powerdown_cycles_sch0_rank3", 0x47, 0x08),
-	EVENT("powerdown_cycles_sch1_rank0", 0x47, 0x10),
-	EVENT("powerdown_cycles_sch1_rank1", 0x47, 0x20),
-	EVENT("powerdown_cycles_sch1_rank2", 0x47, 0x40),
-	EVENT("powerdown_cycles_sch1_rank3", 0x47, 0x80),
+	EVENT_BITS("powerdown_cycles", 0x47, "sch0_rank0", "sch0_rank1", "sch0_rank2", "sch0_rank3",
+		   "sch1_rank0", "sch1_rank1", "sch1_rank2", "sch1_rank3"),
 	EVENT("mntcmd_refrate_refab1x", 0x72, 0x01),
 	EVENT("mntcmd_refrate_refsb1x", 0x72, 0x02),
 	EVENT("mntcmd_refrate_refab2x", 0x72, 0x04),
@@ -597,16 +539,11 @@ static const struct pmu_named_event intel_imc_gnr_events[] = {
 	EVENT("wpq_occupancy_sch1_pch0", 0x86, 0x00),
 	EVENT("wpq_occupancy_sch1_pch1", 0x87, 0x00),
 	EVENT("power_channel_ppd_cycles", 0x88, 0x00),
-	EVENT("power_critical_throttle_cycles_slot0", 0x89, 0x01),
-	EVENT("power_critical_throttle_cycles_slot1", 0x89, 0x02),
-	EVENT("throttle_low_cycles_slot0", 0x8b, 0x01),
-	EVENT("throttle_low_cycles_slot1", 0x8b, 0x02),
-	EVENT("throttle_mid_cycles_slot0", 0x8c, 0x01),
-	EVENT("throttle_mid_cycles_slot1", 0x8c, 0x02),
-	EVENT("throttle_high_cycles_slot0", 0x8d, 0x01),
-	EVENT("throttle_high_cycles_slot1", 0x8d, 0x02),
-	EVENT("throttle_crit_cycles_slot0", 0x8e, 0x01),
-	EVENT("throttle_crit_cycles_slot1", 0x8e, 0x02),
+	EVENT_SLOTS("power_critical_throttle_cycles", 0x89),
+	EVENT_SLOTS("throttle_low_cycles", 0x8b),
+	EVENT_SLOTS("throttle_mid_cycles", 0x8c),
+	EVENT_SLOTS("throttle_high_cycles", 0x8d),
+	EVENT_SLOTS("throttle_crit_cycles", 0x8e),
 	EVENT("pdc_mr4active_cycles_sch0_dimm0", 0xa6, 0x01),
 	EVENT("pdc_mr4active_cycles_sch0_dimm1", 0xa6, 0x02),
 	EVENT("pdc_mr4active_cycles_sch1_dimm0", 0xa6, 0x04),
