@@ -267,9 +267,8 @@ static int intel_imc_try_on_socket(struct intel_imc_channel *ch, intel_imc_step_
 /* Take over the channel and see whether it counts, and how. */
 static int intel_imc_try(struct intel_imc_channel *ch)
 {
-	if (!selftest)
-		return intel_imc_channel_check(ch, intel_imc_try_on_socket);
-	return intel_imc_channel_selftest(ch, intel_imc_try_on_socket);
+	return selftest ? intel_imc_channel_selftest(ch, intel_imc_try_on_socket) :
+			  intel_imc_channel_check(ch, intel_imc_try_on_socket);
 }
 
 static int intel_imc_register(struct intel_imc_channel *ch)
@@ -742,6 +741,8 @@ static int __init intel_imc_init(void)
 	if (err)
 		return err;
 	intel_imc_survey(found);
+	if (found[INTEL_IMC_US] && intel_imc_sockets_are_dies())
+		pr_notice("intel_imc_pmu: dies may be numbered otherwise than here, which one source tells: pmu-check --probe sockets\n");
 	if (found[INTEL_IMC_US])
 		return 0;
 	if (!found[INTEL_IMC_ANOTHER] && !found[INTEL_IMC_NOBODY]) {
@@ -760,12 +761,7 @@ static int __init intel_imc_init(void)
 	return -ENODEV;
 }
 module_init(intel_imc_init);
-
-static void __exit intel_imc_exit(void)
-{
-	intel_imc_unregister();
-}
-module_exit(intel_imc_exit);
+module_exit(intel_imc_unregister);
 
 MODULE_DESCRIPTION("Intel Xeon integrated memory controller PMU");
 MODULE_LICENSE("GPL");

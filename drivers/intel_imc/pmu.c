@@ -47,10 +47,15 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_config_is_fixed);
  * intel_imc_config_to_ctl() - the control register for a config.
  * @config: attr.config without reserved bits
  *
+ * Edges are those of a comparison: without a threshold of one with 1, which is the same where the
+ * guides define the former. What the registers count then is hardware/intel_imc.md, 12.16.
+ *
  * Return: content of CTL0..CTL3, or of FIXED_CTL for the fixed counter's config.
  */
 u32 intel_imc_config_to_ctl(u64 config)
 {
+	if (config & INTEL_IMC_CONFIG_EDGE && !(config & INTEL_IMC_CONFIG_THRESH))
+		config |= FIELD_PREP(INTEL_IMC_CONFIG_THRESH, 1);
 	return INTEL_IMC_CTL_ENABLE | (intel_imc_config_is_fixed(config) ? 0 : config);
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_config_to_ctl);
@@ -60,15 +65,16 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_config_to_ctl);
  * @kind: which events there are
  * @config: attr.config without reserved bits
  *
- * Return: counts per second. With a threshold any event counts at most 1 per clock; without one at
- * most 255, unless the event's own limit is published.
+ * Return: counts per second. With a threshold, or of edges, any event counts at most 1 per clock;
+ * else at most 255, unless the event's own limit is published.
  */
 u64 intel_imc_config_max_rate(const struct intel_imc_kind *kind, u64 config)
 {
 	u64 clock_hz = kind->clock_hz ?: INTEL_IMC_MAX_DRAM_CLOCK_HZ;
 	unsigned int increment;
 
-	if (intel_imc_config_is_fixed(config) || FIELD_GET(INTEL_IMC_CONFIG_THRESH, config))
+	if (intel_imc_config_is_fixed(config) ||
+	    config & (INTEL_IMC_CONFIG_THRESH | INTEL_IMC_CONFIG_EDGE))
 		return clock_hz;
 	increment = kind->increments[FIELD_GET(INTEL_IMC_CONFIG_EVENT, config)] ?: U8_MAX;
 	return clock_hz * increment;
@@ -97,19 +103,47 @@ static bool intel_imc_is_shared(const struct pmu *pmu)
 	return found;
 }
 
+/* The first named event with a config's code, or NULL */
+static const struct pmu_named_event *intel_imc_named(const struct intel_imc_kind *kind, u64 config)
+{
+	for (int i = 0; i < kind->desc.nr_events; i++)
+		if (!((kind->desc.events[i].config[PMU_CONFIG] ^ config) & INTEL_IMC_CONFIG_EVENT))
+			return &kind->desc.events[i];
+	return NULL;
+}
+
+/* Why no counter can count a config, or NULL */
+static const char *intel_imc_config_fault(const struct intel_imc_kind *kind, u64 config)
+{
+	u8 code = FIELD_GET(INTEL_IMC_CONFIG_EVENT, config);
+
+	if (!intel_imc_config_is_fixed(config) && code == INTEL_IMC_CONFIG_FIXED)
+		return "event 0xff is the fixed counter, which has no other field";
+	if (config & kind->refused)
+		return "it sets bits that this processor's controls lack";
+	if (config & INTEL_IMC_CONFIG_INV && !(config & INTEL_IMC_CONFIG_THRESH))
+		return "inv needs a threshold";
+	/* With any umask: only that of the clock was asked for. */
+	if (kind->no_clock && kind->increments[code] && code == (u8)kind->clock)
+		return "here only event 0xff is the clock";
+	return NULL;
+}
+
 static int intel_imc_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	const struct intel_imc_kind *kind = container_of(desc, struct intel_imc_kind, desc);
 	u64 config = ev->event->attr.config;
-	u8 code = FIELD_GET(INTEL_IMC_CONFIG_EVENT, config);
+	const struct pmu_named_event *named = intel_imc_named(kind, config);
+	const char *fault = intel_imc_config_fault(kind, config), *pmu = ev->event->pmu->name;
 
-	/* The fixed counter's config with a umask or another field: no such event exists. */
-	if (!intel_imc_config_is_fixed(config) && code == INTEL_IMC_CONFIG_FIXED)
+	if (fault) {
+		if (pmu_may_log())
+			pr_notice_ratelimited("%s: event refused: %s\n", pmu, fault);
 		return -EINVAL;
-	if (config & kind->refused)
-		return -EINVAL;
-	if (kind->no_clock && kind->increments[code] && code == (u8)kind->clock)
-		return -EINVAL;
+	}
+	if (named && strstr(named->name, "_occ") && pmu_may_log())
+		pr_notice_once("%s: an occupancy may start from 0 instead of the queue's depth, which no source tells: pmu-check --probe occupancy\n",
+			       pmu);
 	ev->poll_rate = intel_imc_config_max_rate(kind, config);
 	ev->bound = ev->poll_rate;
 	return intel_imc_is_shared(ev->event->pmu) ? -EBUSY : 0;
@@ -141,13 +175,14 @@ static void intel_imc_box_begin_read(struct pmu_box *box)
 /* A umask for an event that has no sub-events but needs one, if it is known that it has none */
 static u32 intel_imc_needed_umask(const struct intel_imc_kind *kind, u64 config)
 {
+	const struct pmu_named_event *named;
+
 	if (kind->umask != INTEL_IMC_UMASK_NEEDED || intel_imc_config_is_fixed(config) ||
-	    FIELD_GET(INTEL_IMC_CONFIG_UMASK, config))
+	    config & INTEL_IMC_CONFIG_UMASK)
 		return 0;
-	for (int i = 0; i < kind->desc.nr_events; i++)
-		if (kind->desc.events[i].config[PMU_CONFIG] == (config & INTEL_IMC_CONFIG_EVENT))
-			return FIELD_PREP(INTEL_IMC_CTL_UMASK, 1);
-	return 0;
+	named = intel_imc_named(kind, config);
+	return !named || named->config[PMU_CONFIG] & INTEL_IMC_CONFIG_UMASK ? 0 :
+	       FIELD_PREP(INTEL_IMC_CTL_UMASK, 1);
 }
 
 static u64 intel_imc_event_start(struct pmu_box *box, struct pmu_event *ev, int idx)

@@ -18,13 +18,14 @@
 # 12.9 | events without sub-events need a umask | needs_umask 1; arrives 1 | exact | silent
 # 12.9 | there is no event 00 | no_event_0 1 | refused | silent
 # 12.10 | increments are larger than 22, 32, 16 and 4 | unbounded 1 | exact | exact
-# 12.11 | an occupancy starts from 0 | not run | silent | silent
-# 12.12 | field i of the map is another die | not run | silent: the log names the dies | silent
+# 12.11 | an occupancy starts from 0 | begins_at 3 | told: an occupancy may start from 0 | silent
+# 12.12 | field i of the map is another die | not run | told: dies may be numbered otherwise | silent
 # 12.13 | slots of B and D have other ids | not run | exact: drivers go by ids | exact
 # 12.14 | a control has to be written twice | twice 1 | exact | silent
 # 12.15 | BOX_STATUS is otherwise | not run | exact: it is not used | exact
-# 12.16 | other ones | not run | silent | silent
-# 12.17 | yes | not run | silent | silent
+# 12.16 | none | edge_alone 1 | exact | silent
+# 12.16 | all, as without `edge` | edge_alone 2 | exact | silent
+# 12.17 | yes | inv_alone 1 | refused: always | silent
 #
 # all vm: --kernel 6.12 --driver ours --model snbep --cpus 2 --timeout 900
 # all vm: --kernel 6.12 --driver in-tree --model snbep --cpus 2 --timeout 900
@@ -32,7 +33,8 @@
 . ./answers.sh
 
 as_at_first() {
-	for key in runs_frozen high exceeds latches doze needs_umask arrives no_event_0 unbounded twice; do
+	for key in runs_frozen high exceeds latches doze needs_umask arrives no_event_0 unbounded twice \
+		begins_at edge_alone inv_alone; do
 		echo "set imc* $key 0"
 	done | pmu-model -
 }
@@ -59,6 +61,23 @@ case_clocks_of_a_group() {
 
 case_a_threshold() {
 	exactly "10 0" --manual uncore_imc_0:0x04000080 uncore_imc_0:0x05000080 -x '@model add imc0 rpq_occupancy 10 4' -x @read
+}
+
+case_an_occupancy() {
+	exactly 400 uncore_imc_0:0x80 -x '@model add imc0 rpq_occupancy 100 4'
+}
+
+case_edge_without_a_threshold() {
+	exactly 100 uncore_imc_0:0x00040110 -x '@model add imc0 rpq_inserts 100'
+}
+
+# What no guide defines is no number of ours.
+case_inv_without_a_threshold() {
+	exactly 100 uncore_imc_0:0x00800110 -x '@model add imc0 rpq_inserts 100'
+}
+
+case_edge_of_the_clock() {
+	exactly 0 uncore_imc_0:0x00040000 -x true
 }
 
 case_no_umask() {

@@ -34,6 +34,22 @@ test_each_die_counts_its_own() {
 	done
 }
 
+# The log does not claim to know which die a number is of.
+test_dies_that_are_numbered_otherwise() {
+	[ $driver = ours ] || skip "the in-tree driver says nothing"
+	unload
+	pmu-model set ubox@0 nodeid 1
+	pmu-model set ubox@1 nodeid 0
+	log_mark
+	load
+	equal "die 0, on the CPU of die 1" "$(pmu-event --cpu 1 uncore_imc_4:0x304 -x 'pmu-model add imc4@0 cas_rd 5')" 5
+	equal "lines" "$(log_since_mark | grep -c 'dies may be numbered otherwise .*pmu-check --probe sockets')" 1
+	unload
+	pmu-model set ubox@0 nodeid 0
+	pmu-model set ubox@1 nodeid 1
+	load
+}
+
 # A die that no CPU is in, beyond those of the machine.
 test_die_without_a_cpu() {
 	[ $driver = ours ] || skip "the in-tree driver says nothing"

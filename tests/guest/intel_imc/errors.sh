@@ -29,6 +29,10 @@ test_reserved_bits() {
 	# perf itself refuses what its kernel does not know yet.
 	equal "config3" "$(pmu-event uncore_imc_0:0x304,0,0,1)" "$(since 6.3 EINVAL E2BIG)"
 	equal "config4" "$(pmu-event uncore_imc_0:0x304,0,0,0,1)" "$(since 6.19 EINVAL E2BIG)"
+	# No guide says what less than no threshold is.
+	log_mark
+	equal "inv alone" "$(pmu-event uncore_imc_0:0x800304)" EINVAL
+	contains "log" "$(log_since_mark)" 'uncore_imc_0: event refused: inv needs a threshold'
 	# 0xff with anything else is neither the fixed counter nor an event.
 	equal "fixed counter with a umask" "$(pmu-event uncore_imc_0:0x1ff)" EINVAL
 }

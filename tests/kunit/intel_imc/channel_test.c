@@ -35,6 +35,7 @@ static const struct { u64 config; u32 ctl; const char *what; } encodings[] = {
 	{ 0xffffffff, 0, "18: every bit, reserved ones too" },
 	{ 0x00300304, 0, "19: stray bits 20 and 21" },
 	{ 0x00030304, 0, "19: stray bits 16 and 17" },
+	{ 0x00040011, 0x01440011, "21: event=0x11,edge=1" },
 	{ 0x00100304, 0, "20: overflow enable, which v1 does not have" },
 	{ 0x00020304, 0, "20: counter reset, likewise" },
 	{ 0x00400304, 0, "the enable bit is not the user's" },

@@ -521,6 +521,13 @@ static const PmuKey channel_keys[] = {
       INTEL_IMC_EXCEEDS, get_answer, set_answer },
     { "below", "1: a threshold counts increments that do not reach it", 1,
       INTEL_IMC_BELOW, get_answer, set_answer },
+    { "edge_alone", "without a threshold edge 1: counts nothing, 2: does nothing",
+      2, INTEL_IMC_EDGE_ALONE, get_answer, set_answer },
+    { "inv_alone", "1: without a threshold what is inverted counts nothing", 1,
+      INTEL_IMC_INV_ALONE, get_answer, set_answer },
+    { "begins_at", "how many were in a queue when its occupancy was selected, "
+      "which begins at 0", UINT8_MAX, INTEL_IMC_BEGINS_AT, get_answer,
+      set_answer },
     { "needs_umask", "1: events without sub-events need bit 0 of the umask", 1,
       INTEL_IMC_NEEDS_UMASK, get_answer, set_answer },
     { "no_event_0", "1: no event is the clock", 1, INTEL_IMC_NO_EVENT_0,

@@ -41,6 +41,11 @@ static bool sees(const IntelImcCounters *c, const IntelImcEvent *event,
         c->answer[INTEL_IMC_NEEDS_UMASK] && !INTEL_IMC_CTL_UMASK(ctl)) {
         return false;
     }
+    if (!INTEL_IMC_CTL_THRESH(ctl) &&
+        ((ctl & INTEL_IMC_CTL_INV && c->answer[INTEL_IMC_INV_ALONE]) ||
+         (ctl & INTEL_IMC_CTL_EDGE && c->answer[INTEL_IMC_EDGE_ALONE] == 1))) {
+        return false;
+    }
     return intel_imc_event_seen(event, INTEL_IMC_CTL_EVENT(ctl),
                                 INTEL_IMC_CTL_UMASK(ctl));
 }
@@ -48,10 +53,13 @@ static bool sees(const IntelImcCounters *c, const IntelImcEvent *event,
 /* What a threshold counts from below is what invert counts elsewhere. */
 static uint32_t ctl_of(const IntelImcCounters *c, unsigned index)
 {
-    bool flip = c->answer[INTEL_IMC_BELOW] &&
-                INTEL_IMC_CTL_THRESH(c->ctl[index]);
+    uint32_t ctl = c->ctl[index];
 
-    return c->ctl[index] ^ (flip ? INTEL_IMC_CTL_INV : 0);
+    if (INTEL_IMC_CTL_THRESH(ctl)) {
+        return c->answer[INTEL_IMC_BELOW] ? ctl ^ INTEL_IMC_CTL_INV : ctl;
+    }
+    return c->answer[INTEL_IMC_EDGE_ALONE] == 2 ? ctl & ~INTEL_IMC_CTL_EDGE :
+                                                  ctl;
 }
 
 /* The increment from which on a threshold counts; 0: there is none */
@@ -145,6 +153,9 @@ static void counter_event(IntelImcCounters *c, unsigned i,
     uint32_t ctl = ctl_of(c, i);
     unsigned thresh = needed(c, ctl);
 
+    if (strstr(event->name, "occupancy")) {
+        inc -= MIN(inc, c->answer[INTEL_IMC_BEGINS_AT]);
+    }
     if (!thresh) {
         if (!(ctl & INTEL_IMC_CTL_EDGE)) {
             intel_imc_counter_bump(c, i, n * inc);

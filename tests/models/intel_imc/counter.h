@@ -32,6 +32,9 @@ typedef enum IntelImcAnswer {
     INTEL_IMC_NEEDS_UMASK,      /* 0 counts nothing of any event but 0 */
     INTEL_IMC_NO_EVENT_0,       /* there is no clock but the fixed one */
     INTEL_IMC_BELOW,            /* a threshold counts what does not reach it */
+    INTEL_IMC_EDGE_ALONE,       /* without threshold 1: nothing, 2: no edge */
+    INTEL_IMC_INV_ALONE,        /* without threshold: counts nothing */
+    INTEL_IMC_BEGINS_AT,        /* what an occupancy does not know of a queue */
     /* Of channels in memory; others have these at their registers. */
     INTEL_IMC_TWICE,            /* a control takes the second write */
     INTEL_IMC_HIGH,             /* what bits 63:48 read */

@@ -72,6 +72,29 @@ class Answers(SnbepTest):
         self.machine.step(MS)
         self.assertEqual((self.ctr(0) - before[0], self.ctr(1) - before[1]), (0, 800000))
 
+    def test_edge_and_invert_without_a_threshold(self):
+        for alone, counts in ((0, [7, 7, 7, 7, 0]), (1, [0, 0, 7, 7, 0]), (2, [7, 7, 7, 7, 800000])):
+            self.imc.set("edge_alone", alone)
+            self.imc.set("inv_alone", alone % 2)
+            for index, config in enumerate((RPQ_INSERTS | EDGE, RPQ_INSERTS | INV, RPQ_INSERTS | EDGE | thresh(1),
+                                            RPQ_INSERTS)):
+                self.start(index, config)
+            before = [self.ctr(index) for index in range(4)]
+            self.machine.control("add", "imc0", "rpq_inserts", 7)
+            got = [self.ctr(index) - before[index] for index in range(4)]
+            self.start(0, EDGE)
+            before = self.ctr(0)
+            self.machine.step(MS)
+            self.assertEqual([*got, self.ctr(0) - before], counts)
+
+    def test_an_occupancy_that_begins_at_0(self):
+        self.imc.set("begins_at", 3)
+        self.start(0, RPQ_OCCUPANCY)
+        self.start(1, RPQ_OCCUPANCY | thresh(1))
+        self.machine.control("add", "imc0", "rpq_occupancy", 10, 4)
+        self.machine.control("add", "imc0", "rpq_occupancy", 10, 2)
+        self.assertEqual([self.ctr(0), self.ctr(1)], [10, 10])
+
     def test_umasks_and_event_0(self):
         self.imc.set("needs_umask", 1)
         self.imc.set("no_event_0", 1)

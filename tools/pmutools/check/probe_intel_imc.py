@@ -149,7 +149,7 @@ NOT_HERE = (
     ("12.4", "where it is not so no event can be read: the check \"events\" fails"),
     ("12.8", "the check \"clock\" shows each channel's clock; compare it with where the DIMMs are"),
     ("12.13", "nothing goes by the answer; \"lspci -nn\" shows it"),
-    ("12.16, 12.17", "nothing in the driver goes by the answer; compare counts with and without the field"),
+    ("12.16, 12.17", "nothing in the driver goes by the answer; with the in-tree driver compare counts with and without the field"),
     ("13", "thresholds apart (12.5), nothing in the driver goes by these rules of the model"),
     ("14.2, 14.6, 15.4, 15.5", "the check \"clocks\" tells which channels there are, and what the fixed counter has"),
     ("14.5", "48 or 64 bits differ after weeks alone"),
