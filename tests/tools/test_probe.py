@@ -83,6 +83,8 @@ class TestProbes(CheckCase):
             bench.windows = 0
             bench.says = lambda want, seconds: 100 if want.key[1] == 0 else 3
             self.ask("sockets", bench, FAIL, "work on socket 1 moves")
+            bench.machine.cpus = {cpu: one._replace(package=0, die=one.package) for cpu, one in bench.machine.cpus.items()}
+            self.ask("sockets", bench, FAIL, "work on socket 0, die 1 moves .*B on 0, die 0, .*B on 0, die 1")
         with mock.patch.object(probe_intel_imc, "near_memory", lambda *_: False):
             self.ask("sockets", bench, SKIP, "which memory is near")
 

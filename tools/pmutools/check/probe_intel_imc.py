@@ -111,23 +111,26 @@ def starts(bench):
 
 
 def sockets(bench):
-    packages = sorted({bench.machine.package(cpu) for cpu in _cpus(bench)})
-    if not near_memory(bench.machine, len(packages)):
+    cpus = bench.machine.cpus
+    several = len({(one.package, one.die) for one in cpus.values()}) > len({one.package for one in cpus.values()})
+    unit_of = {cpu: str(bench.machine.package(cpu)) + (f", die {cpus[cpu].die}" if several and cpu in cpus else "") for cpu in _cpus(bench)}
+    units = sorted(set(unit_of.values()))
+    if not near_memory(bench.machine, len(units)):
         yield skip("Firmware does not say which memory is near.")
         return
-    for package in packages:
-        worker = next(cpu for cpu in _cpus(bench) if bench.machine.package(cpu) == package)
+    for own in units:
+        worker = next(cpu for cpu in _cpus(bench) if unit_of[cpu] == own)
         boxes = bench.boxes()
         with copying(bench.machine, [worker]):
             time.sleep(0.5)         # until its memory is there
             found = bench.count([group(pmu, cpu, ALL) for pmu, cpu in boxes], 1.0)
         lines = {}
         for pmu, cpu in boxes:
-            unit = bench.machine.package(cpu)
+            unit = unit_of[cpu]
             lines[unit] = lines.get(unit, 0) + (found.value((pmu.name, cpu, ALL)) or 0)
         moved = ", ".join(f"{plain(lines[unit] * 64)}B on {unit}" for unit in sorted(lines))
-        said = f"work on socket {package} moves {moved}"
-        yield (relied_on(max(lines, key=lines.get) == package, said, "another socket's counts are shown for it")
+        said = f"work on socket {own} moves {moved}"
+        yield (relied_on(max(lines, key=lines.get) == own, said, "another one's counts are shown for it")
                if any(lines.values()) else skip(f"{said}."))
 
 
