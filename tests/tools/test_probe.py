@@ -50,12 +50,25 @@ class TestProbes(CheckCase):
 
     def test_comparisons(self):
         for name, good, bad in (("threshold", (7, 7, 0), (7, 0, 0)), ("threshold", (7, 7, 0), (7, 7, 7)), ("umask", (7, 7), (6, 8)),
-                                ("occupancy", (9, 7), (6, 8))):
+                                ("occupancy", (7, 9), (8, 6))):
             for values, verdict in ((good, OK), (bad, FAIL), ((0, 0, 0), SKIP)):
                 bench = self.channels(lambda key: 0)
                 order = {}
                 bench.says = lambda want, seconds: values[order.setdefault(want.key[2], len(order))]
                 self.ask(name, bench, verdict, "uncore_imc_0 on CPU 0")
+
+    def test_events_of_other_generations(self):
+        """A code that means something else there is not asked for; where there is another one, that is."""
+        def ask(model, name, verdict, said, counts):
+            files = {"proc/cpuinfo": f"vendor_id : GenuineIntel\ncpu family : 6\nmodel : {model}\nmodel name : X\nstepping : 6\n"}
+            self.ask(name, Bench(tree.machine(self, "snbep", files), "intel_imc", lambda want, seconds: counts(want.key[2])), verdict, said)
+        for model, names in ((63, ["occupancy"]), (106, ["umask", "increments"]), (238, ["umask"]),
+                             (143, ["threshold", "umask", "increments", "occupancy"]), (173, ["threshold", "umask", "occupancy"])):
+            for name in names:
+                ask(model, name, SKIP, "no events that could tell", lambda text: 100)
+        ask(106, "occupancy", FAIL, "does not start", lambda text: {"event=0x80": 6, "event=0x11,umask=0x1": 8}[text])
+        with mock.patch.object(probe_intel_imc, "near_memory", lambda *_: True):
+            ask(173, "sockets", FAIL, "work on socket 1 moves 51,200B on 0", lambda text: {"event=0x05,umask=0xcf": 60, "event=0x06,umask=0xcf": 140}[text])
 
     def test_increments(self):
         for most, verdict, said in ((9, OK, "reach 1"), (17, FAIL, "16 is not the most"), (0, SKIP, "no clock was ever off")):

@@ -115,7 +115,7 @@ def _compare(bench, what, kind, cpu, size, groups, keys, most=MOST):
         yield fail(f"{said}. {LEAST:.0%} to {most:.0%} are right.")
 
 
-def _lines(machine, kind):
+def lines_of(machine, kind):
     """What counts all lines that a channel reads, or writes; of Granite Rapids each half has an event."""
     model = machine.intel_model()
     if not top_rapids.is_one(model):
@@ -131,7 +131,7 @@ def channels(bench):
         yield skip("There is too little memory for a buffer that no cache holds.")
         return
     boxes = bench.boxes()
-    texts = {kind: _lines(bench.machine, kind) for kind in ("read", "write")}
+    texts = {kind: lines_of(bench.machine, kind) for kind in ("read", "write")}
     groups = [intel_imc.group(pmu, cpu, *texts["read"], *texts["write"]) for pmu, cpu in boxes]
     packages = sorted({bench.machine.package(cpu) for _, cpu in boxes})
     near = near_memory(bench.machine, len(packages))
@@ -150,7 +150,7 @@ def of_nodes(bench):
     if not size:
         yield skip("There is too little memory for a buffer that no cache holds.")
         return
-    texts = _lines(machine, "read")
+    texts = lines_of(machine, "read")
     for package in sorted({machine.package(cpu) for _, cpu in bench.boxes()}):
         workers = {node: min(own) for node, own in ((node, [cpu for cpu in cpus if machine.package(cpu) == package])
                                                     for node, cpus in machine.nodes.items()) if own}

@@ -1,15 +1,40 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Probes of the memory channels of Intel's Xeons. Questions: Documentation/hardware/intel_imc.md, 12."""
+import functools
 import time
 
-from .. import count
+from .. import count, xeons
 from ..errors import ToolError
 
 from .checks import Probe, answer, awake, copying, place, plain, relied_on, skip, troubles
-from .intel_imc import ALL, FIXED, GENERAL, group
-from .load import near_memory
+from .intel_imc import FIXED, GENERAL, group
+from .load import lines_of, near_memory
+from .rapids import CLOCK
 
 _COPIES = "a CPU of each socket copies memory for a second"
+
+
+# Of whose events (xeons.MODELS): clocks in which there is a read in the queue, and how many there are in each clock
+_QUEUE = {"snbep": ("event=0x11", "event=0x80"), "ivbep": ("event=0x11", None), "hswep": ("event=0x11", None),
+          "skx": ("event=0x11", "event=0x80"), "icx": ("event=0x11,umask=0x1", "event=0x80")}
+
+
+def _kind(machine):
+    model = machine.intel_model()
+    return xeons.MODELS.get(model[1], [""])[-1] if model and model[0] == 6 else ""
+
+
+def _asked_of(*kinds):
+    """A probe of events that processors of these kinds have: others have the codes for something else."""
+    def of(ask):
+        @functools.wraps(ask)
+        def asked(bench):
+            if _kind(bench.machine) in kinds:
+                yield from ask(bench)
+            else:
+                yield skip("This processor has no events that could tell.")
+        return asked
+    return of
 
 
 def _cpus(bench):
@@ -56,8 +81,10 @@ def freeze(bench):
                         "they are not stopped as one")
 
 
+@_asked_of(*_QUEUE)
 def threshold(bench):
-    for where, (busy, one, two) in _channels(bench, ("event=0x11", "event=0x11,thresh=0x1", "event=0x11,thresh=0x2")):
+    event, _ = _QUEUE[_kind(bench.machine)]
+    for where, (busy, one, two) in _channels(bench, (event, f"{event},thresh=0x1", f"{event},thresh=0x2")):
         if busy:
             yield relied_on(one and not two, f"{where}: {busy} counts, of one in a clock; clocks with one or more {one}, with two "
                             f"or more {two}", "the comparison is another")
@@ -65,6 +92,7 @@ def threshold(bench):
             yield skip(f"{where}: the read queue was never in use.")
 
 
+@_asked_of("snbep", "ivbep", "hswep", "skx")
 def umask(bench):
     for where, (zero, one) in _channels(bench, ("event=0x10,umask=0x00", "event=0x10,umask=0x01")):
         if one or zero:
@@ -74,6 +102,7 @@ def umask(bench):
             yield skip(f"{where}: nothing was read.")
 
 
+@_asked_of("snbep", "ivbep", "hswep", "skx")
 def increments(bench):
     for where, (some, nine, more) in _channels(bench, ["event=0x83,umask=0xff,thresh=" + hex(one) for one in (1, 9, 17)]):
         if some:
@@ -83,8 +112,9 @@ def increments(bench):
             yield skip(f"{where}: no clock was ever off.")
 
 
+@_asked_of(*(kind for kind, (_, depth) in _QUEUE.items() if depth))
 def occupancy(bench):
-    for where, (depth, busy) in _channels(bench, ("event=0x80", "event=0x11")):
+    for where, (busy, depth) in _channels(bench, _QUEUE[_kind(bench.machine)]):
         if busy:
             yield relied_on(depth >= busy, f"{where}: the read queue's depths add up to {depth} in {busy} clocks in which it was "
                             "not empty", "an occupancy does not start from the queue's real depth")
@@ -94,8 +124,9 @@ def occupancy(bench):
 
 def starts(bench):
     boxes, tries, zero = bench.boxes(), 1000, {}
+    clock = CLOCK if _kind(bench.machine) in ("spr", "gnr") else GENERAL
     with awake(_cpus(bench)):
-        with count.Session([group(pmu, cpu, GENERAL) for pmu, cpu in boxes]) as session:
+        with count.Session([group(pmu, cpu, clock) for pmu, cpu in boxes]) as session:
             before, _ = session.read()
             for _ in range(tries):
                 session.enable()
@@ -105,7 +136,7 @@ def starts(bench):
                     zero[key] = zero.get(key, 0) + (reading.value == before[key].value)
                 before = now
     for pmu, cpu in boxes:
-        number = zero.get((pmu.name, cpu, GENERAL), tries)
+        number = zero.get((pmu.name, cpu, clock), tries)
         said = f"{place(pmu, cpu)}: {number} of {tries} starts of a clock counted nothing"
         yield relied_on(not number, said, "a control may have to be written twice") if number < tries else skip(f"{said}.")
 
@@ -114,7 +145,7 @@ def sockets(bench):
     cpus = bench.machine.cpus
     several = len({(one.package, one.die) for one in cpus.values()}) > len({one.package for one in cpus.values()})
     unit_of = {cpu: str(bench.machine.package(cpu)) + (f", die {cpus[cpu].die}" if several and cpu in cpus else "") for cpu in _cpus(bench)}
-    units = sorted(set(unit_of.values()))
+    units, lines_read = sorted(set(unit_of.values())), lines_of(bench.machine, "read")
     if not near_memory(bench.machine, len(units)):
         yield skip("Firmware does not say which memory is near.")
         return
@@ -123,11 +154,11 @@ def sockets(bench):
         boxes = bench.boxes()
         with copying(bench.machine, [worker]):
             time.sleep(0.5)         # until its memory is there
-            found = bench.count([group(pmu, cpu, ALL) for pmu, cpu in boxes], 1.0)
+            found = bench.count([group(pmu, cpu, *lines_read) for pmu, cpu in boxes], 1.0)
         lines = {}
         for pmu, cpu in boxes:
             unit = unit_of[cpu]
-            lines[unit] = lines.get(unit, 0) + (found.value((pmu.name, cpu, ALL)) or 0)
+            lines[unit] = lines.get(unit, 0) + sum(found.value((pmu.name, cpu, text)) or 0 for text in lines_read)
         moved = ", ".join(f"{plain(lines[unit] * 64)}B on {unit}" for unit in sorted(lines))
         said = f"work on socket {own} moves {moved}"
         yield (relied_on(max(lines, key=lines.get) == own, said, "another one's counts are shown for it")
