@@ -351,16 +351,7 @@ static int power_imc_unit_add(struct power_imc_unit *unit, struct device_node *t
 	return err == -ENOMEM ? err : 0;
 }
 
-/**
- * power_imc_catalog_read() - read the catalog.
- * @imc: the device; units and nr_units are set
- * @top: the catalog's node
- *
- * Units and events that are left out are reported. The units live as long as @imc->dev is bound.
- *
- * Context: may sleep.
- * Return: 0; -ENOMEM.
- */
+/* Read the catalog to imc->units. What is left out is reported. */
 int power_imc_catalog_read(struct power_imc *imc, struct device_node *top)
 {
 	struct device_node *np;

@@ -41,16 +41,10 @@ const struct pmu_format power_imc_formats[] = {
 
 const unsigned int power_imc_nr_formats = ARRAY_SIZE(power_imc_formats);
 
-/**
- * power_imc_offset_check() - can a config's counter be read?
- * @unit: the unit
- * @config: attr.config
- *
- * The counter, 8 bytes, has to lie on a multiple of 8 and wholly inside of the unit. The control
- * block of the microcode, on a multiple of 8 as well, is no counter. The meaning of rvalue and
- * mode is not published, so they have to be 0.
- *
- * Return: 0 or -EINVAL.
+/*
+ * Can a config's counter be read? Its 8 bytes have to lie on a multiple of 8, wholly inside of the
+ * unit, and not in the control block of the microcode. The meaning of rvalue and mode is not
+ * published, so they have to be 0.
  */
 int power_imc_offset_check(const struct power_imc_unit *unit, u64 config)
 {
@@ -63,17 +57,7 @@ int power_imc_offset_check(const struct power_imc_unit *unit, u64 config)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_offset_check);
 
-/**
- * power_imc_counter_read() - the value of an event's counter.
- * @base: where offset 0 is
- * @ev: the event, whose config was checked
- * @value: set to the value, 64 bits
- *
- * The hardware stores whole doublewords, so a reader never sees half of one.
- *
- * Context: any.
- * Return: 0.
- */
+/* The hardware stores whole doublewords, so a reader never sees half of one. Any context. */
 int power_imc_counter_read(const void *base, const struct pmu_event *ev, u64 *value)
 {
 	const __be64 *counter = base + ev->event->attr.config;

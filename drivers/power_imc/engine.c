@@ -34,12 +34,9 @@ static DEFINE_RAW_SPINLOCK(power_imc_set_up_lock);
 /* An engine that is found off so many times in a row is not looked at any more. */
 #define POWER_IMC_LOOKS	3
 
-/**
- * power_imc_ldbar() - compute a value for LDBAR.
- * @address: of a thread's page or buffer, real or in the linear map
- * @mode: POWER_IMC_LDBAR_ENABLE to accumulate, POWER_IMC_LDBAR_TRACE to trace, 0 for neither
- *
- * Return: the register's content.
+/*
+ * LDBAR's content for a page or buffer, whose address is real or in the linear map. @mode is
+ * POWER_IMC_LDBAR_ENABLE to accumulate, POWER_IMC_LDBAR_TRACE to trace, or 0.
  */
 u64 power_imc_ldbar(u64 address, u64 mode)
 {
@@ -60,13 +57,7 @@ static void power_imc_ldbar_set(u64 value)
 		cpumask_clear_cpu(cpu, &power_imc_ldbar_tracing);
 }
 
-/**
- * power_imc_ldbar_write() - set this CPU's LDBAR; once the engines are halted, to 0.
- * @imc: the device
- * @value: power_imc_ldbar(), or 0
- *
- * Context: interrupts off.
- */
+/* Set this CPU's LDBAR; once the engines are halted, to 0. Interrupts are off. */
 void power_imc_ldbar_write(const struct power_imc *imc, u64 value)
 {
 	power_imc_ldbar_set(READ_ONCE(imc->halted) ? 0 : value);
@@ -95,10 +86,9 @@ bool power_imc_ldbar_traces(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_traces);
 
-/**
- * power_imc_ldbar_untrace() - stop all online threads from tracing. LDBAR may act late.
- *
- * Context: may sleep; no trace is open, and the engines have been off for POWER_IMC_LINGER_MS.
+/*
+ * Stop all online threads from tracing. No trace is open, and the engines have been off for
+ * POWER_IMC_LINGER_MS. LDBAR may act late. May sleep.
  */
 void power_imc_ldbar_untrace(void)
 {
@@ -114,11 +104,7 @@ bool power_imc_ldbar_is_clean(int cpu)
 	return cpumask_test_cpu(cpu, &power_imc_ldbar_clean);
 }
 
-/**
- * power_imc_ldbar_clean_up() - leave nothing of a predecessor in this CPU's LDBAR.
- *
- * Context: interrupts off.
- */
+/* Leave nothing of a predecessor in this CPU's LDBAR. Interrupts are off. */
 void power_imc_ldbar_clean_up(void)
 {
 	if (!power_imc_ldbar_is_clean(smp_processor_id()))
@@ -274,17 +260,12 @@ static int power_imc_engine_join(struct power_imc_core *core, u64 ldbar)
 	return core->failed ? -EIO : 0;
 }
 
-/**
- * power_imc_engine_get() - use the engine of a core.
- * @core: the core; this runs on one of its CPUs
- * @type: what for; the session is of this kind
- * @ldbar: what this CPU's LDBAR has to name, or 0; POWER_IMC_LDBAR_ENABLE is not looked at
- * @holders: set to the change in the number of the session's holders: 1 for the caller unless there
- *	is an error; 1 more if the engine could not be stopped; 1 less if a stuck one was stopped at
- *	last
- *
- * Context: interrupts off.
- * Return: 0; -ENODEV when all engines are off for good; the firmware's error.
+/*
+ * A box is engaged on this CPU of @core: use the engine. LDBAR has to name @ldbar, or nothing if
+ * that is 0; POWER_IMC_LDBAR_ENABLE is not looked at. @holders is set to the change in the number
+ * of the session's holders: 1 for the caller unless there is an error; 1 more if the engine could
+ * not be stopped; 1 less if a stuck one was stopped at last. Interrupts are off. Returns -ENODEV
+ * when all engines are off for good, or the firmware's error.
  */
 int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, u64 ldbar,
 			 int *holders)
@@ -316,13 +297,10 @@ int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, 
 	return err;
 }
 
-/**
- * power_imc_engine_point() - have LDBAR name something again, while this CPU's box is engaged.
- * @core: the core; this runs on one of its CPUs. Its engine is off meanwhile
- * @ldbar: as for power_imc_engine_get()
- *
- * Context: interrupts off, where printing is allowed.
- * Return: 0, or the firmware's error: the engine did not stop, and LDBAR is as it was.
+/*
+ * Have LDBAR name something again, while this CPU's box is engaged. The engine is off meanwhile.
+ * Interrupts are off, where printing is allowed. Returns 0, or the firmware's error: the engine did
+ * not stop, and LDBAR is as it was.
  */
 int power_imc_engine_point(struct power_imc_core *core, u64 ldbar)
 {
@@ -335,14 +313,9 @@ int power_imc_engine_point(struct power_imc_core *core, u64 ldbar)
 	return err;
 }
 
-/**
- * power_imc_engine_put() - drop one user of a core's engine.
- * @core: the core; this runs on one of its CPUs
- * @holders: as for power_imc_engine_get()
- *
- * An engine that does not stop stays a holder of the session until it does: it may still be on.
- *
- * Context: interrupts off.
+/*
+ * Drop one user of the engine of this CPU's core. @holders is set as above: an engine that does not
+ * stop holds the session until it does, since it may still be on. Interrupts are off.
  */
 void power_imc_engine_put(struct power_imc_core *core, int *holders)
 {
@@ -370,14 +343,11 @@ static void power_imc_engine_pause_here(void *data)
 	raw_spin_unlock_irqrestore(&core->lock, flags);
 }
 
-/**
- * power_imc_engine_pause() - turn a core's engine off until power_imc_engine_resume().
- * @core: the core
- *
- * A box that is engaged meanwhile, on another CPU of the core, gets the engine when it is resumed.
- *
- * Context: as power_imc_core_call(); with hotplug held off, so that one CPU at a time does this.
- * Return: 0, or the firmware's error: then the engine may be on, and it is not paused.
+/*
+ * Turn a core's engine off until power_imc_engine_resume(). A box that is engaged meanwhile, on
+ * another CPU of the core, gets the engine then. Hotplug is held off, so that one CPU at a time
+ * does this; otherwise as power_imc_core_call(). If the firmware cannot stop the engine, returns
+ * its error, and the engine is not paused.
  */
 int power_imc_engine_pause(struct power_imc_core *core)
 {
@@ -402,12 +372,7 @@ static void power_imc_engine_resume_here(void *data)
 	raw_spin_unlock_irqrestore(&core->lock, flags);
 }
 
-/**
- * power_imc_engine_resume() - the opposite of power_imc_engine_pause().
- * @core: the core; nothing happens unless it is paused
- *
- * Context: as power_imc_core_call().
- */
+/* Nothing happens unless the engine is paused. Context: as power_imc_core_call(). */
 void power_imc_engine_resume(struct power_imc_core *core)
 {
 	power_imc_core_call(core->pir, power_imc_engine_resume_here, core);
@@ -424,12 +389,9 @@ static bool power_imc_engine_is_missing(struct power_imc_core *core)
 	       (core->failed || (core->tells && power_imc_engine_is_off(core)));
 }
 
-/**
- * power_imc_engine_is_on() - is a core's engine on, as far as that is known?
- * @core: the core
- *
- * Context: any but an NMI, and not under locks of the scheduler: others print with the core's lock.
- * Return: false if nobody uses it, or if it is paused, halted, lost, or could not be started.
+/*
+ * Is a core's engine on, as far as that is known? Not in an NMI, nor under locks of the scheduler:
+ * others print with the core's lock.
  */
 bool power_imc_engine_is_on(struct power_imc_core *core)
 {
@@ -499,13 +461,9 @@ static bool power_imc_engine_look_first(struct power_imc_core *core)
 	return core->missing;
 }
 
-/**
- * power_imc_engines_look() - start engines again that should be on, but are off.
- * @cores: the first core; a core is woken up only if there is something to start. One that posts
- *	is on
- * @nr: their number. All are waited for together, so that many do not take longer
- *
- * Context: process.
+/*
+ * Start engines again that should be on, but are off. A core is woken up only for that. One that
+ * posts is on; all are waited for together, so that many do not take longer. In process context.
  */
 void power_imc_engines_look(struct power_imc_core *cores, unsigned int nr)
 {
@@ -541,15 +499,10 @@ static void power_imc_engine_quiesce_here(void *data)
 	quiesce->err = quiesce->firmware->core(quiesce->pir, false);
 }
 
-/**
- * power_imc_engines_quiesce() - stop every engine, including those that another kernel started.
- * @imc: the device
- *
- * This stops the cores of the whole machine, not only those that this kernel runs on. If none of a
- * core's CPUs is online, and it does not answer, it is asleep and its engine is off.
- *
- * Context: may sleep.
- * Return: 0, or the firmware's error, which has been reported: an engine may be on.
+/*
+ * Stop the engines of the whole machine, also of cores that only another kernel has used. If none
+ * of a core's CPUs is online, and it does not answer, it is asleep and its engine is off. May
+ * sleep. Returns the firmware's error, which has been reported: an engine may be on.
  */
 int power_imc_engines_quiesce(struct power_imc *imc)
 {
@@ -569,14 +522,9 @@ int power_imc_engines_quiesce(struct power_imc *imc)
 	return first;
 }
 
-/**
- * power_imc_sleep_until() - sleep at least until a time.
- * @when: of ktime_get_ns()
- *
- * msleep() counts jiffies. Where these lag behind, as after interrupts were off for long, it ends
- * too early.
- *
- * Context: may sleep.
+/*
+ * Sleep until a time of ktime_get_ns(). msleep() counts jiffies: where these lag behind, as after
+ * interrupts were off for long, it ends too early.
  */
 void power_imc_sleep_until(u64 when)
 {
@@ -615,14 +563,10 @@ static int power_imc_engines_off(struct power_imc *imc)
 	return err;
 }
 
-/**
- * power_imc_engines_halt() - stop every engine for good, and have no thread point to memory.
- * @imc: the device
- *
- * After this nothing starts any more: not for CPUs that come online, tasks that are scheduled, or
- * events that are opened.
- *
- * Context: may sleep.
+/*
+ * Stop every engine for good, and have no thread point to memory. After this nothing starts any
+ * more: not for CPUs that come online, tasks that are scheduled, or events that are opened. May
+ * sleep.
  */
 void power_imc_engines_halt(struct power_imc *imc)
 {
@@ -631,12 +575,6 @@ void power_imc_engines_halt(struct power_imc *imc)
 	power_imc_ldbar_clear();
 }
 
-/**
- * power_imc_engines_end() - stop every engine for good when the device is removed.
- * @imc: the device; its memory is kept if an engine may still write it
- *
- * Context: may sleep.
- */
 void power_imc_engines_end(struct power_imc *imc)
 {
 	/*
@@ -659,15 +597,9 @@ static void power_imc_engines_release(void *data)
 		dev_err(imc->dev, "memory that an engine may still write is kept for good\n");
 }
 
-/**
- * power_imc_engines_create() - make every core that may come online ready for its engine to be
- * started.
- * @imc: the device, with its firmware found and its memory ready
- *
- * Each core has a whole page, whatever the catalog says of a unit's size. All engines of the
- * machine are stopped when the device is removed, even if this fails.
- *
- * Return: 0 or -ENOMEM.
+/*
+ * Make every core that may come online ready. Each has a whole page, whatever the catalog says of a
+ * unit's size. All engines are stopped when the device is removed, even if this fails.
  */
 int power_imc_engines_create(struct power_imc *imc)
 {

@@ -20,12 +20,6 @@ static char *firmware = "auto";
 module_param(firmware, charp, 0444);
 MODULE_PARM_DESC(firmware, "how engines are switched: opal (firmware calls), scom (registers), or auto (opal, else scom)");
 
-/**
- * power_imc_generation_of() - a processor's generation.
- * @pvr: its version register
- *
- * Return: the generation, or POWER_IMC_UNKNOWN.
- */
 enum power_imc_generation power_imc_generation_of(u32 pvr)
 {
 	switch (PVR_VER(pvr)) {
@@ -54,26 +48,13 @@ static bool power_imc_cores_are_fused(void)
 	return threads_per_core > POWER_IMC_CORE_THREADS;
 }
 
-/**
- * power_imc_ldbar_is_ours() - may LDBAR be touched?
- *
- * An ultravisor keeps LDBAR for itself, and interrupts a hypervisor that touches it.
- *
- * Context: any.
- * Return: false if there is an ultravisor.
- */
+/* An ultravisor keeps LDBAR for itself, and interrupts a hypervisor that touches it. */
 bool power_imc_ldbar_is_ours(void)
 {
 	return !firmware_has_feature(FW_FEATURE_ULTRAVISOR);
 }
 
-/**
- * power_imc_unit_is_not_ours() - why can a unit not be counted on this machine?
- * @unit: the unit
- *
- * Context: any.
- * Return: why; NULL: it can, as units of the nest always.
- */
+/* Why can a unit not be counted on this machine? NULL: it can, as units of the nest always. */
 const char *power_imc_unit_is_not_ours(const struct power_imc_unit *unit)
 {
 	if (unit->type == POWER_IMC_TYPE_NEST)
@@ -105,14 +86,7 @@ static const u32 power_imc_p10_ports[][4] = {
 #define POWER_IMC_P9_CORE	0x20010aa8
 #define POWER_IMC_P10_CORE	0x20020400
 
-/**
- * power_imc_scom_address() - where a register of a core is.
- * @generation: the processor's
- * @which: the register
- * @core: number of the core in its chip
- *
- * Return: the SCOM address.
- */
+/* The SCOM address of a register, by the number of the core in its chip. */
 u32 power_imc_scom_address(enum power_imc_generation generation, enum power_imc_scom which,
 			   unsigned int core)
 {
@@ -296,12 +270,9 @@ static const struct power_imc_firmware *power_imc_scom_find(void)
 	return &power_imc_scom;
 }
 
-/**
- * power_imc_firmware_find() - choose how engines are switched.
- * @dev: for messages
- *
- * Context: may sleep.
- * Return: the way; or NULL if there is none, which has been reported.
+/*
+ * Choose how engines are switched. Returns NULL if there is no way, which has been reported. May
+ * sleep.
  */
 const struct power_imc_firmware *power_imc_firmware_find(struct device *dev)
 {

@@ -16,14 +16,9 @@ struct power_imc_memory {
 	void *address;
 };
 
-/**
- * power_imc_memory_alloc() - allocate memory that the hardware may write while the device is bound.
- * @imc: the device
- * @size: in bytes, a power of two; it is aligned to that
- * @cpu: allocate on its node, if that has memory
- *
- * Context: may sleep; while the module is loaded.
- * Return: the memory, zeroed, in the linear map; NULL if there is none.
+/*
+ * Allocate zeroed memory in the linear map that the hardware may write while the device is bound: a
+ * power of two of bytes, aligned to that, on the node of @cpu if that has memory. May sleep.
  */
 void *power_imc_memory_alloc(struct power_imc *imc, size_t size, int cpu)
 {
@@ -58,14 +53,9 @@ static void power_imc_memory_free(void *data)
 	}
 }
 
-/**
- * power_imc_memory_init() - make ready for power_imc_memory_alloc().
- * @imc: the device
- *
- * The memory is freed when the device is removed. Whatever has to end before that, such as the
- * engines, has to be a later action of the device.
- *
- * Return: 0 or -ENOMEM.
+/*
+ * Make ready for power_imc_memory_alloc(). The memory is freed when the device is removed: what has
+ * to end before that, such as the engines, has to be a later action of the device.
  */
 int power_imc_memory_init(struct power_imc *imc)
 {

@@ -42,14 +42,9 @@ struct power_imc_nest {
 	__be64 snapshot[POWER_IMC_NEST_GROUP_SIZE / sizeof(u64)];
 };
 
-/**
- * power_imc_nest_group() - the group that a nest counter is posted with.
- * @generation: the processor's
- * @offset: in the nest area, in bytes
- * @size: of the nest area, in bytes; the catalog's, so a group may be cut
- *
- * Return: its number, or -1 if the microcode does not tell when it updates the counter. The group's
- * count of updates begun is at the number times POWER_IMC_NEST_GROUP_SIZE.
+/*
+ * The group that a nest counter is posted with, or -1 if the microcode does not tell when it
+ * updates it. @size is the area's by the catalog, which may cut a group.
  */
 int power_imc_nest_group(enum power_imc_generation generation, u32 offset, u64 size)
 {
@@ -95,14 +90,9 @@ static bool power_imc_nest_has_one(const struct power_imc_nest_kind *kind, unsig
 			    available & POWER_IMC_NEST_HAS(kind->first + i);
 }
 
-/**
- * power_imc_nest_has() - does a chip have a unit?
- * @generation: the processor's
- * @name: the PMU's, such as nest_mcs01_imc, which counts mcs0 and mcs1
- * @available: the availability of the chip's control block; 0: it is not told
- *
- * Return: false if none of what the unit counts is there. A unit that is not known counts as there,
- * and so do all of a processor that is not known.
+/*
+ * Does a chip have any of what a unit such as nest_mcs01_imc counts, by the availability of its
+ * control block? If that is 0 or the unit or processor is not known, it counts as there.
  */
 bool power_imc_nest_has(enum power_imc_generation generation, const char *name, u64 available)
 {

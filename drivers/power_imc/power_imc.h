@@ -111,27 +111,19 @@ struct power_imc_unit {
 	u64 *homers;			/* real addresses, one per chip */
 };
 
-/**
- * struct power_imc_firmware - a way to start and stop engines. Called on any CPU, in any context.
- * @name: for messages
- * @init_core: set up a core to count into @page (a real address), engine off
- * @init_trace: let a core trace, engine off
- * @core: start or stop a core's engine
- * @trace: the same, in trace mode
- * @running: 1 if an engine is on, 0 if not, or a negative errno if that is not known; @answer is
- *	memory for it, in the linear map
- * @nest: resume or pause a chip's microcode
- *
- * @pir is the hardware number of a thread of the core or chip. All return 0 or a negative errno.
+/*
+ * A way to start and stop engines. Called on any CPU, in any context, with the hardware number of a
+ * thread of the core or chip. All return 0 or a negative errno.
  */
 struct power_imc_firmware {
-	const char *name;
-	int (*init_core)(u32 pir, u64 page);
-	int (*init_trace)(u32 pir);
+	const char *name;				/* for messages */
+	int (*init_core)(u32 pir, u64 page);		/* to count into it (real), engine off */
+	int (*init_trace)(u32 pir);			/* engine off */
 	int (*core)(u32 pir, bool on);
 	int (*trace)(u32 pir, bool on);
+	/* Or 1 if an engine is on. The answer is memory in the linear map. */
 	int (*running)(u32 pir, __be64 *answer);
-	int (*nest)(struct power_imc_chip *chip, u32 pir, bool on);
+	int (*nest)(struct power_imc_chip *chip, u32 pir, bool on);	/* the microcode */
 };
 
 /* A core and its engine. */

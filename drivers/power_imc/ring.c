@@ -63,14 +63,7 @@ static bool power_imc_ring_free(const struct power_imc_ring *ring, u32 slot, __b
 	return cmpxchg_relaxed((__force u64 *)&power_imc_ring_slot(ring, slot)->tb, old, 0) == old;
 }
 
-/**
- * power_imc_ring_is_foreign() - is a record of another clock?
- * @ring: the ring
- * @tb: the record's timebase
- * @now: this CPU's timebase
- *
- * Return: whether they are more than a second apart.
- */
+/* Is a record of another clock: is it more than a second from this CPU's? */
 bool power_imc_ring_is_foreign(const struct power_imc_ring *ring, u64 tb, u64 now)
 {
 	return now - tb + ring->second > 2 * ring->second;
@@ -162,17 +155,10 @@ static bool power_imc_ring_go_on(struct power_imc_ring *ring, __be64 tb, bool su
 	return true;
 }
 
-/**
- * power_imc_ring_take() - the next record.
- * @ring: the ring
- * @record: set to the record
- * @now: this CPU's timebase
- * @lost: set to the number of records before it that are lost
- *
- * Each record comes once, in the order in which they were written.
- *
- * Context: any, one caller at a time; the writer may be writing.
- * Return: whether there is a record. If not, @lost is set all the same.
+/*
+ * Take the next record. Each comes once, in the order in which they were written. @now is this
+ * CPU's timebase; @lost is set to the number of lost records before it, also if there is none. Any
+ * context, one caller at a time; the writer may be writing.
  */
 bool power_imc_ring_take(struct power_imc_ring *ring, struct power_imc_record *record, u64 now,
 			 u64 *lost)
@@ -212,12 +198,9 @@ bool power_imc_ring_take(struct power_imc_ring *ring, struct power_imc_record *r
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_take);
 
-/**
- * power_imc_ring_pass() - pass over all records that were made up to now.
- * @ring: the ring; its statistics are kept
- * @now: this CPU's timebase
- *
- * Context: as power_imc_ring_take(); it may take as long as a whole ring does.
+/*
+ * Pass over all records that were made up to now; they are not in the statistics. May take as long
+ * as a whole ring does.
  */
 void power_imc_ring_pass(struct power_imc_ring *ring, u64 now)
 {
@@ -231,14 +214,9 @@ void power_imc_ring_pass(struct power_imc_ring *ring, u64 now)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_pass);
 
-/**
- * power_imc_ring_clear() - begin with an empty ring.
- * @ring: base, slots, second and the statistics are kept
- * @now: this CPU's timebase
- *
- * The writer may begin at slot 0, or go on where it left off. It must not be writing yet.
- *
- * Context: as power_imc_ring_take().
+/*
+ * Begin with an empty ring. The writer, which must not be writing yet, may begin at slot 0 or go on
+ * where it left off.
  */
 void power_imc_ring_clear(struct power_imc_ring *ring, u64 now)
 {
@@ -251,15 +229,9 @@ void power_imc_ring_clear(struct power_imc_ring *ring, u64 now)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_clear);
 
-/**
- * power_imc_ring_is_quiet() - a cheap check whether a ring has a new record.
- * @ring: the ring
- *
- * This loads two timebases without a barrier: of the next slot, and of slot 0, to which the writer
- * may have gone back.
- *
- * Context: as power_imc_ring_take().
- * Return: true if there seems to be none.
+/*
+ * Is there no new record, it seems? Loads two timebases without a barrier: of the next slot, and of
+ * slot 0, to which the writer may have gone back.
  */
 bool power_imc_ring_is_quiet(const struct power_imc_ring *ring)
 {

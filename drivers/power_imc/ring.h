@@ -19,35 +19,22 @@ struct power_imc_record {
 #define POWER_IMC_RECORD_HV	BIT_ULL(63)	/* POWER10 */
 #define POWER_IMC_RECORD_PR	BIT_ULL(62)	/* POWER10 */
 
-/**
- * struct power_imc_ring_stats - what has come of a ring.
- * @taken: records that were taken
- * @lost: records that are lost: overwritten before they were taken, by their timebase, or damaged
- * @corrupt: records that were damaged
- * @laps: how often the writer was found to have come past the reader
- * @foreign: records whose timebase is more than a second from this CPU's
- */
 struct power_imc_ring_stats {
-	u64 taken, lost, corrupt, laps, foreign;
+	u64 taken;			/* records */
+	u64 lost;			/* overwritten before, by their timebase, or damaged */
+	u64 corrupt;			/* damaged */
+	u64 laps;			/* how often the writer had come past the reader */
+	u64 foreign;			/* records more than a second from this CPU's timebase */
 };
 
-/**
- * struct power_imc_ring - the state of reading a ring.
- * @base: slot 0
- * @slots: number of slots, a power of two
- * @second: timebase ticks in a second
- * @step: ticks between records, as measured; 0: not known
- * @apart: ticks from the record before to the one taken last; 0: not known
- * @stats: statistics
- *
- * The other members belong to ring.c.
- */
 struct power_imc_ring {
-	struct power_imc_record *base;
-	u32 slots;
-	u64 second, step, apart;
+	struct power_imc_record *base;	/* slot 0 */
+	u32 slots;			/* a power of two */
+	u64 second;			/* timebase ticks in a second */
+	u64 step;			/* ticks between records, as measured; 0: not known */
+	u64 apart;			/* ticks between the last two, or 0: not known */
 	struct power_imc_ring_stats stats;
-	/* private: */
+	/* Of ring.c: */
 	u32 next;			/* the slot to be read */
 	u32 measured;			/* records of the present measurement */
 	u64 since;			/* timebase of its first record */

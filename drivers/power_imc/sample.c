@@ -32,16 +32,10 @@
 #define POWER_IMC_CLOCK_TICKS		(2 * tb_ticks_per_usec)
 #define POWER_IMC_CLOCK_TRIES		4
 
-/**
- * power_imc_record_mode() - in which mode was the thread?
- * @generation: the processor's
- * @record: the record
- * @has_user: the task is no kernel thread. A kernel thread at a low address executes the kernel or
- *	firmware in real mode
- *
- * On POWER10 the record has the mode. Before, only its address does.
- *
- * Return: the mode; before POWER10 a guest's record gets the host's.
+/*
+ * In which mode was the thread? On POWER10 the record says so, before only its address does, and a
+ * guest's counts as the host's. A kernel thread, which has no user, at a low address executes the
+ * kernel or firmware in real mode.
  */
 enum power_imc_mode power_imc_record_mode(enum power_imc_generation generation,
 					  const struct power_imc_record *record, bool has_user)
@@ -57,12 +51,9 @@ enum power_imc_mode power_imc_record_mode(enum power_imc_generation generation,
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_record_mode);
 
-/**
- * power_imc_sample_wanted() - does an event want records of a mode?
- * @attr: of the event. The host's kernel is the hypervisor, so exclude_hv means nothing
- * @mode: of the record
- *
- * Return: true unless @attr excludes the mode.
+/*
+ * Does an event want records of a mode? The host's kernel is the hypervisor: exclude_hv means
+ * nothing.
  */
 bool power_imc_sample_wanted(const struct perf_event_attr *attr, enum power_imc_mode mode)
 {
@@ -138,12 +129,8 @@ static void power_imc_sample_overflow(struct perf_event *event, struct perf_samp
 	te->output(event, data, regs);
 }
 
-/**
- * power_imc_sample_attach() - have this file make an event's samples.
- * @te: the event
- * @parent: the event that it is inherited from, or NULL
- *
- * Context: from event_init.
+/*
+ * Have this file make an event's samples. @parent is the event that it is inherited from, or NULL.
  */
 void power_imc_sample_attach(struct power_imc_trace_event *te,
 			     const struct power_imc_trace_event *parent)
@@ -180,12 +167,9 @@ static u64 power_imc_sample_clock_offset(const struct perf_event *event)
 	return offset;
 }
 
-/**
- * power_imc_sample_begin() - samples of an event are going to be made.
- * @te: the event; it is scheduled on this CPU
- * @sample: memory for them, as long as interrupts are off
- *
- * Context: interrupts off, from here until the last of them is made.
+/*
+ * Samples of an event, which is scheduled here, are going to be made in @sample, with interrupts
+ * off until the last of them.
  */
 void power_imc_sample_begin(struct power_imc_trace_event *te, struct power_imc_sample *sample)
 {
@@ -199,17 +183,11 @@ void power_imc_sample_begin(struct power_imc_trace_event *te, struct power_imc_s
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_begin);
 
-/**
- * power_imc_sample_deliver() - make a sample of the record in power_imc_trace_event.sample.
- * @te: the event
- * @mode: power_imc_record_mode(); perf has no way to learn of guests
- *
- * The sample has the current task, the time of power_imc_sample.tb, a call chain of one address,
- * and as raw data a struct trace_entry with the record after it. Its registers have only what the
- * record says.
- *
- * Context: interrupts off, after power_imc_sample_begin().
- * Return: false if this CPU is in the middle of making another software event's sample.
+/*
+ * Make a sample of the record in te->sample, with the current task, the time of sample->tb, a call
+ * chain of one address, and as raw data a struct trace_entry with the record after it. The
+ * registers have only what the record says; perf has no way to learn of guests. Returns false if
+ * this CPU is in the middle of making another software event's sample.
  */
 bool power_imc_sample_deliver(struct power_imc_trace_event *te, enum power_imc_mode mode)
 {

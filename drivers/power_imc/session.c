@@ -108,15 +108,10 @@ VISIBLE_IF_KUNIT unsigned int power_imc_session_add_holders(int more)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_session_add_holders);
 
-/**
- * power_imc_session_acquire() - a box is engaged: use the engine of its core.
- * @core: the core; this runs on one of its CPUs
- * @type: POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD or POWER_IMC_TYPE_TRACE
- * @ldbar: as for power_imc_engine_get()
- *
- * Context: interrupts off.
- * Return: 0; -EBUSY while another kind of unit has the engines; -ENODEV when they are off for good;
- * the firmware's error.
+/*
+ * A box is engaged on this CPU of @core: use the engine. @ldbar is as for power_imc_engine_get().
+ * Interrupts are off. Returns -EBUSY while another kind of unit has the engines, -ENODEV when they
+ * are off for good, or the firmware's error.
  */
 int power_imc_session_acquire(struct power_imc_core *core, enum power_imc_type type, u64 ldbar)
 {
@@ -130,12 +125,7 @@ int power_imc_session_acquire(struct power_imc_core *core, enum power_imc_type t
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_session_acquire);
 
-/**
- * power_imc_session_release() - a box is disengaged: drop the engine of its core.
- * @core: the core; this runs on one of its CPUs
- *
- * Context: interrupts off.
- */
+/* A box is disengaged on this CPU of @core. Interrupts are off. */
 void power_imc_session_release(struct power_imc_core *core)
 {
 	int holders;
@@ -145,14 +135,9 @@ void power_imc_session_release(struct power_imc_core *core)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_session_release);
 
-/**
- * power_imc_idle_limit() - the longest exit latency of idle states that keep the registers.
- * @flags: of each state, OPAL_PM_*
- * @latencies: of each state, in ns
- * @states: their number
- *
- * Return: in us, less than that of every state that loses them. 0 allows no sleep at all.
- * POWER_IMC_NO_LIMIT if all states keep them.
+/*
+ * The longest exit latency, in us, of idle states that keep the registers: less than that of each
+ * state that loses them, by its OPAL_PM_* flags and latency in ns. 0 allows no sleep at all.
  */
 VISIBLE_IF_KUNIT s32 power_imc_idle_limit(const u32 *flags, const u32 *latencies,
 					  unsigned int states)
@@ -244,12 +229,9 @@ static void power_imc_session_run(struct work_struct *work)
 	power_imc_session_run_in(POWER_IMC_LOOK_MS);
 }
 
-/**
- * power_imc_session_open() - an event is opened: claim the engines for its kind of unit.
- * @type: POWER_IMC_TYPE_CORE, POWER_IMC_TYPE_THREAD or POWER_IMC_TYPE_TRACE
- *
- * Context: may sleep, for some times POWER_IMC_LINGER_MS.
- * Return: 0; -EBUSY while another kind has the engines.
+/*
+ * An event is opened: claim the engines for its kind of unit. May sleep, for some times
+ * POWER_IMC_LINGER_MS. Returns -EBUSY while another kind has the engines.
  */
 int power_imc_session_open(enum power_imc_type type)
 {
@@ -277,12 +259,7 @@ void power_imc_session_close(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_session_close);
 
-/**
- * power_imc_session_begin() - events may be opened after this, once there are cores.
- * @imc: the device
- *
- * Context: may sleep.
- */
+/* Events may be opened after this, once there are cores. May sleep. */
 void power_imc_session_begin(struct power_imc *imc)
 {
 	power_imc_session_imc = imc;
@@ -348,12 +325,7 @@ static void power_imc_cpus_unwatch(void *unused)
 	cpuhp_remove_state_nocalls(power_imc_online_state);
 }
 
-/**
- * power_imc_session_watch_cpus() - clear LDBAR of every CPU that comes online.
- * @imc: the device, until it is removed; its session has begun
- *
- * Return: 0 or a negative errno.
- */
+/* Clear LDBAR of every CPU that comes online, until the device is removed. */
 int power_imc_session_watch_cpus(struct power_imc *imc)
 {
 	int state;

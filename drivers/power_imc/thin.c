@@ -17,13 +17,7 @@
 
 #include "trace.h"
 
-/**
- * power_imc_thin_wanted() - the period that an event asks for.
- * @wanted: attr.sample_period in counts, or attr.sample_freq in Hz
- * @freq: which of the two
- *
- * Return: the period in counts.
- */
+/* The period in counts that attr.sample_period, or attr.sample_freq, asks for. */
 u64 power_imc_thin_wanted(u64 wanted, bool freq)
 {
 	return max(freq ? div64_u64(POWER_IMC_TRACE_CLOCK_HZ, wanted) : wanted, 1ULL);
@@ -35,15 +29,12 @@ static u64 power_imc_thin_counts(u64 ticks, u64 second)
 	return div64_u64(ticks * POWER_IMC_TRACE_CLOCK_HZ + second / 2, second);
 }
 
-/**
- * power_imc_thin_set() - set an event's chance and period by the distance of records.
- * @te: the event; wanted and freq are set
- * @step: ticks between records, or 0: not known
- * @second: ticks in a second
- *
- * A measurement may be a little too small. So an event with a frequency gets a sixteenth more than
- * it asks for, rather than less. Records of a burst may be closer to each other than hardware's,
- * which does not make those after them any fewer.
+/*
+ * Set an event's chance and period by the distance of records: @step ticks, or 0 if that is not
+ * known. @second is the number of ticks in a second. A measurement may be a little too small, so an
+ * event with a frequency gets a sixteenth more than it asks for, rather than less. Records of a
+ * burst may be closer to each other than hardware's, which does not make those after them any
+ * fewer.
  */
 void power_imc_thin_set(struct power_imc_trace_event *te, u64 step, u64 second)
 {
@@ -58,11 +49,9 @@ void power_imc_thin_set(struct power_imc_trace_event *te, u64 step, u64 second)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_thin_set);
 
-/**
- * power_imc_thin_none() - have each record be a sample, while their distance is not known.
- * @te: the event
- * @apart: ticks since the record before, or 0: not known
- * @second: ticks in a second
+/*
+ * While the distance of records is not known each is a sample, of @apart ticks since the one
+ * before.
  */
 void power_imc_thin_none(struct power_imc_trace_event *te, u64 apart, u64 second)
 {
@@ -72,27 +61,14 @@ void power_imc_thin_none(struct power_imc_trace_event *te, u64 apart, u64 second
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_thin_none);
 
-/**
- * power_imc_thin_one() - is the next record a sample of an event?
- * @te: the event, after power_imc_thin_set() or power_imc_thin_none()
- * @random: this CPU's random numbers
- *
- * Context: interrupts off.
- * Return: whether it is.
- */
+/* Is the next record a sample of an event? Interrupts are off. */
 bool power_imc_thin_one(const struct power_imc_trace_event *te, struct rnd_state *random)
 {
 	return te->chance >= POWER_IMC_THIN_ALL || prandom_u32_state(random) < te->chance;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_thin_one);
 
-/**
- * power_imc_thin_many() - how many of some records that are lost would have been samples?
- * @te: the event
- * @records: how many records are lost
- *
- * Return: the number of samples, rounded down.
- */
+/* How many of some lost records would have been samples? Rounded down. */
 u64 power_imc_thin_many(const struct power_imc_trace_event *te, u64 records)
 {
 	return mul_u64_u64_shr(records, te->chance, 32);
