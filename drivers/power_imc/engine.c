@@ -196,26 +196,25 @@ static int power_imc_engine_stopped(struct power_imc_core *core, int err)
 }
 
 /*
- * Call @func on a CPU of the core that has @pir. A core in deep sleep does not answer other CPUs;
- * this call wakes it. Returns false if none of its CPUs is online: then @func is called on this
- * CPU, and if the core does not answer, its engine is off. With interrupts off, call this only on a
- * CPU of the core.
+ * Call @func on a CPU of a core. A core in deep sleep does not answer other CPUs; this call wakes
+ * it. Returns false if none of its CPUs is online: then @func is called on this CPU, and if the core
+ * does not answer, its engine is off. With interrupts off, call this only on a CPU of the core.
  */
-static bool power_imc_core_call(u32 pir, smp_call_func_t func, void *data)
+static bool power_imc_core_call(struct power_imc_core *core, smp_call_func_t func)
 {
 	int cpu, here = get_cpu();
 
 	/* A CPU that goes offline in between is not found again. */
-	if (!power_imc_core_has(pir, here))
+	if (!power_imc_core_has(core->pir, here))
 		for_each_online_cpu(cpu)
-			if (power_imc_core_has(pir, cpu) &&
-			    !smp_call_function_single(cpu, func, data, true)) {
+			if (power_imc_core_has(core->pir, cpu) &&
+			    !smp_call_function_single(cpu, func, core, true)) {
 				put_cpu();
 				return true;
 			}
-	func(data);
+	func(core);
 	put_cpu();
-	return power_imc_core_has(pir, here);
+	return power_imc_core_has(core->pir, here);
 }
 
 /* Called with core->lock. A failure is reported once, though there may be many attempts. */
@@ -352,7 +351,7 @@ static void power_imc_engine_pause_here(void *data)
 int power_imc_engine_pause(struct power_imc_core *core)
 {
 	/* If none of its CPUs is online it is asleep, whatever the firmware says. */
-	if (!power_imc_core_call(core->pir, power_imc_engine_pause_here, core))
+	if (!power_imc_core_call(core, power_imc_engine_pause_here))
 		return 0;
 	if (core->pause_error)
 		power_imc_engine_resume(core);
@@ -375,7 +374,7 @@ static void power_imc_engine_resume_here(void *data)
 /* Nothing happens unless the engine is paused. Context: as power_imc_core_call(). */
 void power_imc_engine_resume(struct power_imc_core *core)
 {
-	power_imc_core_call(core->pir, power_imc_engine_resume_here, core);
+	power_imc_core_call(core, power_imc_engine_resume_here);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_resume);
 
@@ -481,22 +480,16 @@ void power_imc_engines_look(struct power_imc_core *cores, unsigned int nr)
 		if (!core->page || !core->missing)
 			continue;
 		core->posts = power_imc_core_sum(core) != core->posted;
-		power_imc_core_call(core->pir, power_imc_engine_look_here, core);
+		power_imc_core_call(core, power_imc_engine_look_here);
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engines_look);
 
-struct power_imc_quiesce {
-	const struct power_imc_firmware *firmware;
-	u32 pir;
-	int err;
-};
-
 static void power_imc_engine_quiesce_here(void *data)
 {
-	struct power_imc_quiesce *quiesce = data;
+	struct power_imc_core *core = data;
 
-	quiesce->err = quiesce->firmware->core(quiesce->pir, false);
+	core->pause_error = core->imc->firmware->core(core->pir, false);
 }
 
 /*
@@ -506,18 +499,17 @@ static void power_imc_engine_quiesce_here(void *data)
  */
 int power_imc_engines_quiesce(struct power_imc *imc)
 {
-	struct power_imc_quiesce quiesce = { .firmware = imc->firmware };
+	struct power_imc_core core = { .imc = imc };
 	struct device_node *np;
 	int first = 0;
 
 	for_each_of_cpu_node(np) {
-		if (of_property_read_u32(np, "ibm,ppc-interrupt-server#s", &quiesce.pir) ||
-		    !power_imc_core_call(quiesce.pir, power_imc_engine_quiesce_here, &quiesce) ||
-		    !quiesce.err)
+		if (of_property_read_u32(np, "ibm,ppc-interrupt-server#s", &core.pir) ||
+		    !power_imc_core_call(&core, power_imc_engine_quiesce_here) || !core.pause_error)
 			continue;
 		dev_err(imc->dev, "the engine of the core with PIR %#x could not be stopped (%pe): it may go on writing to memory\n",
-			quiesce.pir, ERR_PTR(quiesce.err));
-		first = first ?: quiesce.err;
+			core.pir, ERR_PTR(core.pause_error));
+		first = first ?: core.pause_error;
 	}
 	return first;
 }

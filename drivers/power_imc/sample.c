@@ -28,26 +28,21 @@
  */
 #define POWER_IMC_USER_ADDRESS		0x10000ULL
 
-/* A try that takes less than this is exact enough: records are 7.8 us apart, or more. */
-#define POWER_IMC_CLOCK_TICKS		(2 * tb_ticks_per_usec)
-#define POWER_IMC_CLOCK_TRIES		4
-
 /*
  * In which mode was the thread? On POWER10 the record says so, before only its address does, and a
  * guest's counts as the host's. A kernel thread, which has no user, at a low address executes the
  * kernel or firmware in real mode.
  */
-enum power_imc_mode power_imc_record_mode(enum power_imc_generation generation,
-					  const struct power_imc_record *record, bool has_user)
+struct power_imc_mode power_imc_record_mode(enum power_imc_generation generation,
+					    const struct power_imc_record *record, bool has_user)
 {
 	u64 state = be64_to_cpu(record->state), ip = be64_to_cpu(record->ip);
 
-	if (generation != POWER_IMC_P10)
-		return has_user && ip >= POWER_IMC_USER_ADDRESS && ip < POWER_IMC_KERNEL_ADDRESS ?
-		       POWER_IMC_HOST_USER : POWER_IMC_HOST_KERNEL;
-	if (state & POWER_IMC_RECORD_HV)
-		return state & POWER_IMC_RECORD_PR ? POWER_IMC_HOST_USER : POWER_IMC_HOST_KERNEL;
-	return state & POWER_IMC_RECORD_PR ? POWER_IMC_GUEST_USER : POWER_IMC_GUEST_KERNEL;
+	if (generation == POWER_IMC_P10)
+		return (struct power_imc_mode){ .user = state & POWER_IMC_RECORD_PR,
+						.guest = !(state & POWER_IMC_RECORD_HV) };
+	return (struct power_imc_mode){ .user = has_user && ip >= POWER_IMC_USER_ADDRESS &&
+						ip < POWER_IMC_KERNEL_ADDRESS };
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_record_mode);
 
@@ -55,59 +50,37 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_record_mode);
  * Does an event want records of a mode? The host's kernel is the hypervisor: exclude_hv means
  * nothing.
  */
-bool power_imc_sample_wanted(const struct perf_event_attr *attr, enum power_imc_mode mode)
+bool power_imc_sample_wanted(const struct perf_event_attr *attr, struct power_imc_mode mode)
 {
-	switch (mode) {
-	case POWER_IMC_HOST_USER:
-		return !attr->exclude_host && !attr->exclude_user;
-	case POWER_IMC_HOST_KERNEL:
-		return !attr->exclude_host && !attr->exclude_kernel;
-	case POWER_IMC_GUEST_USER:
-		return !attr->exclude_guest && !attr->exclude_user;
-	case POWER_IMC_GUEST_KERNEL:
-		return !attr->exclude_guest && !attr->exclude_kernel;
-	}
-	return false;
+	return !(mode.user ? attr->exclude_user : attr->exclude_kernel) &&
+	       !(mode.guest ? attr->exclude_guest : attr->exclude_host);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_wanted);
 
-/* Call this before the first record. The other members are set when they are needed. */
-void power_imc_sample_init(struct power_imc_sample *sample)
-{
-	memset(&sample->regs, 0, sizeof(sample->regs));
-	/* perf fills struct trace_entry, but not the bytes between it and the record. */
-	memset(sample->raw.skipped, 0, sizeof(sample->raw.skipped));
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_init);
-
-static bool power_imc_sample_chain_wanted(const struct perf_event_attr *attr, bool user)
-{
-	return !(user ? attr->exclude_callchain_user : attr->exclude_callchain_kernel);
-}
-
-static u64 power_imc_sample_chain_bytes(const struct perf_callchain_entry *chain)
-{
-	return (1 + chain->nr) * sizeof(chain->ip[0]);
-}
-
 /*
- * perf_sample_save_callchain() of newer kernels would walk stacks. If a BPF program has looked at
- * the sample, perf has already walked them. Then the size of that chain is subtracted.
+ * The call chain has only the address, since the current stacks are not those of the record:
+ * perf_sample_save_callchain() of newer kernels would walk them. If a BPF program has looked at the
+ * sample, perf has done so already. Then the size of that chain is subtracted.
  */
-static void power_imc_sample_set_chain(struct perf_sample_data *data,
-				       struct perf_callchain_entry *chain)
+static void power_imc_sample_set_chain(const struct perf_event_attr *attr,
+				       struct power_imc_sample *sample,
+				       struct perf_sample_data *data)
 {
+	u64 words;
+
+	sample->chain.context = sample->user ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL;
+	sample->chain.ip = sample->regs.nip;
+	sample->chain.nr = (sample->user ? attr->exclude_callchain_user :
+					   attr->exclude_callchain_kernel) ? 0 : 2;
+	words = 1 + sample->chain.nr;
 	if (pmu_sample_flags(data) & PERF_SAMPLE_CALLCHAIN)
-		pmu_sample_grow(data, -power_imc_sample_chain_bytes(data->callchain));
-	data->callchain = chain;
+		words -= 1 + data->callchain->nr;
+	data->callchain = (struct perf_callchain_entry *)&sample->chain;
 	pmu_sample_flags(data) |= PERF_SAMPLE_CALLCHAIN;
-	pmu_sample_grow(data, power_imc_sample_chain_bytes(chain));
+	pmu_sample_grow(data, words * sizeof(u64));
 }
 
-/*
- * perf_tp_event() calls this in the end. The call chain has only the address, since the current
- * stacks are not those of the record.
- */
+/* perf_tp_event() calls this in the end. */
 static void power_imc_sample_overflow(struct perf_event *event, struct perf_sample_data *data,
 				      struct pt_regs *regs)
 {
@@ -116,16 +89,8 @@ static void power_imc_sample_overflow(struct perf_event *event, struct perf_samp
 
 	data->time = sample->time;
 	pmu_sample_flags(data) |= PERF_SAMPLE_TIME;
-	if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) {
-		sample->chain.nr = 0;
-		if (power_imc_sample_chain_wanted(&event->attr, sample->user)) {
-			sample->chain.nr = 2;
-			sample->chain.context = sample->user ? PERF_CONTEXT_USER :
-							       PERF_CONTEXT_KERNEL;
-			sample->chain.ip = regs->nip;
-		}
-		power_imc_sample_set_chain(data, (struct perf_callchain_entry *)&sample->chain);
-	}
+	if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN)
+		power_imc_sample_set_chain(&event->attr, sample, data);
 	te->output(event, data, regs);
 }
 
@@ -148,38 +113,29 @@ void power_imc_sample_attach(struct power_imc_trace_event *te,
 EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_attach);
 
 /*
- * From the timebase to the event's clock, in ns. The two cannot be read at once. A hypervisor or an
- * emulator may stop this CPU in between for milliseconds, and then all samples of a drain would be
- * too early. So the shortest of several tries counts.
+ * From the timebase to the event's clock, in ns. If firmware or an emulator stops this CPU between
+ * the two, all samples of a drain would be too early: then they are read again.
  */
 static u64 power_imc_sample_clock_offset(const struct perf_event *event)
 {
-	u64 offset = 0, least = U64_MAX;
+	unsigned int tries = 4;
+	u64 begin, clock;
 
-	for (unsigned int i = 0; i < POWER_IMC_CLOCK_TRIES && least > POWER_IMC_CLOCK_TICKS; i++) {
-		u64 begin = get_tb(), clock = event->clock(), took = get_tb() - begin;
-
-		if (took >= least)
-			continue;
-		least = took;
-		offset = clock - tb_to_ns(begin + took / 2);
-	}
-	return offset;
+	do {
+		begin = get_tb();
+		clock = event->clock();
+	} while (get_tb() - begin > 10 * tb_ticks_per_usec && --tries);
+	return clock - tb_to_ns(begin);
 }
 
 /*
- * Samples of an event, which is scheduled here, are going to be made in @sample, with interrupts
- * off until the last of them.
+ * Samples of an event, which is scheduled here, are going to be made in @sample, which is zeroed,
+ * with interrupts off until the last of them.
  */
 void power_imc_sample_begin(struct power_imc_trace_event *te, struct power_imc_sample *sample)
 {
-	struct perf_event *event = te->event;
-
 	te->sample = sample;
-	te->clock_offset = power_imc_sample_clock_offset(event);
-	te->modes = 0;
-	for (enum power_imc_mode mode = POWER_IMC_HOST_USER; mode <= POWER_IMC_GUEST_KERNEL; mode++)
-		te->modes |= (!te->over && power_imc_sample_wanted(&event->attr, mode)) << mode;
+	te->clock_offset = power_imc_sample_clock_offset(te->event);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_begin);
 
@@ -189,16 +145,16 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_begin);
  * registers have only what the record says; perf has no way to learn of guests. Returns false if
  * this CPU is in the middle of making another software event's sample.
  */
-bool power_imc_sample_deliver(struct power_imc_trace_event *te, enum power_imc_mode mode)
+bool power_imc_sample_deliver(struct power_imc_trace_event *te, bool user)
 {
 	struct power_imc_sample *sample = te->sample;
 	const struct power_imc_record *record = &sample->raw.record;
 	int rctx, limit;
 	u64 count;
 
-	sample->user = mode == POWER_IMC_HOST_USER || mode == POWER_IMC_GUEST_USER;
+	sample->user = user;
 	sample->regs.nip = be64_to_cpu(record->ip);
-	sample->regs.msr = MSR_SF | MSR_LE | (sample->user ? MSR_PR : MSR_HV);
+	sample->regs.msr = MSR_SF | MSR_LE | (user ? MSR_PR : MSR_HV);
 	sample->time = tb_to_ns(sample->tb) + te->clock_offset;
 	rctx = perf_swevent_get_recursion_context();
 	if (rctx < 0)
@@ -209,10 +165,7 @@ bool power_imc_sample_deliver(struct power_imc_trace_event *te, enum power_imc_m
 	perf_tp_event(0, count, &sample->raw, sizeof(sample->raw), &sample->regs, &te->only,
 		      rctx, NULL);
 	/* perf stops it once interrupts are on. */
-	if (limit && !atomic_read(&te->event->event_limit)) {
+	if (limit && !atomic_read(&te->event->event_limit))
 		te->over = true;
-		te->modes = 0;
-	}
 	return true;
 }
-EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_deliver);

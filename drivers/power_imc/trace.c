@@ -16,7 +16,6 @@
  * CPU switches away from the idle task. It stays armed when events come and go, and stops on its
  * own when there are none.
  */
-#include <linux/bits.h>
 #include <linux/cpuhotplug.h>
 #include <linux/irqflags.h>
 #include <linux/module.h>
@@ -53,12 +52,10 @@ static const struct pmu_format power_imc_trace_formats[] = {
 static DEFINE_PER_CPU(struct power_imc_trace *, power_imc_trace_of);
 static int power_imc_trace_state;		/* state of CPU hotplug */
 
+/* perf record asks the event that was opened, not its children. */
 static void power_imc_drain_miss(struct power_imc_trace_event *te, u64 samples)
 {
-	/* perf record asks the event that was opened, not its children. */
-	struct perf_event *event = te->event->parent ?: te->event;
-
-	pmu_add_lost_samples(event, samples);
+	pmu_add_lost_samples(te->event->parent ?: te->event, samples);
 }
 
 /*
@@ -77,52 +74,33 @@ static void power_imc_drain_lost(struct power_imc_trace *trace, u64 lost)
 
 static void power_imc_drain_deliver(struct power_imc_trace *trace, struct power_imc_sample *sample)
 {
-	enum power_imc_mode mode = power_imc_record_mode(power_imc_generation(),
-							 &sample->raw.record,
-							 !(current->flags & PF_KTHREAD));
+	struct power_imc_mode mode = power_imc_record_mode(power_imc_generation(),
+							   &sample->raw.record,
+							   !(current->flags & PF_KTHREAD));
 	struct power_imc_trace_event *te;
 
 	list_for_each_entry(te, &trace->events, node) {
-		if (!(te->modes & BIT(mode)) || !power_imc_thin_one(te, &trace->random))
+		if (te->over || !power_imc_sample_wanted(&te->event->attr, mode) ||
+		    !power_imc_thin_one(te, &trace->random))
 			continue;
-		if (power_imc_sample_deliver(te, mode))
+		if (power_imc_sample_deliver(te, mode.user))
 			trace->samples++;
 		else
 			power_imc_drain_miss(te, 1);
 	}
 }
 
-/* A drain has many records. What is the same for all of them is computed once. */
-static void power_imc_drain_begin(struct power_imc_trace *trace, struct power_imc_sample *sample)
+/* Before the first record of a drain; and before each, while their distance is not known. */
+static void power_imc_drain_begin(struct power_imc_trace *trace, struct power_imc_sample *sample,
+				  bool first)
 {
 	struct power_imc_trace_event *te;
 
-	power_imc_sample_init(sample);
 	list_for_each_entry(te, &trace->events, node) {
-		power_imc_thin_set(te, trace->ring.step, trace->ring.second);
-		power_imc_sample_begin(te, sample);
+		if (first)
+			power_imc_sample_begin(te, sample);
+		power_imc_thin_set(te, &trace->ring);
 	}
-}
-
-/* The distance of records is not known. */
-static void power_imc_drain_weigh(struct power_imc_trace *trace)
-{
-	struct power_imc_trace_event *te;
-
-	list_for_each_entry(te, &trace->events, node)
-		power_imc_thin_none(te, trace->ring.apart, trace->ring.second);
-}
-
-/*
- * Does a record belong to no event? The first one may have been made before they began, and written
- * after that.
- */
-static bool power_imc_drain_is_early(struct power_imc_trace *trace, u64 tb)
-{
-	u64 from = trace->from;
-
-	trace->from = 0;
-	return tb < from && from - tb < trace->ring.second;
 }
 
 /*
@@ -131,9 +109,10 @@ static bool power_imc_drain_is_early(struct power_imc_trace *trace, u64 tb)
  */
 static noinline void power_imc_drain(struct power_imc_trace *trace)
 {
-	struct power_imc_sample sample;
+	/* Zeroed: perf fills struct trace_entry, but not the bytes between it and the record. */
+	struct power_imc_sample sample = {};
 	u64 lost, now = get_tb();
-	bool begun = false, measured = trace->ring.step;
+	bool early, first = true, measured = trace->ring.step;
 
 	for (u32 most = 2 * trace->ring.slots; most; most--) {
 		bool any = power_imc_ring_take(&trace->ring, &sample.raw.record, now, &lost);
@@ -142,17 +121,18 @@ static noinline void power_imc_drain(struct power_imc_trace *trace)
 		if (!any)
 			return;
 		sample.tb = be64_to_cpu(sample.raw.record.tb);
-		if (power_imc_drain_is_early(trace, sample.tb)) {
+		/* Made before the events began and written after that, it belongs to none. */
+		early = sample.tb < trace->from && trace->from - sample.tb < trace->ring.second;
+		trace->from = 0;
+		if (early) {
 			trace->ring.stats.taken--;
 			continue;
 		}
 		if (power_imc_ring_is_foreign(&trace->ring, sample.tb, now))
 			sample.tb = now;
-		if (!begun)
-			power_imc_drain_begin(trace, &sample);
-		begun = true;
-		if (!measured)
-			power_imc_drain_weigh(trace);
+		if (first || !measured)
+			power_imc_drain_begin(trace, &sample, first);
+		first = false;
 		power_imc_drain_deliver(trace, &sample);
 	}
 }
@@ -237,13 +217,6 @@ static enum hrtimer_restart power_imc_drain_timer(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/* Records that were written up to now belong to no event. With interrupts off. */
-static void power_imc_drain_pass(struct power_imc_trace *trace)
-{
-	power_imc_ring_pass(&trace->ring, get_tb());
-	trace->from = get_tb();
-}
-
 /* The first event starts. With interrupts off. */
 VISIBLE_IF_KUNIT void power_imc_drain_start(struct power_imc_trace *trace)
 {
@@ -259,7 +232,7 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_drain_start);
  */
 VISIBLE_IF_KUNIT void power_imc_drain_end(struct power_imc_trace *trace)
 {
-	power_imc_drain_pass(trace);
+	power_imc_ring_pass(&trace->ring, get_tb());
 	hrtimer_try_to_cancel(&trace->timer);
 	trace->interval_ns = 0;
 }
@@ -283,8 +256,6 @@ static bool power_imc_trace_is_named(const struct pmu_desc *desc, u64 config)
 			return true;
 	return false;
 }
-
-static struct tracepoint *power_imc_switch_tracepoint, *power_imc_exit_tracepoint;
 
 /* With interrupts off; the outgoing task is current. */
 static void power_imc_task_switched(void)
@@ -310,18 +281,31 @@ static void power_imc_sched_process_exit(void *data, PMU_SCHED_EXIT_ARGS)
 	local_irq_restore(flags);
 }
 
-static void power_imc_switches_match(struct tracepoint *tracepoint, void *data)
+static struct {
+	const char *name;
+	void *probe;
+	struct tracepoint *tracepoint;	/* where the probe is registered, or NULL */
+} power_imc_probes[] = {
+	{ "sched_switch", power_imc_sched_switch },
+	{ "sched_process_exit", power_imc_sched_process_exit },
+};
+
+static void power_imc_switches_match(struct tracepoint *tracepoint, void *registered)
 {
-	if (!strcmp(tracepoint->name, "sched_switch"))
-		power_imc_switch_tracepoint = tracepoint;
-	else if (!strcmp(tracepoint->name, "sched_process_exit"))
-		power_imc_exit_tracepoint = tracepoint;
+	for (unsigned int i = 0; i < ARRAY_SIZE(power_imc_probes); i++)
+		if (!strcmp(tracepoint->name, power_imc_probes[i].name) &&
+		    !tracepoint_probe_register(tracepoint, power_imc_probes[i].probe, NULL)) {
+			power_imc_probes[i].tracepoint = tracepoint;
+			++*(unsigned int *)registered;
+		}
 }
 
 static void power_imc_switches_unwatch(void)
 {
-	tracepoint_probe_unregister(power_imc_exit_tracepoint, power_imc_sched_process_exit, NULL);
-	tracepoint_probe_unregister(power_imc_switch_tracepoint, power_imc_sched_switch, NULL);
+	for (unsigned int i = 0; i < ARRAY_SIZE(power_imc_probes); i++)
+		if (power_imc_probes[i].tracepoint)
+			tracepoint_probe_unregister(power_imc_probes[i].tracepoint,
+						    power_imc_probes[i].probe, NULL);
 	tracepoint_synchronize_unregister();
 }
 
@@ -329,23 +313,13 @@ static void power_imc_switches_unwatch(void)
  * Drain when a CPU switches tasks, or one ends. This waits for hotplug, which an open must not do
  * (drivers/core/core.h). So it is done once.
  */
-static int power_imc_switches_watch(void)
+static bool power_imc_switches_watch(void)
 {
-	int err;
+	unsigned int registered = 0;
 
 	pmu_check_sched_probes(power_imc_sched_switch, power_imc_sched_process_exit);
-	for_each_kernel_tracepoint(power_imc_switches_match, NULL);
-	if (!power_imc_switch_tracepoint || !power_imc_exit_tracepoint)
-		return -EOPNOTSUPP;
-	err = tracepoint_probe_register(power_imc_switch_tracepoint, power_imc_sched_switch, NULL);
-	if (err)
-		return err;
-	err = tracepoint_probe_register(power_imc_exit_tracepoint, power_imc_sched_process_exit,
-					NULL);
-	if (err)
-		tracepoint_probe_unregister(power_imc_switch_tracepoint, power_imc_sched_switch,
-					    NULL);
-	return err;
+	for_each_kernel_tracepoint(power_imc_switches_match, &registered);
+	return registered == ARRAY_SIZE(power_imc_probes);
 }
 
 /* A record does not say whether the CPU was idle, nor, on POWER9, whether a guest ran. */
@@ -367,9 +341,9 @@ static void power_imc_trace_attach(struct pmu_event *ev, const struct power_imc_
 	te->event = ev->event;
 	te->freq = parent ? parent->freq : te->event->attr.freq;
 	te->wanted = parent ? parent->wanted : te->event->attr.sample_period;
-	power_imc_thin_set(te, 0, tb_ticks_per_sec);
+	te->chance = POWER_IMC_THIN_ALL;
 	power_imc_sample_attach(te, parent);
-	pmu_bypass_period(te->event, te->period);
+	pmu_bypass_period(te->event, power_imc_thin_wanted(te->wanted, te->freq));
 }
 
 static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
@@ -430,11 +404,12 @@ static u64 power_imc_trace_start(struct pmu_box *box, struct pmu_event *ev, int 
 	struct power_imc_trace_event *te = ev->priv;
 
 	te->over = false;
+	/* Records that were written before this event started do not belong to it. */
 	if (list_empty(&trace->events)) {
-		power_imc_drain_pass(trace);
+		power_imc_ring_pass(&trace->ring, get_tb());
+		trace->from = get_tb();
 		power_imc_drain_start(trace);
 	} else {
-		/* Records that were written before this event started do not belong to it. */
 		power_imc_drain(trace);
 	}
 	list_add_tail(&te->node, &trace->events);
@@ -547,19 +522,20 @@ static void power_imc_trace_unwatch(void *data)
 
 static int power_imc_trace_watch(struct power_imc *imc)
 {
-	int state, err = power_imc_switches_watch();
+	int state = -EOPNOTSUPP, err;
 
-	if (err)
-		return err;
-	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf/power_imc:trace",
-				  power_imc_trace_cpu_online, power_imc_trace_cpu_offline);
-	power_imc_trace_state = state;
+	if (power_imc_switches_watch())
+		state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf/power_imc:trace",
+					  power_imc_trace_cpu_online, power_imc_trace_cpu_offline);
 	err = state < 0 ? state : devm_add_action(imc->dev, power_imc_trace_unwatch, imc);
+	if (!err) {
+		power_imc_trace_state = state;
+		return 0;
+	}
 	/* Go on without this unit: the others may be used. */
-	if (err && state >= 0)
+	if (state >= 0)
 		cpuhp_remove_state_nocalls(state);
-	if (err)
-		power_imc_switches_unwatch();
+	power_imc_switches_unwatch();
 	return err;
 }
 
@@ -616,8 +592,8 @@ int power_imc_trace_register(struct power_imc_unit *unit)
 	return err;
 }
 
-/* For debugfs. NULL if there is no trace unit. */
+/* For debugfs. NULL if there is no trace unit, or it could not be registered. */
 const struct power_imc_trace *power_imc_trace_peek(int cpu)
 {
-	return per_cpu(power_imc_trace_of, cpu);
+	return power_imc_trace_state ? per_cpu(power_imc_trace_of, cpu) : NULL;
 }

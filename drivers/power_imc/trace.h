@@ -53,7 +53,6 @@ struct power_imc_trace_event {
 	/* While its samples are made, from power_imc_sample_begin() on: */
 	struct power_imc_sample *sample;
 	u64 clock_offset;		/* the event's clock minus the timebase, in ns */
-	u8 modes;			/* bit per mode whose records the event wants */
 	bool over;			/* the event has reached its limit, until it starts again */
 };
 
@@ -73,27 +72,25 @@ struct power_imc_sample {
 	} chain;			/* a struct perf_callchain_entry */
 };
 
-/* Where a record was made. */
-enum power_imc_mode {
-	POWER_IMC_HOST_USER, POWER_IMC_HOST_KERNEL, POWER_IMC_GUEST_USER, POWER_IMC_GUEST_KERNEL,
+/* Where a record was made: in a program or the kernel, of the host or a guest. */
+struct power_imc_mode {
+	bool user, guest;
 };
 
 /* thin.c */
 u64 power_imc_thin_wanted(u64 wanted, bool freq);
-void power_imc_thin_set(struct power_imc_trace_event *te, u64 step, u64 second);
-void power_imc_thin_none(struct power_imc_trace_event *te, u64 apart, u64 second);
+void power_imc_thin_set(struct power_imc_trace_event *te, const struct power_imc_ring *ring);
 bool power_imc_thin_one(const struct power_imc_trace_event *te, struct rnd_state *random);
 u64 power_imc_thin_many(const struct power_imc_trace_event *te, u64 records);
 
 /* sample.c */
-enum power_imc_mode power_imc_record_mode(enum power_imc_generation generation,
-					  const struct power_imc_record *record, bool has_user);
-bool power_imc_sample_wanted(const struct perf_event_attr *attr, enum power_imc_mode mode);
+struct power_imc_mode power_imc_record_mode(enum power_imc_generation generation,
+					    const struct power_imc_record *record, bool has_user);
+bool power_imc_sample_wanted(const struct perf_event_attr *attr, struct power_imc_mode mode);
 void power_imc_sample_attach(struct power_imc_trace_event *te,
 			     const struct power_imc_trace_event *parent);
-void power_imc_sample_init(struct power_imc_sample *sample);
 void power_imc_sample_begin(struct power_imc_trace_event *te, struct power_imc_sample *sample);
-bool power_imc_sample_deliver(struct power_imc_trace_event *te, enum power_imc_mode mode);
+bool power_imc_sample_deliver(struct power_imc_trace_event *te, bool user);
 
 /* trace.c */
 const struct power_imc_trace *power_imc_trace_peek(int cpu);

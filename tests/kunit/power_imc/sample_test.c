@@ -16,24 +16,30 @@
 #include "records.h"
 #include "suites.h"
 
+static void expect_mode(struct kunit *test, enum power_imc_generation generation,
+			const struct power_imc_record *record, bool has_user, bool user, bool guest)
+{
+	struct power_imc_mode mode = power_imc_record_mode(generation, record, has_user);
+
+	KUNIT_EXPECT_EQ_MSG(test, mode.user, user, "%#llx", be64_to_cpu(record->ip));
+	KUNIT_EXPECT_EQ_MSG(test, mode.guest, guest, "%#llx", be64_to_cpu(record->ip));
+}
+
 /* The worked records: on POWER9 the address tells, on POWER10 the record's top bits. */
 static void modes_of_the_worked_records(struct kunit *test)
 {
-	static const struct {
-		u64 ip, state;
-		enum power_imc_mode p9, p10;
-	} rows[] = {
-		{ 0xc00000000001a2b4, 0x8000000000000000, POWER_IMC_HOST_KERNEL, POWER_IMC_HOST_KERNEL },
-		{ 0x0000000010001000, 0xc000000000000000, POWER_IMC_HOST_USER, POWER_IMC_HOST_USER },
-		{ 0xc000000000300000, 0x0000000000000000, POWER_IMC_HOST_KERNEL, POWER_IMC_GUEST_KERNEL },
-		{ 0x000000007fff8000, 0x4000000000000000, POWER_IMC_HOST_USER, POWER_IMC_GUEST_USER },
+	static const struct { u64 ip, state; bool user, guest; } rows[] = {
+		{ 0xc00000000001a2b4, 0x8000000000000000, false, false },
+		{ 0x0000000010001000, 0xc000000000000000, true, false },
+		{ 0xc000000000300000, 0x0000000000000000, false, true },
+		{ 0x000000007fff8000, 0x4000000000000000, true, true },
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct power_imc_record record = record_of(R1_TB, rows[i].ip, rows[i].state);
 
-		KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P9, &record, true), rows[i].p9);
-		KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P10, &record, true), rows[i].p10);
+		expect_mode(test, POWER_IMC_P9, &record, true, rows[i].user, false);
+		expect_mode(test, POWER_IMC_P10, &record, true, rows[i].user, rows[i].guest);
 	}
 }
 
@@ -44,11 +50,11 @@ static void real_mode_is_the_kernels(struct kunit *test)
 	struct power_imc_record low = record_of(R1_TB, 0x10000, 0xc000000000000000);
 	struct power_imc_record opal = record_of(R1_TB, 0x30001234, 0xc000000000000000);
 
-	KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P9, &vector, true), POWER_IMC_HOST_KERNEL);
-	KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P9, &low, true), POWER_IMC_HOST_USER);
-	KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P9, &opal, true), POWER_IMC_HOST_USER);
-	KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P9, &opal, false), POWER_IMC_HOST_KERNEL);
-	KUNIT_EXPECT_EQ(test, power_imc_record_mode(POWER_IMC_P10, &vector, false), POWER_IMC_HOST_USER);
+	expect_mode(test, POWER_IMC_P9, &vector, true, false, false);
+	expect_mode(test, POWER_IMC_P9, &low, true, true, false);
+	expect_mode(test, POWER_IMC_P9, &opal, true, true, false);
+	expect_mode(test, POWER_IMC_P9, &opal, false, false, false);
+	expect_mode(test, POWER_IMC_P10, &vector, false, true, false);
 }
 
 static void exclusion_is_by_mode(struct kunit *test)
@@ -63,9 +69,12 @@ static void exclusion_is_by_mode(struct kunit *test)
 		{ &guest, { false, false, true, true } },
 	};
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++)
-		for (unsigned int mode = 0; mode < 4; mode++)
-			KUNIT_EXPECT_EQ(test, power_imc_sample_wanted(rows[i].attr, mode), rows[i].wanted[mode]);
+	for (unsigned int i = 0; i < 4 * ARRAY_SIZE(rows); i++) {
+		struct power_imc_mode mode = { .user = !(i % 2), .guest = i % 4 / 2 };
+
+		KUNIT_EXPECT_EQ_MSG(test, power_imc_sample_wanted(rows[i / 4].attr, mode),
+				    rows[i / 4].wanted[i % 4], "%u", i);
+	}
 }
 
 /* What a fake handler got of a sample. */
@@ -109,7 +118,6 @@ static void an_event_is_left_as_it_is(struct kunit *test)
 	memset(&written, 0, sizeof(written));
 	written.untouched = true;
 	power_imc_sample_attach(&te, NULL);
-	power_imc_sample_init(sample);
 	power_imc_sample_begin(&te, sample);
 	for (unsigned int i = 0; i < 3; i++) {
 		struct perf_sample_data data = { .period = 250 };

@@ -41,11 +41,18 @@ static u64 random_below(u64 limit)
 	return prandom_u32_state(&random) % limit;
 }
 
+static void thin_set(struct power_imc_trace_event *te, u64 step, u64 apart)
+{
+	const struct power_imc_ring ring = { .step = step, .apart = apart, .second = SECOND };
+
+	power_imc_thin_set(te, &ring);
+}
+
 static struct power_imc_trace_event event_of(u64 period)
 {
 	struct power_imc_trace_event te = { .wanted = period };
 
-	power_imc_thin_set(&te, STEP, SECOND);
+	thin_set(&te, STEP, STEP);
 	return te;
 }
 
@@ -70,14 +77,12 @@ static void a_period_is_what_was_asked_for(struct kunit *test)
 		{ 512 * STEP, 256000, 256000, 1ULL << 31 },
 		/* A burst: hardware's records are no closer than 250 counts. */
 		{ 1, 32000, 32000, (250ULL << 32) / 32000 }, { 8, 250, 250, POWER_IMC_THIN_ALL },
-		/* Not known yet. */
-		{ 0, 32000, 32000, POWER_IMC_THIN_ALL },
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct power_imc_trace_event te = { .wanted = rows[i].wanted };
 
-		power_imc_thin_set(&te, rows[i].step, SECOND);
+		thin_set(&te, rows[i].step, STEP);
 		KUNIT_EXPECT_EQ_MSG(test, te.period, rows[i].period, "row %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, te.chance, rows[i].chance, "row %u", i);
 	}
@@ -94,7 +99,7 @@ static void what_is_not_known_is_not_thinned(struct kunit *test)
 	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct power_imc_trace_event te = event_of(32000);
 
-		power_imc_thin_none(&te, rows[i].apart, SECOND);
+		thin_set(&te, 0, rows[i].apart);
 		KUNIT_EXPECT_EQ_MSG(test, te.period, rows[i].period, "row %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, te.chance, POWER_IMC_THIN_ALL, "row %u", i);
 	}
@@ -111,7 +116,7 @@ static void a_frequency_is_never_thinned_below(struct kunit *test)
 		struct power_imc_trace_event te = { .wanted = f, .freq = true };
 		u64 records = 1000 * SECOND / step, samples;
 
-		power_imc_thin_set(&te, step, SECOND);
+		thin_set(&te, step, STEP);
 		samples = power_imc_thin_many(&te, records);
 		KUNIT_EXPECT_GE_MSG(test, samples, min(1000 * f, records), "%llu, %llu Hz", step, f);
 		KUNIT_EXPECT_LE_MSG(test, samples, 1080 * f, "%llu, %llu Hz", step, f);
