@@ -320,14 +320,6 @@ static const char *power_imc_unit_read(struct power_imc_unit *unit, const struct
 	return NULL;
 }
 
-static void power_imc_unit_describe(struct power_imc_unit *unit)
-{
-	unit->desc.owner = THIS_MODULE;
-	unit->desc.width = 64;
-	unit->desc.formats = power_imc_formats;
-	unit->desc.nr_formats = power_imc_nr_formats;
-}
-
 /* Add a unit, or its events to those of an earlier one. Returns 0 or -ENOMEM. */
 static int power_imc_unit_add(struct power_imc_unit *unit, struct device_node *top,
 			      struct device_node *np)
@@ -344,7 +336,10 @@ static int power_imc_unit_add(struct power_imc_unit *unit, struct device_node *t
 		other->base = unit->base;
 		err = power_imc_unit_events(other, top, np);
 	} else {
-		power_imc_unit_describe(unit);
+		unit->desc = (struct pmu_desc){
+			.owner = THIS_MODULE, .width = 64,
+			.formats = power_imc_formats, .nr_formats = power_imc_nr_formats,
+		};
 		err = power_imc_unit_events(unit, top, np);
 		unit->imc->nr_units += !err;
 	}

@@ -7,6 +7,7 @@
  * thread_imc: what a task's thread counts, on any CPU where it runs. A box per CPU, which counts
  * while the task of one of its events is scheduled: then LDBAR says so.
  */
+#include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/irq_work.h>
@@ -70,11 +71,10 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_counter_read);
 /* Runs in an irq_work: the caller that reads a counter may hold locks that printing needs. */
 static void power_imc_restart_tell(struct irq_work *work)
 {
-	pr_warn("power_imc_pmu: counters in memory have begun anew at 0, as when a chip's microcode is restarted: what they had counted since they were last read is lost\n");
+	pr_warn_once("power_imc_pmu: counters in memory have begun anew at 0, as when a chip's microcode is restarted: what they had counted since they were last read is lost\n");
 }
 
 static DEFINE_IRQ_WORK(power_imc_restart_work, power_imc_restart_tell);
-static atomic_t power_imc_restart_told = ATOMIC_INIT(0);
 
 /*
  * Counters in memory have 64 bits and never wrap, so a smaller value means that the microcode has
@@ -82,8 +82,7 @@ static atomic_t power_imc_restart_told = ATOMIC_INIT(0);
  */
 void power_imc_counter_restarted(struct pmu_box *box, struct pmu_event *ev)
 {
-	if (!atomic_xchg(&power_imc_restart_told, 1))
-		irq_work_queue(&power_imc_restart_work);
+	irq_work_queue(&power_imc_restart_work);
 }
 
 static atomic_t power_imc_unposted_told = ATOMIC_INIT(0);
@@ -108,48 +107,43 @@ void power_imc_counter_exit(void)
 	irq_work_sync(&power_imc_unposted_work);
 }
 
-static int power_imc_core_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
+/* An inherited event uses the session of its parent, which is freed later. */
+static int power_imc_counter_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
-	return power_imc_offset_check(to_imc_unit(desc), ev->event->attr.config) ?:
-	       power_imc_session_open(POWER_IMC_TYPE_CORE);
+	const struct power_imc_unit *unit = to_imc_unit(desc);
+
+	if (ev->event->parent)
+		return 0;
+	return power_imc_offset_check(unit, ev->event->attr.config) ?:
+	       power_imc_session_open(unit->type);
 }
 
-static void power_imc_core_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
+/* Of trace events, too. */
+void power_imc_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
 {
-	power_imc_session_close();
-}
-
-/* The number of times that a core's engine was started, if it is on and counts; or 0. */
-static unsigned int power_imc_core_counts(struct power_imc_core *core)
-{
-	unsigned int starts = 0;
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&core->lock, flags);
-	if (core->users && !core->paused && core->type == POWER_IMC_TYPE_CORE)
-		starts = core->starts;
-	raw_spin_unlock_irqrestore(&core->lock, flags);
-	return starts;
+	if (!ev->event->parent)
+		power_imc_session_close();
 }
 
 /*
  * No source says how often a core posts what it has counted. So the first one that counts is
- * watched until two posts follow each other soon, or several times none does. This runs on one of
- * its CPUs, which so does not idle.
+ * watched until two posts follow each other soon, or several times none does. This wakes one of its
+ * CPUs so often that there is something to post.
  */
 static void power_imc_core_watch(struct work_struct *work)
 {
 	struct power_imc *imc = container_of(work, struct power_imc, posts_work);
 	struct power_imc_core *core = power_imc_core_of(imc, raw_smp_processor_id());
+	unsigned int starts = READ_ONCE(core->starts), posts = 0, slow = 0;
 	u64 now, more, sum = power_imc_core_sum(core), last = ktime_get_ns();
-	unsigned int starts = power_imc_core_counts(core), posts = 0, slow = 0;
 
 	while (posts < 2 && slow < POWER_IMC_SLOW_POSTS) {
-		cond_resched();
+		usleep_range(100, 200);
 		now = ktime_get_ns();
 		more = power_imc_core_sum(core);
-		/* If the engine was off meanwhile, the next one is watched. */
-		if (!starts || power_imc_core_counts(core) != starts || READ_ONCE(imc->posts_known))
+		/* If the engine is off, or was, or traces, the next one is watched. */
+		if (!power_imc_engine_is_on(core) || READ_ONCE(core->starts) != starts ||
+		    READ_ONCE(core->type) != POWER_IMC_TYPE_CORE || READ_ONCE(imc->posts_known))
 			return;
 		if (more != sum) {
 			posts++;
@@ -161,9 +155,6 @@ static void power_imc_core_watch(struct work_struct *work)
 			last = now;
 		}
 	}
-	/* It may have been lost in deep sleep, or be off for good. */
-	if (posts < 2 && !power_imc_engine_is_on(core))
-		return;
 	WRITE_ONCE(imc->posts_known, true);
 	if (posts < 2)
 		dev_warn(imc->dev, "cores write their counts less often than each %u ms: what core events have counted last is missing when they are read\n",
@@ -178,7 +169,7 @@ static void power_imc_core_unwatch(void *imc)
 static int power_imc_core_engage(struct pmu_box *box)
 {
 	struct power_imc_core *core = pmu_box_priv(box);
-	int err = power_imc_session_acquire(core, POWER_IMC_TYPE_CORE, 0);
+	int err = power_imc_engine_get(core, POWER_IMC_TYPE_CORE, 0);
 
 	if (!err && !READ_ONCE(core->imc->posts_known))
 		schedule_work(&core->imc->posts_work);
@@ -187,7 +178,7 @@ static int power_imc_core_engage(struct pmu_box *box)
 
 static void power_imc_core_disengage(struct pmu_box *box)
 {
-	power_imc_session_release(pmu_box_priv(box));
+	power_imc_engine_put(pmu_box_priv(box));
 }
 
 static int power_imc_core_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
@@ -198,8 +189,8 @@ static int power_imc_core_read(struct pmu_box *box, struct pmu_event *ev, int id
 }
 
 static const struct pmu_box_ops power_imc_core_ops = {
-	.event_init = power_imc_core_event_init,
-	.event_free = power_imc_core_event_free,
+	.event_init = power_imc_counter_event_init,
+	.event_free = power_imc_event_free,
 	.engage = power_imc_core_engage,
 	.disengage = power_imc_core_disengage,
 	.read = power_imc_core_read,
@@ -233,34 +224,19 @@ int power_imc_core_register(struct power_imc_unit *unit)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_core_register);
 
-/* An inherited event uses the session of its parent, which is freed later. */
-static int power_imc_thread_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
-{
-	if (ev->event->parent)
-		return 0;
-	return power_imc_offset_check(to_imc_unit(desc), ev->event->attr.config) ?:
-	       power_imc_session_open(POWER_IMC_TYPE_THREAD);
-}
-
-static void power_imc_thread_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
-{
-	if (!ev->event->parent)
-		power_imc_session_close();
-}
-
 static int power_imc_thread_engage(struct pmu_box *box)
 {
 	const struct power_imc_thread *thread = pmu_box_priv(box);
 
-	return power_imc_session_acquire(thread->core, POWER_IMC_TYPE_THREAD,
-					 thread->ldbar & ~POWER_IMC_LDBAR_ENABLE);
+	return power_imc_engine_get(thread->core, POWER_IMC_TYPE_THREAD,
+				    thread->ldbar & ~POWER_IMC_LDBAR_ENABLE);
 }
 
 static void power_imc_thread_disengage(struct pmu_box *box)
 {
 	const struct power_imc_thread *thread = pmu_box_priv(box);
 
-	power_imc_session_release(thread->core);
+	power_imc_engine_put(thread->core);
 }
 
 /*
@@ -336,8 +312,8 @@ static void power_imc_thread_thaw(struct pmu_box *box)
 }
 
 static const struct pmu_box_ops power_imc_thread_ops = {
-	.event_init = power_imc_thread_event_init,
-	.event_free = power_imc_thread_event_free,
+	.event_init = power_imc_counter_event_init,
+	.event_free = power_imc_event_free,
 	.engage = power_imc_thread_engage,
 	.disengage = power_imc_thread_disengage,
 	.read = power_imc_thread_read,

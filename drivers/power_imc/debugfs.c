@@ -33,13 +33,6 @@ static int power_imc_events_show(struct seq_file *file, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(power_imc_events);
 
-static u64 power_imc_control_word(const struct power_imc_chip *chip, unsigned int offset)
-{
-	const __be64 *word = chip->control + offset;
-
-	return be64_to_cpu(READ_ONCE(*word));
-}
-
 static int power_imc_nest_show(struct seq_file *file, void *unused)
 {
 	static const char * const status[] = {

@@ -6,7 +6,9 @@
  * This file also writes LDBAR, which says where a thread's counts or records go, and in which mode.
  * It points only to memory of this driver.
  *
- * Which kind of unit may use the engines is decided in session.c.
+ * Core, thread and trace units share the engines. If one thread accumulates while another traces,
+ * the machine can checkstop. So all engines belong to one of the three kinds at a time: to the kind
+ * that has events open or an engine on.
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
@@ -33,6 +35,53 @@ static DEFINE_RAW_SPINLOCK(power_imc_set_up_lock);
 
 /* An engine that is found off so many times in a row is not looked at any more. */
 #define POWER_IMC_LOOKS	3
+
+static DEFINE_RAW_SPINLOCK(power_imc_session_lock);	/* taken in IPIs */
+/* Under power_imc_session_lock: */
+static enum power_imc_type power_imc_session_type;	/* the kind that has or last had them */
+static unsigned int power_imc_session_holders;		/* open events, boxes, stuck engines */
+static u64 power_imc_session_since;			/* when they became 0, ns */
+
+/* Claim the engines for one more holder of a kind. Any context. */
+int power_imc_session_hold(enum power_imc_type type)
+{
+	unsigned long flags;
+	int err = 0;
+
+	raw_spin_lock_irqsave(&power_imc_session_lock, flags);
+	if (power_imc_session_holders && power_imc_session_type != type) {
+		err = -EBUSY;
+	} else {
+		power_imc_session_type = type;
+		power_imc_session_holders++;
+	}
+	raw_spin_unlock_irqrestore(&power_imc_session_lock, flags);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_session_hold);
+
+/* Add @more holders; a negative number removes some. Returns how many there are. Any context. */
+unsigned int power_imc_session_add_holders(int more)
+{
+	unsigned long flags;
+	unsigned int now;
+
+	raw_spin_lock_irqsave(&power_imc_session_lock, flags);
+	if (!WARN_ON_ONCE((int)power_imc_session_holders + more < 0))
+		power_imc_session_holders += more;
+	now = power_imc_session_holders;
+	if (more && !now)
+		WRITE_ONCE(power_imc_session_since, ktime_get_ns());
+	raw_spin_unlock_irqrestore(&power_imc_session_lock, flags);
+	return now;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_session_add_holders);
+
+/* When the engines had their last holder, in ns. */
+u64 power_imc_session_left(void)
+{
+	return READ_ONCE(power_imc_session_since);
+}
 
 /*
  * LDBAR's content for a page or buffer, whose address is real or in the linear map. @mode is
@@ -79,22 +128,18 @@ void power_imc_ldbar_clear(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_clear);
 
-/* Does LDBAR of any thread trace? */
-bool power_imc_ldbar_traces(void)
-{
-	return !cpumask_empty(&power_imc_ldbar_tracing);
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_traces);
-
 /*
  * Stop all online threads from tracing. No trace is open, and the engines have been off for
- * POWER_IMC_LINGER_MS. LDBAR may act late. May sleep.
+ * POWER_IMC_LINGER_MS. Returns whether any traced: LDBAR may act late. May sleep.
  */
-void power_imc_ldbar_untrace(void)
+bool power_imc_ldbar_untrace(void)
 {
+	bool any = !cpumask_empty(&power_imc_ldbar_tracing);
+
 	on_each_cpu_mask(&power_imc_ldbar_tracing, power_imc_ldbar_clear_here, NULL, 1);
 	/* A CPU that has lost its LDBAR may have gone offline since. */
 	cpumask_clear(&power_imc_ldbar_tracing);
+	return any;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ldbar_untrace);
 
@@ -132,19 +177,17 @@ static int power_imc_engine_set_up(const struct power_imc_core *core)
 	int err;
 
 	raw_spin_lock(&power_imc_set_up_lock);
-	err = firmware->init_core(core->pir, __pa(core->page));
+	err = firmware->init(POWER_IMC_TYPE_CORE, core->pir, __pa(core->page));
+	/* Of a trace it has no address: each thread's LDBAR has it. */
 	if (!err && core->type == POWER_IMC_TYPE_TRACE)
-		err = firmware->init_trace(core->pir);
+		err = firmware->init(POWER_IMC_TYPE_TRACE, core->pir, 0);
 	raw_spin_unlock(&power_imc_set_up_lock);
 	return err;
 }
 
 static int power_imc_engine_switch(const struct power_imc_core *core, bool on)
 {
-	const struct power_imc_firmware *firmware = core->imc->firmware;
-
-	return core->type == POWER_IMC_TYPE_TRACE ? firmware->trace(core->pir, on) :
-						    firmware->core(core->pir, on);
+	return core->imc->firmware->set(core->type, core->pir, on);
 }
 
 static bool power_imc_engine_is_off(struct power_imc_core *core)
@@ -173,11 +216,13 @@ static int power_imc_engine_start(struct power_imc_core *core)
 
 /*
  * An engine that does not stop may go on writing to memory. So the memory, the module and the
- * session are kept until it can be stopped. @err is the firmware's answer to the stop. Called with
- * core->lock. Returns the change in the number of the session's holders.
+ * session are kept until it can be stopped. Called with core->lock. Returns the change in the
+ * number of the session's holders.
  */
-static int power_imc_engine_stopped(struct power_imc_core *core, int err)
+static int power_imc_engine_stop(struct power_imc_core *core)
 {
+	int err = power_imc_engine_switch(core, false);
+
 	if (!err && core->stuck) {
 		core->stuck = false;
 		module_put(THIS_MODULE);
@@ -197,8 +242,8 @@ static int power_imc_engine_stopped(struct power_imc_core *core, int err)
 
 /*
  * Call @func on a CPU of a core. A core in deep sleep does not answer other CPUs; this call wakes
- * it. Returns false if none of its CPUs is online: then @func is called on this CPU, and if the core
- * does not answer, its engine is off. With interrupts off, call this only on a CPU of the core.
+ * it. Returns false if none of its CPUs is online: then @func is called on this CPU, and if the
+ * core does not answer its engine is off. With interrupts off, call this only on a CPU of the core.
  */
 static bool power_imc_core_call(struct power_imc_core *core, smp_call_func_t func)
 {
@@ -229,12 +274,6 @@ static void power_imc_engine_restart(struct power_imc_core *core)
 		 core->first_cpu, ERR_PTR(err));
 }
 
-/* Does LDBAR say where to write, and in which mode? */
-static bool power_imc_ldbar_names(u64 ldbar)
-{
-	return !((mfspr(SPRN_LDBAR) ^ ldbar) & ~POWER_IMC_LDBAR_ENABLE);
-}
-
 /*
  * A box is engaged, and the engine is on after this unless it is paused. No source says that LDBAR
  * may begin to name something under an engine that is on. So it is written first, and if the core's
@@ -242,7 +281,7 @@ static bool power_imc_ldbar_names(u64 ldbar)
  */
 static int power_imc_engine_join(struct power_imc_core *core, u64 ldbar)
 {
-	bool point = ldbar && !power_imc_ldbar_names(ldbar);
+	bool point = ldbar && (mfspr(SPRN_LDBAR) ^ ldbar) & ~POWER_IMC_LDBAR_ENABLE;
 	int err = 0;
 
 	if (point && (core->stuck || (core->users && !core->paused)))
@@ -260,41 +299,41 @@ static int power_imc_engine_join(struct power_imc_core *core, u64 ldbar)
 }
 
 /*
- * A box is engaged on this CPU of @core: use the engine. LDBAR has to name @ldbar, or nothing if
- * that is 0; POWER_IMC_LDBAR_ENABLE is not looked at. @holders is set to the change in the number
- * of the session's holders: 1 for the caller unless there is an error; 1 more if the engine could
- * not be stopped; 1 less if a stuck one was stopped at last. Interrupts are off. Returns -ENODEV
- * when all engines are off for good, or the firmware's error.
+ * A box is engaged on this CPU of @core: use the engine for a kind of unit. LDBAR has to name
+ * @ldbar, or nothing if that is 0; POWER_IMC_LDBAR_ENABLE is not looked at. Interrupts are off.
+ * Returns -EBUSY while another kind has the engines, -ENODEV when they are off for good, or the
+ * firmware's error.
  */
-int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, u64 ldbar,
-			 int *holders)
+int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, u64 ldbar)
 {
-	int err = -ENODEV;
+	int more = -1, err = power_imc_session_hold(type);
 
-	*holders = 0;
+	if (err)
+		return err;
+	err = -ENODEV;
 	raw_spin_lock(&core->lock);
 	power_imc_ldbar_clean_up();
 	if (!core->imc->halted) {
 		if (!core->users) {
 			core->type = type;
+			core->missing = false;
 			core->misses = 0;
 		}
 		err = power_imc_engine_join(core, ldbar);
 		/* The firmware may have done a part of what it was asked for. */
 		if (err && !core->users)
-			*holders = power_imc_engine_stopped(core,
-							    power_imc_engine_switch(core, false));
+			more += power_imc_engine_stop(core);
 		if (err)
 			dev_warn_ratelimited(core->imc->dev, "the engine of CPU %d's core could not be started (%pe): events do not count there\n",
 					     core->first_cpu, ERR_PTR(err));
 	}
-	if (!err) {
-		core->users++;
-		(*holders)++;
-	}
+	core->users += !err;
 	raw_spin_unlock(&core->lock);
+	if (err)
+		power_imc_session_add_holders(more);
 	return err;
 }
+EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_get);
 
 /*
  * Have LDBAR name something again, while this CPU's box is engaged. The engine is off meanwhile.
@@ -313,19 +352,22 @@ int power_imc_engine_point(struct power_imc_core *core, u64 ldbar)
 }
 
 /*
- * Drop one user of the engine of this CPU's core. @holders is set as above: an engine that does not
- * stop holds the session until it does, since it may still be on. Interrupts are off.
+ * A box is disengaged on this CPU of @core. An engine that does not stop holds the session until it
+ * does, since it may still be on. Interrupts are off.
  */
-void power_imc_engine_put(struct power_imc_core *core, int *holders)
+void power_imc_engine_put(struct power_imc_core *core)
 {
-	*holders = -1;
+	int more = -1;
+
 	raw_spin_lock(&core->lock);
 	if (!--core->users) {
 		core->failed = false;
-		*holders += power_imc_engine_stopped(core, power_imc_engine_switch(core, false));
+		more += power_imc_engine_stop(core);
 	}
 	raw_spin_unlock(&core->lock);
+	power_imc_session_add_holders(more);
 }
+EXPORT_SYMBOL_IF_KUNIT(power_imc_engine_put);
 
 static void power_imc_engine_pause_here(void *data)
 {
@@ -445,42 +487,30 @@ static void power_imc_engine_look_here(void *data)
 			 core->first_cpu);
 }
 
-/* Returns whether the core's engine should be on, but reads as off. */
-static bool power_imc_engine_look_first(struct power_imc_core *core)
-{
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&core->lock, flags);
-	core->missing = power_imc_engine_is_missing(core);
-	if (!core->missing)
-		core->misses = 0;
-	raw_spin_unlock_irqrestore(&core->lock, flags);
-	if (core->missing)
-		core->posted = power_imc_core_sum(core);
-	return core->missing;
-}
-
 /*
- * Start engines again that should be on, but are off. A core is woken up only for that. One that
- * posts is on; all are waited for together, so that many do not take longer. In process context.
+ * Start engines again that should be on, but are off twice in a row. A core is woken up only for
+ * that. One that has posted in between is on. In process context.
  */
 void power_imc_engines_look(struct power_imc_core *cores, unsigned int nr)
 {
-	bool any = false;
+	for (struct power_imc_core *core = cores; core < cores + nr; core++) {
+		unsigned long flags;
+		bool missing;
+		u64 sum;
 
-	for (unsigned int i = 0; i < nr; i++)
-		if (cores[i].page)
-			any |= power_imc_engine_look_first(&cores[i]);
-	if (!any)
-		return;
-	msleep(2 * POWER_IMC_POST_MS);
-	for (unsigned int i = 0; i < nr; i++) {
-		struct power_imc_core *core = &cores[i];
-
-		if (!core->page || !core->missing)
+		if (!core->page)
 			continue;
-		core->posts = power_imc_core_sum(core) != core->posted;
-		power_imc_core_call(core, power_imc_engine_look_here);
+		raw_spin_lock_irqsave(&core->lock, flags);
+		missing = power_imc_engine_is_missing(core);
+		if (!missing)
+			core->misses = 0;
+		raw_spin_unlock_irqrestore(&core->lock, flags);
+		sum = missing ? power_imc_core_sum(core) : 0;
+		core->posts = sum != core->posted;
+		core->posted = sum;
+		if (missing && core->missing)
+			power_imc_core_call(core, power_imc_engine_look_here);
+		core->missing = missing && !core->missing;
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engines_look);
@@ -489,7 +519,7 @@ static void power_imc_engine_quiesce_here(void *data)
 {
 	struct power_imc_core *core = data;
 
-	core->pause_error = core->imc->firmware->core(core->pir, false);
+	core->pause_error = power_imc_engine_switch(core, false);
 }
 
 /*
@@ -499,7 +529,7 @@ static void power_imc_engine_quiesce_here(void *data)
  */
 int power_imc_engines_quiesce(struct power_imc *imc)
 {
-	struct power_imc_core core = { .imc = imc };
+	struct power_imc_core core = { .imc = imc, .type = POWER_IMC_TYPE_CORE };
 	struct device_node *np;
 	int first = 0;
 
@@ -567,26 +597,20 @@ void power_imc_engines_halt(struct power_imc *imc)
 	power_imc_ldbar_clear();
 }
 
-void power_imc_engines_end(struct power_imc *imc)
-{
-	/*
-	 * Clearing LDBAR under a running engine may stop the machine: let threads trace on, into
-	 * memory that is kept.
-	 */
-	if (power_imc_engines_off(imc))
-		imc->written = true;
-	else
-		power_imc_ldbar_clear();
-}
-
-/* Boxes may have been engaged until now, so an engine may have been stopped only just now. */
-static void power_imc_engines_release(void *data)
+/*
+ * The device is removed. Clearing LDBAR under a running engine may stop the machine: threads trace
+ * on, into memory that is kept.
+ */
+void power_imc_engines_end(void *data)
 {
 	struct power_imc *imc = data;
 
-	power_imc_engines_end(imc);
-	if (imc->written)
+	if (!power_imc_engines_off(imc)) {
+		power_imc_ldbar_clear();
+	} else if (!imc->written) {
+		imc->written = true;
 		dev_err(imc->dev, "memory that an engine may still write is kept for good\n");
+	}
 }
 
 /*
@@ -604,7 +628,7 @@ int power_imc_engines_create(struct power_imc *imc)
 	 */
 	imc->cores = devm_kcalloc(imc->dev, nr, sizeof(*imc->cores), GFP_KERNEL);
 	imc->nr_cores = imc->cores ? nr : 0;
-	err = devm_add_action_or_reset(imc->dev, power_imc_engines_release, imc);
+	err = devm_add_action_or_reset(imc->dev, power_imc_engines_end, imc);
 	if (err || !imc->cores)
 		return err ?: -ENOMEM;
 	for_each_present_cpu(cpu) {

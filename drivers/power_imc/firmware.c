@@ -39,15 +39,6 @@ enum power_imc_generation power_imc_generation(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_generation);
 
-/*
- * The kernel sees two fused cores as one of eight threads, but the hardware has two engines. No
- * machine on sale has such cores.
- */
-static bool power_imc_cores_are_fused(void)
-{
-	return threads_per_core > POWER_IMC_CORE_THREADS;
-}
-
 /* An ultravisor keeps LDBAR for itself, and interrupts a hypervisor that touches it. */
 bool power_imc_ldbar_is_ours(void)
 {
@@ -61,8 +52,9 @@ const char *power_imc_unit_is_not_ours(const struct power_imc_unit *unit)
 		return NULL;
 	if (!power_imc_ldbar_is_ours())
 		return "an ultravisor has LDBAR, by which engines are told where to count";
-	return power_imc_cores_are_fused() ? "the cores are fused, two to one of eight threads" :
-					     NULL;
+	/* The hardware has two engines there. No machine on sale has such cores. */
+	return threads_per_core > POWER_IMC_CORE_THREADS ?
+	       "the cores are fused, two to one of eight threads" : NULL;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_unit_is_not_ours);
 
@@ -114,26 +106,22 @@ static int power_imc_scom_write(u32 pir, enum power_imc_scom which, u64 value)
 	return opal_xscom_write(FIELD_GET(POWER_IMC_PIR_CHIP, pir), address, value) ? -EIO : 0;
 }
 
-static int power_imc_scom_set_engine(u32 pir, bool on)
+static int power_imc_scom_set(enum power_imc_type type, u32 pir, bool on)
 {
 	return power_imc_scom_write(pir, POWER_IMC_SCOM_HTM,
 				    on ? POWER_IMC_HTM_ON : POWER_IMC_HTM_OFF);
 }
 
-static int power_imc_scom_init_core(u32 pir, u64 page)
+static int power_imc_scom_init(enum power_imc_type type, u32 pir, u64 page)
 {
+	if (type == POWER_IMC_TYPE_TRACE)
+		return power_imc_scom_set(type, pir, false) ?:
+		       power_imc_scom_write(pir, POWER_IMC_SCOM_TRACE,
+					    power_imc_generation() == POWER_IMC_P9 ?
+					    POWER_IMC_TRACE_SCOM_P9 : POWER_IMC_TRACE_SCOM_P10);
 	return power_imc_scom_write(pir, POWER_IMC_SCOM_PDBAR, page & POWER_IMC_BAR_ADDRESS) ?:
 	       power_imc_scom_write(pir, POWER_IMC_SCOM_EVENT_MASK, POWER_IMC_EVENT_MASK) ?:
-	       power_imc_scom_set_engine(pir, false);
-}
-
-static int power_imc_scom_init_trace(u32 pir)
-{
-	u64 scom = power_imc_generation() == POWER_IMC_P9 ? POWER_IMC_TRACE_SCOM_P9 :
-							    POWER_IMC_TRACE_SCOM_P10;
-
-	return power_imc_scom_set_engine(pir, false) ?:
-	       power_imc_scom_write(pir, POWER_IMC_SCOM_TRACE, scom);
+	       power_imc_scom_set(type, pir, false);
 }
 
 /*
@@ -151,7 +139,7 @@ static int power_imc_scom_running(u32 pir, __be64 *answer)
 	return !!(be64_to_cpu(READ_ONCE(*answer)) & POWER_IMC_HTM_START);
 }
 
-static int power_imc_scom_nest(struct power_imc_chip *chip, u32 pir, bool on)
+static int power_imc_scom_nest(const struct power_imc_chip *chip, bool on)
 {
 	__be64 *command = chip->control + POWER_IMC_NEST_CB_COMMAND;
 
@@ -161,10 +149,8 @@ static int power_imc_scom_nest(struct power_imc_chip *chip, u32 pir, bool on)
 
 static const struct power_imc_firmware power_imc_scom = {
 	.name = "registers",
-	.init_core = power_imc_scom_init_core,
-	.init_trace = power_imc_scom_init_trace,
-	.core = power_imc_scom_set_engine,
-	.trace = power_imc_scom_set_engine,
+	.init = power_imc_scom_init,
+	.set = power_imc_scom_set,
 	.running = power_imc_scom_running,
 	.nest = power_imc_scom_nest,
 };
@@ -199,55 +185,41 @@ static void *power_imc_opal_lookup(const char *name)
 
 static int power_imc_opal_errno(int64_t rc)
 {
-	switch (rc) {
-	case OPAL_SUCCESS:
-		return 0;
-	case OPAL_PARAMETER:
+	if (rc == OPAL_PARAMETER)
 		return -EINVAL;
-	case OPAL_UNSUPPORTED:
+	if (rc == OPAL_UNSUPPORTED)
 		return -EOPNOTSUPP;
-	}
-	return -EIO;
+	return rc == OPAL_SUCCESS ? 0 : -EIO;
 }
 
-static int power_imc_opal_init_core(u32 pir, u64 page)
+static u32 power_imc_opal_type(enum power_imc_type type)
 {
-	return power_imc_opal_errno(power_imc_opal_init(OPAL_IMC_COUNTERS_CORE, page, pir));
+	if (type == POWER_IMC_TYPE_NEST)
+		return OPAL_IMC_COUNTERS_NEST;
+	return type == POWER_IMC_TYPE_TRACE ? OPAL_IMC_COUNTERS_TRACE : OPAL_IMC_COUNTERS_CORE;
 }
 
-static int power_imc_opal_init_trace(u32 pir)
+static int power_imc_opal_set_up(enum power_imc_type type, u32 pir, u64 page)
 {
-	/* The firmware ignores the address: each thread's LDBAR has it. */
-	return power_imc_opal_errno(power_imc_opal_init(OPAL_IMC_COUNTERS_TRACE, 0, pir));
+	return power_imc_opal_errno(power_imc_opal_init(power_imc_opal_type(type), page, pir));
 }
 
-static int power_imc_opal_set(u32 type, u32 pir, bool on)
+static int power_imc_opal_set(enum power_imc_type type, u32 pir, bool on)
 {
-	return power_imc_opal_errno(on ? power_imc_opal_start(type, pir) :
-					 power_imc_opal_stop(type, pir));
+	power_imc_opal_set_fn set = on ? power_imc_opal_start : power_imc_opal_stop;
+
+	return power_imc_opal_errno(set(power_imc_opal_type(type), pir));
 }
 
-static int power_imc_opal_core(u32 pir, bool on)
+static int power_imc_opal_nest(const struct power_imc_chip *chip, bool on)
 {
-	return power_imc_opal_set(OPAL_IMC_COUNTERS_CORE, pir, on);
-}
-
-static int power_imc_opal_trace(u32 pir, bool on)
-{
-	return power_imc_opal_set(OPAL_IMC_COUNTERS_TRACE, pir, on);
-}
-
-static int power_imc_opal_nest(struct power_imc_chip *chip, u32 pir, bool on)
-{
-	return power_imc_opal_set(OPAL_IMC_COUNTERS_NEST, pir, on);
+	return power_imc_opal_set(POWER_IMC_TYPE_NEST, chip->pir, on);
 }
 
 static const struct power_imc_firmware power_imc_opal = {
 	.name = "firmware calls",
-	.init_core = power_imc_opal_init_core,
-	.init_trace = power_imc_opal_init_trace,
-	.core = power_imc_opal_core,
-	.trace = power_imc_opal_trace,
+	.init = power_imc_opal_set_up,
+	.set = power_imc_opal_set,
 	.running = power_imc_scom_running,
 	.nest = power_imc_opal_nest,
 };
@@ -261,13 +233,6 @@ static const struct power_imc_firmware *power_imc_opal_find(void)
 	if (!power_imc_opal_init || !power_imc_opal_start || !power_imc_opal_stop)
 		return NULL;
 	return &power_imc_opal;
-}
-
-static const struct power_imc_firmware *power_imc_scom_find(void)
-{
-	if (power_imc_generation() == POWER_IMC_UNKNOWN)
-		return NULL;
-	return &power_imc_scom;
 }
 
 /*
@@ -285,8 +250,9 @@ const struct power_imc_firmware *power_imc_firmware_find(struct device *dev)
 	}
 	if (any || sysfs_streq(firmware, "opal"))
 		found = power_imc_opal_find();
-	if (!found && (any || sysfs_streq(firmware, "scom")))
-		found = power_imc_scom_find();
+	if (!found && (any || sysfs_streq(firmware, "scom")) &&
+	    power_imc_generation() != POWER_IMC_UNKNOWN)
+		found = &power_imc_scom;
 	if (!found)
 		dev_err(dev, "firmware=%s: %s\n", firmware,
 			any ? "no calls can be looked up, and the registers are not known" :

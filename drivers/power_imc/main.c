@@ -51,11 +51,6 @@ static void power_imc_register(struct power_imc_unit *unit)
 			 unit->name, ERR_PTR(err));
 }
 
-static void power_imc_nests_release(void *imc)
-{
-	power_imc_nests_quiesce(imc);
-}
-
 static bool power_imc_probed;
 static struct power_imc *power_imc_found;
 
@@ -77,7 +72,7 @@ static int power_imc_probe(struct platform_device *pdev)
 		return -EOPNOTSUPP;
 	err = power_imc_memory_init(imc) ?: power_imc_engines_create(imc) ?:
 	      power_imc_catalog_read(imc, dev->of_node) ?: power_imc_chips_create(imc) ?:
-	      devm_add_action_or_reset(dev, power_imc_nests_release, imc) ?:
+	      devm_add_action_or_reset(dev, power_imc_nests_quiesce, imc) ?:
 	      power_imc_threads_create(imc) ?: power_imc_session_watch_cpus(imc);
 	if (err)
 		return err;

@@ -38,13 +38,14 @@
 struct power_imc_nest {
 	struct power_imc_chip *chip;
 	enum power_imc_generation generation;
+	u32 size;			/* of the unit */
 	int group;			/* the group that snapshot has in this pass, or -1 */
 	__be64 snapshot[POWER_IMC_NEST_GROUP_SIZE / sizeof(u64)];
 };
 
 /*
  * The group that a nest counter is posted with, or -1 if the microcode does not tell when it
- * updates it. @size is the area's by the catalog, which may cut a group.
+ * updates it. @size is the unit's by the catalog, which may cut a group.
  */
 int power_imc_nest_group(enum power_imc_generation generation, u32 offset, u64 size)
 {
@@ -130,8 +131,7 @@ static bool power_imc_nest_copy(struct power_imc_nest *nest, const __be64 *group
 	const unsigned int last = ARRAY_SIZE(nest->snapshot) - 1;
 	__be64 done = READ_ONCE(group[last]);
 
-	/* The microcode writes this in the opposite order. */
-	dma_rmb();	/* pairs with the order in which the microcode writes */
+	dma_rmb();	/* the microcode writes this in the opposite order */
 	for (unsigned int i = 1; i < last; i++)
 		nest->snapshot[i] = READ_ONCE(group[i]);
 	dma_rmb();	/* as above */
@@ -163,9 +163,12 @@ static struct power_imc_chip *power_imc_chip_find(struct power_imc *imc, u32 id)
 	return NULL;
 }
 
-static u64 power_imc_chip_speed(const struct power_imc_chip *chip)
+/* A word of a chip's control block, by its offset there. */
+u64 power_imc_control_word(const struct power_imc_chip *chip, unsigned int offset)
 {
-	return be64_to_cpup(chip->control + POWER_IMC_NEST_CB_SPEED);
+	const __be64 *word = chip->control + offset;
+
+	return be64_to_cpu(READ_ONCE(*word));
 }
 
 /*
@@ -178,6 +181,7 @@ static int power_imc_nest_event_init(const struct pmu_desc *desc, struct pmu_eve
 	int err = power_imc_offset_check(unit, ev->event->attr.config);
 	struct power_imc_chip *chip;
 	unsigned long flags;
+	u64 speed;
 
 	if (err)
 		return err;
@@ -186,11 +190,11 @@ static int power_imc_nest_event_init(const struct pmu_desc *desc, struct pmu_eve
 	if (chip->imc->halted)
 		err = -ENODEV;
 	else if (!chip->users)
-		err = chip->imc->firmware->nest(chip, chip->pir, true);
+		err = chip->imc->firmware->nest(chip, true);
+	speed = power_imc_control_word(chip, POWER_IMC_NEST_CB_SPEED);
 	if (!err && !chip->users++)
 		chip->ready = ktime_get_ns() + (POWER_IMC_NEST_POST_MS * NSEC_PER_MSEC <<
-						min_t(u64, power_imc_chip_speed(chip),
-						      POWER_IMC_NEST_LAST_SPEED));
+						min_t(u64, speed, POWER_IMC_NEST_LAST_SPEED));
 	raw_spin_unlock_irqrestore(&chip->lock, flags);
 	if (err)
 		return err;
@@ -206,7 +210,7 @@ static void power_imc_nest_event_free(const struct pmu_desc *desc, struct pmu_ev
 
 	raw_spin_lock_irqsave(&chip->lock, flags);
 	if (!--chip->users)
-		chip->imc->firmware->nest(chip, chip->pir, false);
+		chip->imc->firmware->nest(chip, false);
 	raw_spin_unlock_irqrestore(&chip->lock, flags);
 }
 
@@ -231,7 +235,7 @@ static int power_imc_nest_read(struct pmu_box *box, struct pmu_event *ev, int id
 {
 	struct power_imc_nest *nest = pmu_box_priv(box);
 	u32 offset = ev->event->attr.config;
-	int group = power_imc_nest_group(nest->generation, offset, nest->chip->size);
+	int group = power_imc_nest_group(nest->generation, offset, nest->size);
 
 	if (group < 0)
 		return power_imc_counter_read(nest->chip->area, ev, value);
@@ -252,19 +256,17 @@ static const struct pmu_box_ops power_imc_nest_ops = {
 	.restarted = power_imc_counter_restarted,
 };
 
-static bool power_imc_nest_has_other_scales(const struct power_imc_chip *chip)
-{
-	return power_imc_generation() != POWER_IMC_P10 &&
-	       power_imc_chip_speed(chip) > POWER_IMC_NEST_LAST_SPEED;
-}
-
+/* What is wrong with a chip's microcode, or NULL. */
 static const char *power_imc_nest_state(const struct power_imc_chip *chip)
 {
-	switch (be64_to_cpup(chip->control + POWER_IMC_NEST_CB_STATUS)) {
+	switch (power_imc_control_word(chip, POWER_IMC_NEST_CB_STATUS)) {
 	case POWER_IMC_NEST_RUNNING:
 	case POWER_IMC_NEST_PAUSED:
-		return power_imc_nest_has_other_scales(chip) ?
-		       "collects at a speed that changes scales" : NULL;
+		if (power_imc_generation() == POWER_IMC_P10 ||
+		    power_imc_control_word(chip, POWER_IMC_NEST_CB_SPEED) <=
+		    POWER_IMC_NEST_LAST_SPEED)
+			return NULL;
+		return "collects at a speed that changes scales";
 	case POWER_IMC_NEST_INITIALISING:
 		return "has not started";
 	case POWER_IMC_NEST_BAD_SPEED:
@@ -276,19 +278,19 @@ static const char *power_imc_nest_state(const struct power_imc_chip *chip)
 }
 
 /* HOMER may be outside of the linear map, so it is always mapped. */
-static int power_imc_chip_map(struct power_imc_chip *chip)
+static int power_imc_chip_map(struct power_imc_chip *chip, u32 size)
 {
 	struct device *dev = chip->imc->dev;
-	u64 last = chip->address + chip->size - 1;
+	u64 last = chip->address + size - 1;
 
 	if (chip->address % sizeof(u64) || last < chip->address || last >> MAX_PHYSMEM_BITS ||
-	    region_intersects(chip->address, chip->size, IORESOURCE_SYSTEM_RAM,
+	    region_intersects(chip->address, size, IORESOURCE_SYSTEM_RAM,
 			      IORES_DESC_NONE) == REGION_MIXED) {
 		dev_warn(dev, "chip %u: there can be no nest counters at %#llx\n",
 			 chip->id, chip->address);
 		return -EINVAL;
 	}
-	chip->area = devm_memremap(dev, chip->address, chip->size, MEMREMAP_WB);
+	chip->area = devm_memremap(dev, chip->address, size, MEMREMAP_WB);
 	if (IS_ERR(chip->area)) {
 		dev_warn(dev, "chip %u: the nest counters at %#llx could not be mapped (%pe)\n",
 			 chip->id, chip->address, chip->area);
@@ -296,16 +298,6 @@ static int power_imc_chip_map(struct power_imc_chip *chip)
 	}
 	chip->control = chip->area + chip->control_offset;
 	return 0;
-}
-
-static bool power_imc_chip_works(const struct power_imc_chip *chip)
-{
-	const char *wrong = power_imc_nest_state(chip);
-
-	if (wrong)
-		dev_warn(chip->imc->dev, "chip %u: its nest is not counted: the microcode %s\n",
-			 chip->id, wrong);
-	return !wrong;
 }
 
 static struct power_imc_chip *power_imc_chip_create(struct power_imc *imc, u32 id)
@@ -333,33 +325,27 @@ static bool power_imc_chip_is_at(const struct power_imc_chip *chip,
 	return chip->address == address && chip->control_offset == unit->control_offset;
 }
 
-/* The largest size that a unit says the area has, so that the areas of all others lie inside. */
-static u32 power_imc_chip_largest(const struct power_imc_chip *chip)
-{
-	const struct power_imc *imc = chip->imc;
-	u32 size = 0;
-
-	for (unsigned int i = 0; i < imc->nr_units; i++) {
-		const struct power_imc_unit *unit = &imc->units[i];
-
-		for (unsigned int j = 0; j < unit->nr_chips; j++)
-			if (unit->chip_ids[j] == chip->id &&
-			    power_imc_chip_is_at(chip, unit, unit->homers[j] + unit->area_offset))
-				size = max(size, unit->size);
-	}
-	return size;
-}
-
-/* A chip that cannot be used has no area. Its place is kept, so that it is reported once. */
+/*
+ * A chip that cannot be used has no area. Its place is kept, so that it is reported once. Units may
+ * say different sizes of an area, which is mapped up to the end of HOMER for all of them.
+ */
 static void power_imc_chip_look(struct power_imc_chip *chip, const struct power_imc_unit *unit,
 				u64 address)
 {
-	if (chip->size && power_imc_chip_is_at(chip, unit, address))
+	const char *wrong = NULL;
+	int err;
+
+	if (chip->address && power_imc_chip_is_at(chip, unit, address))
 		return;
 	chip->address = address;
 	chip->control_offset = unit->control_offset;
-	chip->size = power_imc_chip_largest(chip);
-	if (power_imc_chip_map(chip) || !power_imc_chip_works(chip))
+	err = power_imc_chip_map(chip, POWER_IMC_HOMER_SIZE - unit->area_offset);
+	if (!err)
+		wrong = power_imc_nest_state(chip);
+	if (wrong)
+		dev_warn(chip->imc->dev, "chip %u: its nest is not counted: the microcode %s\n",
+			 chip->id, wrong);
+	if (err || wrong)
 		chip->area = NULL;
 }
 
@@ -402,7 +388,7 @@ static int power_imc_nest_register_chip(struct power_imc_unit *unit, u32 id, u64
 		return 0;
 	}
 	if (!power_imc_nest_has(power_imc_generation(), unit->name,
-				be64_to_cpup(chip->control + POWER_IMC_NEST_CB_AVAILABLE))) {
+				power_imc_control_word(chip, POWER_IMC_NEST_CB_AVAILABLE))) {
 		dev_notice(dev, "%s: chip %u has no such unit\n", unit->name, id);
 		return 0;
 	}
@@ -411,6 +397,7 @@ static int power_imc_nest_register_chip(struct power_imc_unit *unit, u32 id, u64
 		return -ENOMEM;
 	nest->chip = chip;
 	nest->generation = power_imc_generation();
+	nest->size = unit->size;
 	return devm_pmu_box_register(dev, &unit->desc, unit->name, id, nest);
 }
 
@@ -443,14 +430,15 @@ int power_imc_nest_register(struct power_imc_unit *unit)
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_nest_register);
 
-/* Pause the microcode of every chip. */
-void power_imc_nests_quiesce(struct power_imc *imc)
+/* Pause the microcode of every chip of @data, the device. */
+void power_imc_nests_quiesce(void *data)
 {
+	struct power_imc *imc = data;
 	struct power_imc_chip *chip;
 
 	list_for_each_entry(chip, &imc->chips, node)
 		if (chip->area && chip->pir != POWER_IMC_NO_PIR)
-			imc->firmware->nest(chip, chip->pir, false);
+			imc->firmware->nest(chip, false);
 }
 
 /* Pause all microcodes for good. power_imc_engines_halt() has set imc->halted before. */

@@ -10,15 +10,11 @@
  * Trace units (trace.c) are the same engine in another mode: its records (ring.c) are drained,
  * thinned out (thin.c), and become perf's samples (sample.c).
  *
- * Only one of core, thread and trace can have the engines at a time (session.c).
- *
  * Each file uses only files below it: main.c; debugfs.c; catalog.c, nest.c, trace.c; count.c;
  * session.c; engine.c; firmware.c, memory.c, ring.c, thin.c, sample.c.
  *
- * Locks: power_imc_session_mutex. Taken with interrupts off, and never inside one another:
- * power_imc_core.lock, power_imc_chip.lock, power_imc_session_lock; power_imc_set_up_lock inside
- * power_imc_core.lock. All may be taken in event_init, so what waits for hotplug is left to a work
- * item (session.c).
+ * Locks: Documentation/hacking.md. All may be taken in event_init, so what waits for hotplug is
+ * left to a work item (session.c).
  */
 #ifndef POWER_IMC_H
 #define POWER_IMC_H
@@ -83,7 +79,6 @@ struct power_imc_chip {
 	struct power_imc *imc;
 	u32 id;
 	u64 address;			/* real, of the nest area */
-	u32 size;			/* of the nest area, as the unit with the largest says */
 	u32 control_offset;		/* of the control block in the area */
 	void *area;			/* the nest area: counters and control block */
 	void *control;			/* the control block */
@@ -117,13 +112,12 @@ struct power_imc_unit {
  */
 struct power_imc_firmware {
 	const char *name;				/* for messages */
-	int (*init_core)(u32 pir, u64 page);		/* to count into it (real), engine off */
-	int (*init_trace)(u32 pir);			/* engine off */
-	int (*core)(u32 pir, bool on);
-	int (*trace)(u32 pir, bool on);
+	/* A core counts to a page, at a real address, or traces; engine off. */
+	int (*init)(enum power_imc_type type, u32 pir, u64 page);
+	int (*set)(enum power_imc_type type, u32 pir, bool on);	/* its engine */
 	/* Or 1 if an engine is on. The answer is memory in the linear map. */
 	int (*running)(u32 pir, __be64 *answer);
-	int (*nest)(struct power_imc_chip *chip, u32 pir, bool on);	/* the microcode */
+	int (*nest)(const struct power_imc_chip *chip, bool on);	/* its microcode */
 };
 
 /* A core and its engine. */
@@ -139,8 +133,8 @@ struct power_imc_core {
 	unsigned int starts;		/* number of times that it was started */
 	unsigned int restarts;		/* number of times that the engine was found off */
 	unsigned int misses;		/* how many of these were in a row */
-	bool missing;			/* it was found off at the last look */
-	bool posts;			/* it posted then */
+	bool missing;			/* it was found off at the last look, for the first time */
+	bool posts;			/* it had posted since the look before */
 	u64 posted;			/* power_imc_core_sum() then */
 	__be64 answer;			/* for power_imc_firmware.running */
 	void *page;			/* POWER_IMC_PAGE_SIZE; the core writes its counts there */
@@ -192,6 +186,7 @@ int power_imc_offset_check(const struct power_imc_unit *unit, u64 config);
 int power_imc_counter_read(const void *base, const struct pmu_event *ev, u64 *value);
 void power_imc_counter_restarted(struct pmu_box *box, struct pmu_event *ev);
 void power_imc_counter_exit(void);
+void power_imc_event_free(const struct pmu_desc *desc, struct pmu_event *ev);
 int power_imc_core_register(struct power_imc_unit *unit);
 int power_imc_threads_create(struct power_imc *imc);
 int power_imc_thread_register(struct power_imc_unit *unit);
@@ -203,15 +198,16 @@ void power_imc_debugfs_create(struct power_imc *imc);
 u64 power_imc_ldbar(u64 address, u64 mode);
 void power_imc_ldbar_write(const struct power_imc *imc, u64 value);
 void power_imc_ldbar_clear(void);
-bool power_imc_ldbar_traces(void);
-void power_imc_ldbar_untrace(void);
+bool power_imc_ldbar_untrace(void);
 bool power_imc_ldbar_is_clean(int cpu);
 void power_imc_ldbar_clean_up(void);
 struct power_imc_core *power_imc_core_of(struct power_imc *imc, int cpu);
-int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, u64 ldbar,
-			 int *holders);
+int power_imc_session_hold(enum power_imc_type type);
+unsigned int power_imc_session_add_holders(int more);
+u64 power_imc_session_left(void);
+int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, u64 ldbar);
 int power_imc_engine_point(struct power_imc_core *core, u64 ldbar);
-void power_imc_engine_put(struct power_imc_core *core, int *holders);
+void power_imc_engine_put(struct power_imc_core *core);
 int power_imc_engine_pause(struct power_imc_core *core);
 void power_imc_engine_resume(struct power_imc_core *core);
 bool power_imc_engine_is_on(struct power_imc_core *core);
@@ -222,7 +218,7 @@ int power_imc_engines_quiesce(struct power_imc *imc);
 void power_imc_sleep_until(u64 when);
 void power_imc_engines_wait(void);
 void power_imc_engines_halt(struct power_imc *imc);
-void power_imc_engines_end(struct power_imc *imc);
+void power_imc_engines_end(void *data);
 
 /* firmware.c */
 const struct power_imc_firmware *power_imc_firmware_find(struct device *dev);
@@ -238,9 +234,10 @@ int power_imc_memory_init(struct power_imc *imc);
 void *power_imc_memory_alloc(struct power_imc *imc, size_t size, int cpu);
 
 /* nest.c */
+u64 power_imc_control_word(const struct power_imc_chip *chip, unsigned int offset);
 int power_imc_chips_create(struct power_imc *imc);
 int power_imc_nest_register(struct power_imc_unit *unit);
-void power_imc_nests_quiesce(struct power_imc *imc);
+void power_imc_nests_quiesce(void *data);
 void power_imc_nests_halt(struct power_imc *imc);
 bool power_imc_nest_has(enum power_imc_generation generation, const char *name, u64 available);
 int power_imc_nest_group(enum power_imc_generation generation, u32 offset, u64 size);
@@ -248,14 +245,10 @@ int power_imc_nest_group(enum power_imc_generation generation, u32 offset, u64 s
 /* session.c */
 int power_imc_session_open(enum power_imc_type type);
 void power_imc_session_close(void);
-int power_imc_session_acquire(struct power_imc_core *core, enum power_imc_type type, u64 ldbar);
-void power_imc_session_release(struct power_imc_core *core);
 void power_imc_session_begin(struct power_imc *imc);
 void power_imc_session_end(void);
 int power_imc_session_watch_cpus(struct power_imc *imc);
 #if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
-int power_imc_session_hold(enum power_imc_type type);
-unsigned int power_imc_session_add_holders(int more);
 s32 power_imc_idle_limit(const u32 *flags, const u32 *latencies, unsigned int states);
 #endif
 

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The session: which kind of unit has the engines, and what else has to happen while it has them.
- *
- * Core, thread and trace units share each core's engine. If one thread accumulates while another
- * traces, the machine can checkstop. So the whole system belongs to one of the three kinds at a
- * time: to the kind that has events open or an engine on. LDBAR of a thread may act late, so the
- * next kind begins a little after the one before.
- *
- * The following happens from when an event is opened until the engines are off:
+ * The session: what has to happen while one kind of unit has the engines. LDBAR of a thread may act
+ * late, so the next kind begins a little after the one before. From when an event is opened until
+ * the engines are off:
  *
  *  - CPUs are kept from deep idle states. In deep sleep a core loses the registers of its engine,
  *    and the firmware restores all of them except the one that starts it.
@@ -29,8 +24,6 @@
 #include <linux/of.h>
 #include <linux/pm_qos.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
-#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <asm/opal-api.h>
 
@@ -44,24 +37,17 @@ MODULE_PARM_DESC(max_latency, "longest exit latency (us) of idle states that CPU
 
 #define POWER_IMC_NO_LIMIT	(-1)
 
-/* How often engines are looked at. After a deep sleep, counts of up to this time may be missing. */
-#define POWER_IMC_LOOK_MS	500
+/* How often engines are looked at. After a deep sleep, counts of twice this time may be missing. */
+#define POWER_IMC_LOOK_MS	250
 
 /* The device: there is one. Callbacks of hotplug and work items have no argument for it. */
 static struct power_imc *power_imc_session_imc;
-
-static DEFINE_RAW_SPINLOCK(power_imc_session_lock);	/* taken in IPIs */
-/* Under power_imc_session_lock: */
-static enum power_imc_type power_imc_session_type;	/* the kind that has or last had them */
-static unsigned int power_imc_session_holders;		/* open events, boxes, stuck engines */
-static u64 power_imc_session_left;			/* when they became 0, ns */
 
 static struct pm_qos_request power_imc_session_request;
 static s32 power_imc_session_limit;			/* for the request, in us */
 /* Held while a session begins or ends: */
 static DEFINE_MUTEX(power_imc_session_mutex);
 static enum power_imc_type power_imc_session_settled;	/* the kind that may start engines */
-static bool power_imc_idle_held;			/* the request has the limit */
 static int power_imc_prepare_state, power_imc_online_state;
 
 static void power_imc_session_run(struct work_struct *work);
@@ -72,68 +58,6 @@ static void power_imc_session_run_in(unsigned int ms)
 {
 	queue_delayed_work(system_dfl_wq, &power_imc_session_work, msecs_to_jiffies(ms));
 }
-
-/* Claim the engines for one more holder of a kind. Any context. */
-VISIBLE_IF_KUNIT int power_imc_session_hold(enum power_imc_type type)
-{
-	unsigned long flags;
-	int err = 0;
-
-	raw_spin_lock_irqsave(&power_imc_session_lock, flags);
-	if (power_imc_session_holders && power_imc_session_type != type) {
-		err = -EBUSY;
-	} else {
-		power_imc_session_type = type;
-		power_imc_session_holders++;
-	}
-	raw_spin_unlock_irqrestore(&power_imc_session_lock, flags);
-	return err;
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_session_hold);
-
-/* Add @more holders; a negative number removes some. Returns how many are left. Any context. */
-VISIBLE_IF_KUNIT unsigned int power_imc_session_add_holders(int more)
-{
-	unsigned long flags;
-	unsigned int now;
-
-	raw_spin_lock_irqsave(&power_imc_session_lock, flags);
-	if (!WARN_ON_ONCE((int)power_imc_session_holders + more < 0))
-		power_imc_session_holders += more;
-	now = power_imc_session_holders;
-	if (!now)
-		power_imc_session_left = ktime_get_ns();
-	raw_spin_unlock_irqrestore(&power_imc_session_lock, flags);
-	return now;
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_session_add_holders);
-
-/*
- * A box is engaged on this CPU of @core: use the engine. @ldbar is as for power_imc_engine_get().
- * Interrupts are off. Returns -EBUSY while another kind of unit has the engines, -ENODEV when they
- * are off for good, or the firmware's error.
- */
-int power_imc_session_acquire(struct power_imc_core *core, enum power_imc_type type, u64 ldbar)
-{
-	int holders, err = power_imc_session_hold(type);
-
-	if (err)
-		return err;
-	err = power_imc_engine_get(core, type, ldbar, &holders);
-	power_imc_session_add_holders(holders - 1);
-	return err;
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_session_acquire);
-
-/* A box is disengaged on this CPU of @core. Interrupts are off. */
-void power_imc_session_release(struct power_imc_core *core)
-{
-	int holders;
-
-	power_imc_engine_put(core, &holders);
-	power_imc_session_add_holders(holders);
-}
-EXPORT_SYMBOL_IF_KUNIT(power_imc_session_release);
 
 /*
  * The longest exit latency, in us, of idle states that keep the registers: less than that of each
@@ -171,22 +95,13 @@ static s32 power_imc_idle_limit_here(void)
 	return limit;
 }
 
-static s32 power_imc_idle_limit_wanted(void)
-{
-	if (max_latency < 0)
-		return power_imc_idle_limit_here();
-	return max_latency ?: POWER_IMC_NO_LIMIT;
-}
-
 static void power_imc_idle_hold(bool hold)
 {
 	lockdep_assert_held(&power_imc_session_mutex);
-	if (hold == power_imc_idle_held ||
-	    !cpu_latency_qos_request_active(&power_imc_session_request))
-		return;
-	cpu_latency_qos_update_request(&power_imc_session_request,
-				       hold ? power_imc_session_limit : PM_QOS_DEFAULT_VALUE);
-	power_imc_idle_held = hold;
+	if (cpu_latency_qos_request_active(&power_imc_session_request))
+		cpu_latency_qos_update_request(&power_imc_session_request,
+					       hold ? power_imc_session_limit :
+						      PM_QOS_DEFAULT_VALUE);
 }
 
 /*
@@ -197,12 +112,9 @@ static void power_imc_idle_hold(bool hold)
 static void power_imc_session_settle(void)
 {
 	lockdep_assert_held(&power_imc_session_mutex);
-	power_imc_sleep_until(READ_ONCE(power_imc_session_left) +
-			      POWER_IMC_LINGER_MS * NSEC_PER_MSEC);
-	if (power_imc_ldbar_traces()) {
-		power_imc_ldbar_untrace();
+	power_imc_sleep_until(power_imc_session_left() + POWER_IMC_LINGER_MS * NSEC_PER_MSEC);
+	if (power_imc_ldbar_untrace())
 		power_imc_engines_wait();
-	}
 }
 
 static void power_imc_session_run(struct work_struct *work)
@@ -215,7 +127,7 @@ static void power_imc_session_run(struct work_struct *work)
 	 * Check only once: if the last engine goes off after this, nothing else queues this work
 	 * again. Whoever opens an event from here on waits for the mutex before an engine starts.
 	 */
-	used = READ_ONCE(power_imc_session_holders);
+	used = power_imc_session_add_holders(0);
 	if (!used) {
 		power_imc_idle_hold(false);
 		power_imc_session_settle();
@@ -263,7 +175,8 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_session_close);
 void power_imc_session_begin(struct power_imc *imc)
 {
 	power_imc_session_imc = imc;
-	power_imc_session_limit = power_imc_idle_limit_wanted();
+	power_imc_session_limit = max_latency < 0 ? power_imc_idle_limit_here() :
+				  max_latency ?: POWER_IMC_NO_LIMIT;
 	if (power_imc_session_limit != POWER_IMC_NO_LIMIT)
 		cpu_latency_qos_add_request(&power_imc_session_request, PM_QOS_DEFAULT_VALUE);
 }
@@ -276,7 +189,6 @@ void power_imc_session_end(void)
 	cancel_delayed_work_sync(&power_imc_session_work);
 	if (cpu_latency_qos_request_active(&power_imc_session_request))
 		cpu_latency_qos_remove_request(&power_imc_session_request);
-	power_imc_idle_held = false;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_session_end);
 

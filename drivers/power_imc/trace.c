@@ -7,14 +7,10 @@
  * current task. The counters do not interrupt, so a timer on each CPU that traces does it. perf
  * reports neither task switches nor exits to modules, but tracepoints do.
  *
- * By what firmware sets up, a record comes each 250 ticks of 32 MHz, 7.8 us, or, if the counter
- * that triggers it is prescaled as the others are, each 4 ms. In the first case a ring of 4096 is
- * lapped in 32 ms, and a drain each millisecond finds 128.
- *
- * perf sorts samples by time, within a window, so none may come much later than the others. The
- * timer comes more seldom only while its CPU idles and makes no records. It is armed again when the
- * CPU switches away from the idle task. It stays armed when events come and go, and stops on its
- * own when there are none.
+ * A record comes each 7.8 us, or, if its counter is prescaled as the others are, each 4 ms. In the
+ * first case a ring of 4096 is lapped in 32 ms. perf sorts samples by time, within a window, so
+ * none may come much later than the others: the timer comes more seldom only while its CPU idles
+ * and makes no records. It stays armed when events come and go, and stops when there are none.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/irqflags.h>
@@ -369,12 +365,6 @@ static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_ev
 	return 0;
 }
 
-static void power_imc_trace_event_free(const struct pmu_desc *desc, struct pmu_event *ev)
-{
-	if (!ev->event->parent)
-		power_imc_session_close();
-}
-
 static int power_imc_trace_engage(struct pmu_box *box)
 {
 	struct power_imc_trace *trace = pmu_box_priv(box);
@@ -382,8 +372,8 @@ static int power_imc_trace_engage(struct pmu_box *box)
 
 	if (!power_imc_trace_is_on(trace))
 		power_imc_ring_clear(&trace->ring, get_tb());
-	err = power_imc_session_acquire(trace->core, POWER_IMC_TYPE_TRACE,
-					trace->leaving ? 0 : trace->ldbar);
+	err = power_imc_engine_get(trace->core, POWER_IMC_TYPE_TRACE,
+				   trace->leaving ? 0 : trace->ldbar);
 	trace->engaged = !err;
 	trace->refused = false;
 	return err;
@@ -394,7 +384,7 @@ static void power_imc_trace_disengage(struct pmu_box *box)
 	struct power_imc_trace *trace = pmu_box_priv(box);
 
 	trace->engaged = false;
-	power_imc_session_release(trace->core);
+	power_imc_engine_put(trace->core);
 	power_imc_drain_end(trace);
 }
 
@@ -438,7 +428,7 @@ static int power_imc_trace_read(struct pmu_box *box, struct pmu_event *ev, int i
 
 static const struct pmu_box_ops power_imc_trace_ops = {
 	.event_init = power_imc_trace_event_init,
-	.event_free = power_imc_trace_event_free,
+	.event_free = power_imc_event_free,
 	.engage = power_imc_trace_engage,
 	.disengage = power_imc_trace_disengage,
 	.start = power_imc_trace_start,
@@ -511,10 +501,8 @@ static int power_imc_trace_cpu_offline(unsigned int cpu)
  * Remove the hotplug state last: a CPU that goes offline before its LDBAR is clear needs its
  * callback.
  */
-static void power_imc_trace_unwatch(void *data)
+static void power_imc_trace_unwatch(void *imc)
 {
-	struct power_imc *imc = data;
-
 	power_imc_engines_end(imc);
 	cpuhp_remove_state_nocalls(power_imc_trace_state);
 	power_imc_switches_unwatch();

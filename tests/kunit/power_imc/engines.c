@@ -69,7 +69,7 @@ int engine_get_at(unsigned int core, enum power_imc_type use, u64 ldbar)
 
 	/* The lock of a core is taken with interrupts off. */
 	local_irq_disable();
-	err = power_imc_session_acquire(&engine_imc->cores[core], use, ldbar);
+	err = power_imc_engine_get(&engine_imc->cores[core], use, ldbar);
 	local_irq_enable();
 	return err;
 }
@@ -82,7 +82,7 @@ int engine_get(unsigned int core, enum power_imc_type use)
 void engine_put(unsigned int core)
 {
 	local_irq_disable();
-	power_imc_session_release(&engine_imc->cores[core]);
+	power_imc_engine_put(&engine_imc->cores[core]);
 	local_irq_enable();
 }
 

@@ -62,26 +62,21 @@ static int firmware_switched(enum firmware_call call, u32 pir, enum firmware_eng
 	return 0;
 }
 
-static int fake_init_core(u32 pir, u64 page)
+static int fake_init(enum power_imc_type type, u32 pir, u64 page)
 {
+	if (type == POWER_IMC_TYPE_TRACE) {
+		firmware_log.misuse += *firmware_engine(pir) != ENGINE_SET_UP;
+		return firmware_set_up(CALL_INIT_TRACE, pir, ENGINE_SET_UP_TO_TRACE);
+	}
 	firmware_log.page = page;
 	return firmware_set_up(CALL_INIT_CORE, pir, ENGINE_SET_UP);
 }
 
-static int fake_init_trace(u32 pir)
+static int fake_set(enum power_imc_type type, u32 pir, bool on)
 {
-	firmware_log.misuse += *firmware_engine(pir) != ENGINE_SET_UP;
-	return firmware_set_up(CALL_INIT_TRACE, pir, ENGINE_SET_UP_TO_TRACE);
-}
-
-static int fake_core(u32 pir, bool on)
-{
+	if (type == POWER_IMC_TYPE_TRACE)
+		return firmware_switched(on ? CALL_TRACE_ON : CALL_TRACE_OFF, pir, ENGINE_SET_UP_TO_TRACE, on);
 	return firmware_switched(on ? CALL_CORE_ON : CALL_CORE_OFF, pir, ENGINE_SET_UP, on);
-}
-
-static int fake_trace(u32 pir, bool on)
-{
-	return firmware_switched(on ? CALL_TRACE_ON : CALL_TRACE_OFF, pir, ENGINE_SET_UP_TO_TRACE, on);
 }
 
 static int fake_running(u32 pir, __be64 *answer)
@@ -89,9 +84,9 @@ static int fake_running(u32 pir, __be64 *answer)
 	return !firmware_log.mute && *firmware_engine(pir) == ENGINE_ON;
 }
 
-static int fake_nest(struct power_imc_chip *chip, u32 pir, bool on)
+static int fake_nest(const struct power_imc_chip *chip, bool on)
 {
-	int err = firmware_called(on ? CALL_NEST_ON : CALL_NEST_OFF, pir);
+	int err = firmware_called(on ? CALL_NEST_ON : CALL_NEST_OFF, chip->pir);
 
 	if (err)
 		return err;
@@ -103,10 +98,8 @@ static int fake_nest(struct power_imc_chip *chip, u32 pir, bool on)
 
 const struct power_imc_firmware firmware_fake = {
 	.name = "nothing",
-	.init_core = fake_init_core,
-	.init_trace = fake_init_trace,
-	.core = fake_core,
-	.trace = fake_trace,
+	.init = fake_init,
+	.set = fake_set,
 	.running = fake_running,
 	.nest = fake_nest,
 };

@@ -199,9 +199,8 @@ static void ldbar_that_was_lost_is_forgotten(struct kunit *test)
 		kunit_skip(test, "the only CPU cannot go offline");
 	KUNIT_ASSERT_EQ(test, smp_call_function_single(cpu, ldbar_write_and_lose, NULL, 1), 0);
 	KUNIT_ASSERT_EQ(test, remove_cpu(cpu), 0);
-	KUNIT_EXPECT_TRUE(test, power_imc_ldbar_traces());
-	power_imc_ldbar_untrace();
-	KUNIT_EXPECT_FALSE(test, power_imc_ldbar_traces());
+	KUNIT_EXPECT_TRUE(test, power_imc_ldbar_untrace());
+	KUNIT_EXPECT_FALSE(test, power_imc_ldbar_untrace());
 	KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
 }
 
