@@ -23,6 +23,7 @@ struct power_imc_memory {
 void *power_imc_memory_alloc(struct power_imc *imc, size_t size, int cpu)
 {
 	struct power_imc_memory *memory = kzalloc(sizeof(*memory), GFP_KERNEL);
+	bool far;
 
 	if (!memory)
 		return NULL;
@@ -30,7 +31,11 @@ void *power_imc_memory_alloc(struct power_imc *imc, size_t size, int cpu)
 	memory->address = kmalloc_node(size, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
 				       __GFP_RETRY_MAYFAIL, cpu_to_node(cpu));
 	/* No source says that the hardware has more bits of an address. */
-	if (!memory->address || __pa(memory->address) & ~POWER_IMC_BAR_ADDRESS) {
+	far = memory->address && __pa(memory->address) & ~POWER_IMC_BAR_ADDRESS;
+	if (far)
+		dev_err(imc->dev, "memory at %#lx is not used: the hardware may not reach it\n",
+			__pa(memory->address));
+	if (far || !memory->address) {
 		kfree(memory->address);
 		kfree(memory);
 		return NULL;

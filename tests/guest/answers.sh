@@ -4,7 +4,7 @@
 # A campaign: each case_* of a file, which counts something, is done for each answer that hardware may have for an open
 # question. What becomes of the counts is
 #
-#	exact	as it should be
+#	exact	as it should be, and the log has none of the words of rows that are told
 #	refused	an event that cannot be right does not open, or the device has no PMU
 #	told	wrong, and the kernel's log says so: "told: WORDS of the line"
 #	silent	wrong without a word
@@ -51,6 +51,8 @@ verdict() {
 		esac
 	elif grep -q ': refused' /tmp/found; then
 		echo refused
+	elif [ "$1" = exact ] && log_since_mark | grep -Ff /tmp/words; then
+		echo "told for nothing"
 	else
 		echo exact
 	fi
@@ -80,6 +82,7 @@ answers() {
 	: > /tmp/unfit
 	number=0 failed=0
 	sed -n '/| not run |/d; s/^# \([0-9]*[.][0-9]* |\)/\1/p' "$0" > /tmp/rows
+	sed -n 's/.*| told: \([^|]*[^| ]\) |.*/\1/p' /tmp/rows > /tmp/words
 	while IFS='|' read -r question answer commands ours in_tree; do
 		number=$((number + 1))
 		[ "$DRIVER" = ours ] && wanted=$ours || wanted=$in_tree

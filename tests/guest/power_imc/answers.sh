@@ -23,8 +23,8 @@
 # 13.12 | eight times as long | nest* speed 3 | exact | not run
 # 13.12 | a post takes 200 us | nest* slow 200000 | exact | not run
 # 13.13 | MSR bits | thread* tells 1 | exact | not run
-# 13.14 | it counts guests | not run | silent: whose counts they are is not claimed | silent
-# 13.15 | no, and there is memory above 2^50 bytes | not run | refused: memory there is not given to the hardware | silent
+# 13.14 | it counts guests | not run | told: if the hardware counts what guests of KVM do | silent
+# 13.15 | no, and there is memory above 2^50 bytes | not run | refused: the hardware may not reach it | silent
 # 13.16 | it reads as 0 | core* mute 1 | exact | exact
 # 13.16 | it reads as 0 after a second | core* drops 1000000000 | exact | exact
 #
