@@ -83,6 +83,31 @@ bool pmu_is_of_another(const char *name)
 }
 EXPORT_SYMBOL_PMU_CORE(pmu_is_of_another);
 
+/**
+ * pmu_watch_others() - have a notifier called when any driver's PMU comes or goes.
+ * @nb: the notifier, as of bus_register_notifier(); data is the PMU's device
+ *
+ * Context: may sleep. The notifier is called where PMUs are registered.
+ * Return: 0 or a negative errno.
+ */
+int pmu_watch_others(struct notifier_block *nb)
+{
+	return bus_register_notifier(pmu_software->bus, nb);
+}
+EXPORT_SYMBOL_PMU_CORE(pmu_watch_others);
+
+/**
+ * pmu_unwatch_others() - end pmu_watch_others().
+ * @nb: the notifier
+ *
+ * Context: may sleep.
+ */
+void pmu_unwatch_others(struct notifier_block *nb)
+{
+	bus_unregister_notifier(pmu_software->bus, nb);
+}
+EXPORT_SYMBOL_PMU_CORE(pmu_unwatch_others);
+
 /* Called with pmu_register_mutex, and no other lock: perf may take locks of hotplug. */
 static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_desc *desc,
 					const char *name)

@@ -236,6 +236,7 @@ int intel_imc_cluster_of(const struct intel_imc_kind *kind, unsigned int number,
 extern const struct pmu_format intel_imc_formats[INTEL_IMC_FORMATS];
 extern const struct pmu_format intel_imc_spr_formats[INTEL_IMC_FORMATS + 1];
 extern const struct pmu_box_ops intel_imc_box_ops, intel_imc_pair_ops;
+extern struct notifier_block intel_imc_pmus_changed;
 int intel_imc_pair_claim(u8 *used, struct intel_imc_pair *pair, u8 usable, unsigned int nr);
 bool intel_imc_config_is_fixed(u64 config);
 u32 intel_imc_config_to_ctl(u64 config);

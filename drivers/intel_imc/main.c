@@ -724,6 +724,7 @@ static void intel_imc_unregister(void)
 		intel_imc_remove_tables();
 	pci_unregister_driver(&intel_imc_driver);
 	pmu_unregister_all(THIS_MODULE);
+	pmu_unwatch_others(&intel_imc_pmus_changed);
 }
 
 static int __init intel_imc_init(void)
@@ -737,9 +738,14 @@ static int __init intel_imc_init(void)
 		intel_imc_parts[i].kind->desc.scope = intel_imc_sockets_are_dies() ?
 						      PMU_SCOPE_DIE : PMU_SCOPE_PACKAGE;
 	intel_imc_free_init();
-	err = pci_register_driver(&intel_imc_driver);
+	err = pmu_watch_others(&intel_imc_pmus_changed);
 	if (err)
 		return err;
+	err = pci_register_driver(&intel_imc_driver);
+	if (err) {
+		pmu_unwatch_others(&intel_imc_pmus_changed);
+		return err;
+	}
 	intel_imc_survey(found);
 	if (found[INTEL_IMC_US] && intel_imc_sockets_are_dies())
 		pr_notice("intel_imc_pmu: dies may be numbered otherwise than here, which one source tells: pmu-check --probe sockets\n");

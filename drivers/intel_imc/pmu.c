@@ -5,7 +5,9 @@
 #include <linux/device.h>
 #include <linux/errno.h>
 #include <linux/export.h>
+#include <linux/notifier.h>
 #include <linux/perf_event.h>
+#include <linux/string.h>
 
 #include "intel_imc.h"
 
@@ -82,25 +84,37 @@ u64 intel_imc_config_max_rate(const struct intel_imc_kind *kind, u64 config)
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_config_max_rate);
 
 /*
- * Has the in-tree driver, loaded behind this one, PMUs of the same channels? It calls those of a
- * processor that it does not know units of type 6, and a single one has no number. Such names do
- * not keep it off, and none of them is ours.
+ * PMUs of the same channels that the in-tree driver, loaded behind this one, has now. It calls
+ * those of a processor that it does not know units of type 6, and a single one has no number. Such
+ * names do not keep it off, and none of them is ours.
  */
-static bool intel_imc_is_shared(const struct pmu *pmu)
-{
-	static const char * const names[] = { "uncore_imc", "uncore_type_6", "uncore_type_6_%s" };
-	const char *number = strrchr(pmu->name, '_') + 1;
-	struct device *found = NULL;
-	char name[32];
+static atomic_t intel_imc_rivals;
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(names) && !found; i++) {
-		snprintf(name, sizeof(name), names[i], number);
-		found = bus_find_device_by_name(pmu->dev->bus, NULL, name);
-		put_device(found);
-	}
-	if (found && pmu_may_log())
+static int intel_imc_pmu_came_or_went(struct notifier_block *nb, unsigned long action, void *data)
+{
+	struct device *rival = data;
+	const char *name = dev_name(rival);
+
+	if (strcmp(name, "uncore_imc") && strcmp(name, "uncore_type_6") &&
+	    !str_has_prefix(name, "uncore_type_6_"))
+		return NOTIFY_DONE;
+	if (action == BUS_NOTIFY_REMOVED_DEVICE)
+		atomic_dec_if_positive(&intel_imc_rivals);
+	if (action == BUS_NOTIFY_ADD_DEVICE && atomic_inc_return(&intel_imc_rivals) == 1)
+		dev_warn(rival, "another driver takes the memory channels of intel_imc_pmu: counts of open events are wrong from now on\n");
+	return NOTIFY_DONE;
+}
+
+/* For all devices: registered while the module is loaded. */
+struct notifier_block intel_imc_pmus_changed = { .notifier_call = intel_imc_pmu_came_or_went };
+
+static int intel_imc_check_rivals(const struct pmu *pmu)
+{
+	if (!atomic_read(&intel_imc_rivals))
+		return 0;
+	if (pmu_may_log())
 		dev_warn_ratelimited(pmu->dev, "another driver, loaded later, has PMUs of these memory channels: no event counts here until it is unloaded (intel_uncore)\n");
-	return found;
+	return -EBUSY;
 }
 
 /* The first named event with a config's code, or NULL */
@@ -146,7 +160,7 @@ static int intel_imc_event_init(const struct pmu_desc *desc, struct pmu_event *e
 			       pmu);
 	ev->poll_rate = intel_imc_config_max_rate(kind, config);
 	ev->bound = ev->poll_rate;
-	return intel_imc_is_shared(ev->event->pmu) ? -EBUSY : 0;
+	return intel_imc_check_rivals(ev->event->pmu);
 }
 
 static u64 intel_imc_event_counters(const struct pmu_desc *desc, const struct pmu_event *ev)

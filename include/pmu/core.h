@@ -27,6 +27,7 @@
 struct attribute_group;
 struct device;
 struct module;
+struct notifier_block;
 struct pmu_box;
 struct pmu_desc;
 struct pmu_dev;
@@ -354,5 +355,7 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 			  const char *name, int scope_id, void *priv);
 void *pmu_box_priv(const struct pmu_box *box);
 bool pmu_is_of_another(const char *name);
+int pmu_watch_others(struct notifier_block *nb);
+void pmu_unwatch_others(struct notifier_block *nb);
 
 #endif /* PMU_CORE_H */

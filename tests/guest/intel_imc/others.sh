@@ -205,11 +205,13 @@ test_tables_without_a_function() {
 # Its names are others, so nothing keeps it off. Then nobody begins to count here, and it has the registers.
 test_the_other_driver_comes_later() {
 	[ $driver = ours ] && [ "$MODEL" = 238 ] || skip "where it has other names"
+	log_mark
 	modprobe intel-uncore 2> /dev/null || skip "this kernel has no intel_uncore as a module"
 	if [ ! -e "$PMUS/uncore_type_6_0" ]; then
 		rmmod intel_uncore
 		skip "the in-tree driver does not have them"
 	fi
+	contains "log of its load" "$(log_since_mark)" 'another driver takes the memory channels of intel_imc_pmu'
 	log_mark
 	equal "ours" "$(pmu-event uncore_imc_0:$READS -x true)" EBUSY
 	equal "theirs" "$(pmu-event uncore_type_6_0:$READS -x 'pmu-model add imc0@0 cas_rd 5')" 5
