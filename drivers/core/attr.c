@@ -299,12 +299,14 @@ const struct attribute_group **pmu_attrs_groups(struct pmu_attrs *attrs)
 	return attrs->groups;
 }
 
-/* The bits of @config that no format of @desc claims. */
-u64 pmu_reserved_bits(const struct pmu_desc *desc, enum pmu_config_word word, u64 config)
+/* The bits of a config word that no format of @desc claims. */
+u64 pmu_reserved_bits(const struct pmu_desc *desc, enum pmu_config_word word)
 {
+	u64 bits = U64_MAX;
+
 	for (unsigned int i = 0; i < desc->nr_formats; i++)
 		if (desc->formats[i].word == word)
-			config &= ~desc->formats[i].mask;
-	return config;
+			bits &= ~desc->formats[i].mask;
+	return bits;
 }
 EXPORT_SYMBOL_IF_KUNIT(pmu_reserved_bits);

@@ -62,6 +62,7 @@ struct pmu_dev {
 	bool moving;			/* some of its events may be on no CPU */
 	bool kept;			/* with a reference on the driver's module: faults.c */
 	struct pmu_attrs *attrs;
+	u64 reserved[PMU_CONFIG_WORDS];	/* bits that no format claims */
 	char name[];
 };
 
@@ -111,7 +112,7 @@ struct pmu_box {
 struct pmu_attrs *pmu_attrs_create(const struct pmu_desc *desc);
 void pmu_attrs_free(struct pmu_attrs *attrs);
 const struct attribute_group **pmu_attrs_groups(struct pmu_attrs *attrs);
-u64 pmu_reserved_bits(const struct pmu_desc *desc, enum pmu_config_word word, u64 config);
+u64 pmu_reserved_bits(const struct pmu_desc *desc, enum pmu_config_word word);
 
 /* box.c */
 extern struct mutex pmu_core_mutex;

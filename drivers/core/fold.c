@@ -203,40 +203,42 @@ static u64 pmu_event_clock(const struct pmu_event *ev)
 	return ev->bound ? ktime_get_mono_fast_ns() : 0;
 }
 
-/* Credit what the bearer's counter has counted up to @now, in @ns. */
-static void pmu_bearer_fold(struct pmu_event *ev, u64 now, u64 ns)
+/*
+ * Can the bearer's counter have moved by @delta since its last read, which began at @since? The
+ * time up to the beginning of this read says so, unless the CPU was held up since.
+ */
+static bool pmu_bearer_may_have_moved(const struct pmu_event *ev, u64 delta, u64 since)
 {
-	u64 delta = pmu_delta(ev->counter.prev, now, ev->box->pd->desc->width);
-	const struct pmu_box_ops *ops = box_ops(ev->box);
+	unsigned int width = ev->box->pd->desc->width;
+	u64 bound = READ_ONCE(pmu_bounded) ? ev->bound : 0;
 
-	ev->counter.prev = now;
-	ev->counter.folded_pass = ev->box->pass;
-	if (ops->restarted && (s64)delta < 0) {
-		ops->restarted(ev->box, ev);
-		delta = now;
-	} else if (!pmu_delta_is_possible(delta, ev->box->pd->desc->width,
-					  READ_ONCE(pmu_bounded) ? ev->bound : 0, ns)) {
-		pmu_event_doubt(ev, delta);
-		return;
-	}
-	pmu_bearer_credit(ev, delta);
+	return pmu_delta_is_possible(delta, width, bound, ev->counter.folded_ns - since) ||
+	       (bound && pmu_delta_is_possible(delta, width, bound, pmu_event_clock(ev) - since));
 }
 
-/*
- * Read a bearer's counter by a verb, and fold it. The time is from before the last read to after
- * this one. Returns what the verb does.
- */
+/* Read a bearer's counter by a verb, and fold it. Returns what the verb does. */
 static int pmu_bearer_read(struct pmu_event *ev,
 			   int (*read)(struct pmu_box *box, struct pmu_event *ev, int idx,
 				       u64 *value))
 {
-	u64 clock = pmu_event_clock(ev), since = ev->counter.folded_ns, now;
+	const struct pmu_box_ops *ops = box_ops(ev->box);
+	u64 clock = pmu_event_clock(ev), since = ev->counter.folded_ns, now, delta;
 	int err = read(ev->box, ev, ev->event->hw.idx, &now);
 
 	if (err)
 		return err;
+	delta = pmu_delta(ev->counter.prev, now, ev->box->pd->desc->width);
+	ev->counter.prev = now;
 	ev->counter.folded_ns = clock;
-	pmu_bearer_fold(ev, now, pmu_event_clock(ev) - since);
+	ev->counter.folded_pass = ev->box->pass;
+	if (ops->restarted && (s64)delta < 0) {
+		ops->restarted(ev->box, ev);
+		delta = now;
+	} else if (!pmu_bearer_may_have_moved(ev, delta, since)) {
+		pmu_event_doubt(ev, delta);
+		return 0;
+	}
+	pmu_bearer_credit(ev, delta);
 	return 0;
 }
 

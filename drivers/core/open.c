@@ -129,9 +129,9 @@ static int pmu_event_check(const struct pmu_dev *pd, struct perf_event *event)
 	if (desc->tasks == (pmu_event_is_task(event) ? PMU_TASKS_NEVER : PMU_TASKS_ONLY))
 		return pmu_refuse(pd, desc->tasks ? "it counts for tasks alone" :
 				  "it counts for the system, not for a task");
-	if (pmu_reserved_bits(desc, PMU_CONFIG, attr->config) ||
-	    pmu_reserved_bits(desc, PMU_CONFIG1, attr->config1) ||
-	    pmu_reserved_bits(desc, PMU_CONFIG2, attr->config2) || pmu_attr_further_config(attr))
+	if ((attr->config & pd->reserved[PMU_CONFIG]) ||
+	    (attr->config1 & pd->reserved[PMU_CONFIG1]) ||
+	    (attr->config2 & pd->reserved[PMU_CONFIG2]) || pmu_attr_further_config(attr))
 		return pmu_refuse(pd, "the config has bits that no format describes");
 	if (pmu_event_leader_has_left(event))
 		return pmu_refuse(pd, "the leader of its group left with its CPU; open all again");
@@ -160,7 +160,7 @@ static struct pmu_box *pmu_event_find_box(struct pmu_dev *pd, struct perf_event 
 	 * A sibling is opened on the CPU of its leader. A user who may be refused moves nothing:
 	 * perf looks at the rights later.
 	 */
-	if (owner >= 0 && pmu_cpu_is_isolated(owner) && event->group_leader == event &&
+	if (owner >= 0 && event->group_leader == event && pmu_cpu_is_isolated(owner) &&
 	    pmu_may_log()) {
 		pmu_box_relieve(box);
 		heir = READ_ONCE(box->cpu);
@@ -290,7 +290,7 @@ static int pmu_event_init(struct perf_event *event)
 	if (err)
 		return err;
 	/* Boxes whose events were just closed may still be engaged, and block this event. */
-	if (pd->desc->ops->engage && !event->parent)
+	if (pd->desc->ops->engage && !pd->desc->engage_at_start && !event->parent)
 		pmu_use_catch_up();
 	/* Before its box is looked up: pmu_dev_has_box(). */
 	atomic_inc(&pd->events);
@@ -303,11 +303,13 @@ static int pmu_event_init(struct perf_event *event)
 	return 0;
 }
 
-/* The callbacks, and the capabilities that all PMUs share. */
+/* The callbacks, the capabilities that all PMUs share, and what a config may have. */
 void pmu_perf_init(struct pmu_dev *pd)
 {
 	struct pmu *pmu = &pd->pmu;
 
+	for (int word = 0; word < PMU_CONFIG_WORDS; word++)
+		pd->reserved[word] = pmu_reserved_bits(pd->desc, word);
 	pmu->capabilities = pd->desc->excludes ? 0 : PERF_PMU_CAP_NO_EXCLUDE;
 	/* perf_hw_context is only for the CPU's own PMU. */
 	pmu->task_ctx_nr = pd->desc->tasks ? perf_sw_context : perf_invalid_context;
