@@ -48,7 +48,7 @@ test_owner_moves() {
 }
 
 # A partition of cpusets takes the owner's CPU while nothing is open: the next events have another one, and their program
-# is told nothing of that. While something is open the owner stays.
+# is told nothing of that. While something is open the owner stays, and whom perf refuses moves nothing.
 test_an_owner_is_isolated_later() {
 	grep -qw cpuset_cpu_is_isolated /proc/kallsyms || skip "this kernel does not tell which CPUs are in partitions"
 	first=$(last_owner)
@@ -64,6 +64,8 @@ test_an_owner_is_isolated_later() {
 	EOT
 	pmu-event --cpu "$first" uncore_imc_0:0x304 -x 'sh /tmp/isolate' > /dev/null
 	equal "partition" "$(cat /tmp/cgroup/alone/cpuset.cpus.partition)" isolated
+	equal "a user without rights" "$(pmu-event --user 65534 --cpu "$first" uncore_imc_0:0x304)" EACCES
+	equal "owner after that" "$(last_owner)" "$first"
 	log_mark
 	got=$(pmu-event --cpu "$first" uncore_imc_0:0x304 uncore_imc_0:0xc04 -x 'pmu-model add imc0@1 cas_rd 5')
 	now=$(last_owner)
