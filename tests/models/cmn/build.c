@@ -9,8 +9,8 @@
  * no child of its XP.
  *
  * Where the sources leave it open: domains of DTCs are groups of columns, or
- * of XPs where there are fewer columns than DTCs. More than four ports only on
- * the XP that is alone, since no source decodes the node ids of others.
+ * of XPs where there are fewer columns than DTCs. In ids at an XP with more than
+ * four ports among others all three bits are the port's.
  */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
@@ -19,7 +19,6 @@
 #include "place.h"
 
 #define MIN_ID_BITS         2
-#define MAX_PORTS_AMONG     4       /* of an XP that is not alone */
 #define MAX_CAL_WIDE        2       /* devices on a port where there are > 2 */
 #define XP_FRAME            8       /* in its block */
 #define DEFAULT_SIZE        "4x2"
@@ -77,7 +76,8 @@ static unsigned id_ports(const CmnMesh *mesh, const CmnXp *xp)
 static uint16_t device_id(const CmnMesh *mesh, const CmnXp *xp, unsigned port,
                           unsigned dev)
 {
-    unsigned dev_bits = id_ports(mesh, xp) > 2 && !is_alone(mesh) ? 1 : 2;
+    unsigned ports = is_alone(mesh) ? 1 : id_ports(mesh, xp);
+    unsigned dev_bits = ports > 4 ? 0 : ports > 2 ? 1 : 2;
 
     return xp->node.id | port << dev_bits | dev;
 }
@@ -108,12 +108,6 @@ static void make_xps(CmnMesh *mesh)
     }
 }
 
-static unsigned max_ports(const CmnMesh *mesh)
-{
-    return is_alone(mesh) ? mesh->product->max_ports :
-           MIN(mesh->product->max_ports, MAX_PORTS_AMONG);
-}
-
 /* @text is one part of what ports= says. */
 static bool set_ports(CmnMesh *mesh, const char *text, Error **errp)
 {
@@ -124,10 +118,11 @@ static bool set_ports(CmnMesh *mesh, const char *text, Error **errp)
         error_setg(errp, "'%s' in ports is neither N nor N@X.Y", text);
         return false;
     }
-    if (n < 1 || n > max_ports(mesh) || !xp_at(mesh, x, y)) {
+    if (n < 1 || n > mesh->product->max_ports || !xp_at(mesh, x, y)) {
         error_setg(errp, "'%s' in ports is not possible: XPs of this %s have 1 "
                    "to %u ports, X is below %u and Y below %u", text,
-                   mesh->product->title, max_ports(mesh), mesh->columns,
+                   mesh->product->title, mesh->product->max_ports,
+                   mesh->columns,
                    mesh->rows);
         return false;
     }
@@ -155,8 +150,10 @@ static bool make_ports(CmnMesh *mesh, const char *text, Error **errp)
 
 static unsigned max_cal(const CmnMesh *mesh, const CmnXp *xp)
 {
-    return xp->nports > 2 && !is_alone(mesh) ? MAX_CAL_WIDE :
-           mesh->product->max_cal;
+    if (is_alone(mesh) || xp->nports <= 2) {
+        return mesh->product->max_cal;
+    }
+    return xp->nports > 4 ? 1 : MAX_CAL_WIDE;
 }
 
 /* Plug a device in, and nothing else yet: logical ids go by place. */

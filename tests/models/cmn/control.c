@@ -240,7 +240,7 @@ enum { KEY_GONE, KEY_CLOCK, KEY_HIDE, KEY_DIRTY, KEY_TEAR_DTM, KEY_TEAR_DTC,
        KEY_STOP, KEY_POSTED, KEY_IRQ, KEY_NO_PM, KEY_LOCKS, KEY_FILTERS,
        KEY_TRAFFIC, KEY_TOTAL, KEY_SLEEP, KEY_STANDS, KEY_STAND_NS,
        KEY_STAND_ACCESSES, KEY_CLEARS, KEY_TRACE, KEY_PACKETS, KEY_VC,
-       KEY_PAIR, KEY_NO_DT };
+       KEY_PAIR, KEY_NO_DT, KEY_ON, KEY_LINES };
 
 static uint64_t sum_dtcs(const Cmn *s, unsigned arg)
 {
@@ -316,6 +316,10 @@ static uint64_t get_mesh(PmuModel *model, unsigned arg)
         return dtc->pm_disabled;
     case KEY_NO_DT:
         return dtc->dt_disabled;
+    case KEY_ON:
+        return dtc->kept_on;
+    case KEY_LINES:
+        return s->mesh.lone_lines;
     case KEY_TRAFFIC:
         return s->mesh.traffic;
     case KEY_TOTAL:
@@ -379,6 +383,9 @@ static void set_dtcs(Cmn *s, unsigned arg, uint64_t value)
         case KEY_NO_PM:
             dtc->pm_disabled = value;
             dtc->pmcr = value ? 0 : dtc->pmcr;
+            break;
+        case KEY_ON:
+            dtc->kept_on = value;
             break;
         case KEY_NO_DT:
             dtc->dt_disabled = value;
@@ -511,6 +518,9 @@ static bool set_mesh(PmuModel *model, unsigned arg, uint64_t value,
     case KEY_FILTERS:
         set_filters_all(s, value);
         return true;
+    case KEY_LINES:
+        s->mesh.lone_lines = value;
+        return true;
     case KEY_TRAFFIC:
         cmn_mesh_set_traffic(&s->mesh, value);
         return true;
@@ -572,8 +582,13 @@ static const PmuKey mesh_keys[] = {
       KEY_NO_PM, get_mesh, set_mesh },
     { "dt_disable", "1: DTC_CTL keeps nothing, as with dt_disable of a secure "
       "register", 1, KEY_NO_DT, get_mesh, set_mesh },
+    { "pm_on", "1: a write to PMCR leaves pmu_en set, as another program does "
+      "that keeps the mesh running", 1, KEY_ON, get_mesh, set_mesh },
     { "dtm_lock", "1: with dtm_enable set a DTM's registers keep what they "
-      "have", 1, KEY_LOCKS, get_mesh, set_mesh },
+      "have; 2: and another program sets it when counters are read", 2,
+      KEY_LOCKS, get_mesh, set_mesh },
+    { "lone_lines", "1: of the nodes of a device only the first drives its "
+      "lines", 1, KEY_LINES, get_mesh, set_mesh },
     { "config_clear", "1: a counter begins at 0 when PMU_CONFIG gives it "
       "another input, letter or pairing", 1, KEY_CLEARS, get_mesh, set_mesh },
     { "any_vc", "1: a watchpoint sees both virtual channels of its channel, "

@@ -58,6 +58,7 @@ static const struct {
     { "xp-id", AT_XP, CMN_NODE_INFO, FIELD16(16), VALUE, 0x3f8ull << 16 },
     { "domain", AT_XP, ANY_UNIT_INFO, LOW16, VALUE, CMN_MAX_DTCS - 1 },
     { "other-domain", AT_XP, ANY_UNIT_INFO, LOW16, VALUE, 1 },
+    { "other-part", AT_ROOT, CMN_PERIPH_ID_01, MAKE_64BIT_MASK(0, 8), VALUE, 0x3a },
     { "dtm-domain", AT_ALL_XPS, ANY_UNIT_INFO_1, LOW16, VALUE, 0 },
 };
 

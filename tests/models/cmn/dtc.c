@@ -264,6 +264,7 @@ static void pmu_write(CmnDtc *dtc, uint32_t offset, uint64_t mask,
     case PMCR:
         if (!dtc->pm_disabled) {
             set_field(&dtc->pmcr, mask, value, PMCR_WRITABLE);
+            dtc->pmcr |= dtc->kept_on ? PMCR_PMU_EN : 0;
         }
         break;
     case PMOVSR_CLR:

@@ -53,6 +53,7 @@ struct CmnDtc {
     /* From outside */
     bool niden, spniden;        /* inputs: debug is allowed, and secure debug */
     bool pm_disabled;           /* PMCR keeps nothing */
+    bool kept_on;               /* another program sets pmu_en again at once */
     bool dt_disabled;           /* DTC_CTL keeps nothing */
 };
 

@@ -243,6 +243,10 @@ uint64_t cmn_dtm_read(CmnDtm *dtm, uint32_t offset)
     uint64_t writable;
     const uint64_t *reg = dtm_register(dtm, offset, &writable);
 
+    /* Another program comes after us. */
+    if (dtm->locks > 1 && offset == PMEVCNT) {
+        dtm->control |= DTM_CONTROL_ENABLE;
+    }
     return reg ? *reg : 0;
 }
 

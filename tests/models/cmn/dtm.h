@@ -42,7 +42,7 @@ typedef struct CmnDtm {
     uint64_t config;            /* PMU_CONFIG */
     uint64_t count;             /* PMEVCNT, four times 16 bits */
 
-    bool locks;                 /* dtm_enable keeps writes away */
+    unsigned locks;             /* dtm_enable keeps writes away; 2: see cmn_dtm_read() */
     bool clears;                /* a counter with another input begins at 0 */
     uint64_t traffic;           /* in a second, at each paired counter */
     uint64_t rest;              /* of one, in billionths */

@@ -72,6 +72,21 @@ static void device_line(CmnMesh *mesh, CmnNode *node, unsigned line,
     cmn_dtm_count(dtm, CMN_SOURCE_DEVICE(port, node->dev, line), n);
 }
 
+/* Is it the first with events of a device, or an XP? */
+static bool is_first(const CmnNode *node)
+{
+    CmnNode *const *child = node->xp->child;
+
+    if (node->type == CMN_NODE_XP) {
+        return true;
+    }
+    while ((*child)->id != node->id ||
+           !((*child)->sel[0].type || (*child)->sel[1].type)) {
+        child++;
+    }
+    return *child == node;
+}
+
 void cmn_mesh_event(CmnMesh *mesh, CmnNode *node, const CmnEvent *event,
                     uint64_t n)
 {
@@ -79,6 +94,9 @@ void cmn_mesh_event(CmnMesh *mesh, CmnNode *node, const CmnEvent *event,
                      cmn_selector_lines(&node->sel[1], event);
     unsigned line;
 
+    if (mesh->lone_lines && !is_first(node)) {
+        return;
+    }
     for (line = 0; line < CMN_NLINES; line++) {
         if (!(lines & 1u << line)) {
             continue;

@@ -66,6 +66,7 @@ typedef struct CmnMesh {
     unsigned id_bits;       /* of each coordinate in a node id */
     bool ids_by_use;        /* ports that are not in use do not count in ids */
     bool multi_dtm;
+    bool lone_lines;        /* of a device's nodes only the first has lines */
     bool quartered;         /* Graviton5: only an XP's place tells its domain */
     unsigned vcs[CMN_NCHANNELS];
     CmnXp *xps;             /* by logical id */

@@ -308,6 +308,11 @@ class Counting(CountTest):
         self.add("dn_rxreq_dvmsync@0x0c", 3)
         self.add("hni_rrt_rd_occ_cnt_ovfl@0x0c", 5)
         self.assertEqual(self.dtm(0x08).counters(), [3, 5, 0, 0])
+        # Section 11.6, if it is so
+        self.machine.control("set", "cmn0", "lone_lines", 1)
+        self.add("dn_rxreq_dvmsync@0x0c", 3)
+        self.add("hni_rrt_rd_occ_cnt_ovfl@0x0c", 5)
+        self.assertEqual(self.dtm(0x08).counters(), [3, 10, 0, 0])
 
     def test_events_of_an_xp(self):
         self.select_xp(0x20, 0x16000075)    # section 9.3
@@ -372,6 +377,10 @@ class Counting(CountTest):
             self.assertEqual(self.here.read(register), 0)
         self.here.write(0x100, 0)
         self.here.write(Dtm.CONFIG, 1)
+        self.assertEqual(self.here.read(Dtm.CONFIG), 1)
+        self.machine.control("set", "cmn0", "dtm_lock", 2)
+        self.here.read(Dtm.COUNT)
+        self.here.write(Dtm.CONFIG, 0)
         self.assertEqual(self.here.read(Dtm.CONFIG), 1)
 
     def test_a_counter_may_be_cleared_with_its_input(self):

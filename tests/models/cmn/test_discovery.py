@@ -266,6 +266,12 @@ class NodeIds(MeshTest):
         self.assertEqual([xp3.read32(offset) for offset in (8, 0x10, 0x18)],
                          [0x0e, 0x0e, 0x8e])
 
+    def test_six_ports_among_others(self):
+        mesh = self.discovered("cmn700,mesh=2x1,ports=6@0.0+2@1.0,"
+                               "hnf=0.0.0+0.0.4+0.0.5+1.0.1")
+        self.assertEqual([node.id for node in mesh.of_type(HNF)],
+                         [0x00, 0x04, 0x05, 0x24])
+
     def test_one_xp_alone(self):
         mesh = self.discovered("ci700,mesh=1x1,ports=6,hnd=0.0.5,"
                                "hnf=0.0.1.3+0.0.4")
@@ -316,7 +322,8 @@ class Refusals(MeshTest):
         self.refused("cmn600,mesh=2x2,hnf=0.0.0.2", "at most 2")
         self.refused("cmn700,mesh=2x2,ports=3,hnf=0.0.0.2", "at most 2")
         self.refused("cmn600,mesh=2x2,ports=3", "1 to 2")
-        self.refused("cmn700,mesh=2x2,ports=5", "1 to 4")
+        self.refused("cmn700,mesh=2x2,ports=7", "1 to 6")
+        self.refused("cmn700,mesh=2x2,ports=5,hnf=0.0.0.1", "at most 1")
         self.refused("cmn700,mesh=2x2,ports=2+3@2.0", "X is below 2")
         self.refused("cmn600,mesh=2x2,hnd=2", "hnd: there is 1")
         self.refused("cmn600,dtc=3,mesh=4x2,hnt=1", "hnt: there are 2")
@@ -514,6 +521,7 @@ class Corrupt(MeshTest):
         self.assertEqual(victim.read(0x108), victim.read(0x100))
 
     def test_nodes_that_are_not_what_they_should_be(self):
+        self.assertEqual(self.corrupt("other-part").root.read(8), 0xb4_0000_003a)
         self.assertEqual(self.victim(self.corrupt("xp-type")).type, HNF)
         self.assertEqual(self.victim(self.corrupt("logical")).logical, 0x1ff)
 

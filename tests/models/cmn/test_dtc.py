@@ -383,6 +383,14 @@ class UnderWay(DtcTest):
         self.dtc.write32(Dtc.PMCR, Dtc.PMU_EN)
         self.assertEqual(self.dtc.read32(Dtc.PMCR), Dtc.PMU_EN)
 
+    def test_a_mesh_that_another_program_keeps_running(self):
+        self.set("pm_on", 1)
+        self.dtc.write32(Dtc.PMCR, 0)
+        self.assertEqual(self.dtc.read32(Dtc.PMCR), Dtc.PMU_EN)
+        self.set("pm_on", 0)
+        self.dtc.write32(Dtc.PMCR, 0)
+        self.assertEqual(self.dtc.read32(Dtc.PMCR), 0)
+
     def test_traffic_counts_in_paired_counters(self):
         self.count("C")
         self.set("traffic", 1000000000)
