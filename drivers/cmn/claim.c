@@ -140,6 +140,17 @@ static const char *cmn_claim_letters(const struct cmn *cmn, struct cmn_claims *c
 	return NULL;
 }
 
+/* Give back the letters of an event, and what it has in the DTMs of its first @nr members. */
+static void cmn_unclaim_members(const struct cmn *cmn, struct cmn_claims *claims,
+				const struct cmn_event *ce, unsigned int nr)
+{
+	while (nr--)
+		cmn_unclaim_member(cmn, claims, ce, &ce->member[nr]);
+	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
+		if (ce->dtcs & BIT(i))
+			claims->letters[i] &= ~BIT(ce->letter[i]);
+}
+
 static const char *cmn_claim_cycles(const struct cmn *cmn, struct cmn_claims *claims,
 				    struct cmn_event *ce, bool trial)
 {
@@ -182,16 +193,10 @@ const char *cmn_claim(const struct cmn *cmn, struct cmn_claims *claims, struct c
 		struct cmn_member tried = ce->member[i];
 
 		why = cmn_claim_member(cmn, claims, ce, trial ? &tried : &ce->member[i], trial);
-		if (!why)
-			continue;
-		if (!trial) {
-			while (i--)
-				cmn_unclaim_member(cmn, claims, ce, &ce->member[i]);
-			for (unsigned int d = 0; d < cmn->nr_dtcs; d++)
-				if (ce->dtcs & BIT(d))
-					claims->letters[d] &= ~BIT(letter[d]);
-		}
-		return why;
+		if (why && !trial)
+			cmn_unclaim_members(cmn, claims, ce, i);
+		if (why)
+			return why;
 	}
 	if (trial)
 		return NULL;
@@ -205,14 +210,9 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_claim);
 /* Give back what cmn_claim() took, not on trial. */
 void cmn_unclaim(const struct cmn *cmn, struct cmn_claims *claims, struct cmn_event *ce)
 {
-	if (ce->type == CMN_TYPE_DTC) {
+	if (ce->type == CMN_TYPE_DTC)
 		claims->cycles &= ~BIT(ce->cycles);
-		return;
-	}
-	for (unsigned int i = ce->nr; i--; )
-		cmn_unclaim_member(cmn, claims, ce, &ce->member[i]);
-	for (unsigned int d = 0; d < cmn->nr_dtcs; d++)
-		if (ce->dtcs & BIT(d))
-			claims->letters[d] &= ~BIT(ce->letter[d]);
+	else
+		cmn_unclaim_members(cmn, claims, ce, ce->nr);
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_unclaim);

@@ -379,13 +379,12 @@ static unsigned int cmn_dtc_number(const struct cmn *cmn, u64 info)
 {
 	unsigned int number = 0;
 
-	if (cmn->quartered) {
-		while (number < CMN_MAX_DTCS && cmn->dtc[number].base)
-			number++;
-		return number;
-	}
-	return cmn->part->unit_info ? FIELD_GET(CMN_NODE_INFO_DOMAIN, info) :
-				      FIELD_GET(CMN_NODE_INFO_LOGICAL, info);
+	if (!cmn->quartered)
+		return cmn->part->unit_info ? FIELD_GET(CMN_NODE_INFO_DOMAIN, info) :
+					      FIELD_GET(CMN_NODE_INFO_LOGICAL, info);
+	while (number < CMN_MAX_DTCS && cmn->dtc[number].base)
+		number++;
+	return number;
 }
 
 static int cmn_add_dtc(struct cmn *cmn, u64 info, unsigned int x, u32 offset)
@@ -415,23 +414,10 @@ static int cmn_add_child(struct cmn *cmn, struct cmn_survey *survey, unsigned in
 	switch (type) {
 	case CMN_TYPE_DTC:
 		return cmn_add_dtc(cmn, info, x, offset);
-	case CMN_TYPE_DN:
-	case CMN_TYPE_HNI:
-	case CMN_TYPE_HNF:
-	case CMN_TYPE_HNP:
-	case CMN_TYPE_HNS:
-	case CMN_TYPE_SBSX:
-	case CMN_TYPE_MTSX:
-	case CMN_TYPE_RNI:
-	case CMN_TYPE_RND:
-	case CMN_TYPE_CXRA:
-	case CMN_TYPE_CXHA:
-	case CMN_TYPE_CCRA:
-	case CMN_TYPE_CCHA:
-	case CMN_TYPE_CCLA:
-	case CMN_TYPE_CCLA_RNI:
-		cmn_add_device(cmn, info, x, base);
-		return 0;
+	/* An XP is no child of another, and no node is a watchpoint. */
+	case CMN_TYPE_XP:
+	case CMN_TYPE_WP:
+		break;
 	/* Nodes without events, or with counters that are not of the mesh. */
 	case CMN_TYPE_CFG:
 	case CMN_TYPE_RNSAM:
@@ -441,6 +427,11 @@ static int cmn_add_child(struct cmn *cmn, struct cmn_survey *survey, unsigned in
 	case CMN_TYPE_HNS_MPAM_NS:
 	case CMN_TYPE_CXLA:
 	case CMN_TYPE_APB:
+		return 0;
+	default:
+		if (!cmn_type_name(type))
+			break;
+		cmn_add_device(cmn, info, x, base);
 		return 0;
 	}
 	if (!survey->unknown++) {

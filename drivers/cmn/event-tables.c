@@ -338,46 +338,7 @@ static const struct cmn_event_row rnid_rows[] = {
 	{ "atomic_occ_ovfl", 0x23, CMN_700_ON },
 };
 
-static const struct cmn_event_row cxra_rows[] = {
-	{ "rht_occ", 0x01, CMN_ANY },
-	{ "sht_occ", 0x02, CMN_ANY },
-	{ "rdb_occ", 0x03, CMN_ANY },
-	{ "wdb_occ", 0x04, CMN_ANY },
-	{ "ssb_occ", 0x05, CMN_ANY },
-	{ "snp_bcasts", 0x06, CMN_ANY },
-	{ "req_chains", 0x07, CMN_ANY },
-	{ "req_chain_avglen", 0x08, CMN_ANY },
-	{ "chirsp_stalls", 0x09, CMN_ANY },
-	{ "chidat_stalls", 0x0a, CMN_ANY },
-	{ "cxreq_pcrd_stalls_link0", 0x0b, CMN_ANY },
-	{ "cxreq_pcrd_stalls_link1", 0x0c, CMN_ANY },
-	{ "cxreq_pcrd_stalls_link2", 0x0d, CMN_ANY },
-	{ "cxdat_pcrd_stalls_link0", 0x0e, CMN_ANY },
-	{ "cxdat_pcrd_stalls_link1", 0x0f, CMN_ANY },
-	{ "cxdat_pcrd_stalls_link2", 0x10, CMN_ANY },
-	{ "external_chirsp_stalls", 0x11, CMN_ANY },
-	{ "external_chidat_stalls", 0x12, CMN_ANY },
-	{ "cxmisc_pcrd_stalls_link0", 0x13, CMN_650_ON },
-	{ "cxmisc_pcrd_stalls_link1", 0x14, CMN_650_ON },
-	{ "cxmisc_pcrd_stalls_link2", 0x15, CMN_650_ON },
-};
-
-static const struct cmn_event_row cxha_rows[] = {
-	{ "rddatbyp", 0x21, CMN_ANY },
-	{ "chirsp_up_stall", 0x22, CMN_ANY },
-	{ "chidat_up_stall", 0x23, CMN_ANY },
-	{ "snppcrd_link0_stall", 0x24, CMN_ANY },
-	{ "snppcrd_link1_stall", 0x25, CMN_ANY },
-	{ "snppcrd_link2_stall", 0x26, CMN_ANY },
-	{ "reqtrk_occ", 0x27, CMN_ANY },
-	{ "rdb_occ", 0x28, CMN_ANY },
-	{ "rdbyp_occ", 0x29, CMN_ANY },
-	{ "wdb_occ", 0x2a, CMN_ANY },
-	{ "snptrk_occ", 0x2b, CMN_ANY },
-	{ "sdb_occ", 0x2c, CMN_ANY },
-	{ "snphaz_occ", 0x2d, CMN_ANY },
-};
-
+/* Those of CXRA, 0x40 further on, and more. */
 static const struct cmn_event_row ccra_rows[] = {
 	{ "rht_occ", 0x41, CMN_ANY },
 	{ "sht_occ", 0x42, CMN_ANY },
@@ -397,9 +358,9 @@ static const struct cmn_event_row ccra_rows[] = {
 	{ "cxdat_pcrd_stalls_link2", 0x50, CMN_ANY },
 	{ "external_chirsp_stalls", 0x51, CMN_ANY },
 	{ "external_chidat_stalls", 0x52, CMN_ANY },
-	{ "cxmisc_pcrd_stalls_link0", 0x53, CMN_ANY },
-	{ "cxmisc_pcrd_stalls_link1", 0x54, CMN_ANY },
-	{ "cxmisc_pcrd_stalls_link2", 0x55, CMN_ANY },
+	{ "cxmisc_pcrd_stalls_link0", 0x53, CMN_650_ON },
+	{ "cxmisc_pcrd_stalls_link1", 0x54, CMN_650_ON },
+	{ "cxmisc_pcrd_stalls_link2", 0x55, CMN_650_ON },
 	{ "rht_alloc", 0x56, CMN_ANY },
 	{ "sht_alloc", 0x57, CMN_ANY },
 	{ "rdb_alloc", 0x58, CMN_ANY },
@@ -407,6 +368,7 @@ static const struct cmn_event_row ccra_rows[] = {
 	{ "ssb_alloc", 0x5a, CMN_ANY },
 };
 
+/* Those of CXHA, 0x40 further on, and more. */
 static const struct cmn_event_row ccha_rows[] = {
 	{ "rddatbyp", 0x61, CMN_ANY },
 	{ "chirsp_up_stall", 0x62, CMN_ANY },
@@ -474,8 +436,8 @@ const struct cmn_event_table cmn_event_tables[] = {
 	CMN_TABLE(CMN_TYPE_SBSX, sbsx),
 	CMN_TABLE(CMN_TYPE_MTSX, mtsx),
 	CMN_TABLE(CMN_TYPE_RNI, rnid),
-	CMN_TABLE(CMN_TYPE_CXRA, cxra),
-	CMN_TABLE(CMN_TYPE_CXHA, cxha),
+	{ CMN_TYPE_CXRA, "cxra_", 21, ccra_rows, .below = 0x40 },
+	{ CMN_TYPE_CXHA, "cxha_", 13, ccha_rows, .below = 0x40 },
 	CMN_TABLE(CMN_TYPE_CCRA, ccra),
 	CMN_TABLE(CMN_TYPE_CCHA, ccha),
 	CMN_TABLE(CMN_TYPE_CCLA, ccla),

@@ -173,7 +173,7 @@ const struct cmn_event_row *cmn_event_row_find(const struct cmn *cmn, u16 type, 
 		for (unsigned int i = 0; i < table->nr; i++) {
 			const struct cmn_event_row *row = &table->rows[i];
 
-			if (row->id == id && row->events & cmn->events)
+			if (row->id == id + table->below && row->events & cmn->events)
 				return row;
 		}
 	}
@@ -270,7 +270,7 @@ static int cmn_name_values(struct cmn *cmn, const struct cmn_event_table *table,
 	event = cmn_name(cmn, kasprintf(GFP_KERNEL, "%s%s%s%s%s%s", table->prefix, row->name,
 					row->filter ? "_" : "", name, row->filter2 ? "_" : "",
 					name2),
-			 table->type, row->id);
+			 table->type, row->id - table->below);
 	if (!event)
 		return -ENOMEM;
 	event->config[PMU_CONFIG] |= FIELD_PREP(CMN_CONFIG_OCCUPID, value) |
@@ -304,7 +304,7 @@ static int cmn_name_devices(struct cmn *cmn)
 			const struct cmn_event_row *row = &table->rows[i];
 
 			if (row->events & cmn->events &&
-			    !cmn_is_missing(cmn, table->type, row->id) &&
+			    !cmn_is_missing(cmn, table->type, row->id - table->below) &&
 			    cmn_name_row(cmn, table, row))
 				return -ENOMEM;
 		}

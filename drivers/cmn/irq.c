@@ -18,14 +18,6 @@ static irqreturn_t cmn_line_interrupt(int irq, void *data)
 	return cmn_overflow(line->cmn, line->dtcs) ? IRQ_HANDLED : IRQ_NONE;
 }
 
-static struct cmn_line *cmn_line_of(struct cmn *cmn, int irq)
-{
-	for (unsigned int i = 0; i < cmn->nr_lines; i++)
-		if (cmn->line[i].irq == irq)
-			return &cmn->line[i];
-	return NULL;
-}
-
 /* If the DTCs' numbers are a guess, an interrupt may belong to another DTC, so look at all. */
 static u8 cmn_line_dtcs(const struct cmn *cmn, unsigned int dtc)
 {
@@ -34,17 +26,17 @@ static u8 cmn_line_dtcs(const struct cmn *cmn, unsigned int dtc)
 
 static int cmn_line_add(struct cmn *cmn, int irq, unsigned int dtc)
 {
-	struct cmn_line *line = cmn_line_of(cmn, irq);
+	struct cmn_line *line = cmn->line, *end = line + cmn->nr_lines;
 	int err;
 
-	if (line) {
-		line->dtcs |= cmn_line_dtcs(cmn, dtc);
+	while (line < end && line->irq != irq)
+		line++;
+	line->dtcs |= cmn_line_dtcs(cmn, dtc);
+	if (line < end)
 		return 0;
-	}
-	line = &cmn->line[cmn->nr_lines++];
+	cmn->nr_lines++;
 	line->cmn = cmn;
 	line->irq = irq;
-	line->dtcs = cmn_line_dtcs(cmn, dtc);
 	err = devm_request_irq(cmn->dev, irq, cmn_line_interrupt,
 			       IRQF_NOBALANCING | IRQF_NO_THREAD | IRQF_NO_AUTOEN,
 			       dev_name(cmn->dev), line);

@@ -199,17 +199,13 @@ static void cmn_quiesce_device(void *data)
 	irq_work_sync(&cmn->complaint);
 }
 
-static void cmn_irq_disable_device(void *data)
-{
-	cmn_irq_disable(data);
-}
-
-static void cmn_pictures_remove(void *data)
+static void cmn_hide_device(void *data)
 {
 	struct cmn *cmn = data;
 
 	debugfs_remove(cmn->drawing);
 	debugfs_remove(cmn->map);
+	cmn_irq_disable(cmn);
 }
 
 static int cmn_register(struct cmn *cmn)
@@ -228,12 +224,9 @@ static int cmn_register(struct cmn *cmn)
 	if (err)
 		return err;
 	cmn_irq_enable(cmn);
-	err = devm_add_action_or_reset(cmn->dev, cmn_irq_disable_device, cmn);
-	if (err)
-		return err;
 	cmn_map_create(cmn);
 	cmn_drawing_create(cmn);
-	return devm_add_action_or_reset(cmn->dev, cmn_pictures_remove, cmn);
+	return devm_add_action_or_reset(cmn->dev, cmn_hide_device, cmn);
 }
 
 static int cmn_set_up(struct cmn *cmn, struct platform_device *pdev, unsigned int expected)

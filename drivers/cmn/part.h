@@ -129,6 +129,7 @@ struct cmn_event_table {
 	const char *prefix;
 	unsigned int nr;
 	const struct cmn_event_row *rows;
+	u8 below;			/* how much lower than in its rows the ids are */
 };
 
 /* part.c */

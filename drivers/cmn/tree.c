@@ -10,13 +10,11 @@
 
 #include "cmn.h"
 
-/* May the frame at an offset, in bytes from the start of the region, be touched? 0 or -EINVAL. */
-static int cmn_frame_check(const struct cmn *cmn, u32 offset)
+/* May the frame at an offset, in bytes from the start of the region, be touched? */
+static bool cmn_frame_fits(const struct cmn *cmn, u32 offset)
 {
-	if (offset % CMN_FRAME_ALIGN || offset >= cmn->size ||
-	    cmn->size - offset < cmn->part->frame)
-		return -EINVAL;
-	return 0;
+	return !(offset % CMN_FRAME_ALIGN) && offset < cmn->size &&
+	       cmn->size - offset >= cmn->part->frame;
 }
 
 /**
@@ -79,7 +77,7 @@ int cmn_child(struct cmn *cmn, u32 offset, u32 array, unsigned int n, unsigned l
 		dev_info(cmn->dev, "the node at 0x%x is isolated: left alone\n", *child);
 		return 0;
 	}
-	if (*child != pointer || cmn_frame_check(cmn, *child))
+	if (*child != pointer || !cmn_frame_fits(cmn, *child))
 		return dev_err_probe(cmn->dev, -EINVAL,
 			"child %u of the node at 0x%x is at 0x%x: not in the region of 0x%llx bytes, is that too small?\n",
 			n, offset, pointer, (u64)cmn->size);
@@ -121,7 +119,7 @@ int cmn_root_check(struct cmn *cmn)
 /* Is all of the root's frame in the region, now that the part is known? */
 int cmn_root_fits(struct cmn *cmn)
 {
-	if (!cmn_frame_check(cmn, cmn->root))
+	if (cmn_frame_fits(cmn, cmn->root))
 		return 0;
 	return dev_err_probe(cmn->dev, -EINVAL,
 		"the root node at 0x%x has 0x%x bytes of registers, and the region of 0x%llx bytes ends before: is that too small?\n",

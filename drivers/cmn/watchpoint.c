@@ -124,9 +124,8 @@ int cmn_wp_claim(struct cmn_dtm_claims *claims, struct cmn_event *ce, bool trial
 		other = claims->half[n ^ 1];
 		if (!other != !ce->wp.tag)
 			return -EAGAIN;
-		if (other && !cmn_wp_makes_pair(other, ce))
-			return -EAGAIN;
-		if (other && !trial && other->party != ce->party)
+		if (other && (!cmn_wp_makes_pair(other, ce) ||
+			      (!trial && other->party != ce->party)))
 			return -EAGAIN;
 	}
 	claims->wps |= BIT(n);

@@ -46,13 +46,17 @@ def filters():
 def tables():
     """{(name, config): products} of all events in the driver's tables; a second filter, of S3 r2 alone, is left out."""
     text, found = source("event-tables.c"), {}
-    for kind, prefix in re.findall(r"^\tCMN_TABLE\((\w+), (\w+)\),$", text, re.M):
-        rows = re.search(rf"cmn_event_row {prefix}_rows\[\] = {{\n(.*?)^}};$", text, re.M | re.S).group(1)
-        for row in rows.splitlines():
+    listed = [(kind, prefix, None, prefix, "0") for kind, prefix in re.findall(r"^\tCMN_TABLE\((\w+), (\w+)\),$", text, re.M)]
+    # Types that have the first of another type's, with lower ids.
+    listed += re.findall(r'^\t{ (\w+), "(\w+)_", (\d+), (\w+)_rows, .below = (\w+) },$', text, re.M)
+    for kind, prefix, first, of, below in listed:
+        rows = re.search(rf"cmn_event_row {of}_rows\[\] = {{\n(.*?)^}};$", text, re.M | re.S).group(1)
+        for row in rows.splitlines()[:first and int(first)]:
             name, number, products, names = re.fullmatch(
                 r'\t{ "(\w+)", (0x[0-9a-f]+), (\w+)(?:, &(\w+))?(?:, &\w+)? },', row).groups()
+            number = int(number, 16) - int(below, 16)
             for value, kind_of in enumerate(filters()[names] if names else [""]):
-                config = types()[kind] | int(number, 16) << 16 | value << 27
+                config = types()[kind] | number << 16 | value << 27
                 key = "_".join(filter(None, (prefix, name, kind_of))), config
                 found.setdefault(key, set()).update(sets()[products] & set(PRODUCTS.values()))
     return found
@@ -70,8 +74,12 @@ class Events(unittest.TestCase):
                     if int(row["config"], 16) in S3_LATER:
                         listed[row["name"], int(row["config"], 16)].add("CMN_S3")
         self.assertGreater(len(listed), 300)
+        found = tables()
+        for (name, _), products in (*listed.items(), *found.items()):
+            if name.startswith("cc"):       # CMN-600 has no such node, whatever is said of its events
+                products.discard("CMN_600")
         # Events of CMN-600 r2 alone are those that others have; S3 r2's have no other list.
-        self.assertEqual({key: products for key, products in tables().items() if products}, listed)
+        self.assertEqual({key: products for key, products in found.items() if products}, listed)
 
 
 if __name__ == "__main__":
