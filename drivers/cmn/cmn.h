@@ -103,7 +103,8 @@ struct cmn_dtc {
 /* What counts may suffer from. */
 enum cmn_complaint {
 	CMN_CARRY_LATE, CMN_CARRIES_LOST, CMN_CARRIES_STRAYED, CMN_COUNTED_ON,
-	CMN_FILTERS_MIXED, CMN_CHANNEL_OPEN, CMN_PAIR_INVERTED,		/* told once */
+	/* Told once: */
+	CMN_RUN_BY_OTHERS, CMN_FILTERS_MIXED, CMN_CHANNEL_OPEN, CMN_PAIR_INVERTED,
 };
 
 struct cmn;

@@ -57,24 +57,24 @@ static void cmn_complain(struct irq_work *work)
 	if (test_and_clear_bit(CMN_CARRY_LATE, &cmn->untold))
 		dev_warn_ratelimited(cmn->dev, "%s: a carry took longer than %u ns: from now on each stop waits for %u ns, as carry_ns=%u would\n",
 				     cmn->name, cmn->late_ns, cmn->carry_ns, cmn->carry_ns);
-	if (test_and_clear_bit(CMN_CARRIES_LOST, &cmn->untold))
-		dev_warn(cmn->dev, "%s: carries are lost when the mesh is stopped: each start, stop and read of a group may cost an event 65536 for each of its nodes\n",
-			 cmn->name);
+	if (test_and_clear_bit(CMN_COUNTED_ON, &cmn->untold))
+		dev_warn_ratelimited(cmn->dev, "%s: counters have moved while the mesh stood, so its DTMs stop later than %u ns, or another program has run it; counts may be wrong by multiples of 65536; from now on each stop waits for %u ns, as carry_ns=%u would\n",
+				     cmn->name, cmn->late_ns, cmn->carry_ns, cmn->carry_ns);
 	if (test_and_clear_bit(CMN_CARRIES_STRAYED, &cmn->untold))
 		dev_warn(cmn->dev, "%s: carries do not come to DTC %u, and counter %c of DTC %u, which no event has, has counted: XPs may be in other domains than they say, or a stop loses carries; counts may lack multiples of 65536; please report this line and the drawing to the maintainers of pmu-suite\n",
 			 cmn->name, cmn->stray.from, 'A' + cmn->stray.letter, cmn->stray.to);
-	if (test_and_clear_bit(CMN_COUNTED_ON, &cmn->untold))
-		dev_warn_ratelimited(cmn->dev, "%s: counters have moved while the mesh stood, so its DTMs stop later than %u ns, or another program runs it; counts may be wrong by multiples of 65536; from now on each stop waits for %u ns, as carry_ns=%u would\n",
-				     cmn->name, cmn->late_ns, cmn->carry_ns, cmn->carry_ns);
+	if (test_and_clear_bit(CMN_CARRIES_LOST, &cmn->untold))
+		dev_warn(cmn->dev, "%s: carries are lost when the mesh is stopped: each start, stop and read of a group may cost an event 65536 for each of its nodes\n",
+			 cmn->name);
+	if (test_and_clear_bit(CMN_RUN_BY_OTHERS, &cmn->untold))
+		dev_warn(cmn->dev, "%s: another program runs the mesh while it should stand, or carries take longer than a millisecond: counts may be wrong by multiples of 65536\n",
+			 cmn->name);
 	if (test_and_clear_bit(CMN_FILTERS_MIXED, &cmn->untold))
 		dev_notice(cmn->dev, "%s: an event counts at a node beside another one with a filter: if the filter acts on both, which no manual says, the first counts too little; count them one after the other to see\n",
 			   cmn->name);
 	if (test_and_clear_bit(CMN_CHANNEL_OPEN, &cmn->untold))
-		dev_notice(cmn->dev, "%s: a watchpoint is at a channel of which the mesh has several virtual ones: it counts the %s, or all, which no manual says%s\n",
-			   cmn->name,
-			   cmn->part->wp_chn_num ? "one that wp_chn_num says" : "first one",
-			   cmn->part->wp_chn_num ?
-			   "; pmu-check --probe virtual-channels tells" : "");
+		dev_notice(cmn->dev, "%s: a watchpoint is at a channel of which the mesh has several virtual ones: it counts the one that wp_chn_num says, without it the first, or all, which no manual says; pmu-check --probe virtual-channels tells\n",
+			   cmn->name);
 	if (test_and_clear_bit(CMN_PAIR_INVERTED, &cmn->untold))
 		dev_notice(cmn->dev, "%s: wp_exclusive of half a pair inverts the match of this half, or that of the pair, which no manual says; pmu-check --probe pairs tells\n",
 			   cmn->name);
@@ -247,7 +247,7 @@ u64 cmn_carries_read(struct cmn *cmn, const struct cmn_event *ce)
  * has had it? Notes which. A letter that an event has had may have counted for that event's
  * counters, which count on after a stop, so it tells nothing.
  */
-static bool cmn_carries_stray(struct cmn *cmn, const struct cmn_event *ce, u64 missing)
+static bool cmn_carries_stray(struct cmn *cmn, const struct cmn_event *ce)
 {
 	for (unsigned int n = 0; n < cmn->nr_dtcs * cmn->nr_dtcs; n++) {
 		unsigned int from = n / cmn->nr_dtcs, to = n % cmn->nr_dtcs;
@@ -258,7 +258,7 @@ static bool cmn_carries_stray(struct cmn *cmn, const struct cmn_event *ce, u64 m
 		if (!(ce->dtcs & BIT(from)) || dtc->used & BIT(letter))
 			continue;
 		pair = cmn_counts_read(cmn, dtc->pmu + CMN_DTC_PMEVCNT(letter / 2));
-		if ((u32)(pair >> (32 * (letter % 2))) - dtc->last[letter] < missing)
+		if ((u32)(pair >> (32 * (letter % 2))) == dtc->last[letter])
 			continue;
 		cmn->stray.from = from;
 		cmn->stray.to = to;
@@ -266,6 +266,28 @@ static bool cmn_carries_stray(struct cmn *cmn, const struct cmn_event *ce, u64 m
 		return true;
 	}
 	return false;
+}
+
+/*
+ * What should have been over has lasted for longer than @ns. Later stops wait for longer, unless
+ * another program runs the mesh, or must have: nothing lasts for as long as CMN_CARRY_LIMIT.
+ */
+static void cmn_late(struct cmn *cmn, unsigned int ns, enum cmn_complaint what)
+{
+	u32 pmcr = cmn_read32(cmn->dtc[0].pmu + CMN_DTC_PMCR);
+	bool runs = pmcr & CMN_PMCR_PMU_EN;
+
+	if (pmcr == U32_MAX) {
+		cmn->gone = true;
+	} else if (runs || ns >= CMN_CARRY_LIMIT) {
+		if (!runs)
+			cmn->carry_ns = min(cmn_carry_ns, CMN_CARRY_LIMIT);
+		cmn_tell_once(cmn, CMN_RUN_BY_OTHERS);
+	} else {
+		cmn->late_ns = ns;
+		cmn->carry_ns = clamp(2 * ns, CMN_CARRY_FIRST, CMN_CARRY_LIMIT);
+		cmn_tell(cmn, what);
+	}
 }
 
 /**
@@ -285,6 +307,7 @@ static bool cmn_carries_stray(struct cmn *cmn, const struct cmn_event *ce, u64 m
 u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least)
 {
 	u64 carries = cmn_carries_read(cmn, ce);
+	bool strayed;
 
 	if (cmn->loses_carries)
 		return carries;
@@ -295,27 +318,22 @@ u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least)
 		carries = cmn_carries_read(cmn, ce);
 		if (carries < least)
 			continue;
-		cmn->late_ns = ns;
-		cmn->carry_ns = min(2 * ns, CMN_CARRY_LIMIT);
-		cmn_tell(cmn, CMN_CARRY_LATE);
+		cmn_late(cmn, ns, CMN_CARRY_LATE);
 		return carries;
 	}
+	strayed = cmn_carries_stray(cmn, ce);
+	if (cmn->gone)
+		return carries;
 	cmn->loses_carries = true;
-	cmn_tell(cmn, cmn_carries_stray(cmn, ce, least - carries) ? CMN_CARRIES_STRAYED :
-								    CMN_CARRIES_LOST);
+	cmn_tell(cmn, strayed ? CMN_CARRIES_STRAYED : CMN_CARRIES_LOST);
 	return carries;
 }
 
-/*
- * DTMs have not stopped when a stop was taken for done. Later stops wait for longer. All DTMs may
- * have counted on, but the stop has waited once, so it is found late once.
- */
+/* DTMs have not stopped when a stop was taken for done. All may be late, and it has waited once. */
 void cmn_counted_on(struct cmn *cmn)
 {
 	cmn->stop_pass = U64_MAX;
-	cmn->late_ns = cmn->carry_ns;
-	cmn->carry_ns = clamp(2 * cmn->carry_ns, CMN_CARRY_FIRST, CMN_CARRY_LIMIT);
-	cmn_tell(cmn, CMN_COUNTED_ON);
+	cmn_late(cmn, cmn->carry_ns, CMN_COUNTED_ON);
 }
 
 /**

@@ -31,7 +31,7 @@ reload() {
 
 # Nothing takes time any more, and nobody has noticed that it did.
 restore() {
-	for key in carry_delay carry_drop stop_delay posted irq_delay traffic pm_disable dt_disable dtm_lock filter_all; do
+	for key in carry_delay carry_drop stop_delay posted irq_delay traffic pm_disable dt_disable pm_on dtm_lock filter_all; do
 		echo "set cmn0 $key 0"
 	done | pmu-model -
 	core=''
@@ -215,6 +215,25 @@ test_no_wait_at_all() {
 	equal "40000 twice" "$got" "40000 80000 "
 	equal "lost" "$(log_since_mark | grep -c 'carries are lost')" 1
 	pmu-model wait cmn0 carries 0
+}
+
+# What another program does costs the count, and not the time of each later stop; and the log tells, once.
+test_a_mesh_that_another_program_runs() {
+	trap restore EXIT
+	reload
+	log_mark
+	model 'set cmn0 pm_on 1' 'set cmn0 traffic 1000000000'
+	for _ in 1 2 3 4 5; do
+		# shellcheck disable=SC2046,SC2086 # lists
+		pmu-event --manual --group $GROUP $(echo xxxxxxxxxx | reads) > /dev/null
+	done
+	told() { log_since_mark | grep -c "$PMU: another program runs the mesh"; }
+	eventually "told" 1 told
+	equal "waits" "$(log_since_mark | grep -c 'from now on each stop waits')" 0
+	model 'set cmn0 pm_on 0' 'set cmn0 traffic 0' 'set cmn0 stands 0'
+	# shellcheck disable=SC2046,SC2086 # lists
+	pmu-event --manual --group $GROUP $(echo xxxxxxxxxx | reads) > /dev/null
+	within "ns of a stop" $(($(pmu-model get cmn0 stand_ns) / $(pmu-model get cmn0 stands))) 1 700000
 }
 
 # An interrupt's flag is gone when it has been served, though the write that clears it takes its time.

@@ -312,6 +312,76 @@ static void counters_that_count_on(struct kunit *test)
 	kvfree(two);
 }
 
+/*
+ * No DTM takes a millisecond to stop. Where one seems to, or DTC 0 runs, another program runs the
+ * mesh, for which no stop waits.
+ */
+static void another_program_runs_it(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	struct cmn_event *ce = cmn_regfile_start(test, file, claims, 0x2080010005, 0, 0);
+	u32 xp = file->xp[1], dtc0 = file->node[3], longest = 0;
+
+	run(file);
+	local_irq_disable();
+	for (u64 n = 0; n < 12; n++) {
+		cmn_mesh_run(&file->cmn, false);
+		cmn_regfile_set(file, dtc0 + PMCR, n == 11);
+		cmn_regfile_set(file, xp + PMEVCNT, 2 * n);
+		cmn_event_value(&file->cmn, ce);
+		KUNIT_EXPECT_EQ(test, test_bit(CMN_RUN_BY_OTHERS, &file->cmn.untold), n > 9);
+		cmn_regfile_set(file, xp + PMEVCNT, 2 * n + 1);
+		file->cmn.pass++;
+		cmn_event_value(&file->cmn, ce);
+		longest = max(longest, file->cmn.carry_ns);
+		run(file);
+	}
+	KUNIT_EXPECT_EQ(test, longest, 1000000U);
+	/* Once more since then, and not when DTC 0 ran. */
+	KUNIT_EXPECT_EQ(test, file->cmn.carry_ns, 5000U);
+	local_irq_enable();
+	kvfree(ce);
+}
+
+static unsigned int gone_after;
+
+static void before_read_gone(struct cmn_regfile *file, unsigned int n)
+{
+	if (n >= gone_after)
+		file->cmn.size = 0;
+}
+
+/* A mesh that answers no more while carries are awaited has neither lost them nor are they late. */
+static void gone_while_carries_are_awaited(struct kunit *test)
+{
+	bool gone = true;
+
+	/* A letter, and the DTM. */
+	for (gone_after = 2; gone; gone_after++) {
+		struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
+		struct cmn_claims *claims = cmn_regfile_claims(test, file);
+		struct cmn_event *ce = cmn_regfile_start(test, file, claims, 0x2080010005, 0, 0);
+		u32 xp = file->xp[1];
+
+		run(file);
+		cmn_regfile_set(file, xp + PMEVCNT, 0xfff0);
+		cmn_event_value(&file->cmn, ce);
+		cmn_regfile_set(file, xp + PMEVCNT, 0x10);
+		local_irq_disable();
+		cmn_mesh_run(&file->cmn, false);
+		cmn_regfile_forget(file);
+		file->before_read = before_read_gone;
+		cmn_event_value(&file->cmn, ce);
+		gone = file->cmn.gone;
+		KUNIT_EXPECT_EQ_MSG(test, !file->cmn.untold, gone, "gone after %u", gone_after);
+		KUNIT_EXPECT_EQ(test, file->cmn.loses_carries, !gone);
+		local_irq_enable();
+		kvfree(ce);
+	}
+	KUNIT_EXPECT_GT(test, gone_after, 10U);
+}
+
 /* A counter that an event has had may have counted for what that event left. */
 static void a_carry_of_the_event_before(struct kunit *test)
 {
@@ -640,6 +710,8 @@ static struct kunit_case cmn_count_cases[] = {
 	KUNIT_CASE(a_stray_carry),
 	KUNIT_CASE(a_stray_carry_of_several_domains),
 	KUNIT_CASE(counters_that_count_on),
+	KUNIT_CASE(another_program_runs_it),
+	KUNIT_CASE(gone_while_carries_are_awaited),
 	KUNIT_CASE(a_carry_of_the_event_before),
 	KUNIT_CASE(complains_later),
 	KUNIT_CASE(letters_wrap),
