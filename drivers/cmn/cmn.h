@@ -52,6 +52,7 @@ struct cmn_node {
 	u8 port, dev;
 	bool wide;			/* ids are CMN_EVENT_SEL_LANE_WIDE apart */
 	bool ours;			/* was written since the mesh was taken over */
+	bool beside;			/* another node has its id, and so its device's lines */
 	u8 events;			/* that count, with or without a filter */
 	u8 filter_users[CMN_FILTERS];	/* those of them that use a filter */
 };
@@ -82,6 +83,7 @@ struct cmn_dtm {
 	u64 counts;
 	u64 counted_with;		/* what PMU_CONFIG held then */
 	u64 looked_ns;			/* time before that read, for cmn_event_value_exact() */
+	unsigned long unlocked;		/* jiffies when dtm_enable was last looked at */
 };
 
 /* A DTC, and the counts of its counters beyond their widths. */
@@ -104,7 +106,8 @@ struct cmn_dtc {
 enum cmn_complaint {
 	CMN_CARRY_LATE, CMN_CARRIES_LOST, CMN_CARRIES_STRAYED, CMN_COUNTED_ON,
 	/* Told once: */
-	CMN_RUN_BY_OTHERS, CMN_FILTERS_MIXED, CMN_CHANNEL_OPEN, CMN_PAIR_INVERTED,
+	CMN_RUN_BY_OTHERS, CMN_DTM_LOCKED, CMN_FILTERS_MIXED, CMN_CHANNEL_OPEN, CMN_PAIR_INVERTED,
+	CMN_LINES_SHARED, CMN_AS_650,
 };
 
 struct cmn;

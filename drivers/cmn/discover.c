@@ -365,6 +365,8 @@ static void cmn_place_devices(struct cmn *cmn, unsigned int x, unsigned int firs
 		xp->nr_ports = max(xp->nr_ports, (u8)(place.port + 1));
 		node->port = place.port;
 		node->dev = place.dev;
+		for (unsigned int j = first; j < cmn->nr_nodes; j++)
+			node->beside |= j != i && cmn->nodes[j].id == node->id;
 		/* Where nothing is connected there may be no DTM; then one counts 0. */
 		if (cmn->multi_dtm)
 			node->dtm += min(place.port / 2, xp->nr_dtms - 1);

@@ -69,6 +69,9 @@ static void cmn_complain(struct irq_work *work)
 	if (test_and_clear_bit(CMN_RUN_BY_OTHERS, &cmn->untold))
 		dev_warn(cmn->dev, "%s: another program runs the mesh while it should stand, or carries take longer than a millisecond: counts may be wrong by multiples of 65536\n",
 			 cmn->name);
+	if (test_and_clear_bit(CMN_DTM_LOCKED, &cmn->untold))
+		dev_warn(cmn->dev, "%s: another program has set dtm_enable of a DTM, which may have kept writes away: it is cleared now; events at that XP may have counted something else\n",
+			 cmn->name);
 	if (test_and_clear_bit(CMN_FILTERS_MIXED, &cmn->untold))
 		dev_notice(cmn->dev, "%s: an event counts at a node beside another one with a filter: if the filter acts on both, which no manual says, the first counts too little; count them one after the other to see\n",
 			   cmn->name);
@@ -77,6 +80,12 @@ static void cmn_complain(struct irq_work *work)
 			   cmn->name);
 	if (test_and_clear_bit(CMN_PAIR_INVERTED, &cmn->untold))
 		dev_notice(cmn->dev, "%s: wp_exclusive of half a pair inverts the match of this half, or that of the pair, which no manual says; pmu-check --probe pairs tells\n",
+			   cmn->name);
+	if (test_and_clear_bit(CMN_LINES_SHARED, &cmn->untold))
+		dev_notice(cmn->dev, "%s: an event is at a node that shares its lines with others of its device: if they are not ORed, which no manual says, it counts 0, also under a load that makes such events\n",
+			   cmn->name);
+	if (test_and_clear_bit(CMN_AS_650, &cmn->untold))
+		dev_notice(cmn->dev, "%s: CI-700 has no public manual and is taken to be as CMN-650: compare the drawing in debugfs with the SoC's manual\n",
 			   cmn->name);
 }
 

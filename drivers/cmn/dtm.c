@@ -10,6 +10,7 @@
  */
 #include <linux/bitmap.h>
 #include <linux/export.h>
+#include <linux/jiffies.h>
 #include <linux/string.h>
 
 #include "cmn.h"
@@ -38,6 +39,7 @@ void cmn_dtm_reset(struct cmn_dtm *dtm)
 {
 	if (cmn_read64(dtm->base + CMN_DTM_CONTROL))
 		cmn_write64(0, dtm->base + CMN_DTM_CONTROL);
+	dtm->unlocked = jiffies;
 	dtm->config = CMN_PMU_CONFIG_EN;
 	dtm->written = dtm->config;
 	cmn_write64(dtm->config, dtm->base + CMN_DTM_PMU_CONFIG);
@@ -187,6 +189,10 @@ void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct 
 	cmn->dtc[dtm->dtc].started |= BIT(ce->letter[dtm->dtc]);
 	cmn->dtc[dtm->dtc].counting |= BIT(ce->letter[dtm->dtc]);
 	cmn->dtc[dtm->dtc].used |= BIT(ce->letter[dtm->dtc]);
+	if (cmn->part->events & CMN_CI700)
+		cmn_tell_once(cmn, CMN_AS_650);
+	if (node->beside)
+		cmn_tell_once(cmn, CMN_LINES_SHARED);
 	if (ce->type == CMN_TYPE_WP) {
 		/* In a pair, the even watchpoint's combine bit ANDs the odd one with it. */
 		bool combine = ce->wp.tag && m->wp % 2 == 0;
@@ -301,8 +307,28 @@ static void cmn_flush_wp(struct cmn_dtm *dtm, unsigned int n)
 	cmn_write64(watch->mask, cmn_wp_reg(dtm, n, CMN_DTM_WP_MASK));
 }
 
-static void cmn_flush_dtm(struct cmn_dtm *dtm)
+/*
+ * Another program may have set dtm_enable, and no manual says whether that keeps writes away. Then
+ * all is written again. The mesh stands meanwhile, so the DTM is looked at ten times a second at
+ * most.
+ */
+static void cmn_dtm_unlock(struct cmn *cmn, struct cmn_dtm *dtm)
 {
+	if (time_before(jiffies, dtm->unlocked + HZ / 10))
+		return;
+	dtm->unlocked = jiffies;
+	if (!cmn_counts_read(cmn, dtm->base + CMN_DTM_CONTROL) || cmn->gone)
+		return;
+	cmn_write64(0, dtm->base + CMN_DTM_CONTROL);
+	dtm->written = ~dtm->config;
+	memset(dtm->wp_config, 0xff, sizeof(dtm->wp_config));
+	dtm->stale_wps = BIT(CMN_DTM_WPS) - 1;
+	cmn_tell_once(cmn, CMN_DTM_LOCKED);
+}
+
+static void cmn_flush_dtm(struct cmn *cmn, struct cmn_dtm *dtm)
+{
+	cmn_dtm_unlock(cmn, dtm);
 	for (unsigned int n = 0; n < CMN_DTM_WPS; n++)
 		if (dtm->stale_wps & BIT(n))
 			cmn_flush_wp(dtm, n);
@@ -356,7 +382,7 @@ void cmn_flush_none(struct cmn *cmn)
  * with a filter at a node that counts another event.
  *
  * Context: the box's lock. 1 write for each selector and each DTM that is
- * concerned, and 2 or 3 for a watchpoint.
+ * concerned, and 2 or 3 for a watchpoint; 1 read for a DTM, ten times a second at most.
  */
 void cmn_flush(struct cmn *cmn)
 {
@@ -364,12 +390,6 @@ void cmn_flush(struct cmn *cmn)
 
 	if (bitmap_empty(cmn->started_xps, cmn->nr_xps))
 		return;
-	for_each_set_bit(i, cmn->stale_nodes, cmn->nr_nodes) {
-		if (!test_bit(cmn->nodes[i].xp, cmn->started_xps))
-			continue;
-		cmn_flush_node(&cmn->nodes[i]);
-		__clear_bit(i, cmn->stale_nodes);
-	}
 	for (i = 0; i < cmn->nr_dtcs; i++)
 		cmn->dtc[i].stale = 0;
 	for_each_set_bit(i, cmn->stale_dtms, cmn->nr_dtms) {
@@ -381,11 +401,17 @@ void cmn_flush(struct cmn *cmn)
 			dtc->stale |= letters;
 			continue;
 		}
-		cmn_flush_dtm(dtm);
+		cmn_flush_dtm(cmn, dtm);
 		__clear_bit(i, cmn->stale_dtms);
+	}
+	/* After the DTMs, since dtm_enable may lock the selector of an XP, too. */
+	for_each_set_bit(i, cmn->stale_nodes, cmn->nr_nodes) {
+		if (!test_bit(cmn->nodes[i].xp, cmn->started_xps))
+			continue;
+		cmn_flush_node(&cmn->nodes[i]);
+		__clear_bit(i, cmn->stale_nodes);
 	}
 	for (i = 0; i < cmn->nr_dtcs; i++)
 		cmn->dtc[i].started = 0;
 	bitmap_zero(cmn->started_xps, cmn->nr_xps);
 }
-EXPORT_SYMBOL_IF_KUNIT(cmn_flush);

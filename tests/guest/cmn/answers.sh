@@ -18,17 +18,17 @@
 # 11.3 | an overflow interrupts a second late | irq_delay 1000000000 | exact | exact
 # 11.3 | INTREQPMU is a pulse | not run | exact: the timer finds the overflow | silent
 # 11.4 | dtm_enable locks a DTM, and another program has left it set | dtm_lock 1; dirty 1 | exact | silent
-# 11.4 | and sets it later | not run | silent | silent
+# 11.4 | and sets it later | dtm_lock 2 | told: another program has set dtm_enable | silent
 # 11.5 | letters of other DTCs need nothing but DTC 0 | not run | exact: all are enabled | exact
-# 11.6 | one node of a port has the line, and others with it nothing | not run | silent | silent
+# 11.6 | one node of a device has the lines, and others with it nothing | lone_lines 1 | told: a node that shares its lines | silent
 # 11.7 | ids at an XP with unused ports are decoded by the ports that are in use | not run | exact: what is connected tells | exact
-# 11.8 | ids at an XP with 5 ports or more are formed otherwise | not run | silent | silent
+# 11.8 | ids at an XP with 5 ports or more are formed otherwise | not run | told: connect info has type | silent
 # 11.9 | another bit than 30 says that a node is isolated | not run | the system hangs at probe | the same
-# 11.10 | CI-700 is not as CMN-650 | not run | silent | silent
+# 11.10 | CI-700 is not as CMN-650 | not run | told: taken to be as CMN-650 | silent
 # 11.11 | CMN-650 has two ports at most | not run | exact: a port is drawn that is not there | exact
 # 11.12 | chn_num is not looked at: both virtual channels are counted | any_vc 1 | told: a channel of which the mesh has several | exact
 # 11.13 | a filter acts on other events of its node | filter_all 1 | told: beside another one with a filter | silent
-# 11.14 | occupancies have a scale | not run | silent: no unit is claimed | silent
+# 11.14 | occupancies have a scale | not run | exact: the count is the counter's, and no unit is claimed | exact
 # 11.15 | nothing counts without NIDEN | not run | told | silent
 # 11.16 | code 6 is r2p1 | not run | exact: the log has another name | exact
 # 11.17 | a snapshot catches all at once | not run | exact: none is used | exact
@@ -71,7 +71,7 @@ load() {
 # What any answer leaves behind is gone.
 as_at_first() {
 	for key in carry_delay carry_drop stop_delay posted irq_delay hide_overflow traffic pm_disable dtm_lock config_clear filter_all \
-		any_vc invert_pair; do
+		any_vc invert_pair lone_lines; do
 		echo "set cmn0 $key 0"
 	done | pmu-model -
 }
@@ -109,6 +109,14 @@ case_reads_of_a_group() {
 		$(for _ in $(seq 40); do echo -x @read; done) > /tmp/pairs
 	pmu-model set cmn0 traffic 0
 	same "$(awk '$1 != $2' /tmp/pairs | wc -l)" 0
+}
+
+# DN and HN-I of the HN-D, one after the other and together.
+case_nodes_of_one_device() {
+	hnd=$(nodes dn)
+	hni=hni_rrt_rd_occ_cnt_ovfl,bynodeid=1,nodeid=$hnd
+	exactly 3 "$PMU/dn_dvmsync/" -x "@model add cmn0 dn_dvmsync@$hnd 3"
+	exactly "3 5" "$PMU/dn_dvmsync/" "$PMU/$hni/" -x "@model add cmn0 dn_dvmsync@$hnd 3; add cmn0 hni_rrt_rd_occ_cnt_ovfl@$hnd 5"
 }
 
 case_beside_a_filter() {

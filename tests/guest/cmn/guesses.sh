@@ -5,7 +5,7 @@
 # do not say their domain or a wrong one, where firmware forbids to debug. They count as what they come closest to, and
 # the log says so; where a wrong guess could hang the system, somebody has to say what they are.
 #
-# all vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,rev=5 --model cmn600ae,rev=0 --model cmns3,rev=7 --model cmns3,rev=6,isolation=on,isolated=1.0.0 --model cmn700,corrupt=xp-id --model cmn700,corrupt=dtm-domain --model cmn600,rev=4 --model cmns3,rev=7,isolation=on,isolated=1.0.0 --model cmn650,rev=5 --model cmn700,corrupt=connect --model cmn600,rev=4,niden=off --model cmn700,spniden=off,secure-disable=off --model cmn700,corrupt=other-domain
+# all vm: --arch arm64 --kernel 6.12 --driver none --model cmn700,rev=5 --model cmn600ae,rev=0 --model cmns3,rev=7 --model cmns3,rev=6,isolation=on,isolated=1.0.0 --model cmn700,corrupt=xp-id --model cmn700,corrupt=dtm-domain --model cmn600,rev=4 --model cmns3,rev=7,isolation=on,isolated=1.0.0 --model cmn650,rev=5 --model cmn700,corrupt=connect --model cmn600,rev=4,niden=off --model cmn700,spniden=off,secure-disable=off --model cmn700,corrupt=other-domain --model cmn700,mesh=2x1,ports=6@0.0,hnf=0.0.0+0.0.4+1.0.1 --model cmn700,mesh=3x2,ports=1,corrupt=other-part,hnf=1
 . ./cmn/lib.sh
 
 # load [PARAMETER]: what was said is in /tmp/log
@@ -55,7 +55,7 @@ test_cmn_600ae() {
 # Neither way to read the id of an HN-F puts it where an HN-F is. The others of its XP count, whatever it does.
 test_node_where_it_cannot_be() {
 	said 9 'node 0x20 of type 0x5 is device 0 at port 0 of XP 0x20 by its id, and connect info has type 0xd there, no CAL: .*'
-	equal "sentences" "$(grep -c 'connect info has type' /tmp/log)" 1
+	equal "sentences" "$(grep -c 'cmn_pmu a00000000.pmu: .* connect info has type' /tmp/log)" 1
 	use_mesh cmn9
 	for id in $(nodes hnf); do
 		[ "$id" = 0x20 ] || expect 9 "hnf_cache_miss,bynodeid=1,nodeid=$id" -- "add cmn9 hnf_cache_miss@$id 9"
@@ -91,6 +91,27 @@ test_carries_of_another_domain() {
 	equal "said to be lost" "$(log_since_mark | grep -c 'carries are lost')" 0
 }
 
+# Ids at an XP with six ports, which no source describes: types that do not fit are told.
+test_six_ports_among_others() {
+	said 13 'node 0x4 of type 0x5 is device 0 at port [12] of XP 0x0 by its id, and connect info has type 0x0 there, no CAL: .*'
+	use_mesh cmn13
+	expect 0 hnf_cache_miss,bynodeid=1,nodeid=0x4 -- "add cmn13 hnf_cache_miss@0x4 9"
+	expect 9 hnf_cache_miss,bynodeid=1,nodeid=0x24 -- "add cmn13 hnf_cache_miss@0x24 9"
+	counted
+}
+
+# A CI-700 that is as CMN-700: the selectors of its XPs are wider than those of CMN-650.
+test_ci_700_as_cmn_700() {
+	use_mesh cmn14
+	log_mark
+	got=$(pmu-event "$PMU/mxp_p0_req_txflit_valid/" "$PMU/mxp_p0_dat_txflit_valid/" \
+		-x '@model add cmn14 mxp_p0_req_txflit_valid@0x20 3; add cmn14 mxp_p0_dat_txflit_valid@0x20 5' | tr '\n' ' ')
+	[ "$got" != "3 5 " ]
+	pmu-event "$PMU/hnf_cache_miss/"
+	told() { log_since_mark | grep -c "$PMU: CI-700 has no public manual and is taken to be as CMN-650"; }
+	eventually "told" 1 told
+}
+
 # A name stands for what the manual says that it counts.
 test_names_of_dvm_events() {
 	use_mesh cmn6
@@ -101,7 +122,7 @@ test_names_of_dvm_events() {
 
 # From r2p0 on it says which devices are isolated; a revision that nobody knows may say so elsewhere.
 test_s3_by_guess_is_refused() {
-	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn0 cmn1 cmn3 cmn4 cmn5 cmn6 cmn8 cmn9 cmn10 cmn11 cmn12 "
+	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn0 cmn1 cmn3 cmn4 cmn5 cmn6 cmn8 cmn9 cmn10 cmn11 cmn12 cmn13 cmn14 "
 	for n in 2 7; do
 		said $n 'error -ENODEV: revision code 7 of CMN S3 is unknown .* must not be touched: .* assume_revision=r2p5'
 	done
@@ -133,7 +154,7 @@ test_one_domain_of_an_xp() {
 
 test_no_guess_at_all() {
 	load assume_revision=no
-	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn1 cmn3 cmn4 cmn5 cmn6 cmn9 cmn10 cmn11 cmn12 "
+	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn1 cmn3 cmn4 cmn5 cmn6 cmn9 cmn10 cmn11 cmn12 cmn13 cmn14 "
 	said 0 'error -ENODEV: revision code 5 of CMN-700 is unknown'
 }
 
@@ -141,7 +162,7 @@ test_no_guess_at_all() {
 test_revision_by_order() {
 	pmu-model stats 'cmn*' --reset > /dev/null
 	load assume_revision=r2p0
-	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn0 cmn2 cmn3 cmn4 cmn5 cmn6 cmn7 cmn8 cmn9 cmn10 cmn11 cmn12 "
+	equal "meshes" "$(meshes | tr '\n' ' ')" "cmn0 cmn2 cmn3 cmn4 cmn5 cmn6 cmn7 cmn8 cmn9 cmn10 cmn11 cmn12 cmn13 cmn14 "
 	said 1 'error -ENODEV: CMN-600AE has no revision r2p0'
 	said 7 'revision code 7 of CMN S3 is taken for r2p0, as assume_revision says'
 	use_mesh cmn7

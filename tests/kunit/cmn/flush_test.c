@@ -3,12 +3,15 @@
  * cmn: what a start writes of what earlier stops have left, and what it leaves.
  */
 #include <kunit/test.h>
+#include <linux/irqflags.h>
+#include <linux/jiffies.h>
 #include <linux/slab.h>
 
 #include "regfile.h"
 
 /* Offsets in the frame of an XP or a node; the same for CMN-600 and CMN-700. */
 #define SEL			0x2000
+#define DTM_CONTROL		0x2100
 #define PMU_CONFIG		0x2210
 #define PMU_CONFIG_PAIRED	0xf0ULL
 
@@ -118,10 +121,38 @@ static void a_start_writes_its_neighbours(struct kunit *test)
 	stop(file, claims, ce, 2);
 }
 
+/* What was written while another program had set dtm_enable may not have arrived. */
+static void a_dtm_that_was_locked(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	u32 xp = file->xp[1];		/* id 0x20 */
+	struct cmn_event *ce[2];
+
+	start(test, file, claims, AT_20, ce, 1);
+	cmn_regfile_set(file, xp + DTM_CONTROL, 1);
+	cmn_regfile_set(file, xp + PMU_CONFIG, 1);
+	/* It is not looked at each time: the mesh stands meanwhile. */
+	file->cmn.dtms[1].unlocked = jiffies;
+	start(test, file, claims, AT_20, ce + 1, 1);
+	stop(file, claims, ce + 1, 1);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + DTM_CONTROL), 1ULL);
+	file->cmn.dtms[1].unlocked -= HZ;
+	local_irq_disable();
+	cmn_regfile_set(file, xp + PMU_CONFIG, 1);
+	start(test, file, claims, AT_20, ce + 1, 1);
+	KUNIT_EXPECT_TRUE(test, test_bit(CMN_DTM_LOCKED, &file->cmn.untold));
+	local_irq_enable();
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + DTM_CONTROL), 0ULL);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + PMU_CONFIG) & PMU_CONFIG_PAIRED, 0x30ULL);
+	stop(file, claims, ce, 2);
+}
+
 static struct kunit_case cmn_flush_cases[] = {
 	KUNIT_CASE(a_start_writes_its_own_xp),
 	KUNIT_CASE(a_letter_has_one_user),
 	KUNIT_CASE(a_start_writes_its_neighbours),
+	KUNIT_CASE(a_dtm_that_was_locked),
 	{ }
 };
 
