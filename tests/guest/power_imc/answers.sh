@@ -148,6 +148,7 @@ case_a_frequency() {
 }
 
 test_each_answer() {
+	STRICT=yes
 	answers $driver 'core*'
 }
 
