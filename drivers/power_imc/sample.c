@@ -100,15 +100,11 @@ static void power_imc_sample_overflow(struct perf_event *event, struct perf_samp
 void power_imc_sample_attach(struct power_imc_trace_event *te,
 			     const struct power_imc_trace_event *parent)
 {
-	struct perf_event *event = te->event;
-
-	pmu_list_alone(event, &te->only);
-	if (parent) {
-		/* perf has copied the handler; or, before 6.11, has put a BPF program before it. */
+	te->output = pmu_swap_output(te->event, parent ? NULL : power_imc_sample_overflow,
+				     &te->only);
+	/* perf has copied the handler; or, before 6.11, has put a BPF program before it. */
+	if (parent)
 		te->output = parent->output;
-		return;
-	}
-	te->output = pmu_swap_output(event, power_imc_sample_overflow);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_attach);
 

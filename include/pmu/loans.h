@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Loans: what the suite takes of perf that perf does not offer to drivers. Later kernels may lack
- * it. The table in Documentation/design.md has a row for each function here, with the test that
- * notices if perf has changed.
+ * Loans: what the suite takes of perf that perf does not offer to drivers. Documentation/design.md
+ * has a row for each function here, with the test that notices if perf has changed.
  */
 #ifndef PMU_LOANS_H
 #define PMU_LOANS_H
@@ -24,8 +23,7 @@
  * @config: PERF_COUNT_SW_...
  * @cpu: the CPU; if it goes offline meanwhile, the event is on that of the caller
  *
- * Some properties of perf can be seen only on an event. The event is on a CPU, since perf's first
- * event of a task patches a static key of the scheduler on all CPUs.
+ * It is on a CPU, since perf's first event of a task patches a static key of the scheduler.
  *
  * Context: may sleep.
  * Return: the event, or what perf_event_create_kernel_counter() returned.
@@ -53,10 +51,9 @@ static inline struct perf_event *pmu_software_event(u64 config, int cpu)
  * @locked: is the mutex of a CPU's context held, as for a sibling? Then no event can be opened
  *	here, and the right is CAP_PERFMON, whatever perf_event_paranoid says
  *
- * Before 7.x perf does not export this check, but makes it for every event on a CPU: open one and
- * see. On PREEMPT_RT, to free that is to wait for RCU, and so for a CPU that a real-time task has
- * for itself. There, CAP_PERFMON is enough: only a security module could refuse such a user, and
- * perf asks that later.
+ * perf exports this check from 7.x on, and makes it for every event on a CPU: open one and see. On
+ * PREEMPT_RT, to free that is to wait for RCU, and so for a CPU that a real-time task has for
+ * itself. There, CAP_PERFMON is enough: perf asks security modules later.
  *
  * Context: may sleep.
  * Return: 0 or a negative errno.
@@ -78,12 +75,12 @@ static inline int pmu_allow_cpu(bool locked)
 #endif
 
 /**
- * pmu_is_in_context() - is an event in a context?
+ * pmu_is_in_context() - is an event, and so its group, in a context?
  * @event: the event
  * @ctx: the context
  *
  * Context: ctx->mutex is held.
- * Return: true if the event, and so its group, is in @ctx.
+ * Return: true if it is.
  */
 static inline bool pmu_is_in_context(const struct perf_event *event,
 				     const struct perf_event_context *ctx)
@@ -92,12 +89,12 @@ static inline bool pmu_is_in_context(const struct perf_event *event,
 }
 
 /**
- * pmu_context_events() - count a PMU's events that are open on a CPU and belong to no task.
+ * pmu_context_events() - how many of a PMU's events are open on a CPU and belong to no task?
  * @pmu: the PMU
  * @cpu: the CPU
  *
  * Context: any; others may open and close events meanwhile.
- * Return: the number of events.
+ * Return: the number.
  */
 static inline int pmu_context_events(struct pmu *pmu, int cpu)
 {
@@ -128,8 +125,7 @@ static inline bool pmu_contexts_are_lent(struct pmu *pmu, const struct perf_even
  * pmu_event_get() - take a reference on an event.
  * @event: the event, which perf may be about to free
  *
- * perf frees an event with its last reference, which need not be that of the file. On some kernels
- * it expects no others on an event that was inherited.
+ * On some kernels perf expects no others on an event that was inherited.
  *
  * Context: any; the driver's destroy hook has not returned.
  * Return: false if there is none any more.
@@ -143,12 +139,9 @@ static inline bool pmu_event_get(struct perf_event *event)
  * pmu_event_put_in_error() - put an event that is off into error state, and drop a reference on it.
  * @event: an event on a CPU, which may move to another; perf frees it with the last reference
  *
- * perf does not schedule an event in this state, nor account its time.
- *
  * A close takes the event out of its context, with the mutex held, before it drops its reference.
  * So the caller's is not the last one if the event is in its context. Otherwise it may be, and is
- * dropped by a second close, since perf exports nothing else; perf takes no event out of its
- * context twice.
+ * dropped by a second close, since perf exports nothing else.
  *
  * Context: may sleep.
  * Return: false, and the caller has its reference, if somebody has just enabled the event.
@@ -183,8 +176,8 @@ static inline bool pmu_event_put_in_error(struct perf_event *event)
  * @event: the event
  * @period: its period, in counts, for those who read its attributes
  *
- * perf's periods are meant for counters that interrupt. With a frequency, perf would adapt the
- * period while the event counts, and restart it; with a period, it would hold back samples.
+ * perf would adapt a frequency's period, and restart the event; with a period it would hold back
+ * samples.
  *
  * Context: event_init.
  */
@@ -200,30 +193,23 @@ static inline void pmu_bypass_period(struct perf_event *event, u64 period)
 /**
  * pmu_swap_output() - have a function of the driver called with each sample.
  * @event: the event
- * @output: the function
+ * @output: the function; NULL if the event has inherited it
+ * @list: an empty list, for the event alone: perf_tp_event() expects one, and perf uses an event's
+ *	node only for tracepoints and breakpoints
  *
  * Context: event_init.
- * Return: the function that perf chose, which writes the sample.
+ * Return: the function that the event had, which writes the sample.
  */
 static inline perf_overflow_handler_t pmu_swap_output(struct perf_event *event,
-						      perf_overflow_handler_t output)
+						      perf_overflow_handler_t output,
+						      struct hlist_head *list)
 {
-	perf_overflow_handler_t chosen = event->overflow_handler;
+	perf_overflow_handler_t had = event->overflow_handler;
 
-	event->overflow_handler = output;
-	return chosen;
-}
-
-/**
- * pmu_list_alone() - make a list of one event, as perf_tp_event() expects.
- * @event: the event; perf itself uses its list node only for tracepoints and breakpoints
- * @list: the list, empty
- *
- * Context: event_init.
- */
-static inline void pmu_list_alone(struct perf_event *event, struct hlist_head *list)
-{
 	hlist_add_head(&event->hlist_entry, list);
+	if (output)
+		event->overflow_handler = output;
+	return had;
 }
 
 /**
@@ -232,9 +218,8 @@ static inline void pmu_list_alone(struct perf_event *event, struct hlist_head *l
  * @ctx: the context; NULL if an event has none
  *
  * Before 6.2, a task has one context for the events of all PMUs like this one. It refers to the PMU
- * whose event it was made for, and stays when that event is closed, or if its open has failed. perf
- * looks at the PMU when it schedules the task, ends it, or frees the context. From 5.14 on, the
- * context refers to perf's own PMU once the task was scheduled with it.
+ * whose event it was made for, also when that is closed, until 5.14 for good, and then until the
+ * task is scheduled with it. perf looks at the PMU when it schedules or ends the task.
  *
  * Context: interrupts on, no lock of the context held.
  */
@@ -257,9 +242,8 @@ static inline void pmu_leave_context(struct pmu *pmu, struct perf_event_context 
  * pmu_leave_tasks() - pmu_leave_context() for the contexts of all tasks.
  * @pmu: the PMU, whose events are all closed, and which is still registered
  *
- * The context of a task that has ended is not found: an event that is closed has to leave it. A
- * task that is forked meanwhile is missed: it has such a context if its parent has, with an event
- * of perf's own in it, and was not scheduled since.
+ * Not found are tasks that have ended, whose contexts an event that is closed has to leave, and
+ * those forked meanwhile from one that has an event of perf's own in such a context.
  *
  * Context: process context.
  */
@@ -281,11 +265,10 @@ static inline void pmu_leave_tasks(struct pmu *pmu)
  * pmu_unregister() - unregister a PMU whose events are all closed.
  * @pmu: the PMU
  *
- * perf (7.3, too) frees a PMU's contexts without cancelling their multiplexing timers. One may stay
- * armed for an interval (perf_event_mux_interval_ms) after the last event, and a write to that file
- * starts those of all CPUs. If the memory is reused before a timer expires, the CPU hangs. perf
- * starts no timer that it believes to be active, so mark each as active after cancelling it. The
- * timer's handler clears the mark if it finds nothing to do: repeat until it is idle.
+ * perf (7.3, too) frees a PMU's contexts without cancelling their multiplexing timers, which run on
+ * after the last event, and which a write to perf_event_mux_interval_ms starts. If the memory is
+ * reused before a timer expires, the CPU hangs. perf starts no timer that it believes to be active,
+ * so mark each after cancelling it. Its handler may clear the mark: repeat until it is idle.
  *
  * Context: may sleep. No event can be opened any more.
  */
