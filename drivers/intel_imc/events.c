@@ -24,12 +24,9 @@
 	EVENT_SCALED(_name, _event, _umask, "6.103515625e-5", "MiB")
 
 /* One umask bit per rank of the channel, and all of them together. */
-#define EVENT_RANKS(_name, _event)	\
-	EVENT(_name, _event, 0xff),	\
-	EVENT(_name "_rank0", _event, 0x01), EVENT(_name "_rank1", _event, 0x02), \
-	EVENT(_name "_rank2", _event, 0x04), EVENT(_name "_rank3", _event, 0x08), \
-	EVENT(_name "_rank4", _event, 0x10), EVENT(_name "_rank5", _event, 0x20), \
-	EVENT(_name "_rank6", _event, 0x40), EVENT(_name "_rank7", _event, 0x80)
+#define EVENT_RANKS(_name, _event)						\
+	EVENT(_name, _event, 0xff), EVENT_BITS(_name, _event, "rank0", "rank1",	\
+	"rank2", "rank3", "rank4", "rank5", "rank6", "rank7")
 
 /* Events of all generations. The first two have the in-tree driver's names. */
 #define EVENTS_ALL						\
@@ -44,10 +41,8 @@
 	EVENT("pre_count_page_close", 0x02, 0x02),		\
 	EVENT("dram_pre_all", 0x06, 0x00),			\
 	EVENT("major_modes", 0x07, 0x0f),			\
-	EVENT("major_modes_read", 0x07, 0x01),			\
-	EVENT("major_modes_write", 0x07, 0x02),			\
-	EVENT("major_modes_partial", 0x07, 0x04),		\
-	EVENT("major_modes_isoch", 0x07, 0x08),			\
+	EVENT_BITS4("major_modes", 0x07, "read",		\
+		    "write", "partial", "isoch"),		\
 	EVENT("preemption", 0x08, 0x03),			\
 	EVENT("preemption_rd_preempt_rd", 0x08, 0x01),		\
 	EVENT("preemption_rd_preempt_wr", 0x08, 0x02),		\
@@ -95,10 +90,7 @@
 	EVENT_LINES("cas_count_rd_wmm", 0x04, 0x10),	\
 	EVENT_LINES("cas_count_rd_rmm", 0x04, 0x20),	\
 	EVENT("power_pcu_throttling", 0x42, 0x00),	\
-	EVENT("rd_cas_prio_low", 0xa0, 0x01),		\
-	EVENT("rd_cas_prio_med", 0xa0, 0x02),		\
-	EVENT("rd_cas_prio_high", 0xa0, 0x04),		\
-	EVENT("rd_cas_prio_panic", 0xa0, 0x08),		\
+	EVENT_BITS4("rd_cas_prio", 0xa0, "low", "med", "high", "panic"),	\
 	EVENT("byp_cmds_act", 0xa1, 0x01),		\
 	EVENT("byp_cmds_cas", 0xa1, 0x02),		\
 	EVENT("byp_cmds_pre", 0xa1, 0x04),		\
@@ -124,6 +116,11 @@
 	EVENT(_name "_" _2, _event, 0x04), EVENT(_name "_" _3, _event, 0x08),	\
 	EVENT(_name "_" _4, _event, 0x10), EVENT(_name "_" _5, _event, 0x20),	\
 	EVENT(_name "_" _6, _event, 0x40), EVENT(_name "_" _7, _event, 0x80)
+
+/* The same of four */
+#define EVENT_BITS4(_name, _event, _0, _1, _2, _3)				\
+	EVENT(_name "_" _0, _event, 0x01), EVENT(_name "_" _1, _event, 0x02),	\
+	EVENT(_name "_" _2, _event, 0x04), EVENT(_name "_" _3, _event, 0x08)
 
 /* An event of each of a channel's DIMMs */
 #define EVENT_SLOTS(_name, _event) \
@@ -181,10 +178,7 @@ static const struct pmu_named_event intel_imc_clx_events[] = {
 	EVENT("sb_reject_nm_set_cnflt", 0xd4, 0x01),
 	EVENT("sb_reject_fm_addr_cnflt", 0xd4, 0x02),
 	EVENT("sb_reject_patrol_set_cnflt", 0xd4, 0x04),
-	EVENT("sb_occupancy_rds", 0xd5, 0x01),
-	EVENT("sb_occupancy_wrs", 0xd5, 0x02),
-	EVENT("sb_occupancy_pmm_rds", 0xd5, 0x04),
-	EVENT("sb_occupancy_pmm_wrs", 0xd5, 0x08),
+	EVENT_BITS4("sb_occupancy", 0xd5, "rds", "wrs", "pmm_rds", "pmm_wrs"),
 	EVENT("sb_occupancy_block_rds", 0xd5, 0x20),
 	EVENT("sb_occupancy_block_wrs", 0xd5, 0x40),
 	EVENT("sb_occupancy_patrol", 0xd5, 0x80),
@@ -192,10 +186,7 @@ static const struct pmu_named_event intel_imc_clx_events[] = {
 		   "block_rds", "block_wrs", "dealloc", "patrol"),
 	EVENT_BITS("sb_strv_alloc", 0xd7, "nmrd_set", "fmrd_set", "nmwr_set", "fmwr_set",
 		   "nmrd_clr", "fmrd_clr", "nmwr_clr", "fmwr_clr"),
-	EVENT("sb_strv_occ_nmrd", 0xd8, 0x01),
-	EVENT("sb_strv_occ_fmrd", 0xd8, 0x02),
-	EVENT("sb_strv_occ_nmwr", 0xd8, 0x04),
-	EVENT("sb_strv_occ_fmwr", 0xd8, 0x08),
+	EVENT_BITS4("sb_strv_occ", 0xd8, "nmrd", "fmrd", "nmwr", "fmwr"),
 	EVENT_BITS("sb_canary", 0xd9, "alloc", "dealloc", "rej", "vld",
 		   "nmrd_starved", "nmwr_starved", "fmrd_starved", "fmwr_starved"),
 	EVENTS_TAGGED, EVENTS_CMD1,
@@ -212,10 +203,7 @@ static const struct pmu_named_event intel_imc_clx_events[] = {
 	EVENT_LINES("pmm_wpq_inserts", 0xe7, 0x00),
 	EVENT("pmm_wpq_pcommit", 0xe8, 0x00),
 	EVENT("pmm_wpq_pcommit_cyc", 0xe9, 0x00),
-	EVENT("pmm_cmd2_opp_rd", 0xeb, 0x01),
-	EVENT("pmm_cmd2_nodata_exp", 0xeb, 0x02),
-	EVENT("pmm_cmd2_nodata_unexp", 0xeb, 0x04),
-	EVENT("pmm_cmd2_reqs_slot0", 0xeb, 0x08),
+	EVENT_BITS4("pmm_cmd2", 0xeb, "opp_rd", "nodata_exp", "nodata_unexp", "reqs_slot0"),
 	EVENT("pmm_cmd2_reqs_slot1", 0xeb, 0x10),
 	EVENT("pmm_cmd2_pmm_ecc_error", 0xeb, 0x20),
 	EVENT("pmm_cmd2_pmm_erid_error", 0xeb, 0x40),
@@ -224,10 +212,7 @@ static const struct pmu_named_event intel_imc_clx_events[] = {
 	EVENT("pmm_majmode1_partial_wr_cyc", 0xec, 0x04),
 	EVENT("pmm_majmode1_partial_wr_enter", 0xec, 0x20),
 	EVENT("pmm_majmode1_partial_wr_exit", 0xec, 0x40),
-	EVENT("majmode2_pmm_cyc", 0xed, 0x01),
-	EVENT("majmode2_dram_cyc", 0xed, 0x02),
-	EVENT("majmode2_pmm_enter", 0xed, 0x04),
-	EVENT("majmode2_dram_enter", 0xed, 0x08),
+	EVENT_BITS4("majmode2", 0xed, "pmm_cyc", "dram_cyc", "pmm_enter", "dram_enter"),
 };
 
 /* Ice Lake-SP, Sapphire and Emerald Rapids */
@@ -240,10 +225,7 @@ static const struct pmu_named_event intel_imc_clx_events[] = {
 	EVENT("wpq_inserts_pch1", 0x20, 0x02),				\
 	EVENT("power_self_refresh", 0x43, 0x00),			\
 	EVENT_SLOTS("power_throttle_cycles", 0x46),			\
-	EVENT("power_cke_cycles_low_0", 0x47, 0x01),			\
-	EVENT("power_cke_cycles_low_1", 0x47, 0x02),			\
-	EVENT("power_cke_cycles_low_2", 0x47, 0x04),			\
-	EVENT("power_cke_cycles_low_3", 0x47, 0x08),			\
+	EVENT_BITS4("power_cke_cycles_low", 0x47, "0", "1", "2", "3"),	\
 	EVENT("rpq_occupancy_pch0", 0x80, 0x00),			\
 	EVENT("rpq_occupancy_pch1", 0x81, 0x00),			\
 	EVENT("wpq_occupancy_pch0", 0x82, 0x00),			\
@@ -257,25 +239,18 @@ static const struct pmu_named_event intel_imc_clx_events[] = {
 		   "fm_rd_cmps", "fm_wr_cmps"),				\
 	EVENT("sb_accesses_accepts", 0xd2, 0x05),			\
 	EVENT("sb_accesses_rejects", 0xd2, 0x0a),			\
-	EVENT("tagchk_hit", 0xd3, 0x01),				\
-	EVENT("tagchk_miss_clean", 0xd3, 0x02),				\
-	EVENT("tagchk_miss_dirty", 0xd3, 0x04),				\
-	EVENT("tagchk_nm_rd_hit", 0xd3, 0x08),				\
+	EVENT_BITS4("tagchk", 0xd3, "hit", "miss_clean",		\
+		    "miss_dirty", "nm_rd_hit"),				\
 	EVENT("tagchk_nm_wr_hit", 0xd3, 0x10),				\
-	EVENT("sb_reject_nm_set_cnflt", 0xd4, 0x01),			\
-	EVENT("sb_reject_fm_addr_cnflt", 0xd4, 0x02),			\
-	EVENT("sb_reject_patrol_set_cnflt", 0xd4, 0x04),		\
-	EVENT("sb_reject_canary", 0xd4, 0x08),				\
+	EVENT_BITS4("sb_reject", 0xd4, "nm_set_cnflt", "fm_addr_cnflt",	\
+		    "patrol_set_cnflt", "canary"),			\
 	EVENT("sb_reject_ddr_early_cmp", 0xd4, 0x20),			\
 	EVENT("sb_occupancy_rds", 0xd5, 0x01),				\
 	EVENT("sb_occupancy_pmm_rds", 0xd5, 0x04),			\
 	EVENT("sb_occupancy_pmm_wrs", 0xd5, 0x08),			\
 	EVENT("sb_occupancy_block_rds", 0xd5, 0x20),			\
 	EVENT("sb_occupancy_block_wrs", 0xd5, 0x40),			\
-	EVENT("sb_inserts_rds", 0xd6, 0x01),				\
-	EVENT("sb_inserts_wrs", 0xd6, 0x02),				\
-	EVENT("sb_inserts_pmm_rds", 0xd6, 0x04),			\
-	EVENT("sb_inserts_pmm_wrs", 0xd6, 0x08),			\
+	EVENT_BITS4("sb_inserts", 0xd6, "rds", "wrs", "pmm_rds", "pmm_wrs"),	\
 	EVENT("sb_inserts_block_rds", 0xd6, 0x10),			\
 	EVENT("sb_inserts_block_wrs", 0xd6, 0x20),			\
 	EVENTS_STRV("alloc", 0xd7, "_"),				\
@@ -436,10 +411,8 @@ static const struct pmu_named_event intel_imc_spr_events[] = {
 	EVENT("pcls_rd", 0xa0, 0x05),
 	EVENT("pcls_wr", 0xa0, 0x0a),
 	EVENT("pcls_total", 0xa0, 0x0f),
-	EVENT("pmm_rpq_occupancy_all_sch0", 0xe0, 0x01),
-	EVENT("pmm_rpq_occupancy_all_sch1", 0xe0, 0x02),
-	EVENT("pmm_rpq_occupancy_no_gnt_sch0", 0xe0, 0x04),
-	EVENT("pmm_rpq_occupancy_no_gnt_sch1", 0xe0, 0x08),
+	EVENT_BITS4("pmm_rpq_occupancy", 0xe0, "all_sch0",
+		    "all_sch1", "no_gnt_sch0", "no_gnt_sch1"),
 	EVENT("pmm_rpq_occupancy_gnt_wait_sch0", 0xe0, 0x10),
 	EVENT("pmm_rpq_occupancy_gnt_wait_sch1", 0xe0, 0x20),
 	EVENT("pmm_wpq_occupancy_all_sch0", 0xe4, 0x01),
@@ -526,10 +499,7 @@ static const struct pmu_named_event intel_imc_gnr_events[] = {
 	EVENT("power_throttle_cycles_mr4blken", 0x46, 0x08),
 	EVENT_BITS("powerdown_cycles", 0x47, "sch0_rank0", "sch0_rank1", "sch0_rank2", "sch0_rank3",
 		   "sch1_rank0", "sch1_rank1", "sch1_rank2", "sch1_rank3"),
-	EVENT("mntcmd_refrate_refab1x", 0x72, 0x01),
-	EVENT("mntcmd_refrate_refsb1x", 0x72, 0x02),
-	EVENT("mntcmd_refrate_refab2x", 0x72, 0x04),
-	EVENT("mntcmd_refrate_refsb2x", 0x72, 0x08),
+	EVENT_BITS4("mntcmd_refrate", 0x72, "refab1x", "refsb1x", "refab2x", "refsb2x"),
 	EVENT("rpq_occupancy_sch0_pch0", 0x80, 0x00),
 	EVENT("rpq_occupancy_sch0_pch1", 0x81, 0x00),
 	EVENT("rpq_occupancy_sch1_pch0", 0x82, 0x00),
@@ -544,14 +514,10 @@ static const struct pmu_named_event intel_imc_gnr_events[] = {
 	EVENT_SLOTS("throttle_mid_cycles", 0x8c),
 	EVENT_SLOTS("throttle_high_cycles", 0x8d),
 	EVENT_SLOTS("throttle_crit_cycles", 0x8e),
-	EVENT("pdc_mr4active_cycles_sch0_dimm0", 0xa6, 0x01),
-	EVENT("pdc_mr4active_cycles_sch0_dimm1", 0xa6, 0x02),
-	EVENT("pdc_mr4active_cycles_sch1_dimm0", 0xa6, 0x04),
-	EVENT("pdc_mr4active_cycles_sch1_dimm1", 0xa6, 0x08),
-	EVENT("mr4_2xref_cycles_sch0_dimm0", 0xa7, 0x01),
-	EVENT("mr4_2xref_cycles_sch0_dimm1", 0xa7, 0x02),
-	EVENT("mr4_2xref_cycles_sch1_dimm0", 0xa7, 0x04),
-	EVENT("mr4_2xref_cycles_sch1_dimm1", 0xa7, 0x08),
+	EVENT_BITS4("pdc_mr4active_cycles", 0xa6, "sch0_dimm0",
+		    "sch0_dimm1", "sch1_dimm0", "sch1_dimm1"),
+	EVENT_BITS4("mr4_2xref_cycles", 0xa7, "sch0_dimm0",
+		    "sch0_dimm1", "sch1_dimm0", "sch1_dimm1"),
 };
 
 static const struct pmu_named_event intel_imc_gnr_like_events[] = { EVENTS_GNR_LIKE };
