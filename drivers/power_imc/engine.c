@@ -207,6 +207,7 @@ static int power_imc_engine_start(struct power_imc_core *core)
 		return err;
 	core->starts++;
 	core->failed = false;
+	core->missing = false;
 	core->tells = !power_imc_engine_is_off(core);
 	if (!core->tells)
 		dev_notice_once(core->imc->dev, "the engine of CPU %d's core reads as off right after its start: it is not checked later\n",
@@ -316,7 +317,6 @@ int power_imc_engine_get(struct power_imc_core *core, enum power_imc_type type, 
 	if (!core->imc->halted) {
 		if (!core->users) {
 			core->type = type;
-			core->missing = false;
 			core->misses = 0;
 		}
 		err = power_imc_engine_join(core, ldbar);
@@ -488,29 +488,30 @@ static void power_imc_engine_look_here(void *data)
 }
 
 /*
- * Start engines again that should be on, but are off twice in a row. A core is woken up only for
- * that. One that has posted in between is on. In process context.
+ * Start engines again that should be on, but are off at two looks. At the second one the core is
+ * woken up: asleep, it does not answer. One that has posted in between is on. In process context.
  */
 void power_imc_engines_look(struct power_imc_core *cores, unsigned int nr)
 {
 	for (struct power_imc_core *core = cores; core < cores + nr; core++) {
 		unsigned long flags;
-		bool missing;
+		bool missing, again;
 		u64 sum;
 
 		if (!core->page)
 			continue;
 		raw_spin_lock_irqsave(&core->lock, flags);
 		missing = power_imc_engine_is_missing(core);
-		if (!missing)
+		again = core->missing;
+		core->missing = missing && !again;
+		if (!missing && !again)
 			core->misses = 0;
 		raw_spin_unlock_irqrestore(&core->lock, flags);
-		sum = missing ? power_imc_core_sum(core) : 0;
+		sum = missing || again ? power_imc_core_sum(core) : 0;
 		core->posts = sum != core->posted;
 		core->posted = sum;
-		if (missing && core->missing)
+		if (again)
 			power_imc_core_call(core, power_imc_engine_look_here);
-		core->missing = missing && !core->missing;
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_engines_look);

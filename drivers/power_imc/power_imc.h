@@ -133,7 +133,7 @@ struct power_imc_core {
 	unsigned int starts;		/* number of times that it was started */
 	unsigned int restarts;		/* number of times that the engine was found off */
 	unsigned int misses;		/* how many of these were in a row */
-	bool missing;			/* it was found off at the last look, for the first time */
+	bool missing;			/* it was off at the last look, and not started since */
 	bool posts;			/* it had posted since the look before */
 	u64 posted;			/* power_imc_core_sum() then */
 	__be64 answer;			/* for power_imc_firmware.running */

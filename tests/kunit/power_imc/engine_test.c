@@ -232,6 +232,42 @@ static void left_alone_where_the_switch_drops(struct kunit *test)
 	}
 }
 
+/* A core that was found off may be asleep at the next look: it is woken up, and started again. */
+static void started_again_where_it_sleeps(struct kunit *test)
+{
+	struct power_imc_core *core = &engine_imc->cores[0];
+
+	KUNIT_EXPECT_EQ(test, engine_get(0, POWER_IMC_TYPE_CORE), 0);
+	for (unsigned int i = 1; i <= 2; i++) {
+		engine_lose(0);
+		power_imc_engines_look(core, 1);
+		firmware_log.asleep = 1;
+		power_imc_engines_look(core, 1);
+		KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
+		KUNIT_EXPECT_EQ(test, core->restarts, i);
+	}
+	engine_put(0);
+}
+
+/* What an engine has posted that was started between two looks says nothing of it when it is off again. */
+static void posts_before_it_was_lost_again(struct kunit *test)
+{
+	struct power_imc_core *core = &engine_imc->cores[0];
+
+	KUNIT_EXPECT_EQ(test, engine_get(0, POWER_IMC_TYPE_CORE), 0);
+	engine_lose(0);
+	power_imc_engines_look(core, 1);
+	KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), 0);
+	power_imc_engine_resume(core);
+	*(__be64 *)core->page = cpu_to_be64(1);
+	engine_lose(0);
+	power_imc_engines_look(core, 1);
+	power_imc_engines_look(core, 1);
+	KUNIT_EXPECT_EQ(test, firmware_log.on, 1U);
+	KUNIT_EXPECT_TRUE(test, core->tells);
+	engine_put(0);
+}
+
 /*
  * An engine that could not be started after a pause is tried again, even if its register never told
  * whether it is on.
@@ -472,6 +508,8 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(started_again_where_it_is_off),
 	KUNIT_CASE(left_alone_where_the_switch_does_not_tell),
 	KUNIT_CASE(left_alone_where_the_switch_drops),
+	KUNIT_CASE(started_again_where_it_sleeps),
+	KUNIT_CASE(posts_before_it_was_lost_again),
 	KUNIT_CASE(tried_again_behind_a_pause),
 	KUNIT_CASE(nothing_starts_when_halted),
 	KUNIT_CASE(cores_in_any_order),

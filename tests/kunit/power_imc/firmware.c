@@ -81,6 +81,10 @@ static int fake_set(enum power_imc_type type, u32 pir, bool on)
 
 static int fake_running(u32 pir, __be64 *answer)
 {
+	if (firmware_log.asleep) {
+		firmware_log.asleep--;
+		return -EIO;
+	}
 	return !firmware_log.mute && *firmware_engine(pir) == ENGINE_ON;
 }
 

@@ -33,6 +33,7 @@ struct firmware_log {
 	unsigned int fail_at;		/* so many calls from now one fails, whatever it is, */
 	int fail_error;			/* with this */
 	bool mute;			/* running() always says no */
+	unsigned int asleep;		/* so many of its calls get no answer */
 	unsigned int misuse;		/* started without being set up, or paused twice */
 	unsigned int cut_off;		/* set up while it was on */
 	unsigned int on;		/* engines and microcodes that run */
