@@ -322,7 +322,8 @@ static struct power_imc_chip *power_imc_chip_create(struct power_imc *imc, u32 i
 static bool power_imc_chip_is_at(const struct power_imc_chip *chip,
 				 const struct power_imc_unit *unit, u64 address)
 {
-	return chip->address == address && chip->control_offset == unit->control_offset;
+	return chip->address == address && chip->area_offset == unit->area_offset &&
+	       chip->control_offset == unit->control_offset;
 }
 
 /*
@@ -339,6 +340,7 @@ static void power_imc_chip_look(struct power_imc_chip *chip, const struct power_
 		return;
 	chip->address = address;
 	chip->control_offset = unit->control_offset;
+	chip->area_offset = unit->area_offset;
 	err = power_imc_chip_map(chip, POWER_IMC_HOMER_SIZE - unit->area_offset);
 	if (!err)
 		wrong = power_imc_nest_state(chip);

@@ -79,6 +79,7 @@ struct power_imc_chip {
 	struct power_imc *imc;
 	u32 id;
 	u64 address;			/* real, of the nest area */
+	u32 area_offset;		/* of it in HOMER */
 	u32 control_offset;		/* of the control block in the area */
 	void *area;			/* the nest area: counters and control block */
 	void *control;			/* the control block */

@@ -371,7 +371,20 @@ static void one_area_for_a_chip(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, perf_open_type(nest_names[1]), -1);
 }
 
-/* Nor is it in the way if it comes first, and no microcode is where it says. */
+/* So is one that comes to the area from another HOMER: what is mapped may end before that. */
+static void one_homer_for_an_area(struct kunit *test)
+{
+	static u64 other;
+
+	other = homer + imc->units[1].area_offset - 0x1000;
+	imc->units[1].homers = &other;
+	imc->units[1].area_offset = 0x1000;
+	nest_register(test);
+	KUNIT_EXPECT_GE(test, perf_open_type(nest_names[0]), 0);
+	KUNIT_EXPECT_EQ(test, perf_open_type(nest_names[1]), -1);
+}
+
+/* A wrong one is not in the way if it comes first, and no microcode is where it says. */
 static void a_wrong_control_block_comes_first(struct kunit *test)
 {
 	struct perf_event *event;
@@ -453,6 +466,7 @@ static struct kunit_case nest_cases[] = {
 	KUNIT_CASE(group_is_of_one_update),
 	KUNIT_CASE(states_of_the_microcode),
 	KUNIT_CASE(one_area_for_a_chip),
+	KUNIT_CASE(one_homer_for_an_area),
 	KUNIT_CASE(a_wrong_control_block_comes_first),
 	KUNIT_CASE(areas_of_two_sizes),
 	KUNIT_CASE(a_chip_is_named_twice),
