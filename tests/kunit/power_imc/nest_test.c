@@ -16,6 +16,8 @@
 #define NEST_UNITS	2
 #define NEST_SIZE	0x40000
 #define NEST_CONTROL	0x3fc00
+/* The area ends HOMER, so no more than that is mapped: what is behind it in memory may be none. */
+#define NEST_OFFSET	(POWER_IMC_HOMER_SIZE - NEST_SIZE)
 
 static const char * const nest_names[NEST_UNITS] = { "power_imc_kunit_nest_a", "power_imc_kunit_nest_b" };
 
@@ -42,7 +44,7 @@ static void unit_describe(struct power_imc_unit *unit, const char *name)
 {
 	*unit = (struct power_imc_unit){
 		.imc = imc, .name = name, .type = POWER_IMC_TYPE_NEST, .size = NEST_SIZE,
-		.control_offset = NEST_CONTROL,
+		.area_offset = NEST_OFFSET, .control_offset = NEST_CONTROL,
 		.nr_chips = 1, .chip_ids = &chip_id, .homers = &homer,
 		.desc = {
 			.owner = THIS_MODULE, .width = 64,
@@ -64,7 +66,7 @@ static int nest_test_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, area);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_area, area), 0);
 	chip_id = topology_physical_package_id(0);
-	homer = __pa(area);
+	homer = __pa(area) - NEST_OFFSET;
 	imc->units = kunit_kcalloc(test, NEST_UNITS, sizeof(*imc->units), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, imc->units);
 	imc->nr_units = NEST_UNITS;
@@ -449,7 +451,7 @@ static void addresses_that_cannot_be(struct kunit *test)
 			nest_test_exit(test);
 			nest_test_init(test);
 		}
-		homer = rows[i];
+		homer = rows[i] - NEST_OFFSET;
 		nest_register(test);
 		KUNIT_EXPECT_EQ_MSG(test, perf_open_type(nest_names[0]), -1, "%#llx", rows[i]);
 	}
