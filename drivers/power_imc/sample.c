@@ -110,7 +110,7 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_sample_attach);
 
 /*
  * From the timebase to the event's clock, in ns. If firmware or an emulator stops this CPU between
- * the two, all samples of a drain would be too early: then they are read again.
+ * the two, all samples of a drain would be too late: then they are read again.
  */
 static u64 power_imc_sample_clock_offset(const struct perf_event *event)
 {
