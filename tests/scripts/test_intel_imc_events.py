@@ -12,25 +12,31 @@ from pmusuite import cache, data
 SOURCE = cache.TREE / "drivers/intel_imc/events.c"
 TABLES = {"ICX": "icx", "SPR": "spr", "EMR": "spr", "GNR": "gnr"}
 FIXED = 0xff            # the config of the fixed counter; Intel's list has it as another counter of event 0
+CODES = {"INTEL_IMC_CONFIG_FIXED": FIXED, "INTEL_IMC_CAS_SCH0": 5, "INTEL_IMC_CAS_SCH1": 6}
 NAMES = {"cas_count_rd": "cas_count_read", "cas_count_wr": "cas_count_write", "cas_count_all": "cas_count"}
 # In the list an event by the name that the in-tree driver has for half of the clock
 CLOCKS = {"clockticks": "dclockticks"}
 
 
 def macros(text):
-    """{name: body} of those that are lists of events."""
-    return dict(re.findall(r"^#define (EVENTS_\w+)\s*\\\n((?:.*\\\n)*.*\n)", text, re.M))
+    """{name: (parameters, body)} of those that are events, or lists of them."""
+    found = re.findall(r"^#define (EVENT\w*)(?:\(([^)]*)\))?(.*)$", text.replace("\\\n", " "), re.M)
+    return {name: (re.findall(r"\w+", parameters), body) for name, parameters, body in found}
 
 
 def events(text, lists):
     """{name: (code, umask)} of a table of the source."""
     found = {}
-    for kind, name, code, umask, other in re.findall(
-            r'\bEVENT(_LINES|_BOTH)?\("(\w+)",\s*(\w+)(?:,\s*(\w+))?\)|\b(EVENTS_\w+)', text):
-        if other:
-            found |= events(lists[other], lists)
-        elif kind != "_BOTH":
-            found[name] = FIXED if code == "INTEL_IMC_CONFIG_FIXED" else int(code, 16), int(umask, 16)
+    for kind, given in re.findall(r"\b(EVENT\w*)(?:\(([^)]*)\))?", text):
+        arguments = [argument.strip() for argument in given.split(",")]
+        if kind in ("EVENT", "EVENT_LINES"):
+            name, code, umask = arguments
+            found["".join(re.findall(r'"(\w*)"', name))] = CODES.get(code) or int(code, 16), int(umask, 16)
+        elif kind != "EVENT_BOTH":
+            parameters, body = lists[kind]
+            for parameter, argument in zip(parameters, arguments):
+                body = re.sub(rf"\b{parameter}\b", argument, body)
+            found |= events(body, lists)
     return found
 
 
