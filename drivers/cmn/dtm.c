@@ -309,8 +309,8 @@ static void cmn_flush_wp(struct cmn_dtm *dtm, unsigned int n)
 
 /*
  * Another program may have set dtm_enable, and no manual says whether that keeps writes away. Then
- * all is written again. The mesh stands meanwhile, so the DTM is looked at ten times a second at
- * most.
+ * all is written again, and the XP's selector behind the DTMs: that may have been locked, too. The
+ * mesh stands meanwhile, so the DTM is looked at ten times a second at most.
  */
 static void cmn_dtm_unlock(struct cmn *cmn, struct cmn_dtm *dtm)
 {
@@ -323,6 +323,15 @@ static void cmn_dtm_unlock(struct cmn *cmn, struct cmn_dtm *dtm)
 	dtm->written = ~dtm->config;
 	memset(dtm->wp_config, 0xff, sizeof(dtm->wp_config));
 	dtm->stale_wps = BIT(CMN_DTM_WPS) - 1;
+	__set_bit(dtm->xp, cmn->started_xps);
+	for (unsigned int i = 0; i < cmn->nr_nodes; i++) {
+		struct cmn_node *node = &cmn->nodes[i];
+
+		if (node->xp != dtm->xp || node->type != CMN_TYPE_XP || !node->ours)
+			continue;
+		node->ours = false;
+		__set_bit(i, cmn->stale_nodes);
+	}
 	cmn_tell_once(cmn, CMN_DTM_LOCKED);
 }
 

@@ -19,6 +19,7 @@
 #define EVERYWHERE	0x110006
 #define AT_00		0x0080110006
 #define AT_20		0x2080110006
+#define HNF_20		0x2080010005	/* of a device at XP 0x20 */
 
 static void start(struct kunit *test, struct cmn_regfile *file, struct cmn_claims *claims,
 		  u64 config, struct cmn_event **ce, unsigned int n)
@@ -127,7 +128,7 @@ static void a_dtm_that_was_locked(struct kunit *test)
 	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_600);
 	struct cmn_claims *claims = cmn_regfile_claims(test, file);
 	u32 xp = file->xp[1];		/* id 0x20 */
-	struct cmn_event *ce[2];
+	struct cmn_event *ce[3];
 
 	start(test, file, claims, AT_20, ce, 1);
 	cmn_regfile_set(file, xp + DTM_CONTROL, 1);
@@ -145,7 +146,13 @@ static void a_dtm_that_was_locked(struct kunit *test)
 	local_irq_enable();
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + DTM_CONTROL), 0ULL);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + PMU_CONFIG) & PMU_CONFIG_PAIRED, 0x30ULL);
-	stop(file, claims, ce, 2);
+	/* Nor what was written to the XP's selector, which has not changed since. */
+	cmn_regfile_set(file, xp + DTM_CONTROL, 1);
+	cmn_regfile_set(file, xp + SEL, 0);
+	file->cmn.dtms[1].unlocked -= HZ;
+	start(test, file, claims, HNF_20, ce + 2, 1);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + SEL), 0x1111ULL);
+	stop(file, claims, ce, 3);
 }
 
 static struct kunit_case cmn_flush_cases[] = {
