@@ -143,21 +143,25 @@ static const char *intel_imc_config_fault(const struct intel_imc_kind *kind, u64
 	return NULL;
 }
 
+static int intel_imc_refuse_event(const struct pmu_event *ev, const char *fault)
+{
+	if (pmu_may_log())
+		pr_notice_ratelimited("%s: event refused: %s\n", ev->event->pmu->name, fault);
+	return -EINVAL;
+}
+
 static int intel_imc_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	const struct intel_imc_kind *kind = container_of(desc, struct intel_imc_kind, desc);
 	u64 config = ev->event->attr.config;
 	const struct pmu_named_event *named = intel_imc_named(kind, config);
-	const char *fault = intel_imc_config_fault(kind, config), *pmu = ev->event->pmu->name;
+	const char *fault = intel_imc_config_fault(kind, config);
 
-	if (fault) {
-		if (pmu_may_log())
-			pr_notice_ratelimited("%s: event refused: %s\n", pmu, fault);
-		return -EINVAL;
-	}
+	if (fault)
+		return intel_imc_refuse_event(ev, fault);
 	if (named && strstr(named->name, "_occ") && pmu_may_log())
 		pr_notice_once("%s: an occupancy may start from 0 instead of the queue's depth, which no source tells: pmu-check --probe occupancy\n",
-			       pmu);
+			       ev->event->pmu->name);
 	ev->poll_rate = intel_imc_config_max_rate(kind, config);
 	ev->bound = ev->poll_rate;
 	return intel_imc_check_rivals(ev->event->pmu);
@@ -259,7 +263,7 @@ static int intel_imc_pair_event_init(const struct pmu_desc *desc, struct pmu_eve
 	if (err || !intel_imc_event_is_pair(ev))
 		return err;
 	if (FIELD_GET(INTEL_IMC_CONFIG_EVENT, config) != INTEL_IMC_CAS_SCH0)
-		return -EINVAL;
+		return intel_imc_refuse_event(ev, "only event 5 is of both sub-channels");
 	ev->poll_rate *= 2;
 	ev->bound *= 2;
 	return 0;
