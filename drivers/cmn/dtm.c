@@ -317,12 +317,14 @@ static void cmn_dtm_unlock(struct cmn *cmn, struct cmn_dtm *dtm)
 	if (time_before(jiffies, dtm->unlocked + HZ / 10))
 		return;
 	dtm->unlocked = jiffies;
-	if (!cmn_counts_read(cmn, dtm->base + CMN_DTM_CONTROL) || cmn->gone)
+	if (!(cmn_counts_read(cmn, dtm->base + CMN_DTM_CONTROL) & CMN_DTM_CONTROL_ENABLE) ||
+	    cmn->gone)
 		return;
 	cmn_write64(0, dtm->base + CMN_DTM_CONTROL);
 	dtm->written = ~dtm->config;
 	memset(dtm->wp_config, 0xff, sizeof(dtm->wp_config));
 	dtm->stale_wps = BIT(CMN_DTM_WPS) - 1;
+	dtm->pass = 0;
 	__set_bit(dtm->xp, cmn->started_xps);
 	for (unsigned int i = 0; i < cmn->nr_nodes; i++) {
 		struct cmn_node *node = &cmn->nodes[i];

@@ -63,6 +63,7 @@
 /* DTM, relative to the XP's PMU block; DTM d of an XP is d strides further on. */
 #define CMN_DTM_STRIDE		0x200
 #define CMN_DTM_CONTROL		0x100
+#define   CMN_DTM_CONTROL_ENABLE		BIT_ULL(0)
 #define CMN_DTM_COUNTERS	4
 #define CMN_DTM_WPS		4	/* 0 and 1 upload, from the device; 2 and 3 download */
 #define CMN_DTM_WP_STRIDE	0x18
