@@ -245,8 +245,8 @@ int pmu_box_set_engaged(struct pmu_box *box, bool on)
 static bool pmu_disengage_due;
 
 /*
- * When this returns, boxes whose events were closed before are disengaged. An open calls this, too,
- * since a real-time task may keep the work item from running. May sleep.
+ * When this returns, boxes whose events were closed before are disengaged. An open that engages
+ * calls this, too: a real-time task may keep the work item from running. May sleep.
  */
 void pmu_use_catch_up(void)
 {
