@@ -3,7 +3,6 @@
  * cmn: what a start writes of what earlier stops have left, and what it leaves.
  */
 #include <kunit/test.h>
-#include <linux/irqflags.h>
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 
@@ -139,11 +138,10 @@ static void a_dtm_that_was_locked(struct kunit *test)
 	stop(file, claims, ce + 1, 1);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + DTM_CONTROL), 1ULL);
 	file->cmn.dtms[1].unlocked -= HZ;
-	local_irq_disable();
+	KUNIT_EXPECT_FALSE(test, test_bit(CMN_DTM_LOCKED, &file->cmn.told));
 	cmn_regfile_set(file, xp + PMU_CONFIG, 1);
 	start(test, file, claims, AT_20, ce + 1, 1);
-	KUNIT_EXPECT_TRUE(test, test_bit(CMN_DTM_LOCKED, &file->cmn.untold));
-	local_irq_enable();
+	KUNIT_EXPECT_TRUE(test, test_bit(CMN_DTM_LOCKED, &file->cmn.told));
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + DTM_CONTROL), 0ULL);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_get(file, xp + PMU_CONFIG) & PMU_CONFIG_PAIRED, 0x30ULL);
 	/* Nor what was written to the XP's selector, which has not changed since. */
