@@ -517,7 +517,7 @@ class TestLoad(CheckCase):
                                       (173, ("event=0x05,umask=0xcf", "event=0x06,umask=0xcf"),
                                        ("event=0x05,umask=0xf0", "event=0x06,umask=0xf0"))):
             machine = mock.Mock(intel_model=lambda: (6, model, 1))
-            self.assertEqual((load._lines(machine, "read"), load._lines(machine, "write")), (lines, written))
+            self.assertEqual((load.lines_of(machine, "read"), load.lines_of(machine, "write")), (lines, written))
 
     def test_a_cache_that_is_not_listed(self):
         """Of 32 home nodes with up to 4 MiB: a buffer of 16 times a core's own cache would be in there."""
