@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "pmu-attr.h"
+#include "pmu-time.h"
 
 #define TIMES	100
 #define PAUSE	2000	/* us; the kernel has freed what was closed by then */
@@ -42,21 +42,6 @@ static int open_software(void)
 	if (fd < 0)
 		die("cannot open a software event:", strerror(errno));
 	return fd;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
 }
 
 /* What is timed, of an event that is open but does not count. */
@@ -94,8 +79,7 @@ static void measure(const char *what, enum operation operation, int leader)
 		took[i] = time_one(operation, leader);
 		usleep(PAUSE);
 	}
-	qsort(took, TIMES, sizeof(*took), by_size);
-	printf("%s %" PRIu64 "\n", what, took[TIMES / 4]);
+	printf("%s %" PRIu64 "\n", what, lower_quartile(took, TIMES));
 }
 
 /* Beside so many equal events that count. */

@@ -55,11 +55,11 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "pmu-attr.h"
 #include "pmu-ctl.h"
+#include "pmu-time.h"
 
 #define MAX_EVENTS	64
 #define MAX_COMMANDS	64
@@ -132,22 +132,6 @@ static void print_counts(const struct events *events)
 	fflush(stdout);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The lower quartile: the host may do something else meanwhile, but not most of the time. */
 static void time_reads(const struct events *events, int n)
 {
 	uint64_t *took = n > 0 ? calloc(n, sizeof(*took)) : NULL;
@@ -160,8 +144,7 @@ static void time_reads(const struct events *events, int n)
 		read_events(events, &counts);
 		took[i] = now_ns() - took[i];
 	}
-	qsort(took, n, sizeof(*took), by_size);
-	printf("%" PRIu64 "\n", took[n / 4]);
+	printf("%" PRIu64 "\n", lower_quartile(took, n));
 	fflush(stdout);
 	free(took);
 }

@@ -66,25 +66,23 @@ static void config_to_register(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, intel_imc_config_is_fixed(0x00));
 }
 
-/* The highest rates: 8 bits per clock unless the event's own bound is published. */
+/*
+ * The highest rates, in counts per clock: 8 bits unless the event's own bound is published. That of
+ * 0x80 differs between v1 and v2.
+ */
 static void config_to_rate(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_snbep_kind, 0x04), 1600000000ULL);
-	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_snbep_kind, 0xff), 1600000000ULL);
-	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_snbep_kind, 0x80), 22 * 1600000000ULL);
-	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_snbep_kind, 0x81), 32 * 1600000000ULL);
-	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_snbep_kind, 0x83), 16 * 1600000000ULL);
-	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_snbep_kind, 0x85), 4 * 1600000000ULL);
-	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_snbep_kind, 0x33), 255 * 1600000000ULL);
-	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_snbep_kind, 0x05000080), 1600000000ULL);
-}
+	static const struct { bool v2; u64 config, counts; } rates[] = {
+		{ false, 0x04, 1 }, { false, 0xff, 1 }, { false, 0x80, 22 }, { false, 0x81, 32 },
+		{ false, 0x83, 16 }, { false, 0x85, 4 }, { false, 0x33, 255 },
+		{ false, 0x05000080, 1 }, { false, 0x00040080, 1 },
+		{ true, 0x80, 255 }, { true, 0x91, 32 }, { true, 0xb7, 1 },
+	};
 
-/* The rate of 0x80 differs between v1 and v2. Skylake's rates are not published. */
-static void config_to_rate_later(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_ivbep_kind, 0x80), 255 * 1600000000ULL);
-	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_ivbep_kind, 0x91), 32 * 1600000000ULL);
-	KUNIT_EXPECT_EQ(test, intel_imc_config_max_rate(&intel_imc_ivbep_kind, 0xb7), 1600000000ULL);
+	for (int i = 0; i < ARRAY_SIZE(rates); i++)
+		KUNIT_EXPECT_EQ_MSG(test, intel_imc_config_max_rate(rates[i].v2 ? &intel_imc_ivbep_kind :
+					  &intel_imc_snbep_kind, rates[i].config),
+				    rates[i].counts * 1600000000, "config %#llx", rates[i].config);
 }
 
 /* Ivy Bridge has no invert bit: refused there, and there alone. */
@@ -765,7 +763,6 @@ static struct kunit_case intel_imc_cases[] = {
 	KUNIT_CASE(regions_of_a_cut_table),
 	KUNIT_CASE(config_to_register),
 	KUNIT_CASE(config_to_rate),
-	KUNIT_CASE(config_to_rate_later),
 	KUNIT_CASE(inv_is_refused),
 	KUNIT_CASE(takes_over),
 	KUNIT_CASE(freezes_later_ones),

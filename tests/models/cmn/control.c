@@ -292,32 +292,51 @@ static uint64_t get_stand(const Cmn *s, unsigned arg)
            arg == KEY_STAND_NS ? s->stand.ns : s->stand.accesses;
 }
 
-static uint64_t get_mesh(PmuModel *model, unsigned arg)
+/* Set for all DTCs alike: set_dtcs() */
+static uint64_t get_dtcs(const CmnDtc *dtc, unsigned arg)
 {
-    Cmn *s = cmn_of(model);
-    CmnDtc *dtc = &s->mesh.dtc[0];
-
-    cmn_mesh_sync(&s->mesh);
     switch (arg) {
     case KEY_CARRY:
         return dtc->carries.delay;
     case KEY_DROPS:
         return dtc->drops;
-    case KEY_DROPPED:
-    case KEY_PENDING:
-        return sum_dtcs(s, arg);
     case KEY_STOP:
         return dtc->stop_delay;
-    case KEY_POSTED:
-        return s->bus.delay;
-    case KEY_IRQ:
-        return s->irq_delay;
     case KEY_NO_PM:
         return dtc->pm_disabled;
     case KEY_NO_DT:
         return dtc->dt_disabled;
     case KEY_ON:
         return dtc->kept_on;
+    case KEY_CLOCK:
+        return dtc->clk.hz;
+    default:
+        return dtc->hide_overflows;
+    }
+}
+
+static uint64_t get_mesh(PmuModel *model, unsigned arg)
+{
+    Cmn *s = cmn_of(model);
+
+    cmn_mesh_sync(&s->mesh);
+    switch (arg) {
+    case KEY_CARRY:
+    case KEY_DROPS:
+    case KEY_STOP:
+    case KEY_NO_PM:
+    case KEY_NO_DT:
+    case KEY_ON:
+    case KEY_CLOCK:
+    case KEY_HIDE:
+        return get_dtcs(&s->mesh.dtc[0], arg);
+    case KEY_DROPPED:
+    case KEY_PENDING:
+        return sum_dtcs(s, arg);
+    case KEY_POSTED:
+        return s->bus.delay;
+    case KEY_IRQ:
+        return s->irq_delay;
     case KEY_LINES:
         return s->mesh.lone_lines;
     case KEY_TRAFFIC:
@@ -339,10 +358,6 @@ static uint64_t get_mesh(PmuModel *model, unsigned arg)
     case KEY_STAND_NS:
     case KEY_STAND_ACCESSES:
         return get_stand(s, arg);
-    case KEY_CLOCK:
-        return dtc->clk.hz;
-    case KEY_HIDE:
-        return dtc->hide_overflows;
     case KEY_DIRTY:
     case KEY_TRACE:
         return 0;
@@ -435,10 +450,15 @@ static void set_dtms(Cmn *s, unsigned arg, uint64_t value)
     }
 }
 
-static void set_filters_all(Cmn *s, bool all)
+/* How nodes see filters and lines that they share. */
+static void set_nodes(Cmn *s, unsigned arg, bool all)
 {
     CmnNode *node;
 
+    if (arg == KEY_LINES) {
+        s->mesh.lone_lines = all;
+        return;
+    }
     for (node = cmn_mesh_next(&s->mesh, NULL); node;
          node = cmn_mesh_next(&s->mesh, node)) {
         node->sel[0].filters_all = all;
@@ -516,10 +536,8 @@ static bool set_mesh(PmuModel *model, unsigned arg, uint64_t value,
         set_dtms(s, arg, value);
         return true;
     case KEY_FILTERS:
-        set_filters_all(s, value);
-        return true;
     case KEY_LINES:
-        s->mesh.lone_lines = value;
+        set_nodes(s, arg, value);
         return true;
     case KEY_TRAFFIC:
         cmn_mesh_set_traffic(&s->mesh, value);
@@ -530,10 +548,8 @@ static bool set_mesh(PmuModel *model, unsigned arg, uint64_t value,
         }
         return true;
     case KEY_TEAR_DTM:
-        s->tear_dtm = value;
-        return true;
     case KEY_TEAR_DTC:
-        s->tear_dtc = value;
+        *(arg == KEY_TEAR_DTM ? &s->tear_dtm : &s->tear_dtc) = value;
         return true;
     case KEY_ADDRESS:
         return set_address(s, value, errp);
