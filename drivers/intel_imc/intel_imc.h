@@ -118,6 +118,7 @@ struct intel_imc_kind {
 	bool clock_unsure;		/* no source says that there is such an event */
 	bool no_clock;			/* a channel of this machine has shown that there is none */
 	enum intel_imc_umask umask;	/* of this machine, as soon as a channel has shown it */
+	DECLARE_BITMAP(occupancies, U8_MAX + 1);	/* bit per event code that is one */
 	const u8 *increments;		/* most counts per clock by event code; 0: not published */
 	u64 refused;			/* fields that the generation's registers do not have */
 	u64 clock_hz;			/* the memory's clock at most; 0: that of DDR4 */
@@ -238,6 +239,7 @@ extern const struct pmu_format intel_imc_spr_formats[INTEL_IMC_FORMATS + 1];
 extern const struct pmu_box_ops intel_imc_box_ops, intel_imc_pair_ops;
 extern struct notifier_block intel_imc_pmus_changed;
 int intel_imc_pair_claim(u8 *used, struct intel_imc_pair *pair, u8 usable, unsigned int nr);
+void intel_imc_find_occupancies(struct intel_imc_kind *kind);
 bool intel_imc_config_is_fixed(u64 config);
 u32 intel_imc_config_to_ctl(u64 config);
 u64 intel_imc_config_max_rate(const struct intel_imc_kind *kind, u64 config);

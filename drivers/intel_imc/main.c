@@ -734,9 +734,11 @@ static int __init intel_imc_init(void)
 
 	if (err)
 		return err;
-	for (int i = 0; i < ARRAY_SIZE(intel_imc_parts); i++)
+	for (int i = 0; i < ARRAY_SIZE(intel_imc_parts); i++) {
 		intel_imc_parts[i].kind->desc.scope = intel_imc_sockets_are_dies() ?
 						      PMU_SCOPE_DIE : PMU_SCOPE_PACKAGE;
+		intel_imc_find_occupancies(intel_imc_parts[i].kind);
+	}
 	intel_imc_free_init();
 	err = pmu_watch_others(&intel_imc_pmus_changed);
 	if (err)

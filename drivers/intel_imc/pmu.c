@@ -126,6 +126,22 @@ static const struct pmu_named_event *intel_imc_named(const struct intel_imc_kind
 	return NULL;
 }
 
+/**
+ * intel_imc_find_occupancies() - note which event codes are occupancies.
+ * @kind: the events; a code is what the first of its names says
+ *
+ * Context: module init.
+ */
+void intel_imc_find_occupancies(struct intel_imc_kind *kind)
+{
+	for (int i = kind->desc.nr_events - 1; i >= 0; i--) {
+		const struct pmu_named_event *event = &kind->desc.events[i];
+
+		__assign_bit(FIELD_GET(INTEL_IMC_CONFIG_EVENT, event->config[PMU_CONFIG]),
+			     kind->occupancies, strstr(event->name, "_occ"));
+	}
+}
+
 /* Why no counter can count a config, or NULL */
 static const char *intel_imc_config_fault(const struct intel_imc_kind *kind, u64 config)
 {
@@ -154,12 +170,11 @@ static int intel_imc_event_init(const struct pmu_desc *desc, struct pmu_event *e
 {
 	const struct intel_imc_kind *kind = container_of(desc, struct intel_imc_kind, desc);
 	u64 config = ev->event->attr.config;
-	const struct pmu_named_event *named = intel_imc_named(kind, config);
 	const char *fault = intel_imc_config_fault(kind, config);
 
 	if (fault)
 		return intel_imc_refuse_event(ev, fault);
-	if (named && strstr(named->name, "_occ") && pmu_may_log())
+	if (test_bit(FIELD_GET(INTEL_IMC_CONFIG_EVENT, config), kind->occupancies) && pmu_may_log())
 		pr_notice_once("%s: an occupancy may start from 0 instead of the queue's depth, which no source tells: pmu-check --probe occupancy\n",
 			       ev->event->pmu->name);
 	ev->poll_rate = intel_imc_config_max_rate(kind, config);
