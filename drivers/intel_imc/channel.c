@@ -507,15 +507,16 @@ void intel_imc_counter_stop(struct intel_imc_channel *ch, unsigned int idx)
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_counter_stop);
 
 /*
- * Is the low half enough to know the value? Only if it cannot have wrapped since the last read. An
- * impossible value needs the high half, and so do all ones, which a device that is gone reads as.
+ * Is the low half, read at @ns or before, enough to know the value? Only if it cannot have wrapped
+ * since the last read. An impossible value needs the high half, and so do all ones, which a device
+ * that is gone reads as.
  */
 static bool intel_imc_low_half_is_enough(const struct intel_imc_channel *ch, unsigned int idx,
-					 u32 low)
+					 u32 low, u64 ns)
 {
 	return !ch->suspect && low != U32_MAX &&
 	       low - lower_32_bits(ch->value[idx]) <= INTEL_IMC_LOW_HALF_COUNTS &&
-	       ktime_get_mono_fast_ns() - ch->read_ns[idx] < ch->low_half_ns[idx];
+	       ns - ch->read_ns[idx] < ch->low_half_ns[idx];
 }
 
 /*
@@ -585,10 +586,11 @@ int intel_imc_counter_read(struct intel_imc_channel *ch, unsigned int idx, u64 *
 
 	if (ch->io->read_counter)
 		return intel_imc_read_whole(ch, idx, value);
-	now = ktime_get_mono_fast_ns();
 	begin = rdtsc_ordered();
+	now = ktime_get_mono_fast_ns();
 	low = intel_imc_read(ch, intel_imc_ctr(ch, idx));
-	if (intel_imc_low_half_is_enough(ch, idx, low)) {
+	/* A tick of the TSC takes less than 2 ns, and is quicker to get than the time. */
+	if (intel_imc_low_half_is_enough(ch, idx, low, now + 2 * (rdtsc_ordered() - begin))) {
 		*value = ch->value[idx] + (u32)(low - lower_32_bits(ch->value[idx]));
 		*value &= GENMASK_ULL(INTEL_IMC_COUNTER_WIDTH - 1, 0);
 	} else {
