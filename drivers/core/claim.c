@@ -243,9 +243,9 @@ int pmu_group_check(struct pmu_box *box, struct perf_event *event)
 
 	/*
 	 * If nothing is claimed, every group fits. The PMUs of tasks are of this kind, and perf
-	 * does not lock their lists of siblings.
+	 * does not lock their lists of siblings. An event alone gets a counter.
 	 */
-	if (!ops->claim && !ops->counters)
+	if (!ops->claim && (!ops->counters || event == event->group_leader))
 		return 0;
 	/* The group fitted without an event that takes nothing more: do not try it again. */
 	if (pmu_trial_equals(event, event) % PMU_MOST_SHARERS)

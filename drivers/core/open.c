@@ -4,7 +4,6 @@
  *
  * Both may sleep, and perf holds locks: core.h says which, and what may be waited for.
  */
-#include <linux/cpu.h>
 #include <linux/ratelimit.h>
 #include <linux/slab.h>
 
@@ -160,8 +159,8 @@ static struct pmu_box *pmu_event_find_box(struct pmu_dev *pd, struct perf_event 
 	 * A sibling is opened on the CPU of its leader. A user who may be refused moves nothing:
 	 * perf looks at the rights later.
 	 */
-	if (owner >= 0 && event->group_leader == event && pmu_cpu_is_isolated(owner) &&
-	    pmu_may_log()) {
+	if (owner >= 0 && event->group_leader == event && kref_read(&box->kref) == 2 &&
+	    pmu_cpu_is_isolated(owner) && pmu_may_log()) {
 		pmu_box_relieve(box);
 		heir = READ_ONCE(box->cpu);
 		/* There is none if the last CPU of the scope goes offline. */
