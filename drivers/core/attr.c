@@ -135,9 +135,7 @@ static ssize_t text_show(struct device *dev, struct device_attribute *attr, char
 
 static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	struct pmu_dev *pd = to_pmu_dev(dev_get_drvdata(dev));
-
-	return sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(&pd->owners));
+	return sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(pmu_owners_of(dev)));
 }
 static DEVICE_ATTR_RO(cpumask);
 

@@ -153,16 +153,10 @@ static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_des
 	return pd;
 }
 
-/* Names of scopes larger than a core. For a core it is normal that all of its CPUs are offline. */
-static const char *pmu_scope_name(enum pmu_scope scope)
-{
-	static const char * const names[] = {
-		[PMU_SCOPE_SYSTEM] = "system", [PMU_SCOPE_PACKAGE] = "package",
-		[PMU_SCOPE_DIE] = "die",
-	};
-
-	return names[scope];
-}
+/* Scopes larger than a core. For a core it is normal that all of its CPUs are offline. */
+static const char * const pmu_scope_names[] = {
+	[PMU_SCOPE_SYSTEM] = "system", [PMU_SCOPE_PACKAGE] = "package", [PMU_SCOPE_DIE] = "die",
+};
 
 static bool pmu_dev_has_scope(struct pmu_dev *pd, int scope_id)
 {
@@ -189,18 +183,10 @@ static int pmu_box_add(struct pmu_dev *pd, struct pmu_box *box, const struct pmu
 		pmu_box_own(box, cpu);
 	else if (desc->scope < PMU_SCOPE_CORE)
 		dev_warn(box->dev, "%s: no CPU of %s %d is online, so nothing can be counted there until one is\n",
-			 pd->name, pmu_scope_name(desc->scope), box->scope_id);
+			 pd->name, pmu_scope_names[desc->scope], box->scope_id);
 	pmu_box_show_cpus(box, true);
 	list_add_tail(&box->node, &pd->boxes);
 	return 0;
-}
-
-/* Wait for the timer and the irq_works of a dead box. They use the device. */
-static void pmu_box_end_counting(struct pmu_box *box)
-{
-	hrtimer_cancel(&box->timer);
-	irq_work_sync(&box->left);
-	irq_work_sync(&box->complaint);
 }
 
 static void pmu_box_remove(void *data)
@@ -214,7 +200,10 @@ static void pmu_box_remove(void *data)
 	pmu_box_kill(box);
 	pmu_devs_unlock();
 	cpus_read_unlock();
-	pmu_box_end_counting(box);
+	/* These use the device. */
+	hrtimer_cancel(&box->timer);
+	irq_work_sync(&box->left);
+	irq_work_sync(&box->complaint);
 	pmu_devs_let_go(1);
 	mutex_unlock(&pmu_register_mutex);
 	pmu_box_put(box);
