@@ -283,7 +283,9 @@ static int power_imc_chip_map(struct power_imc_chip *chip, u32 size)
 	struct device *dev = chip->imc->dev;
 	u64 last = chip->address + size - 1;
 
-	if (chip->address % sizeof(u64) || last < chip->address || last >> MAX_PHYSMEM_BITS ||
+	/* The firmware's numbers may wrap where the area begins, or where it ends. */
+	if (chip->address % sizeof(u64) || chip->address < chip->area_offset ||
+	    last < chip->address || last >> MAX_PHYSMEM_BITS ||
 	    region_intersects(chip->address, size, IORESOURCE_SYSTEM_RAM,
 			      IORES_DESC_NONE) == REGION_MIXED) {
 		dev_warn(dev, "chip %u: there can be no nest counters at %#llx\n",

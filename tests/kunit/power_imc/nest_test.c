@@ -457,6 +457,19 @@ static void addresses_that_cannot_be(struct kunit *test)
 	}
 }
 
+/* Nor is one to which firmware comes by a sum that wraps. */
+static void addresses_that_wrap(struct kunit *test)
+{
+	const u32 offset = 0xfff00000;
+
+	homer = __pa(area) - (u64)offset;
+	KUNIT_ASSERT_GT(test, homer, (u64)__pa(area));
+	for (int i = 0; i < NEST_UNITS; i++)
+		imc->units[i].area_offset = offset;
+	nest_register(test);
+	KUNIT_EXPECT_EQ(test, perf_open_type(nest_names[0]), -1);
+}
+
 static struct kunit_case nest_cases[] = {
 	KUNIT_CASE(counts_its_word),
 	KUNIT_CASE(counts_on_after_a_restart),
@@ -473,6 +486,7 @@ static struct kunit_case nest_cases[] = {
 	KUNIT_CASE(areas_of_two_sizes),
 	KUNIT_CASE(a_chip_is_named_twice),
 	KUNIT_CASE(addresses_that_cannot_be),
+	KUNIT_CASE(addresses_that_wrap),
 	{ }
 };
 
