@@ -230,11 +230,13 @@ void power_imc_ring_clear(struct power_imc_ring *ring, u64 now)
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_clear);
 
 /*
- * Is there no new record, it seems? Loads two timebases without a barrier: of the next slot, and of
- * slot 0, to which the writer may have gone back.
+ * Is there no new record, it seems? Loads three timebases without a barrier: of the next slot, of
+ * the one behind it, since the next may have been left empty, and of slot 0, to which the writer
+ * may have gone back. If they are 0, power_imc_ring_take() finds nothing and changes nothing.
  */
 bool power_imc_ring_is_quiet(const struct power_imc_ring *ring)
 {
-	return !power_imc_ring_tb(ring, ring->next) && !power_imc_ring_tb(ring, 0);
+	return !power_imc_ring_tb(ring, ring->next) && !power_imc_ring_tb(ring, ring->next + 1) &&
+	       !power_imc_ring_tb(ring, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_is_quiet);

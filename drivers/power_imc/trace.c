@@ -99,11 +99,8 @@ static void power_imc_drain_begin(struct power_imc_trace *trace, struct power_im
 	}
 }
 
-/*
- * Take all records. Interrupts are off for as long as it takes to make samples of them. Tests trace
- * this function and power_imc_drain_task_switched() by their names.
- */
-static noinline void power_imc_drain(struct power_imc_trace *trace)
+/* Take all records. Interrupts are off for as long as it takes to make samples of them. */
+static noinline void power_imc_drain_all(struct power_imc_trace *trace)
 {
 	/* Zeroed: perf fills struct trace_entry, but not the bytes between it and the record. */
 	struct power_imc_sample sample = {};
@@ -133,6 +130,13 @@ static noinline void power_imc_drain(struct power_imc_trace *trace)
 	}
 }
 
+/* Tests trace this function and power_imc_drain_task_switched() by their names. */
+static noinline void power_imc_drain(struct power_imc_trace *trace)
+{
+	if (!power_imc_ring_is_quiet(&trace->ring))
+		power_imc_drain_all(trace);
+}
+
 static void power_imc_drain_arm(struct power_imc_trace *trace)
 {
 	trace->interval_ns = POWER_IMC_DRAIN_NS;
@@ -145,8 +149,7 @@ static void power_imc_drain_arm(struct power_imc_trace *trace)
  */
 static noinline void power_imc_drain_task_switched(struct power_imc_trace *trace)
 {
-	if (!power_imc_ring_is_quiet(&trace->ring))
-		power_imc_drain(trace);
+	power_imc_drain(trace);
 	if (trace->interval_ns > POWER_IMC_DRAIN_NS)
 		power_imc_drain_arm(trace);
 }

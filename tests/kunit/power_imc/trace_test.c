@@ -402,7 +402,7 @@ static void the_real_ring_wraps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->ring.stats.laps, 1ULL);
 }
 
-/* One look at timebases tells whether there may be records, also where the writer has gone back. */
+/* One look at timebases tells whether there may be records, also where the writer has gone back, or left a slot empty. */
 static void a_glance_tells(struct kunit *test)
 {
 	struct writer *w = test->priv;
@@ -416,6 +416,11 @@ static void a_glance_tells(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, drain(test, w), 1U);
 		KUNIT_EXPECT_TRUE_MSG(test, power_imc_ring_is_quiet(&w->ring), "%u", i);
 	}
+	write_some(w, 2);
+	w->slots[(w->head - 2) % SLOTS].tb = 0;
+	KUNIT_EXPECT_FALSE(test, power_imc_ring_is_quiet(&w->ring));
+	KUNIT_EXPECT_EQ(test, drain(test, w), 1U);
+	KUNIT_EXPECT_TRUE(test, power_imc_ring_is_quiet(&w->ring));
 }
 
 static struct kunit_case ring_cases[] = {
