@@ -137,14 +137,18 @@ static void power_imc_core_watch(struct work_struct *work)
 	struct power_imc *imc = container_of(work, struct power_imc, posts_work);
 	struct power_imc_core *core = power_imc_core_of(imc, raw_smp_processor_id());
 	unsigned int starts = READ_ONCE(core->starts), posts = 0, slow = 0;
-	u64 now, more, sum = power_imc_core_sum(core), last = ktime_get_ns();
+	u64 now, more, sum = power_imc_page_sum(core->page), last = ktime_get_ns();
 
 	while (posts < 2 && slow < POWER_IMC_SLOW_POSTS) {
 		usleep_range(100, 200);
 		now = ktime_get_ns();
-		more = power_imc_core_sum(core);
-		/* If the engine is off, or was, or traces, the next one is watched. */
-		if (!power_imc_engine_is_on(core) || READ_ONCE(core->starts) != starts ||
+		more = power_imc_page_sum(core->page);
+		/*
+		 * If the work has gone to another core, since this CPU is offline, or the engine is
+		 * off, or was, or traces, the next one is watched.
+		 */
+		if (core != power_imc_core_of(imc, raw_smp_processor_id()) ||
+		    !power_imc_engine_is_on(core) || READ_ONCE(core->starts) != starts ||
 		    READ_ONCE(core->type) != POWER_IMC_TYPE_CORE || READ_ONCE(imc->posts_known))
 			return;
 		if (more != sum) {
@@ -244,33 +248,15 @@ static void power_imc_thread_disengage(struct pmu_box *box)
 }
 
 /*
- * What has counted most, and so moves most often. What is between the counters of lines is not
- * published: a large number there might never move.
- */
-static const __be64 *power_imc_thread_fastest(const struct power_imc_thread *thread)
-{
-	const __be64 *page = thread->page, *fastest = &page[POWER_IMC_LINE_FIRST];
-
-	for (unsigned int i = 0; i < POWER_IMC_PAGE_SIZE / sizeof(*page); i++) {
-		unsigned int word = i % POWER_IMC_LINE_WORDS;
-
-		if (word >= POWER_IMC_LINE_FIRST && word <= POWER_IMC_LINE_LAST &&
-		    be64_to_cpu(READ_ONCE(page[i])) > be64_to_cpu(READ_ONCE(*fastest)))
-			fastest = &page[i];
-	}
-	return fastest;
-}
-
-/*
  * No source says that the last counts are in the page when LDBAR has been written. So the first
- * times that a CPU ends counting, a counter is read before that and where events are read. By
- * chance a post may fall in between, and a task may have done nothing that is counted.
+ * times that a CPU ends counting, the page is read before that and where events are read. By chance
+ * a post may fall in between, and a task may have done nothing that is counted.
  */
 static void power_imc_thread_try(struct power_imc_thread *thread)
 {
-	bool missed = READ_ONCE(*thread->fastest) == thread->before;
+	bool missed = power_imc_page_sum(thread->page) == thread->before;
 
-	thread->fastest = NULL;
+	thread->trying = false;
 	thread->trials++;
 	thread->misses += missed;
 	if (missed && thread->misses == POWER_IMC_MISSES &&
@@ -284,7 +270,7 @@ static int power_imc_thread_read(struct pmu_box *box, struct pmu_event *ev, int 
 {
 	struct power_imc_thread *thread = pmu_box_priv(box);
 
-	if (thread->fastest && !in_nmi())
+	if (thread->trying && !in_nmi())
 		power_imc_thread_try(thread);
 	return power_imc_counter_read(thread->page, ev, value);
 }
@@ -300,13 +286,10 @@ static void power_imc_thread_freeze(struct pmu_box *box)
 	/* What is frozen first has not counted. */
 	if (thread->since && thread->trials < POWER_IMC_TRIALS &&
 	    get_tb() - thread->since > POWER_IMC_RUN_US * tb_ticks_per_usec) {
-		thread->fastest = power_imc_thread_fastest(thread);
-		thread->before = READ_ONCE(*thread->fastest);
+		thread->before = power_imc_page_sum(thread->page);
 		udelay(POWER_IMC_SOON_US);
-		if (READ_ONCE(*thread->fastest) != thread->before) {
-			thread->fastest = NULL;
-			thread->trials++;
-		}
+		thread->trying = power_imc_page_sum(thread->page) == thread->before;
+		thread->trials += !thread->trying;
 	}
 	power_imc_ldbar_write(thread->core->imc, thread->ldbar & ~POWER_IMC_LDBAR_ENABLE);
 }
@@ -315,7 +298,7 @@ static void power_imc_thread_thaw(struct pmu_box *box)
 {
 	struct power_imc_thread *thread = pmu_box_priv(box);
 
-	thread->fastest = NULL;
+	thread->trying = false;
 	thread->since = get_tb();
 	power_imc_ldbar_write(thread->core->imc, thread->ldbar);
 }

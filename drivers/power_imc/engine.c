@@ -446,14 +446,18 @@ bool power_imc_engine_is_on(struct power_imc_core *core)
 	return on;
 }
 
-/* What a core has posted: it changes with each post in which anything has counted. */
-u64 power_imc_core_sum(const struct power_imc_core *core)
+/*
+ * What a core or thread has posted: it changes with each post in which anything has counted. What
+ * is between the counters of lines is not published.
+ */
+u64 power_imc_page_sum(const __be64 *page)
 {
-	const __be64 *page = core->page;
 	u64 sum = 0;
 
-	for (unsigned int i = 0; i < POWER_IMC_PAGE_SIZE / sizeof(*page); i++)
-		sum += be64_to_cpu(READ_ONCE(page[i]));
+	for (const __be64 *line = page; line < page + POWER_IMC_PAGE_SIZE / sizeof(*page);
+	     line += POWER_IMC_LINE_WORDS)
+		for (unsigned int i = POWER_IMC_LINE_FIRST; i <= POWER_IMC_LINE_LAST; i++)
+			sum += be64_to_cpu(READ_ONCE(line[i]));
 	return sum;
 }
 
@@ -507,7 +511,7 @@ void power_imc_engines_look(struct power_imc_core *cores, unsigned int nr)
 		if (!missing && !again)
 			core->misses = 0;
 		raw_spin_unlock_irqrestore(&core->lock, flags);
-		sum = missing || again ? power_imc_core_sum(core) : 0;
+		sum = missing || again ? power_imc_page_sum(core->page) : 0;
 		core->posts = sum != core->posted;
 		core->posted = sum;
 		if (again)

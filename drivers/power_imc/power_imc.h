@@ -136,7 +136,7 @@ struct power_imc_core {
 	unsigned int misses;		/* how many of these were in a row */
 	bool missing;			/* it was off at the last look, and not started since */
 	bool posts;			/* it had posted since the look before */
-	u64 posted;			/* power_imc_core_sum() then */
+	u64 posted;			/* power_imc_page_sum() then */
 	__be64 answer;			/* for power_imc_firmware.running */
 	void *page;			/* POWER_IMC_PAGE_SIZE; the core writes its counts there */
 	u32 pir;			/* of the first thread */
@@ -150,9 +150,9 @@ struct power_imc_thread {
 	void *page;			/* POWER_IMC_PAGE_SIZE, where it counts to */
 	u64 ldbar;			/* the value of LDBAR that counts there */
 	u64 since;			/* timebase when it last began to count, or 0 */
-	const __be64 *fastest;		/* a counter that is looked at where it ends, or NULL */
-	__be64 before;			/* which was that before the end */
-	u8 trials, misses;		/* times that it was looked at, and had not moved */
+	bool trying;			/* a read is to look whether the end posted anything */
+	u64 before;			/* power_imc_page_sum() before the end */
+	u8 trials, misses;		/* times that it was looked at, and had not changed */
 };
 
 /* The device. */
@@ -212,7 +212,7 @@ void power_imc_engine_put(struct power_imc_core *core);
 int power_imc_engine_pause(struct power_imc_core *core);
 void power_imc_engine_resume(struct power_imc_core *core);
 bool power_imc_engine_is_on(struct power_imc_core *core);
-u64 power_imc_core_sum(const struct power_imc_core *core);
+u64 power_imc_page_sum(const __be64 *page);
 void power_imc_engines_look(struct power_imc_core *cores, unsigned int nr);
 int power_imc_engines_create(struct power_imc *imc);
 int power_imc_engines_quiesce(struct power_imc *imc);

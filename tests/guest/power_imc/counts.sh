@@ -116,6 +116,16 @@ test_thread_tasks_apart() {
 	equal "the second" "$(cat /tmp/second)" 500
 }
 
+# What has counted most may not count now. The other counters say that nothing is missing where counting ends.
+test_a_counter_that_stands() {
+	log_mark
+	imc_thread_event -x "$(imc_thread_add 0 $TASK_INST $((1 << 40)))" > /tmp/said
+	for _ in 1 2 3 4 5 6 7 8; do
+		imc_thread_event -x 'taskset -c 0 sleep 0.01' > /tmp/said
+	done
+	equal "what the log says" "$(log_since_mark | grep 'not in its page')" ""
+}
+
 # With the last event closed the engine is off and no thread points to memory.
 test_off_when_closed() {
 	equal "while an event is open" "$(pmu-event core_imc:$INST -x 'pmu-model get core0@0 running >&2' 2>&1 | head -n 1)" 1

@@ -259,7 +259,7 @@ static void posts_before_it_was_lost_again(struct kunit *test)
 	power_imc_engines_look(core, 1);
 	KUNIT_EXPECT_EQ(test, power_imc_engine_pause(core), 0);
 	power_imc_engine_resume(core);
-	*(__be64 *)core->page = cpu_to_be64(1);
+	*(__be64 *)(core->page + 0x18) = cpu_to_be64(1);
 	engine_lose(0);
 	power_imc_engines_look(core, 1);
 	power_imc_engines_look(core, 1);
