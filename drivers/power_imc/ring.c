@@ -220,9 +220,11 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_pass);
  */
 void power_imc_ring_clear(struct power_imc_ring *ring, u64 now)
 {
+	struct power_imc_record *end = ring->base + ring->slots;
+
 	power_imc_ring_pass(ring, now);
-	for (u32 slot = 0; slot < ring->slots; slot++)
-		ring->base[slot].tb = 0;
+	for (struct power_imc_record *slot = ring->base; slot < end; slot++)
+		slot->tb = 0;
 	ring->step = 0;
 	ring->measured = 0;
 	ring->last = 0;
