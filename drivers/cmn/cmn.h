@@ -81,7 +81,6 @@ struct cmn_dtm {
 	u16 xp;
 	u64 pass;			/* the pass in which counts was read */
 	u64 counts;
-	u64 counted_with;		/* what PMU_CONFIG held then */
 	u64 looked_ns;			/* time before that read, for cmn_event_value_exact() */
 	unsigned long unlocked;		/* jiffies when dtm_enable was last looked at */
 };
@@ -104,10 +103,21 @@ struct cmn_dtc {
 
 /* What counts may suffer from. */
 enum cmn_complaint {
-	CMN_CARRY_LATE, CMN_CARRIES_LOST, CMN_CARRIES_STRAYED, CMN_COUNTED_ON,
+	CMN_STOP_LATE, CMN_CARRIES_LOST, CMN_CARRIES_STRAYED,
 	/* Told once: */
 	CMN_RUN_BY_OTHERS, CMN_DTM_LOCKED, CMN_FILTERS_MIXED, CMN_CHANNEL_OPEN, CMN_PAIR_INVERTED,
 	CMN_LINES_SHARED, CMN_AS_650,
+};
+
+/* A local counter that shows what becomes of carries, and what was read of it. */
+struct cmn_sample {
+	u16 dtm;
+	u8 counter;
+	u8 letter[CMN_MAX_DTCS];	/* that it carries to */
+	u8 dtcs;			/* bit per DTC that may get them; 0: no sample */
+	bool idle;			/* another one shows more */
+	u16 local;
+	u64 carries;
 };
 
 struct cmn;
@@ -164,6 +174,7 @@ struct cmn {
 	unsigned long *stale_nodes;
 	unsigned long *started_xps;	/* bit per XP that the next flush has to write */
 	struct list_head fresh;		/* events that start when the mesh runs again */
+	struct cmn_sample sample;	/* for the next stop */
 
 	struct pmu_box *box;
 	struct pmu_desc desc;
@@ -208,6 +219,8 @@ void cmn_node_quiesce(struct cmn *cmn, struct cmn_node *node);
 void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct cmn_member *m);
 void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct cmn_member *m);
 u16 cmn_member_read(struct cmn *cmn, const struct cmn_member *m);
+void cmn_stand(struct cmn *cmn);
+void cmn_stood(struct cmn *cmn);
 void cmn_flush(struct cmn *cmn);
 void cmn_flush_none(struct cmn *cmn);
 
@@ -219,9 +232,9 @@ void cmn_dtc_reset(struct cmn_dtc *dtc);
 void cmn_dtc_quiesce(struct cmn_dtc *dtc);
 void cmn_mesh_run(struct cmn *cmn, bool run);
 u64 cmn_counts_read(struct cmn *cmn, const void __iomem *reg);
-void cmn_counted_on(struct cmn *cmn);
-u64 cmn_carries_read(struct cmn *cmn, const struct cmn_event *ce);
-u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least);
+void cmn_moved(struct cmn *cmn);
+u64 cmn_carries_read(struct cmn *cmn, const u8 *letter, u8 dtcs);
+u64 cmn_carries_await(struct cmn *cmn, const u8 *letter, u8 dtcs, u64 least);
 void cmn_cycles_start(struct cmn_dtc *dtc);
 void cmn_cycles_stop(struct cmn_dtc *dtc);
 u64 cmn_cycles_read(struct cmn *cmn, struct cmn_dtc *dtc);

@@ -54,11 +54,8 @@ static void cmn_complain(struct irq_work *work)
 {
 	struct cmn *cmn = container_of(work, struct cmn, complaint);
 
-	if (test_and_clear_bit(CMN_CARRY_LATE, &cmn->untold))
-		dev_warn_ratelimited(cmn->dev, "%s: a carry took longer than %u ns: from now on each stop waits for %u ns, as carry_ns=%u would\n",
-				     cmn->name, cmn->late_ns, cmn->carry_ns, cmn->carry_ns);
-	if (test_and_clear_bit(CMN_COUNTED_ON, &cmn->untold))
-		dev_warn_ratelimited(cmn->dev, "%s: counters have moved while the mesh stood, so its DTMs stop later than %u ns, or another program has run it; counts may be wrong by multiples of 65536; from now on each stop waits for %u ns, as carry_ns=%u would\n",
+	if (test_and_clear_bit(CMN_STOP_LATE, &cmn->untold))
+		dev_warn_ratelimited(cmn->dev, "%s: a carry took longer than %u ns, or a DTM to stop, or another program has run the mesh: counts may be wrong by multiples of 65536; from now on each stop waits for %u ns, as carry_ns=%u would\n",
 				     cmn->name, cmn->late_ns, cmn->carry_ns, cmn->carry_ns);
 	if (test_and_clear_bit(CMN_CARRIES_STRAYED, &cmn->untold))
 		dev_warn(cmn->dev, "%s: carries do not come to DTC %u, and counter %c of DTC %u, which no event has, has counted: XPs may be in other domains than they say, or a stop loses carries; counts may lack multiples of 65536; please report this line and the drawing to the maintainers of pmu-suite\n",
@@ -212,76 +209,10 @@ u64 cmn_counts_read(struct cmn *cmn, const void __iomem *reg)
 }
 
 /*
- * Returns the carries of local counters, 64 bits, of all events that ever had the letter. 1 read in
- * a pass for two letters; in a mesh that is stopped 1 write if it has wrapped.
- */
-static u64 cmn_letter_read(struct cmn *cmn, struct cmn_dtc *dtc, unsigned int letter)
-{
-	unsigned int pair = letter / 2;
-	u32 now;
-
-	if (dtc->pass[pair] != cmn->pass) {
-		dtc->pair[pair] = cmn_counts_read(cmn, dtc->pmu + CMN_DTC_PMEVCNT(pair));
-		dtc->pass[pair] = cmn->pass;
-	}
-	now = dtc->pair[pair] >> (32 * (letter % 2));
-	dtc->total[letter] += (u32)(now - dtc->last[letter]);
-	dtc->last[letter] = now;
-	/* While the mesh counts, a carry between the read and the write would be lost. */
-	if (cmn->stopped && now < CMN_LETTER_START)
-		cmn_letter_put(dtc, letter, CMN_LETTER_START);
-	return dtc->total[letter];
-}
-
-/**
- * cmn_carries_read() - the sum of the letters of an event.
- * @cmn: the mesh
- * @ce: the event
- *
- * Context: the box's lock. Accesses as cmn_letter_read(), for each DTC.
- * Return: carries of local counters, 64 bits, and an offset.
- */
-u64 cmn_carries_read(struct cmn *cmn, const struct cmn_event *ce)
-{
-	u64 carries = 0;
-
-	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
-		if (ce->dtcs & BIT(i))
-			carries += cmn_letter_read(cmn, &cmn->dtc[i], ce->letter[i]);
-	return carries;
-}
-
-/*
- * Carries of an event do not come. Has a letter of the event counted in another DTC, where no event
- * has had it? Notes which. A letter that an event has had may have counted for that event's
- * counters, which count on after a stop, so it tells nothing.
- */
-static bool cmn_carries_stray(struct cmn *cmn, const struct cmn_event *ce)
-{
-	for (unsigned int n = 0; n < cmn->nr_dtcs * cmn->nr_dtcs; n++) {
-		unsigned int from = n / cmn->nr_dtcs, to = n % cmn->nr_dtcs;
-		unsigned int letter = ce->letter[from];
-		struct cmn_dtc *dtc = &cmn->dtc[to];
-		u64 pair;
-
-		if (!(ce->dtcs & BIT(from)) || dtc->used & BIT(letter))
-			continue;
-		pair = cmn_counts_read(cmn, dtc->pmu + CMN_DTC_PMEVCNT(letter / 2));
-		if ((u32)(pair >> (32 * (letter % 2))) == dtc->last[letter])
-			continue;
-		cmn->stray.from = from;
-		cmn->stray.to = to;
-		cmn->stray.letter = letter;
-		return true;
-	}
-	return false;
-}
-
-/*
  * What should have been over has lasted for longer than @ns. Later stops wait for longer, unless
  * another program runs the mesh, or must have: nothing lasts for as long as CMN_CARRY_LIMIT.
  */
-static void cmn_late(struct cmn *cmn, unsigned int ns, enum cmn_complaint what)
+static void cmn_late(struct cmn *cmn, unsigned int ns)
 {
 	u32 pmcr = cmn_read32(cmn->dtc[0].pmu + CMN_DTC_PMCR);
 	bool runs = pmcr & CMN_PMCR_PMU_EN;
@@ -295,14 +226,96 @@ static void cmn_late(struct cmn *cmn, unsigned int ns, enum cmn_complaint what)
 	} else {
 		cmn->late_ns = ns;
 		cmn->carry_ns = clamp(2 * ns, CMN_CARRY_FIRST, CMN_CARRY_LIMIT);
-		cmn_tell(cmn, what);
+		cmn_tell(cmn, CMN_STOP_LATE);
 	}
+}
+
+/*
+ * Counters have moved since they were read first in this stop: it was taken for done too early. It
+ * has waited once, and all may be late.
+ */
+void cmn_moved(struct cmn *cmn)
+{
+	cmn->stop_pass = U64_MAX;
+	cmn_late(cmn, cmn->carry_ns);
+}
+
+/*
+ * Returns the carries of local counters, 64 bits, of all events that ever had the letter. 1 read in
+ * a pass for two letters; in a mesh that is stopped 1 write if it has wrapped.
+ */
+static u64 cmn_letter_read(struct cmn *cmn, struct cmn_dtc *dtc, unsigned int letter)
+{
+	unsigned int pair = letter / 2;
+	u64 pass = dtc->pass[pair], before = dtc->pair[pair];
+	u32 now;
+
+	if (pass != cmn->pass) {
+		dtc->pair[pair] = cmn_counts_read(cmn, dtc->pmu + CMN_DTC_PMEVCNT(pair));
+		dtc->pass[pair] = cmn->pass;
+		if (cmn->stopped && !cmn->gone && pass >= cmn->stop_pass &&
+		    dtc->pair[pair] != before)
+			cmn_moved(cmn);
+	}
+	now = dtc->pair[pair] >> (32 * (letter % 2));
+	dtc->total[letter] += (u32)(now - dtc->last[letter]);
+	dtc->last[letter] = now;
+	/* While the mesh counts, a carry between the read and the write would be lost. */
+	if (cmn->stopped && now < CMN_LETTER_START)
+		cmn_letter_put(dtc, letter, CMN_LETTER_START);
+	return dtc->total[letter];
+}
+
+/**
+ * cmn_carries_read() - the sum of letters.
+ * @cmn: the mesh
+ * @letter: by DTC
+ * @dtcs: bit per DTC
+ *
+ * Context: the box's lock. Accesses as cmn_letter_read(), for each DTC.
+ * Return: carries of local counters, 64 bits, and an offset.
+ */
+u64 cmn_carries_read(struct cmn *cmn, const u8 *letter, u8 dtcs)
+{
+	u64 carries = 0;
+
+	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
+		if (dtcs & BIT(i))
+			carries += cmn_letter_read(cmn, &cmn->dtc[i], letter[i]);
+	return carries;
+}
+
+/*
+ * Carries do not come to letters. Has such a letter counted in another DTC, where no event has had
+ * it? Notes which. A letter that an event has had may have counted for that event's counters, which
+ * count on after a stop, so it tells nothing.
+ */
+static bool cmn_carries_stray(struct cmn *cmn, const u8 *letters, u8 dtcs)
+{
+	for (unsigned int n = 0; n < cmn->nr_dtcs * cmn->nr_dtcs; n++) {
+		unsigned int from = n / cmn->nr_dtcs, to = n % cmn->nr_dtcs;
+		unsigned int letter = letters[from];
+		struct cmn_dtc *dtc = &cmn->dtc[to];
+		u64 pair;
+
+		if (!(dtcs & BIT(from)) || dtc->used & BIT(letter))
+			continue;
+		pair = cmn_counts_read(cmn, dtc->pmu + CMN_DTC_PMEVCNT(letter / 2));
+		if ((u32)(pair >> (32 * (letter % 2))) == dtc->last[letter])
+			continue;
+		cmn->stray.from = from;
+		cmn->stray.to = to;
+		cmn->stray.letter = letter;
+		return true;
+	}
+	return false;
 }
 
 /**
  * cmn_carries_await() - wait for carries that are missing.
  * @cmn: the mesh, stopped
- * @ce: an event whose local counters have wrapped more often than its letters tell
+ * @letter: by DTC: local counters have wrapped more often than these tell
+ * @dtcs: bit per DTC
  * @least: what they should tell
  *
  * Either carries take longer than assumed, and later stops wait longer; or the mesh loses carries
@@ -313,36 +326,31 @@ static void cmn_late(struct cmn *cmn, unsigned int ns, enum cmn_complaint what)
  * or later calls do not wait.
  * Return: cmn_carries_read() at the end.
  */
-u64 cmn_carries_await(struct cmn *cmn, const struct cmn_event *ce, u64 least)
+u64 cmn_carries_await(struct cmn *cmn, const u8 *letter, u8 dtcs, u64 least)
 {
-	u64 carries = cmn_carries_read(cmn, ce);
+	u64 carries = cmn_carries_read(cmn, letter, dtcs);
 	bool strayed;
 
 	if (cmn->loses_carries)
 		return carries;
+	/* That they come late is told here. */
+	cmn->stop_pass = U64_MAX;
 	for (unsigned int ns = max(cmn->carry_ns, CMN_CARRY_FIRST); ns <= CMN_CARRY_LIMIT;
 	     ns *= 2) {
 		cmn_wait(ns);
 		cmn->pass++;
-		carries = cmn_carries_read(cmn, ce);
+		carries = cmn_carries_read(cmn, letter, dtcs);
 		if (carries < least)
 			continue;
-		cmn_late(cmn, ns, CMN_CARRY_LATE);
+		cmn_late(cmn, ns);
 		return carries;
 	}
-	strayed = cmn_carries_stray(cmn, ce);
+	strayed = cmn_carries_stray(cmn, letter, dtcs);
 	if (cmn->gone)
 		return carries;
 	cmn->loses_carries = true;
 	cmn_tell(cmn, strayed ? CMN_CARRIES_STRAYED : CMN_CARRIES_LOST);
 	return carries;
-}
-
-/* DTMs have not stopped when a stop was taken for done. All may be late, and it has waited once. */
-void cmn_counted_on(struct cmn *cmn)
-{
-	cmn->stop_pass = U64_MAX;
-	cmn_late(cmn, cmn->carry_ns, CMN_COUNTED_ON);
 }
 
 /**

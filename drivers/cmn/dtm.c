@@ -257,17 +257,21 @@ void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct c
 		__set_bit(dtm->xp, cmn->started_xps);
 }
 
-/* Has a counter moved that has kept its input? It must not if the mesh has stood meanwhile. */
-static bool cmn_dtm_moved(const struct cmn_dtm *dtm, u64 counts)
+/*
+ * The four local counters of a DTM. Between a stop and the next flush they must not move. 1 read in
+ * a pass.
+ */
+static u64 cmn_dtm_read(struct cmn *cmn, struct cmn_dtm *dtm)
 {
-	u64 changed = dtm->written ^ dtm->counted_with;
+	u64 pass = dtm->pass, before = dtm->counts;
 
-	for (unsigned int k = 0; k < CMN_DTM_COUNTERS; k++)
-		if (!(changed & (CMN_PMU_CONFIG_PAIRED(k) | CMN_PMU_CONFIG_GLOBAL(k) |
-				 CMN_PMU_CONFIG_INPUT(k))) &&
-		    (u16)((counts ^ dtm->counts) >> (16 * k)))
-			return true;
-	return false;
+	if (pass == cmn->pass)
+		return before;
+	dtm->counts = cmn_counts_read(cmn, dtm->base + CMN_DTM_PMEVCNT);
+	dtm->pass = cmn->pass;
+	if (cmn->stopped && !cmn->gone && pass >= cmn->stop_pass && dtm->counts != before)
+		cmn_moved(cmn);
+	return dtm->counts;
 }
 
 /**
@@ -280,20 +284,100 @@ static bool cmn_dtm_moved(const struct cmn_dtm *dtm, u64 counts)
  */
 u16 cmn_member_read(struct cmn *cmn, const struct cmn_member *m)
 {
-	struct cmn_dtm *dtm = &cmn->dtms[m->dtm];
-
-	if (dtm->pass != cmn->pass) {
-		u64 counts = cmn_counts_read(cmn, dtm->base + CMN_DTM_PMEVCNT);
-
-		if (cmn->stopped && !cmn->gone && dtm->pass >= cmn->stop_pass &&
-		    cmn_dtm_moved(dtm, counts))
-			cmn_counted_on(cmn);
-		dtm->counts = counts;
-		dtm->counted_with = dtm->written;
-		dtm->pass = cmn->pass;
-	}
-	return dtm->counts >> (16 * m->counter);
+	return cmn_dtm_read(cmn, &cmn->dtms[m->dtm]) >> (16 * m->counter);
 }
+
+/* Is there a sample? If it has hardly counted, the next counter is that carries to a letter. */
+static bool cmn_sample_pick(struct cmn *cmn)
+{
+	struct cmn_sample *s = &cmn->sample;
+	unsigned int all = cmn->nr_dtms * CMN_DTM_COUNTERS;
+	unsigned int first = s->dtm * CMN_DTM_COUNTERS + s->counter + s->idle;
+
+	for (unsigned int n = first; n < first + all; n++) {
+		const struct cmn_dtm *dtm = &cmn->dtms[n % all / CMN_DTM_COUNTERS];
+		unsigned int k = n % CMN_DTM_COUNTERS;
+
+		if (!(dtm->written & CMN_PMU_CONFIG_PAIRED(k)))
+			continue;
+		s->dtm = dtm - cmn->dtms;
+		s->counter = k;
+		memset(s->letter, cmn_field(dtm->written, CMN_PMU_CONFIG_GLOBAL(k)),
+		       sizeof(s->letter));
+		s->dtcs = cmn->known_domains ? BIT(dtm->dtc) : BIT(cmn->nr_dtcs) - 1;
+		return true;
+	}
+	s->dtcs = 0;
+	return false;
+}
+
+/* Sets the carries of the sample, reads its counter after them, and returns that. */
+static u16 cmn_sample_read(struct cmn *cmn, u64 *carries)
+{
+	const struct cmn_sample *s = &cmn->sample;
+
+	*carries = cmn_carries_read(cmn, s->letter, s->dtcs);
+	return cmn_dtm_read(cmn, &cmn->dtms[s->dtm]) >> (16 * s->counter);
+}
+
+/* A sample that has counted less than this since the last stop is idle. */
+#define CMN_SAMPLE_IDLE		256
+
+/**
+ * cmn_stand() - stop the mesh, unless it is.
+ * @cmn: the mesh
+ *
+ * Most counters wrap many times between two reads, so that a carry more or less does not show. One
+ * is read just before the stop as well: if it has wrapped since, its carry must have come.
+ *
+ * Context: the box's lock. Accesses of cmn_mesh_run(); twice 1 read of a DTM and 1 of its DTC
+ * (of all, if domains are not known), the second ones for the pass.
+ */
+void cmn_stand(struct cmn *cmn)
+{
+	struct cmn_sample *s = &cmn->sample;
+	bool sampled;
+	u64 carries;
+	u16 now;
+
+	if (cmn->stopped)
+		return;
+	sampled = !cmn->withheld && cmn_sample_pick(cmn);
+	if (sampled) {
+		cmn->pass++;
+		now = cmn_sample_read(cmn, &s->carries);
+		s->idle = (u16)(now - s->local) < CMN_SAMPLE_IDLE;
+		s->local = now;
+	}
+	cmn_mesh_run(cmn, false);
+	if (!sampled)
+		return;
+	now = cmn_sample_read(cmn, &carries);
+	/* Which domain a node of Graviton5 is in is a guess, which must not cost a right count. */
+	if (now < s->local && carries <= s->carries && !cmn->gone && !cmn->quartered)
+		cmn_carries_await(cmn, s->letter, s->dtcs, s->carries + 1);
+	s->local = now;
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_stand);
+
+/**
+ * cmn_stood() - the mesh will run again, and nothing is written yet: has it stood all the time?
+ * @cmn: the mesh, stopped
+ *
+ * What has moved since it was read after the stop tells: see cmn_moved().
+ *
+ * Context: the box's lock. 1 read of a DTM, and 1 of its DTC (of all, if domains are not known).
+ */
+void cmn_stood(struct cmn *cmn)
+{
+	u64 carries;
+
+	if (!cmn->sample.dtcs || cmn->withheld)
+		return;
+	cmn->pass++;
+	cmn_sample_read(cmn, &carries);
+}
+EXPORT_SYMBOL_IF_KUNIT(cmn_stood);
 
 static void cmn_flush_wp(struct cmn_dtm *dtm, unsigned int n)
 {
@@ -377,6 +461,7 @@ void cmn_flush_none(struct cmn *cmn)
 {
 	bitmap_zero(cmn->stale_dtms, cmn->nr_dtms);
 	bitmap_zero(cmn->started_xps, cmn->nr_xps);
+	cmn->sample.dtcs = 0;
 	for (unsigned int i = 0; i < cmn->nr_dtcs; i++) {
 		cmn->dtc[i].stale = 0;
 		cmn->dtc[i].started = 0;

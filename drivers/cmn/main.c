@@ -148,6 +148,8 @@ static int cmn_check_kept(struct cmn *cmn, unsigned int dtc, const char *name, u
  */
 int cmn_reset(struct cmn *cmn)
 {
+	/* What will be read has nothing to do with what was read. */
+	cmn->stop_pass = U64_MAX;
 	for (unsigned int i = 0; i < cmn->nr_dtms; i++)
 		cmn_dtm_reset(&cmn->dtms[i]);
 	for (unsigned int i = 0; i < cmn->nr_nodes; i++)

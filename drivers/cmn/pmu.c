@@ -297,7 +297,7 @@ u64 cmn_event_value(struct cmn *cmn, struct cmn_event *ce)
 		return 0;
 	if (!cmn->stopped)
 		cmn->pass++;
-	carries = cmn_carries_read(cmn, ce);
+	carries = cmn_carries_read(cmn, ce->letter, ce->dtcs);
 	for (unsigned int i = 0; i < ce->nr; i++) {
 		struct cmn_member *m = &ce->member[i];
 		u16 now = cmn_member_read(cmn, m);
@@ -307,7 +307,7 @@ u64 cmn_event_value(struct cmn *cmn, struct cmn_event *ce)
 		locals += now;
 	}
 	if (cmn->stopped && !cmn->gone && carries < ce->carries)
-		carries = cmn_carries_await(cmn, ce, ce->carries);
+		carries = cmn_carries_await(cmn, ce->letter, ce->dtcs, ce->carries);
 	ce->carries = max(ce->carries, carries);
 	return (ce->carries << 16) + locals - ce->base;
 }
@@ -328,8 +328,8 @@ void cmn_events_begin(struct cmn *cmn)
 	struct cmn_event *ce, *next;
 
 	cmn_flush(cmn);
-	/* What was read since the mesh stopped may have changed. */
-	cmn->pass++;
+	/* What was read since the mesh stopped may have changed, and that tells nothing. */
+	cmn->stop_pass = ++cmn->pass;
 	list_for_each_entry_safe(ce, next, &cmn->fresh, fresh) {
 		list_del_init(&ce->fresh);
 		/* Forget what was known of its counters: it has counted nothing yet. */
@@ -406,7 +406,7 @@ int cmn_event_value_exact(struct cmn *cmn, struct cmn_event *ce, u64 *value)
 		return 0;
 	}
 	cmn->pass++;
-	cmn_carries_read(cmn, ce);
+	cmn_carries_read(cmn, ce->letter, ce->dtcs);
 	/* Estimate the time from one look at a counter to the next by the time of one read. */
 	read_ns = div_u64(ktime_get_mono_fast_ns() - begin, hweight8(ce->dtcs) ?: 1);
 	if (cmn->loses_carries || ce->nr * read_ns + cmn->carry_ns >= cmn->wrap_ns)
@@ -414,7 +414,7 @@ int cmn_event_value_exact(struct cmn *cmn, struct cmn_event *ce, u64 *value)
 	cmn_event_look(cmn, ce);
 	cmn_wait(cmn->carry_ns);
 	cmn->pass++;
-	carries = cmn_carries_read(cmn, ce);
+	carries = cmn_carries_read(cmn, ce->letter, ce->dtcs);
 	if (!cmn_event_look_again(cmn, ce, &locals) || carries < ce->carries) {
 		ce->carries = max(ce->carries, carries);
 		return -EAGAIN;
@@ -464,7 +464,8 @@ static void cmn_op_begin_read(struct pmu_box *box)
 {
 	struct cmn *cmn = pmu_box_priv(box);
 
-	cmn->pass++;
+	if (!cmn->stopped)
+		cmn->pass++;
 }
 
 static void cmn_op_hold(struct pmu_box *box)
@@ -472,8 +473,7 @@ static void cmn_op_hold(struct pmu_box *box)
 	struct cmn *cmn = pmu_box_priv(box);
 
 	cmn->held = true;
-	if (!cmn->stopped)
-		cmn_mesh_run(cmn, false);
+	cmn_stand(cmn);
 }
 
 static int cmn_op_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
@@ -502,8 +502,10 @@ static void cmn_op_end_read(struct pmu_box *box)
 	struct cmn *cmn = pmu_box_priv(box);
 
 	cmn->held = false;
-	if (cmn->stopped && !cmn->frozen)
+	if (cmn->stopped && !cmn->frozen) {
+		cmn_stood(cmn);
 		cmn_mesh_run(cmn, true);
+	}
 }
 
 static void cmn_op_freeze(struct pmu_box *box)
@@ -511,8 +513,7 @@ static void cmn_op_freeze(struct pmu_box *box)
 	struct cmn *cmn = pmu_box_priv(box);
 
 	cmn->frozen = true;
-	if (!cmn->stopped)
-		cmn_mesh_run(cmn, false);
+	cmn_stand(cmn);
 }
 
 /* If another CPU reads a group, the mesh runs when it has done so. */
@@ -521,6 +522,7 @@ static void cmn_op_thaw(struct pmu_box *box)
 	struct cmn *cmn = pmu_box_priv(box);
 
 	cmn->frozen = false;
+	cmn_stood(cmn);
 	cmn_events_begin(cmn);
 	if (!cmn->held)
 		cmn_mesh_run(cmn, true);

@@ -10,7 +10,7 @@
 # 11.1 | a carry takes 50 us | carry_delay 50000 | told: a carry took longer | silent
 # 11.1 | a carry takes 20 us, and a stopped DTC loses it | carry_delay 20000; carry_drop 1 | told: carries are lost | silent
 # 11.1 | DTMs stop 2 us after DTC 0 | stop_delay 2000; carry_delay 100 | exact | silent
-# 11.1 | DTMs stop 50 us after DTC 0 | stop_delay 50000; carry_delay 100 | told: counters have moved while the mesh stood | silent
+# 11.1 | DTMs stop 50 us after DTC 0 | stop_delay 50000; carry_delay 100 | told: or a DTM to stop | silent
 # 11.1 | DTMs stop 2 us after DTC 0, and a stopped DTC takes no carry | stop_delay 2000 | told: carries are lost | silent
 # 11.1 | writes arrive 2 us late, unless something is read | posted 2000 | exact | silent
 # 11.2 | a stopped DTC shows no overflow | hide_overflow 1 | exact | exact

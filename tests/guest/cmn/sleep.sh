@@ -128,6 +128,7 @@ test_firmware_withholds_the_pmu() {
 		-x true | tr '\n' ' ')
 	equal "before, behind, after" "$got" "70000 70000 error "
 	contains "log" "$(log_since_mark)" '100000000.pmu: error (-EACCES|-13): the PMU of DTC 0 stays off: 0x41 was written'
+	equal "blamed" "$(log_since_mark | grep -c 'a carry took longer')" 0
 	pmu-model set cmn0 pm_disable 0
 	sh -c "$(pretends freeze devices)"
 	equal "again" "$(pmu-event "$PMU/hnf_cache_miss,$NODE/" -x "$ADD")" 70000

@@ -111,7 +111,7 @@ test_counts_that_race_with_reads() {
 	race "$PMU/hnf_cache_miss/"
 	# shellcheck disable=SC2086 # a list
 	race --group $GROUP
-	equal "carries that were lost or late" "$(log_since_mark | grep -cE 'carries are lost|a carry took|counters have moved')" 0
+	equal "carries that were lost or late" "$(log_since_mark | grep -cE 'carries are lost|a carry took')" 0
 }
 
 # A group is of one moment: two of the same counts, with a counter for each, are equal in each read.
@@ -161,7 +161,7 @@ test_a_carry_that_is_late() {
 		equal "40000 twice" "$got" "40000 80000 "
 	done
 	# How late a carry is seen to be is up to how long ago it was made. Each time it is told the wait gets twice as long.
-	waits=$(log_since_mark | sed -n 's/.* arm_cmn_[0-9]: a carry took longer than \([0-9]*\) ns: .* carry_ns=.*/\1/p')
+	waits=$(log_since_mark | sed -n 's/.* arm_cmn_[0-9]: a carry took longer than \([0-9]*\) ns, .* carry_ns=.*/\1/p')
 	contains "told" "$waits" '^[0-9]+'
 	equal "waits that are not twice the one before" "$(echo "$waits" | awk '$1 < 2 * before { print } { before = $1 }')" ""
 	equal "lost" "$(log_since_mark | grep -c 'carries are lost')" 0
@@ -180,7 +180,7 @@ test_events_that_are_read_in_one_pass() {
 		-x '@model add cmn0 hnf_cache_miss@0x64 1' -x @disable -x @read | tr '\n' ' ')
 	equal "in the pass" "$(pmu-model get cmn0 tear_dtm)" 0
 	equal "counts" "$got" "30000 30000 30000 70000 70000 70000 70001 70001 70001 "
-	equal "carries that were lost or late" "$(log_since_mark | grep -cE 'carries are lost|a carry took|counters have moved')" 0
+	equal "carries that were lost or late" "$(log_since_mark | grep -cE 'carries are lost|a carry took')" 0
 }
 
 # A carry that is lost costs 65536, where it cannot be known that it was there; and the log tells.
@@ -198,6 +198,31 @@ test_a_carry_that_is_lost() {
 	pmu-model wait cmn0 carries 0
 	# The counter may have been about to wrap at the start.
 	within "dropped" "$(pmu-model get cmn0 dropped)" 2 3
+}
+
+# Counters wrap many times between two reads of perf's, so that a carry more or less does not show in the counts. Still the
+# log tells of what is late or lost.
+test_what_is_late_or_lost_between_reads_far_apart() {
+	trap restore EXIT
+	apart=$(for _ in $(seq 30); do echo '-x /tmp/apart -x @read'; done)
+	echo 'exec sleep 0.02' > /tmp/apart
+	chmod +x /tmp/apart
+	# KEYS, joined by commas | LINE
+	while read -r keys line; do
+		core=share=0
+		reload
+		echo "$keys" | tr ',=' '\n ' | sed 's/^/set cmn0 /' | pmu-model -
+		pmu-model set cmn0 traffic 1000000000
+		log_mark
+		# shellcheck disable=SC2086 # a list
+		pmu-event --manual --group "$PMU/$NODE/" "$PMU/$NODE/" $apart > /dev/null
+		contains "$keys" "$(log_since_mark)" "$line"
+		restore
+	done <<-'EOT'
+		carry_delay=50000 a carry took longer
+		carry_delay=20000,carry_drop=1 carries are lost
+		stop_delay=50000,carry_delay=100 or a DTM to stop
+	EOT
 }
 
 # Who does not want to wait at all does so only for what is missing, and not for ever.

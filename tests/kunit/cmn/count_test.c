@@ -275,7 +275,7 @@ static void a_stray_carry_of_several_domains(struct kunit *test)
 }
 
 /*
- * In a mesh that stands a counter stays as it is, unless it gets another input. If not, DTMs have
+ * In a mesh that stands a counter stays as it is, unless registers are written. If not, DTMs have
  * not stopped, which is said, and later stops wait for longer.
  */
 static void counters_that_count_on(struct kunit *test)
@@ -286,28 +286,52 @@ static void counters_that_count_on(struct kunit *test)
 	u32 xp = file->xp[1], waited;
 
 	run(file);
-	cmn_mesh_run(&file->cmn, false);
-	cmn_regfile_set(file, xp + PMEVCNT, 0x10);
-	cmn_event_value(&file->cmn, one);
+	cmn_stand(&file->cmn);
 	waited = file->cmn.carry_ns;
 	two = cmn_regfile_start(test, file, claims, 0x2480010005, 0, 0);
-	cmn_regfile_set(file, xp + PMEVCNT, 0x70010);
 	local_irq_disable();
+	cmn_stood(&file->cmn);
+	cmn_regfile_set(file, xp + PMEVCNT, 0x70010);
 	cmn_events_begin(&file->cmn);
-	KUNIT_EXPECT_FALSE(test, test_bit(CMN_COUNTED_ON, &file->cmn.untold));
-	cmn_event_stop(&file->cmn, two);
-	cmn_event_start(&file->cmn, two);
+	KUNIT_EXPECT_EQ(test, file->cmn.untold, 0UL);
 	cmn_regfile_set(file, xp + PMEVCNT, 0x80010);
-	cmn_events_begin(&file->cmn);
-	KUNIT_EXPECT_TRUE(test, test_bit(CMN_COUNTED_ON, &file->cmn.untold));
-	/* The stop has waited once, however many DTMs are late. */
-	cmn_event_stop(&file->cmn, two);
-	cmn_event_start(&file->cmn, two);
+	cmn_stood(&file->cmn);
+	KUNIT_EXPECT_TRUE(test, test_bit(CMN_STOP_LATE, &file->cmn.untold));
+	/* The stop has waited once, however often something moves. */
 	cmn_regfile_set(file, xp + PMEVCNT, 0x90010);
-	cmn_events_begin(&file->cmn);
+	cmn_stood(&file->cmn);
 	local_irq_enable();
 	KUNIT_EXPECT_EQ(test, file->cmn.late_ns, waited);
 	KUNIT_EXPECT_EQ(test, file->cmn.carry_ns, 2 * waited);
+	kvfree(one);
+	kvfree(two);
+}
+
+/* What is looked at around a stop is a counter that counts: one that does not is left for the next. */
+static void a_counter_that_is_idle(struct kunit *test)
+{
+	struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
+	struct cmn_claims *claims = cmn_regfile_claims(test, file);
+	/* At XPs 0x20 and 0x40 */
+	struct cmn_event *one = cmn_regfile_start(test, file, claims, 0x2080010005, 0, 0);
+	struct cmn_event *two = cmn_regfile_start(test, file, claims, 0x4080110006, 0, 0);
+
+	for (int i = 0; i < 5; i++) {
+		run(file);
+		cmn_regfile_set(file, file->xp[2] + PMEVCNT, 1000 * i);
+		cmn_regfile_forget(file);
+		cmn_stand(&file->cmn);
+	}
+	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, false, file->xp[2] + PMEVCNT), 2U);
+	cmn_event_stop(&file->cmn, two);
+	cmn_event_stop(&file->cmn, one);
+	/* None carries to a letter. */
+	cmn_reset(&file->cmn);
+	cmn_mesh_run(&file->cmn, true);
+	cmn_regfile_forget(file);
+	cmn_stand(&file->cmn);
+	cmn_stood(&file->cmn);
+	KUNIT_EXPECT_EQ(test, file->reads, 1U);
 	kvfree(one);
 	kvfree(two);
 }
@@ -380,6 +404,67 @@ static void gone_while_carries_are_awaited(struct kunit *test)
 		kvfree(ce);
 	}
 	KUNIT_EXPECT_GT(test, gone_after, 10U);
+}
+
+/* What becomes of counter 0 of the second XP, and of letter A, at which read from the stop on. */
+static struct {
+	u16 local;
+	u32 letter;
+	unsigned int at;
+} under_way;
+
+static void before_read_under_way(struct cmn_regfile *file, unsigned int n)
+{
+	if (n < under_way.at)
+		return;
+	cmn_regfile_set(file, file->xp[1] + PMEVCNT, under_way.local);
+	cmn_regfile_set(file, file->node[2] + PMEVCNT_AB, 0x8000000080000000 + under_way.letter);
+}
+
+/*
+ * Since the last read the counter has wrapped seven times, so that the counts do not show a carry
+ * more or less. The stop shows it.
+ */
+static void what_a_stop_shows(struct kunit *test)
+{
+	static const struct {
+		const char *what;
+		u16 local;
+		u32 letter;
+		unsigned int at;
+		unsigned long untold;
+	} rows[] = {
+		/* Reads: 0 letter, 1 counter; 2 PMCR; 3 letter, 4 counter; 5 letter, 6 counter. */
+		{ "quiet", 0x9000, 7, 2, 0 },
+		{ "it wraps before the stop", 0x10, 8, 2, 0 },
+		{ "its carry is lost", 0x10, 7, 2, BIT(CMN_CARRIES_LOST) },
+		{ "its carry is late", 0x9000, 8, 4, BIT(CMN_STOP_LATE) },
+		{ "its carry is later", 0x9000, 8, 5, BIT(CMN_STOP_LATE) },
+		{ "it counts on", 0x9001, 7, 5, BIT(CMN_STOP_LATE) },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct cmn_regfile *file = cmn_regfile_ready(test, &cmn_fake_700);
+		struct cmn_claims *claims = cmn_regfile_claims(test, file);
+		struct cmn_event *ce = cmn_regfile_start(test, file, claims, 0x2080010005, 0, 0);
+
+		run(file);
+		cmn_regfile_set(file, file->xp[1] + PMEVCNT, 0x10);
+		cmn_event_value(&file->cmn, ce);
+		cmn_regfile_set(file, file->xp[1] + PMEVCNT, 0x9000);
+		cmn_regfile_set(file, file->node[2] + PMEVCNT_AB, 0x8000000080000007);
+		under_way.local = rows[i].local;
+		under_way.letter = rows[i].letter;
+		under_way.at = rows[i].at;
+		cmn_regfile_forget(file);
+		file->before_read = before_read_under_way;
+		local_irq_disable();
+		cmn_stand(&file->cmn);
+		cmn_stood(&file->cmn);
+		KUNIT_EXPECT_EQ_MSG(test, file->cmn.untold, rows[i].untold, "%s", rows[i].what);
+		local_irq_enable();
+		kvfree(ce);
+	}
 }
 
 /* A counter that an event has had may have counted for what that event left. */
@@ -710,8 +795,10 @@ static struct kunit_case cmn_count_cases[] = {
 	KUNIT_CASE(a_stray_carry),
 	KUNIT_CASE(a_stray_carry_of_several_domains),
 	KUNIT_CASE(counters_that_count_on),
+	KUNIT_CASE(a_counter_that_is_idle),
 	KUNIT_CASE(another_program_runs_it),
 	KUNIT_CASE(gone_while_carries_are_awaited),
+	KUNIT_CASE(what_a_stop_shows),
 	KUNIT_CASE(a_carry_of_the_event_before),
 	KUNIT_CASE(complains_later),
 	KUNIT_CASE(letters_wrap),

@@ -135,27 +135,31 @@ static void close_both(const struct reading *reading)
 	perf_event_release_kernel(reading->event[0]);
 }
 
-/* A group of several holds the mesh: a stop, read back, all reads, and a start. */
+/*
+ * A group of several holds the mesh: a stop, read back, all reads, and a start. One of its counters
+ * and the letters are read three times, to see what has been under way.
+ */
 static void a_group_holds_the_mesh(struct kunit *test)
 {
 	struct cmn_regfile *file = register_mesh(test);
 	struct reading reading = { .nr = 2 };
 	u32 dtc0 = file->node[3];
+	const struct cmn_access *stop = &file->log[2 + 1];
 	unsigned int last;
 
 	open_both(test, file, &reading);
 	cmn_regfile_set(file, file->xp[1] + PMEVCNT, 0x00070005);
 	read_on_owner(test, &reading, read_group);
 	KUNIT_EXPECT_EQ(test, file->writes, 2U);
-	KUNIT_EXPECT_EQ(test, file->log[0].offset, dtc0 + PMCR);
-	KUNIT_EXPECT_TRUE(test, file->log[0].write);
-	KUNIT_EXPECT_EQ(test, file->log[0].value, 0ULL);
-	KUNIT_EXPECT_EQ(test, file->log[1].offset, dtc0 + PMCR);
-	KUNIT_EXPECT_FALSE(test, file->log[1].write);
+	KUNIT_EXPECT_EQ(test, stop[0].offset, dtc0 + PMCR);
+	KUNIT_EXPECT_TRUE(test, stop[0].write);
+	KUNIT_EXPECT_EQ(test, stop[0].value, 0ULL);
+	KUNIT_EXPECT_EQ(test, stop[1].offset, dtc0 + PMCR);
+	KUNIT_EXPECT_FALSE(test, stop[1].write);
 	/* Letters A and B of two DTCs, one register each, and the DTM's counters. */
-	KUNIT_EXPECT_EQ(test, file->reads, 1 + 2 + 1U);
-	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, false, dtc0 + PMEVCNT_AB), 1U);
-	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, false, file->xp[1] + PMEVCNT), 1U);
+	KUNIT_EXPECT_EQ(test, file->reads, 1 + 3 * (2 + 1U));
+	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, false, dtc0 + PMEVCNT_AB), 3U);
+	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, false, file->xp[1] + PMEVCNT), 3U);
 	last = file->reads + file->writes - 1;
 	KUNIT_EXPECT_EQ(test, file->log[last].offset, dtc0 + PMCR);
 	KUNIT_EXPECT_TRUE(test, file->log[last].write);
@@ -259,7 +263,7 @@ static void a_close_is_a_stop(struct kunit *test)
 	perf_event_release_kernel(reading.event[1]);
 	KUNIT_EXPECT_EQ(test, file->writes, 2U);
 	KUNIT_EXPECT_EQ(test, cmn_regfile_count(file, true, dtc0 + PMCR), 2U);
-	KUNIT_EXPECT_EQ(test, file->reads, 1 + 2 + 1U);
+	KUNIT_EXPECT_EQ(test, file->reads, 1 + 3 * (2 + 1U));
 	cmn_regfile_forget(file);
 	perf_event_release_kernel(reading.event[0]);
 	KUNIT_EXPECT_EQ(test, file->writes, 1U);
