@@ -163,7 +163,7 @@ static bool power_imc_ring_go_on(struct power_imc_ring *ring, __be64 tb, bool su
 bool power_imc_ring_take(struct power_imc_ring *ring, struct power_imc_record *record, u64 now,
 			 u64 *lost)
 {
-	u64 tb, first = ring->last ? 0 : power_imc_ring_tb(ring, 0);
+	u64 tb, first = ring->last ? 0 : power_imc_ring_tb(ring, 0) ?: power_imc_ring_tb(ring, 1);
 	bool whole, foreign, sure = false;
 
 	*lost = 0;
@@ -232,13 +232,13 @@ void power_imc_ring_clear(struct power_imc_ring *ring, u64 now)
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_clear);
 
 /*
- * Is there no new record, it seems? Loads three timebases without a barrier: of the next slot, of
- * the one behind it, since the next may have been left empty, and of slot 0, to which the writer
- * may have gone back. If they are 0, power_imc_ring_take() finds nothing and changes nothing.
+ * Is there no new record, it seems? Loads timebases without a barrier: of the next slot, of slot 0,
+ * to which the writer may have gone back, and of those behind, since either may have been left
+ * empty. If they are 0, power_imc_ring_take() finds nothing and changes nothing.
  */
 bool power_imc_ring_is_quiet(const struct power_imc_ring *ring)
 {
 	return !power_imc_ring_tb(ring, ring->next) && !power_imc_ring_tb(ring, ring->next + 1) &&
-	       !power_imc_ring_tb(ring, 0);
+	       !power_imc_ring_tb(ring, 0) && (ring->last || !power_imc_ring_tb(ring, 1));
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_is_quiet);

@@ -296,6 +296,24 @@ static void a_slot_that_was_left_empty(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->ring.stats.laps, 0ULL);
 }
 
+/* The same of slot 0 after a new start, wherever the reader was. */
+static void the_first_slot_was_left_empty(struct kunit *test)
+{
+	struct writer *w = test->priv;
+
+	for (unsigned int i = 0; i < 2 * SLOTS; i++) {
+		write_some(w, i % SLOTS);
+		drain(test, w);
+		power_imc_ring_clear(&w->ring, w->tb);
+		w->head = 0;
+		write_some(w, 3);
+		w->slots[0].tb = 0;
+		KUNIT_EXPECT_FALSE_MSG(test, power_imc_ring_is_quiet(&w->ring), "%u", i);
+		KUNIT_EXPECT_EQ_MSG(test, drain(test, w), 2U, "%u", i);
+		KUNIT_EXPECT_EQ_MSG(test, w->lost, 0ULL, "%u", i);
+	}
+}
+
 /* All that is written from then on is taken, and nothing else, and nothing is said to be lost. */
 static void expect_later_ones(struct kunit *test, struct writer *w, unsigned int records, unsigned int passed)
 {
@@ -439,6 +457,7 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(what_was_not_taken_before_it_went_back),
 	KUNIT_CASE(a_record_that_was_left_halfway),
 	KUNIT_CASE(a_slot_that_was_left_empty),
+	KUNIT_CASE(the_first_slot_was_left_empty),
 	KUNIT_CASE(others_records_are_passed),
 	KUNIT_CASE(others_records_begin_again),
 	KUNIT_CASE(bytes_of_the_worked_records),
