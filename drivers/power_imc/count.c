@@ -145,7 +145,7 @@ static void power_imc_core_watch(struct work_struct *work)
 		more = power_imc_page_sum(core->page);
 		/*
 		 * If the work has gone to another core, since this CPU is offline, or the engine is
-		 * off, or was, or traces, the next one is watched.
+		 * off, or was, or traces, the next one that starts is watched.
 		 */
 		if (core != power_imc_core_of(imc, raw_smp_processor_id()) ||
 		    !power_imc_engine_is_on(core) || READ_ONCE(core->starts) != starts ||
@@ -269,10 +269,12 @@ static void power_imc_thread_try(struct power_imc_thread *thread)
 static int power_imc_thread_read(struct pmu_box *box, struct pmu_event *ev, int idx, u64 *value)
 {
 	struct power_imc_thread *thread = pmu_box_priv(box);
+	int err = power_imc_counter_read(thread->page, ev, value);
 
+	/* After the read, which would have the time that this takes to be right. */
 	if (thread->trying && !in_nmi())
 		power_imc_thread_try(thread);
-	return power_imc_counter_read(thread->page, ev, value);
+	return err;
 }
 
 /*

@@ -118,7 +118,9 @@ test_thread_tasks_apart() {
 
 # What has counted most may not count now. The other counters say that nothing is missing where counting ends.
 test_a_counter_that_stands() {
-	log_mark
+	[ -e "$DEBUG" ] || skip "not our driver"
+	# Each CPU looks only the first times.
+	load
 	imc_thread_event -x "$(imc_thread_add 0 $TASK_INST $((1 << 40)))" > /tmp/said
 	for _ in 1 2 3 4 5 6 7 8; do
 		imc_thread_event -x 'taskset -c 0 sleep 0.01' > /tmp/said
