@@ -463,7 +463,8 @@ static void addresses_that_wrap(struct kunit *test)
 	const u32 offset = 0xfff00000;
 
 	homer = __pa(area) - (u64)offset;
-	KUNIT_ASSERT_GT(test, homer, (u64)__pa(area));
+	if (homer < __pa(area))
+		kunit_skip(test, "the area is above the offset");
 	for (int i = 0; i < NEST_UNITS; i++)
 		imc->units[i].area_offset = offset;
 	nest_register(test);
