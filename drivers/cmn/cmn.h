@@ -160,6 +160,7 @@ struct cmn {
 	bool frozen;			/* for the core, from freeze to thaw */
 	bool held;			/* for the read of a group, from hold to end_read */
 	bool loses_carries;		/* a stop loses carries that are under way */
+	u8 unsure_dtcs;			/* bit per DTC that may get no carries, stop or not */
 	struct { u8 from, to, letter; } stray;	/* DTCs, of carries that came to another one */
 	bool withheld;			/* since a sleep firmware denies access to the PMU */
 	bool gone;			/* the mesh did not answer a read */
@@ -169,7 +170,8 @@ struct cmn {
 	unsigned long untold, told;	/* bit per enum cmn_complaint */
 	struct irq_work complaint;	/* tells them */
 	u64 pass;			/* number of passes of reads; see pmu_box_ops.begin_read */
-	u64 stop_pass;			/* the first since the last stop; U64_MAX: it was late */
+	u64 stop_pass;			/* the first since a stop or flush; U64_MAX: none */
+	unsigned long stop_jiffies;	/* when that stop was */
 	unsigned long *stale_dtms;	/* bit per DTM whose registers have to be written */
 	unsigned long *stale_nodes;
 	unsigned long *started_xps;	/* bit per XP that the next flush has to write */

@@ -15,6 +15,7 @@
  */
 #include <linux/device.h>
 #include <linux/export.h>
+#include <linux/jiffies.h>
 #include <linux/moduleparam.h>
 
 #include "cmn.h"
@@ -170,6 +171,7 @@ void cmn_mesh_run(struct cmn *cmn, bool run)
 	if (run)
 		return;
 	cmn->stop_pass = cmn->pass;
+	cmn->stop_jiffies = jiffies;
 	/* Read it back, so that the delay begins after the write has arrived. */
 	cmn_read32(pmcr);
 	cmn->carry_ns = max(cmn->carry_ns, min(cmn_carry_ns, CMN_CARRY_LIMIT));

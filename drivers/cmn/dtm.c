@@ -291,16 +291,18 @@ u16 cmn_member_read(struct cmn *cmn, const struct cmn_member *m)
 static bool cmn_sample_pick(struct cmn *cmn)
 {
 	struct cmn_sample *s = &cmn->sample;
-	unsigned int all = cmn->nr_dtms * CMN_DTM_COUNTERS;
-	unsigned int first = s->dtm * CMN_DTM_COUNTERS + s->counter + s->idle;
+	unsigned int k = s->counter + s->idle;
 
-	for (unsigned int n = first; n < first + all; n++) {
-		const struct cmn_dtm *dtm = &cmn->dtms[n % all / CMN_DTM_COUNTERS];
-		unsigned int k = n % CMN_DTM_COUNTERS;
+	/* The first DTM is the last one, too. */
+	for (unsigned int i = 0; i <= cmn->nr_dtms; i++, k = 0) {
+		unsigned int at = (s->dtm + i) % cmn->nr_dtms;
+		const struct cmn_dtm *dtm = &cmn->dtms[at];
+		unsigned long paired = cmn_field(dtm->written, CMN_PMU_CONFIG_PAIRED_ALL);
 
-		if (!(dtm->written & CMN_PMU_CONFIG_PAIRED(k)))
+		k = find_next_bit(&paired, CMN_DTM_COUNTERS, k);
+		if (k == CMN_DTM_COUNTERS)
 			continue;
-		s->dtm = dtm - cmn->dtms;
+		s->dtm = at;
 		s->counter = k;
 		memset(s->letter, cmn_field(dtm->written, CMN_PMU_CONFIG_GLOBAL(k)),
 		       sizeof(s->letter));
@@ -320,7 +322,7 @@ static u16 cmn_sample_read(struct cmn *cmn, u64 *carries)
 	return cmn_dtm_read(cmn, &cmn->dtms[s->dtm]) >> (16 * s->counter);
 }
 
-/* A sample that has counted less than this since the last stop is idle. */
+/* A sample that has counted less than this since its last read is idle. */
 #define CMN_SAMPLE_IDLE		256
 
 /**
@@ -338,25 +340,21 @@ void cmn_stand(struct cmn *cmn)
 	struct cmn_sample *s = &cmn->sample;
 	bool sampled;
 	u64 carries;
-	u16 now;
+	u16 before;
 
 	if (cmn->stopped)
 		return;
 	sampled = !cmn->withheld && cmn_sample_pick(cmn);
 	if (sampled) {
+		before = cmn->dtms[s->dtm].counts >> (16 * s->counter);
 		cmn->pass++;
-		now = cmn_sample_read(cmn, &s->carries);
-		s->idle = (u16)(now - s->local) < CMN_SAMPLE_IDLE;
-		s->local = now;
+		s->local = cmn_sample_read(cmn, &s->carries);
+		s->idle = (u16)(s->local - before) < CMN_SAMPLE_IDLE;
 	}
 	cmn_mesh_run(cmn, false);
-	if (!sampled)
-		return;
-	now = cmn_sample_read(cmn, &carries);
-	/* Which domain a node of Graviton5 is in is a guess, which must not cost a right count. */
-	if (now < s->local && carries <= s->carries && !cmn->gone && !cmn->quartered)
+	if (sampled && cmn_sample_read(cmn, &carries) < s->local && carries <= s->carries &&
+	    !cmn->gone && !(s->dtcs & cmn->unsure_dtcs))
 		cmn_carries_await(cmn, s->letter, s->dtcs, s->carries + 1);
-	s->local = now;
 }
 EXPORT_SYMBOL_IF_KUNIT(cmn_stand);
 
@@ -364,7 +362,8 @@ EXPORT_SYMBOL_IF_KUNIT(cmn_stand);
  * cmn_stood() - the mesh will run again, and nothing is written yet: has it stood all the time?
  * @cmn: the mesh, stopped
  *
- * What has moved since it was read after the stop tells: see cmn_moved().
+ * What has moved since it was read after the stop tells: see cmn_moved(). After a long time, in
+ * which nothing counted, another program may have used the mesh, which harms nobody.
  *
  * Context: the box's lock. 1 read of a DTM, and 1 of its DTC (of all, if domains are not known).
  */
@@ -372,7 +371,7 @@ void cmn_stood(struct cmn *cmn)
 {
 	u64 carries;
 
-	if (!cmn->sample.dtcs || cmn->withheld)
+	if (!cmn->sample.dtcs || cmn->withheld || time_after(jiffies, cmn->stop_jiffies + HZ / 10))
 		return;
 	cmn->pass++;
 	cmn_sample_read(cmn, &carries);

@@ -131,9 +131,11 @@ static int cmn_check_kept(struct cmn *cmn, unsigned int dtc, const char *name, u
 			written, name, kept);
 	}
 	/* No source says whether the bits that the register does not keep matter. */
-	if (kept != written)
+	if (kept != written) {
+		cmn->unsure_dtcs |= BIT(dtc);
 		dev_warn(cmn->dev, "0x%x was written to %s of DTC %u and 0x%x is read: counts may lack what wraps there\n",
 			 written, name, dtc, kept);
+	}
 	return 0;
 }
 
@@ -150,6 +152,8 @@ int cmn_reset(struct cmn *cmn)
 {
 	/* What will be read has nothing to do with what was read. */
 	cmn->stop_pass = U64_MAX;
+	/* Which domain a node of Graviton5 is in is a guess. */
+	cmn->unsure_dtcs = cmn->quartered && cmn->known_domains ? U8_MAX : 0;
 	for (unsigned int i = 0; i < cmn->nr_dtms; i++)
 		cmn_dtm_reset(&cmn->dtms[i]);
 	for (unsigned int i = 0; i < cmn->nr_nodes; i++)

@@ -303,6 +303,13 @@ static void counters_that_count_on(struct kunit *test)
 	local_irq_enable();
 	KUNIT_EXPECT_EQ(test, file->cmn.late_ns, waited);
 	KUNIT_EXPECT_EQ(test, file->cmn.carry_ns, 2 * waited);
+	/* What another program has counted while nothing of ours did says nothing of stops. */
+	run(file);
+	cmn_stand(&file->cmn);
+	file->cmn.stop_jiffies -= HZ;
+	cmn_regfile_set(file, xp + PMEVCNT, 0xa0010);
+	cmn_stood(&file->cmn);
+	KUNIT_EXPECT_EQ(test, file->cmn.carry_ns, 2 * waited);
 	kvfree(one);
 	kvfree(two);
 }
