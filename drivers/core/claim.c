@@ -225,8 +225,6 @@ static bool pmu_trial_take(struct pmu_trial *trial, struct pmu_box *box,
 		return true;
 	if (ops->claim)
 		return !ops->claim(box, ev, trial->state, true);
-	if (!ops->counters)
-		return true;
 	idx = pmu_pick_counter(trial->used, ops->counters(box->pd->desc, ev));
 	if (idx < 0)
 		return false;

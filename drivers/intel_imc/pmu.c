@@ -5,6 +5,7 @@
 #include <linux/device.h>
 #include <linux/errno.h>
 #include <linux/export.h>
+#include <linux/init.h>
 #include <linux/notifier.h>
 #include <linux/perf_event.h>
 #include <linux/string.h>
@@ -132,7 +133,7 @@ static const struct pmu_named_event *intel_imc_named(const struct intel_imc_kind
  *
  * Context: module init.
  */
-void intel_imc_find_occupancies(struct intel_imc_kind *kind)
+void __init intel_imc_find_occupancies(struct intel_imc_kind *kind)
 {
 	for (int i = kind->desc.nr_events - 1; i >= 0; i--) {
 		const struct pmu_named_event *event = &kind->desc.events[i];

@@ -206,7 +206,8 @@ struct pmu_box_ops {
 	 */
 	void (*owner_changed)(struct pmu_box *box, int cpu);
 	/**
-	 * @counters: a mask of the counters, 0 to 63, that can count the event; not 0. Any context.
+	 * @counters: a mask of the counters, 0 to 63, that can count the event; not 0:
+	 * event_init refuses what none can count. Any context.
 	 */
 	u64 (*counters)(const struct pmu_desc *desc, const struct pmu_event *ev);
 	/**
