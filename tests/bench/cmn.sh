@@ -35,19 +35,22 @@ cat > /tmp/stands <<-'EOT'
 	[ -z "$1" ] || echo "stands $*"
 EOT
 
-# Somebody else counts all the time, so each stop has an end. Ten reads, for a mean.
+# Somebody else counts all the time, so each stop has an end. Ten reads, for a mean. A start looks at DTMs ten times a
+# second at most.
 ten=''
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	ten="$ten -x @read"
 done
 # shellcheck disable=SC2086 # lists
 pmu-event --manual "$PMU/dtc_cycles/" -x "
-	pmu-event --disabled --manual $PMU/hnf_cache_miss,bynodeid=1,nodeid=$node/ -x 'sh /tmp/stands' \
+	pmu-event --disabled --manual $PMU/hnf_cache_miss,bynodeid=1,nodeid=$node/ -x 'sh /tmp/stands' -x 'sleep 0.2' \
 		-x @enable -x 'sh /tmp/stands start-node' \
 		$ten -x 'sh /tmp/stands read-node' -x @disable -x 'sh /tmp/stands stop-node'
-	pmu-event --disabled --manual $PMU/hnf_cache_miss/ -x 'sh /tmp/stands' -x @enable -x 'sh /tmp/stands start-all' \
+	pmu-event --disabled --manual $PMU/hnf_cache_miss/ -x 'sh /tmp/stands' -x 'sleep 0.2' \
+		-x @enable -x 'sh /tmp/stands start-all' \
 		$ten -x 'sh /tmp/stands read-all' -x @disable -x 'sh /tmp/stands stop-all'
-	pmu-event --group --disabled --manual $group -x 'sh /tmp/stands' -x @enable -x 'sh /tmp/stands start-group' \
+	pmu-event --group --disabled --manual $group -x 'sh /tmp/stands' -x 'sleep 0.2' \
+		-x @enable -x 'sh /tmp/stands start-group' \
 		$ten -x 'sh /tmp/stands read-group' -x @disable -x 'sh /tmp/stands stop-group' \
 		-x @enable -x 'sh /tmp/stands'
 	sh /tmp/stands close-group" | grep '^stands [a-z]'
