@@ -10,7 +10,8 @@
  * Three headers do not know struct cmn, the mesh: part.h, event.h and io.h.
  *
  * Each file uses only files below it: main.c; discover.c, drawing.c, pmu.c; claim.c, config.c,
- * dtm.c, irq.c, map.c; dtc.c; watchpoint.c; events.c; event-tables.c, id.c, part.c, tree.c.
+ * irq.c, map.c, sample.c; dtm.c; dtc.c; watchpoint.c; events.c; event-tables.c, id.c, part.c,
+ * tree.c.
  *
  * Mutexes, neither taken inside the other: cmn_mutex (main.c: the list of meshes), and
  * cmn_halves_mutex (pmu.c: open halves of pairs of watchpoints), in event_init and event_free.
@@ -109,15 +110,14 @@ enum cmn_complaint {
 	CMN_LINES_SHARED, CMN_AS_650,
 };
 
-/* A local counter that shows what becomes of carries, and what was read of it. */
+/* A DTM that shows what becomes of carries, and what was read of it before a stop. */
 struct cmn_sample {
 	u16 dtm;
-	u8 counter;
-	u8 letter[CMN_MAX_DTCS];	/* that it carries to */
-	u8 dtcs;			/* bit per DTC that may get them; 0: no sample */
-	bool idle;			/* another one shows more */
-	u16 local;
-	u64 carries;
+	u8 dtcs;			/* bit per DTC that may get its carries; 0: no sample */
+	bool idle;			/* the next stop takes another one */
+	u8 asked;			/* number of stops that have seen what becomes of a carry */
+	u64 counts;			/* its local counters */
+	u64 carries[CMN_DTC_COUNTERS];	/* by letter, of those that these carry to */
 };
 
 struct cmn;
@@ -221,10 +221,20 @@ void cmn_node_quiesce(struct cmn *cmn, struct cmn_node *node);
 void cmn_member_start(struct cmn *cmn, const struct cmn_event *ce, const struct cmn_member *m);
 void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct cmn_member *m);
 u16 cmn_member_read(struct cmn *cmn, const struct cmn_member *m);
-void cmn_stand(struct cmn *cmn);
-void cmn_stood(struct cmn *cmn);
+u8 cmn_dtm_letters(const struct cmn_dtm *dtm, u64 config);
+u64 cmn_dtm_read(struct cmn *cmn, struct cmn_dtm *dtm);
 void cmn_flush(struct cmn *cmn);
 void cmn_flush_none(struct cmn *cmn);
+
+/* A local counter of a DTM's four. */
+static inline u16 cmn_count(u64 counts, unsigned int counter)
+{
+	return counts >> (16 * counter);
+}
+
+/* sample.c */
+void cmn_stand(struct cmn *cmn);
+void cmn_stood(struct cmn *cmn);
 
 /* dtc.c */
 void cmn_carries_init(struct cmn *cmn);
@@ -240,6 +250,7 @@ u64 cmn_carries_await(struct cmn *cmn, const u8 *letter, u8 dtcs, u64 least);
 void cmn_cycles_start(struct cmn_dtc *dtc);
 void cmn_cycles_stop(struct cmn_dtc *dtc);
 u64 cmn_cycles_read(struct cmn *cmn, struct cmn_dtc *dtc);
+bool cmn_is_counting(const struct cmn *cmn);
 bool cmn_overflow(struct cmn *cmn, u8 dtcs);
 
 /* irq.c */

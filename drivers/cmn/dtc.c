@@ -400,7 +400,8 @@ u64 cmn_cycles_read(struct cmn *cmn, struct cmn_dtc *dtc)
 	return dtc->cycles_total;
 }
 
-static bool cmn_is_counting(const struct cmn *cmn)
+/* Does anything count for an event? */
+bool cmn_is_counting(const struct cmn *cmn)
 {
 	for (unsigned int i = 0; i < cmn->nr_dtcs; i++)
 		if (cmn->dtc[i].counting)

@@ -9,7 +9,6 @@
  * at once, since the other half would keep counting as well.
  */
 #include <linux/bitmap.h>
-#include <linux/export.h>
 #include <linux/jiffies.h>
 #include <linux/string.h>
 
@@ -257,11 +256,22 @@ void cmn_member_stop(struct cmn *cmn, const struct cmn_event *ce, const struct c
 		__set_bit(dtm->xp, cmn->started_xps);
 }
 
+/* The letters that a DTM carries to with the counters that are paired in @config. */
+u8 cmn_dtm_letters(const struct cmn_dtm *dtm, u64 config)
+{
+	u8 letters = 0;
+
+	for (unsigned int k = 0; k < CMN_DTM_COUNTERS; k++)
+		if (config & CMN_PMU_CONFIG_PAIRED(k))
+			letters |= BIT(cmn_field(dtm->written, CMN_PMU_CONFIG_GLOBAL(k)));
+	return letters;
+}
+
 /*
  * The four local counters of a DTM. Between a stop and the next flush they must not move. 1 read in
  * a pass.
  */
-static u64 cmn_dtm_read(struct cmn *cmn, struct cmn_dtm *dtm)
+u64 cmn_dtm_read(struct cmn *cmn, struct cmn_dtm *dtm)
 {
 	u64 pass = dtm->pass, before = dtm->counts;
 
@@ -284,99 +294,8 @@ static u64 cmn_dtm_read(struct cmn *cmn, struct cmn_dtm *dtm)
  */
 u16 cmn_member_read(struct cmn *cmn, const struct cmn_member *m)
 {
-	return cmn_dtm_read(cmn, &cmn->dtms[m->dtm]) >> (16 * m->counter);
+	return cmn_count(cmn_dtm_read(cmn, &cmn->dtms[m->dtm]), m->counter);
 }
-
-/* Is there a sample? If it has hardly counted, the next counter is that carries to a letter. */
-static bool cmn_sample_pick(struct cmn *cmn)
-{
-	struct cmn_sample *s = &cmn->sample;
-	unsigned int k = s->counter + s->idle;
-
-	/* The first DTM is the last one, too. */
-	for (unsigned int i = 0; i <= cmn->nr_dtms; i++, k = 0) {
-		unsigned int at = (s->dtm + i) % cmn->nr_dtms;
-		const struct cmn_dtm *dtm = &cmn->dtms[at];
-		unsigned long paired = cmn_field(dtm->written, CMN_PMU_CONFIG_PAIRED_ALL);
-
-		k = find_next_bit(&paired, CMN_DTM_COUNTERS, k);
-		if (k == CMN_DTM_COUNTERS)
-			continue;
-		s->dtm = at;
-		s->counter = k;
-		memset(s->letter, cmn_field(dtm->written, CMN_PMU_CONFIG_GLOBAL(k)),
-		       sizeof(s->letter));
-		s->dtcs = cmn->known_domains ? BIT(dtm->dtc) : BIT(cmn->nr_dtcs) - 1;
-		return true;
-	}
-	s->dtcs = 0;
-	return false;
-}
-
-/* Sets the carries of the sample, reads its counter after them, and returns that. */
-static u16 cmn_sample_read(struct cmn *cmn, u64 *carries)
-{
-	const struct cmn_sample *s = &cmn->sample;
-
-	*carries = cmn_carries_read(cmn, s->letter, s->dtcs);
-	return cmn_dtm_read(cmn, &cmn->dtms[s->dtm]) >> (16 * s->counter);
-}
-
-/* A sample that has counted less than this since its last read is idle. */
-#define CMN_SAMPLE_IDLE		256
-
-/**
- * cmn_stand() - stop the mesh, unless it is.
- * @cmn: the mesh
- *
- * Most counters wrap many times between two reads, so that a carry more or less does not show. One
- * is read just before the stop as well: if it has wrapped since, its carry must have come.
- *
- * Context: the box's lock. Accesses of cmn_mesh_run(); twice 1 read of a DTM and 1 of its DTC
- * (of all, if domains are not known), the second ones for the pass.
- */
-void cmn_stand(struct cmn *cmn)
-{
-	struct cmn_sample *s = &cmn->sample;
-	bool sampled;
-	u64 carries;
-	u16 before;
-
-	if (cmn->stopped)
-		return;
-	sampled = !cmn->withheld && cmn_sample_pick(cmn);
-	if (sampled) {
-		before = cmn->dtms[s->dtm].counts >> (16 * s->counter);
-		cmn->pass++;
-		s->local = cmn_sample_read(cmn, &s->carries);
-		s->idle = (u16)(s->local - before) < CMN_SAMPLE_IDLE;
-	}
-	cmn_mesh_run(cmn, false);
-	if (sampled && cmn_sample_read(cmn, &carries) < s->local && carries <= s->carries &&
-	    !cmn->gone && !(s->dtcs & cmn->unsure_dtcs))
-		cmn_carries_await(cmn, s->letter, s->dtcs, s->carries + 1);
-}
-EXPORT_SYMBOL_IF_KUNIT(cmn_stand);
-
-/**
- * cmn_stood() - the mesh will run again, and nothing is written yet: has it stood all the time?
- * @cmn: the mesh, stopped
- *
- * What has moved since it was read after the stop tells: see cmn_moved(). After a long time, in
- * which nothing counted, another program may have used the mesh, which harms nobody.
- *
- * Context: the box's lock. 1 read of a DTM, and 1 of its DTC (of all, if domains are not known).
- */
-void cmn_stood(struct cmn *cmn)
-{
-	u64 carries;
-
-	if (!cmn->sample.dtcs || cmn->withheld || time_after(jiffies, cmn->stop_jiffies + HZ / 10))
-		return;
-	cmn->pass++;
-	cmn_sample_read(cmn, &carries);
-}
-EXPORT_SYMBOL_IF_KUNIT(cmn_stood);
 
 static void cmn_flush_wp(struct cmn_dtm *dtm, unsigned int n)
 {
@@ -444,17 +363,6 @@ static void cmn_flush_node(struct cmn_node *node)
 	node->ours = true;
 }
 
-/* Letters that the hardware lets a DTM carry into, for events that were stopped since. */
-static u8 cmn_stale_letters(const struct cmn_dtm *dtm)
-{
-	u8 letters = 0;
-
-	for (unsigned int k = 0; k < CMN_DTM_COUNTERS; k++)
-		if (dtm->written & ~dtm->config & CMN_PMU_CONFIG_PAIRED(k))
-			letters |= BIT(cmn_field(dtm->written, CMN_PMU_CONFIG_GLOBAL(k)));
-	return letters;
-}
-
 /* Note that no event counts, and that all registers but selectors hold their images. */
 void cmn_flush_none(struct cmn *cmn)
 {
@@ -490,7 +398,8 @@ void cmn_flush(struct cmn *cmn)
 	for_each_set_bit(i, cmn->stale_dtms, cmn->nr_dtms) {
 		struct cmn_dtm *dtm = &cmn->dtms[i];
 		struct cmn_dtc *dtc = &cmn->dtc[dtm->dtc];
-		u8 letters = cmn_stale_letters(dtm);
+		/* Of events that were stopped since. */
+		u8 letters = cmn_dtm_letters(dtm, dtm->written & ~dtm->config);
 
 		if (!test_bit(dtm->xp, cmn->started_xps) && !(letters & dtc->started)) {
 			dtc->stale |= letters;

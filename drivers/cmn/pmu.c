@@ -457,7 +457,12 @@ static u64 cmn_op_start(struct pmu_box *box, struct pmu_event *ev, int idx)
 
 static void cmn_op_stop(struct pmu_box *box, struct pmu_event *ev, int idx)
 {
-	cmn_event_stop(pmu_box_priv(box), ev->priv);
+	struct cmn *cmn = pmu_box_priv(box);
+
+	cmn_event_stop(cmn, ev->priv);
+	/* Nothing counts any more, so a thaw, which would look at the stop, may never come. */
+	if (!cmn_is_counting(cmn))
+		cmn_stood(cmn);
 }
 
 static void cmn_op_begin_read(struct pmu_box *box)

@@ -74,7 +74,7 @@ test_group_counts_exactly() {
 }
 
 # One read of a DTM instead of four, and of a DTC one for two letters, which no register has more of; and one to see
-# that the mesh has stopped. Before the stop and after the reads, one DTM and its letter again: of each DTC on CMN-600,
+# that the mesh has stopped. Before the stop and after the reads, one DTM and its letters again: of each DTC on CMN-600,
 # whose domains are not known. Nothing else reads meanwhile, such as a timer.
 test_reads_of_a_group() {
 	setup "$1"
@@ -86,8 +86,8 @@ test_reads_of_a_group() {
 	read -r dtms dtcs < /tmp/reads
 	show "reads for a group of four on $HOME_NODES HN-Fs: $dtms of DTMs, $dtcs of DTCs"
 	if [ "$1" = ours ]; then
-		case $(cat "/sys/bus/event_source/devices/$PMU/identifier") in 434*) letters=4 ;; *) letters=1 ;; esac
-		equal "of DTMs and DTCs" "$dtms $dtcs" "$((HOME_NODES + 2)) $((9 + 2 * letters))"
+		case $(cat "/sys/bus/event_source/devices/$PMU/identifier") in 434*) pairs=8 ;; *) pairs=2 ;; esac
+		equal "of DTMs and DTCs" "$dtms $dtcs" "$((HOME_NODES + 2)) $((9 + 2 * pairs))"
 	else
 		within "of DTMs" "$dtms" $((4 * HOME_NODES)) $((17 * HOME_NODES))
 		within "of DTCs" "$dtcs" $((4 * 4)) 100

@@ -8,10 +8,6 @@
 
 #include "regfile.h"
 
-/* Offsets in the frame of an XP or a node; the same for CMN-600 and CMN-700. */
-#define SEL			0x2000
-#define DTM_CONTROL		0x2100
-#define PMU_CONFIG		0x2210
 #define PMU_CONFIG_PAIRED	0xf0ULL
 
 /* An event of all XPs, one of XP 0x00, and one of XP 0x20. */

@@ -8,19 +8,6 @@
 
 #include "regfile.h"
 
-/* Offsets in the frame of an XP, and of a DTC; the same for CMN-600 and CMN-700. */
-#define SEL		0x2000
-#define DTM_CONTROL	0x2100
-#define WP0_CONFIG	0x21a0
-#define PMU_CONFIG	0x2210
-#define PMEVCNT		0x2220
-#define DTC_CTL		0x0a00
-#define TRACE_CONTROL	0x0a30
-#define PMEVCNT_AB	0x2000
-#define PMCCNTR		0x2040
-#define PMCR		0x2100
-#define PMOVSR_CLR	0x2120
-
 /* With which also what was stopped at the same XP is written. */
 static void start_again(struct cmn_regfile *file, struct cmn_event *ce)
 {

@@ -9,10 +9,6 @@
 
 #include "regfile.h"
 
-/* Offsets in the frame of a DTC. */
-#define PMOVSR		0x2118
-#define PMOVSR_CLR	0x2120
-
 static int directed_to;
 
 static int set_affinity(struct irq_data *data, const struct cpumask *mask, bool force)

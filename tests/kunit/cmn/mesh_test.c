@@ -397,7 +397,8 @@ static struct kunit_suite cmn_suite = {
 };
 
 kunit_test_suites(&cmn_suite, &cmn_count_suite, &cmn_discover_suite, &cmn_claim_suite,
-		  &cmn_flush_suite, &cmn_group_suite, &cmn_image_suite, &cmn_irq_suite);
+		  &cmn_flush_suite, &cmn_group_suite, &cmn_image_suite, &cmn_irq_suite,
+		  &cmn_stop_suite);
 
 MODULE_DESCRIPTION("KUnit suites of cmn_pmu");
 MODULE_LICENSE("GPL");

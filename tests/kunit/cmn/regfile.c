@@ -334,3 +334,10 @@ struct cmn_event *cmn_regfile_start(struct kunit *test, struct cmn_regfile *file
 	cmn_event_start(&file->cmn, ce);
 	return ce;
 }
+
+/* As at the end of a transaction. */
+void cmn_regfile_run(struct cmn_regfile *file)
+{
+	cmn_events_begin(&file->cmn);
+	cmn_mesh_run(&file->cmn, true);
+}

@@ -14,6 +14,22 @@ struct kunit;
 
 #define REGFILE_LOG	4096
 
+/* Offsets in the frame of an XP; the same for CMN-600 and CMN-700. */
+#define SEL		0x2000
+#define DTM_CONTROL	0x2100
+#define WP0_CONFIG	0x21a0
+#define PMU_CONFIG	0x2210
+#define PMEVCNT		0x2220
+
+/* Offsets in the frame of a DTC. */
+#define DTC_CTL		0x0a00
+#define TRACE_CONTROL	0x0a30
+#define PMEVCNT_AB	0x2000
+#define PMCCNTR		0x2040
+#define PMCR		0x2100
+#define PMOVSR		0x2118
+#define PMOVSR_CLR	0x2120
+
 struct cmn_access {
 	bool write;
 	u8 bytes;
@@ -64,6 +80,7 @@ struct cmn_event *cmn_regfile_event(struct kunit *test, struct cmn_regfile *file
 struct cmn_event *cmn_regfile_start(struct kunit *test, struct cmn_regfile *file,
 				    struct cmn_claims *claims, u64 config, u64 config1,
 				    u64 config2);
+void cmn_regfile_run(struct cmn_regfile *file);
 int cmn_regfile_discover(struct cmn_regfile *file);
 void cmn_regfile_undiscover(struct cmn_regfile *file);
 
@@ -80,5 +97,6 @@ extern struct kunit_suite cmn_flush_suite;
 extern struct kunit_suite cmn_group_suite;
 extern struct kunit_suite cmn_image_suite;
 extern struct kunit_suite cmn_irq_suite;
+extern struct kunit_suite cmn_stop_suite;
 
 #endif /* CMN_REGFILE_H */
