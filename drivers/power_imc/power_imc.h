@@ -168,6 +168,7 @@ struct power_imc {
 	struct list_head memory;	/* memory that the hardware may write */
 	struct work_struct posts_work;	/* finds out how often cores post */
 	bool posts_known;		/* it has */
+	u64 step;			/* power_imc_ring.known, of all rings */
 	bool halted;			/* no engine or microcode is started any more */
 	bool written;			/* an engine may still write the memory: it is not freed */
 };

@@ -14,6 +14,7 @@
 #include <linux/export.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
+#include <linux/minmax.h>
 #include <asm/barrier.h>
 #include <asm/byteorder.h>
 
@@ -70,9 +71,16 @@ bool power_imc_ring_is_foreign(const struct power_imc_ring *ring, u64 tb, u64 no
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_is_foreign);
 
+/* Ticks between records, as this ring has measured them, or any other; 0: not known. */
+u64 power_imc_ring_step(const struct power_imc_ring *ring)
+{
+	return ring->step ?: ring->known ? READ_ONCE(*ring->known) : 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_step);
+
 /*
- * The distance of records is a mean, since it varies with an emulator, and in idle there are none.
- * So a smaller one is believed at once, and a larger one little by little.
+ * The distance of records is a mean, since it varies with an emulator. So a smaller one is believed
+ * at once, and a larger one little by little. In idle there may be none: power_imc_ring_cut().
  */
 static void power_imc_ring_measure(struct power_imc_ring *ring, u64 tb, bool foreign)
 {
@@ -87,6 +95,8 @@ static void power_imc_ring_measure(struct power_imc_ring *ring, u64 tb, bool for
 		return;
 	step = clamp((tb - ring->since) / POWER_IMC_RING_MEASURE, 1ULL, ring->second);
 	ring->step = ring->step ? min(step, ring->step + ring->step / 8 + 1) : step;
+	if (ring->known)
+		WRITE_ONCE(*ring->known, ring->step);
 	ring->since = tb;
 	ring->measured = 1;
 }
@@ -189,7 +199,8 @@ bool power_imc_ring_take(struct power_imc_ring *ring, struct power_imc_record *r
 	tb = be64_to_cpu(record->tb);
 	foreign = power_imc_ring_is_foreign(ring, tb, now);
 	power_imc_ring_measure(ring, tb, foreign);
-	ring->apart = ring->last && tb > ring->last && !foreign ? tb - ring->last : 0;
+	if (ring->last && tb > ring->last && !foreign)
+		ring->apart = min_not_zero(ring->apart, tb - ring->last);
 	ring->last = tb;
 	ring->next = (ring->next + 1) & (ring->slots - 1);
 	ring->stats.taken++;
@@ -209,7 +220,7 @@ void power_imc_ring_pass(struct power_imc_ring *ring, u64 now)
 	u64 lost;
 
 	while (!power_imc_ring_is_quiet(ring) && power_imc_ring_take(ring, &record, now, &lost))
-		;
+		power_imc_ring_cut(ring);
 	ring->stats = stats;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_pass);
@@ -226,6 +237,7 @@ void power_imc_ring_clear(struct power_imc_ring *ring, u64 now)
 	for (struct power_imc_record *slot = ring->base; slot < end; slot++)
 		slot->tb = 0;
 	ring->step = 0;
+	ring->apart = 0;
 	ring->measured = 0;
 	ring->last = 0;
 }

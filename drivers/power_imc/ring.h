@@ -32,7 +32,8 @@ struct power_imc_ring {
 	u32 slots;			/* a power of two */
 	u64 second;			/* timebase ticks in a second */
 	u64 step;			/* ticks between records, as measured; 0: not known */
-	u64 apart;			/* ticks between the last two, or 0: not known */
+	u64 apart;			/* the fewest ticks between two, or 0: not known */
+	u64 *known;			/* the step that any ring has measured last; or NULL */
 	struct power_imc_ring_stats stats;
 	/* Of ring.c: */
 	u32 next;			/* the slot to be read */
@@ -41,11 +42,18 @@ struct power_imc_ring {
 	u64 last;			/* timebase of the record taken last, or 0 */
 };
 
+u64 power_imc_ring_step(const struct power_imc_ring *ring);
 bool power_imc_ring_is_foreign(const struct power_imc_ring *ring, u64 tb, u64 now);
 bool power_imc_ring_take(struct power_imc_ring *ring, struct power_imc_record *record, u64 now,
 			 u64 *lost);
 void power_imc_ring_pass(struct power_imc_ring *ring, u64 now);
 void power_imc_ring_clear(struct power_imc_ring *ring, u64 now);
 bool power_imc_ring_is_quiet(const struct power_imc_ring *ring);
+
+/* The CPU was idle: how far the next record is from the last one is not how often they come. */
+static inline void power_imc_ring_cut(struct power_imc_ring *ring)
+{
+	ring->measured = 0;
+}
 
 #endif /* POWER_IMC_RING_H */

@@ -3,8 +3,8 @@
  * Which records become samples, for an event that is to have fewer than all: each by chance. Every
  * Nth one would be in step with a program that does the same thing again and again: records and the
  * kernel's timers come from one oscillator. The chance follows from the measured distance of
- * records. Until that is known each is a sample, of the time since the one before: otherwise the
- * beginning of a profile would have a weight of its own.
+ * records. Until that is known each is a sample, of the shortest time between two: otherwise the
+ * beginning of a profile would have a weight of its own, or idle time that of work.
  */
 #include <linux/export.h>
 #include <linux/math64.h>
@@ -29,14 +29,14 @@ u64 power_imc_thin_wanted(u64 wanted, bool freq)
  */
 void power_imc_thin_set(struct power_imc_trace_event *te, const struct power_imc_ring *ring)
 {
-	u64 ticks = ring->step ?: min(ring->apart, ring->second);
+	u64 step = power_imc_ring_step(ring), ticks = step ?: min(ring->apart, ring->second);
 	u64 wanted = power_imc_thin_wanted(te->wanted, te->freq);
 	u64 record = max(div64_u64(ticks * POWER_IMC_TRACE_CLOCK_HZ + ring->second / 2,
 				   ring->second), POWER_IMC_TRACE_LOAD);
 
 	if (te->freq)
 		wanted -= wanted / 16;
-	if (!ring->step) {
+	if (!step) {
 		record = min(record, POWER_IMC_TRACE_LOAD * POWER_IMC_TRACE_PRESCALE);
 		wanted = record;
 	}

@@ -150,6 +150,8 @@ static void power_imc_drain_arm(struct power_imc_trace *trace)
 static noinline void power_imc_drain_task_switched(struct power_imc_trace *trace)
 {
 	power_imc_drain(trace);
+	if (is_idle_task(current))
+		power_imc_ring_cut(&trace->ring);
 	if (trace->interval_ns > POWER_IMC_DRAIN_NS)
 		power_imc_drain_arm(trace);
 }
@@ -547,6 +549,7 @@ static struct power_imc_trace *power_imc_trace_create(struct power_imc *imc, int
 	trace->leaving = true;
 	trace->ring.slots = POWER_IMC_TRACE_SIZE / sizeof(struct power_imc_record);
 	trace->ring.second = tb_ticks_per_sec;
+	trace->ring.known = &imc->step;
 	prandom_seed_state(&trace->random, get_random_u64());
 	power_imc_drain_init(trace);
 	return trace;

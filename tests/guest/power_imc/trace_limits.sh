@@ -66,6 +66,20 @@ test_thinning() {
 	done
 }
 
+# A CPU that is idle makes few records, which have the weight of a busy CPU's, and not that of the time in between.
+test_idle_time_has_no_weight() {
+	trace_every 0
+	load
+	perf record -q --no-bpf-event -o $DATA -P --sample-cpu -a -e $EVENT -- sh -c \
+		"taskset 1 $SPIN; for _ in \$(seq 40); do taskset 2 true; sleep 0.1; done"
+	trace_lines period | awk '{ n[$(NF - 2)]++; sum[$(NF - 2)] += $NF }
+		END { print n["[001]"], int(sum["[001]"] / n["[001]"]), int(sum["[000]"] / n["[000]"]) }' > /tmp/mean
+	show "samples of CPU 1, counts of each, and of CPU 0: $(cat /tmp/mean)"
+	read -r number mean busy < /tmp/mean
+	within "samples of CPU 1" "$number" 20 100000
+	within "counts of each" "$mean" 1 $((busy * 3 / 2))
+}
+
 # The writer laps the reader, which goes on behind the newest record: what is lost is told to the user, by the records'
 # times, which are even.
 test_laps_are_reported() {

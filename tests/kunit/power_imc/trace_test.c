@@ -130,7 +130,43 @@ static void the_distance_is_measured(struct kunit *test)
 	}
 }
 
-/* How far a record is from the one before it, if that was taken. */
+/* Idle time between records says nothing of how often they are made; another CPU's may. */
+static void idle_time_is_no_distance(struct kunit *test)
+{
+	struct writer *w = test->priv;
+	u64 known = 0;
+
+	w->ring.known = &known;
+	/* Bursts of four, a hundred in a second */
+	for (unsigned int n = 0; n < 100; n++) {
+		write_some(w, 4);
+		drain(test, w);
+		power_imc_ring_cut(&w->ring);
+		w->tb += SECOND / 100;
+	}
+	KUNIT_EXPECT_EQ(test, power_imc_ring_step(&w->ring), 0ULL);
+	KUNIT_EXPECT_EQ(test, w->ring.apart, w->step);
+	/* Another CPU was busy. */
+	known = 2 * w->step;
+	KUNIT_EXPECT_EQ(test, power_imc_ring_step(&w->ring), 2 * w->step);
+	/* So is this one now. */
+	for (unsigned int n = 0; n < 40; n++) {
+		write_one(w);
+		drain(test, w);
+	}
+	KUNIT_EXPECT_EQ(test, power_imc_ring_step(&w->ring), w->step);
+	KUNIT_EXPECT_EQ(test, known, w->step);
+	/* What is passed over may have idle time in between. */
+	w->ring.step = 0;
+	for (unsigned int n = 0; n < 100; n++) {
+		w->tb += SECOND / 100;
+		write_one(w);
+		power_imc_ring_pass(&w->ring, w->tb);
+	}
+	KUNIT_EXPECT_EQ(test, w->ring.step, 0ULL);
+}
+
+/* The fewest ticks between a record and the one before it, if that was taken. */
 static void records_are_apart(struct kunit *test)
 {
 	struct writer *w = test->priv;
@@ -446,6 +482,7 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(the_wrap_is_no_end),
 	KUNIT_CASE(any_clock_will_do),
 	KUNIT_CASE(the_distance_is_measured),
+	KUNIT_CASE(idle_time_is_no_distance),
 	KUNIT_CASE(records_are_apart),
 	KUNIT_CASE(a_full_ring_is_all_there),
 	KUNIT_CASE(a_lap_is_counted),
