@@ -4,6 +4,7 @@
  * counters in HOMER. A box per chip; all units of a chip share its microcode, which runs
  * while one of them is used.
  */
+#include <linux/ctype.h>
 #include <linux/export.h>
 #include <linux/io.h>
 #include <linux/ioport.h>
@@ -67,6 +68,7 @@ struct power_imc_nest_kind {
 	const char *name;
 	u8 first, number;
 	u8 link;		/* what the link has to be, or 0 */
+	u8 each;		/* how many one has, of names with two numbers, or 0 */
 };
 
 static const struct power_imc_nest_kind power_imc_p9_kinds[] = {
@@ -77,7 +79,7 @@ static const struct power_imc_nest_kind power_imc_p9_kinds[] = {
 };
 
 static const struct power_imc_nest_kind power_imc_p10_kinds[] = {
-	{ "pb", 0, 1 }, { "mcs", 1, 8 }, { "pec", 9, 2 }, { "phb", 35, 6 }, { "ocmb", 41, 16 },
+	{ "pb", 0, 1 }, { "mcs", 1, 8 }, { "pec", 9, 2 }, { "phb", 35, 6, .each = 3 }, { "ocmb", 41, 16 },
 	{ "nx", 57, 1 }, { "xlink", 0, 8, 5 }, { "alink", 0, 8, 6 }, { "otl", 0, 8, 7 },
 	{ }
 };
@@ -113,6 +115,9 @@ bool power_imc_nest_has(enum power_imc_generation generation, const char *name, 
 		return true;
 	for (size_t i = letters; i < letters + digits; i++)
 		which = 10 * which + name[i] - '0';
+	/* phb1_2 is the third of the second controller. */
+	if (kind->each && isdigit(name[letters + digits + 1]))
+		which = kind->each * which + name[letters + digits + 1] - '0';
 	/* Two digits are one number, or two: mcs01, but ocmb10. */
 	if (digits == 2 && kind->number <= 10)
 		return power_imc_nest_has_one(kind, which / 10, available) ||
@@ -171,6 +176,40 @@ u64 power_imc_control_word(const struct power_imc_chip *chip, unsigned int offse
 	return be64_to_cpu(READ_ONCE(*word));
 }
 
+/* What is wrong with a chip's microcode, or NULL. */
+static const char *power_imc_nest_state(const struct power_imc_chip *chip)
+{
+	switch (power_imc_control_word(chip, POWER_IMC_NEST_CB_STATUS)) {
+	case POWER_IMC_NEST_RUNNING:
+	case POWER_IMC_NEST_PAUSED:
+		if (power_imc_generation() == POWER_IMC_P10 ||
+		    power_imc_control_word(chip, POWER_IMC_NEST_CB_SPEED) <=
+		    POWER_IMC_NEST_LAST_SPEED)
+			return NULL;
+		return "collects at a speed that changes scales";
+	case POWER_IMC_NEST_INITIALISING:
+		return "has not started";
+	case POWER_IMC_NEST_BAD_SPEED:
+		return "refused its collection speed";
+	case POWER_IMC_NEST_BAD_MODE:
+		return "refused its mode";
+	}
+	return "is in a state that is not known";
+}
+
+/* By now the microcode has taken the command, unless the controller that runs it does not. */
+static void power_imc_nest_look(const struct power_imc_chip *chip)
+{
+	const char *wrong = power_imc_nest_state(chip);
+
+	if (!wrong && power_imc_control_word(chip, POWER_IMC_NEST_CB_STATUS) ==
+	    POWER_IMC_NEST_PAUSED)
+		wrong = "does not resume";
+	if (wrong && pmu_may_log())
+		dev_warn_ratelimited(chip->imc->dev, "chip %u: the nest's microcode %s: its events may count 0, or at another scale; is the OCC in its safe state?\n",
+				     chip->id, wrong);
+}
+
 /*
  * No source says that counters stand during a pause. So the microcode posts everything once before
  * the event starts.
@@ -200,6 +239,7 @@ static int power_imc_nest_event_init(const struct pmu_desc *desc, struct pmu_eve
 		return err;
 	ev->priv = chip;
 	power_imc_sleep_until(chip->ready);
+	power_imc_nest_look(chip);
 	return 0;
 }
 
@@ -255,27 +295,6 @@ static const struct pmu_box_ops power_imc_nest_ops = {
 	.read = power_imc_nest_read,
 	.restarted = power_imc_counter_restarted,
 };
-
-/* What is wrong with a chip's microcode, or NULL. */
-static const char *power_imc_nest_state(const struct power_imc_chip *chip)
-{
-	switch (power_imc_control_word(chip, POWER_IMC_NEST_CB_STATUS)) {
-	case POWER_IMC_NEST_RUNNING:
-	case POWER_IMC_NEST_PAUSED:
-		if (power_imc_generation() == POWER_IMC_P10 ||
-		    power_imc_control_word(chip, POWER_IMC_NEST_CB_SPEED) <=
-		    POWER_IMC_NEST_LAST_SPEED)
-			return NULL;
-		return "collects at a speed that changes scales";
-	case POWER_IMC_NEST_INITIALISING:
-		return "has not started";
-	case POWER_IMC_NEST_BAD_SPEED:
-		return "refused its collection speed";
-	case POWER_IMC_NEST_BAD_MODE:
-		return "refused its mode";
-	}
-	return "is in a state that is not known";
-}
 
 /* HOMER may be outside of the linear map, so it is always mapped. */
 static int power_imc_chip_map(struct power_imc_chip *chip, u32 size)

@@ -195,14 +195,23 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_session_end);
 /* Runs on another CPU, before @cpu executes anything. */
 static int power_imc_cpu_prepare(unsigned int cpu)
 {
+	struct power_imc *imc = power_imc_session_imc;
+	struct power_imc_core *core = power_imc_core_of(imc, cpu);
 	int err;
 
 	if (power_imc_ldbar_is_clean(cpu))
 		return 0;
-	err = power_imc_engine_pause(power_imc_core_of(power_imc_session_imc, cpu));
-	if (!err)
-		power_imc_engines_wait();
-	return err;
+	err = power_imc_engine_pause(core);
+	if (err) {
+		dev_warn(imc->dev, "CPU %u cannot come online: the engine of its core could not be stopped (%pe)\n",
+			 cpu, ERR_PTR(err));
+		return err;
+	}
+	if (READ_ONCE(core->users))
+		dev_notice(imc->dev, "CPU %u comes online for the first time: the engine of its core is off for 100 ms, and what its other CPUs count lacks that\n",
+			   cpu);
+	power_imc_engines_wait();
+	return 0;
 }
 
 /* The CPU failed to come online, or is now offline. */

@@ -152,6 +152,7 @@ test_cpu_that_comes_later() {
 		equal "LDBAR" "$(cat /tmp/ldbar)" 0
 		equal "records" "$(grep '^record' /tmp/stats)" "record 0 0"
 		equal "count of the other thread's core" "$got" 5
+		contains "log" "$(log_since_mark)" 'CPU 1 comes online for the first time: the engine of its core is off for 100 ms'
 		[ $ldbar = 0x8000000010000000 ] || equal "pages" "$(grep '^post' /tmp/stats)" "post 0 0"
 		rmmod power_imc_pmu
 	done

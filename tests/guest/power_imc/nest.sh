@@ -144,6 +144,20 @@ test_microcode_begins_anew() {
 	equal "times that the log says so" "$(log_since_mark | grep -c 'have begun anew at 0')" 1
 }
 
+# The controller runs the microcode no more, as in its safe state: who opens a chip's first event is told.
+test_microcode_that_is_not_run() {
+	trap 'pmu-model set nest@0 stalled 0' EXIT
+	load
+	eventually "status before" 2 pmu-model get nest@0 status
+	pmu-model set nest@0 stalled 1
+	equal "count" "$(pmu-event nest_mcs01_imc:$READS -x true)" 0
+	contains "log" "$(log_since_mark)" "chip 0: the nest's microcode does not resume: its events may count 0"
+	pmu-model set nest@0 stalled 0
+	log_mark
+	equal "count" "$(pmu-event nest_mcs01_imc:$READS -x "$(imc_add nest@0 $READS 5)")" 5
+	equal "lines" "$(log_since_mark | grep -c microcode)" 0
+}
+
 # Chip 1 lacks mcs0 and mcs1. Firmware names all chips for each unit that the boot chip has.
 test_chip_without_the_unit() {
 	trap 'pmu-model set nest@1 uav 0xffffffffffffe000; load' EXIT

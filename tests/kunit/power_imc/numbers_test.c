@@ -131,6 +131,12 @@ static void units_of_a_chip(struct kunit *test)
 		{ POWER_IMC_P10, "nest_xlink0_imc", 6ULL << 50, false },
 		{ POWER_IMC_P10, "nest_alink0_imc", 6ULL << 50, true },
 		{ POWER_IMC_P10, "nest_otl1_imc", 7ULL << 50, false },
+		{ POWER_IMC_P10, "nest_phb0_imc", BIT_ULL(63 - 35), true },
+		{ POWER_IMC_P10, "nest_phb0_2_imc", BIT_ULL(63 - 37), true },
+		{ POWER_IMC_P10, "nest_phb0_2_imc", BIT_ULL(63 - 35), false },
+		{ POWER_IMC_P10, "nest_phb1_0_imc", BIT_ULL(63 - 38), true },
+		{ POWER_IMC_P10, "nest_phb1_0_imc", BIT_ULL(63 - 36), false },
+		{ POWER_IMC_P10, "nest_phb_imc", BIT_ULL(63 - 40), true },
 		{ POWER_IMC_P10, "nest_ocmb10_imc", BIT_ULL(63 - 51), true },
 		{ POWER_IMC_P10, "nest_ocmb10_imc", BIT_ULL(63 - 41), false },
 	};

@@ -67,6 +67,7 @@ struct PowerImcNest {
     uint64_t traffic_rest[POWER_IMC_MAX_GROUPS];
     uint64_t traffic;
     bool through;               /* it counts during a pause, too */
+    bool stalled;               /* its controller does not run it */
     bool agree;                 /* every group counts at its own head */
     uint64_t slow;
     bool half;              /* no posts: one is halfway */
@@ -237,7 +238,7 @@ static void nest_set_status(PowerImcNest *nest, uint64_t status)
 /* Commands and a start-up proceed by slots; with neither there are none. */
 static void nest_want_slot(PowerImcNest *nest)
 {
-    if (!timer_pending(&nest->slot_timer)) {
+    if (!nest->stalled && !timer_pending(&nest->slot_timer)) {
         timer_mod_ns(&nest->slot_timer,
                      qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + SLOT_NS);
     }
@@ -451,7 +452,7 @@ static bool nest_add(PmuModel *model, const char *event, uint64_t n,
 }
 
 enum { KEY_UAV, KEY_SPEED, KEY_STARTS, KEY_STOPS, KEY_SLOW, KEY_TRAFFIC,
-       KEY_THROUGH, KEY_AGREE, KEY_HALF, KEY_FLUSH };
+       KEY_THROUGH, KEY_AGREE, KEY_STALLED, KEY_HALF, KEY_FLUSH };
 
 static uint64_t get_cb(PmuModel *model, unsigned field)
 {
@@ -477,6 +478,8 @@ static uint64_t get_nest(PmuModel *model, unsigned key)
         return nest->traffic;
     case KEY_THROUGH:
         return nest->through;
+    case KEY_STALLED:
+        return nest->stalled;
     case KEY_AGREE:
         return nest->agree;
     case KEY_HALF:
@@ -544,6 +547,10 @@ static bool set_nest(PmuModel *model, unsigned key, uint64_t value,
     case KEY_THROUGH:
         nest->through = value;
         return true;
+    case KEY_STALLED:
+        nest->stalled = value;
+        nest_want_slot(nest);
+        return true;
     case KEY_AGREE:
         nest->agree = value;
         return true;
@@ -575,6 +582,8 @@ static const PmuKey nest_keys[] = {
       PMU_ADD_MAX, KEY_TRAFFIC, get_nest, set_nest },
     { "through", "1: traffic of a pause is counted, and posted after it", 1,
       KEY_THROUGH, get_nest, set_nest },
+    { "stalled", "1: the controller runs the microcode no more: commands stay", 1,
+      KEY_STALLED, get_nest, set_nest },
     { "agree", "1: posts of G7 count up its own head", 1, KEY_AGREE, get_nest,
       set_nest },
     { "half", "1: begin an update of all groups and no other; 0: end it", 1,
