@@ -51,11 +51,11 @@ answer() { # COMPILER FLAGS...
 }
 
 # The symbols of an object that the kernel has for itself. Those of the compiler for POWER are linked to each module, as
-# modpost knows.
+# modpost knows; clang's for kCFI has one more for each function.
 withheld() { # OBJECT
 	[ -e "$work/exported" ] || return 0
 	$nm -gP "$1" 2> /dev/null | sed -n 's/^\([^ ]*\) [UT] .*/\1/p' | grep -vxF -f "$work/exported" |
-		grep -vxE 'conftest|\.TOC\.|_(save|rest)[a-z0-9]*_.*' || :
+		grep -vxE '(__cfi_)?conftest|\.TOC\.|_(save|rest)[a-z0-9]*_.*' || :
 }
 
 # The harness itself: where this fails the flags are wrong, not the kernel.
@@ -145,12 +145,6 @@ compile HAVE_SYSTEM_DFL_WQ "system_dfl_wq, 6.17" "$@" <<-EOT
 	#include <linux/workqueue.h>
 	bool conftest(struct work_struct *work);
 	bool conftest(struct work_struct *work) { return queue_work(system_dfl_wq, work); }
-EOT
-
-compile HAVE_TRACEPOINT_EXT "tracepoint.ext, 6.13" "$@" <<-EOT
-	#include <linux/tracepoint.h>
-	void *conftest(struct tracepoint *tp);
-	void *conftest(struct tracepoint *tp) { return tp->ext; }
 EOT
 
 for word in 3 4; do

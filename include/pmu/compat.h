@@ -264,7 +264,6 @@ static inline u64 pmu_attr_further_config(const struct perf_event_attr *attr)
 
 #if defined(HAVE_CPU_PMU_CONTEXT_POINTER) || defined(HAVE_CPU_PMU_CONTEXT)
 #define pmu_context_of(pmu, cpu)	(&pmu_cpu_context_of(pmu, cpu)->epc)
-#define pmu_context_ctx(context)	READ_ONCE((context)->ctx)
 #define pmu_event_context(event)	((event)->pmu_ctx)
 #define pmu_contexts_are_shared(pmu)	false
 /* Since 6.15, a context that was ever used keeps one reference for its PMU. */
@@ -274,10 +273,9 @@ static inline u64 pmu_attr_further_config(const struct perf_event_attr *attr)
 #define pmu_context_own_refs		0
 #endif
 #define pmu_context_ref_count(context) \
-	(pmu_context_ctx(context) ? atomic_read(&(context)->refcount) - pmu_context_own_refs : 0)
+	(READ_ONCE((context)->ctx) ? atomic_read(&(context)->refcount) - pmu_context_own_refs : 0)
 #else
 #define pmu_context_of(pmu, cpu)	(&pmu_cpu_context_of(pmu, cpu)->ctx)
-#define pmu_context_ctx(context)	(context)
 #define pmu_event_context(event)	((event)->ctx)
 /* One reference is the context's own. */
 #define pmu_context_ref_count(context)	((int)refcount_read(&(context)->refcount) - 1)

@@ -147,9 +147,6 @@ DIFFERENCES = (
     *(flip("HAVE_SYSTEM_DFL_WQ", has, "ppc64le", edit, "system_dfl_wq") for has, edit in (
         (True, both(appended("include/linux/workqueue.h", "extern struct workqueue_struct *system_dfl_wq;"), exports("system_dfl_wq"))),
         (False, renamed("include/linux/workqueue.h", "system_dfl_wq")))),
-    # Of a suite alone, which wants KUnit: what it answers.
-    flip("HAVE_TRACEPOINT_EXT", True, "ppc64le", substituted(
-        "include/linux/tracepoint-defs.h", (r"(struct tracepoint \{)", r"struct tracepoint_ext;\n\1\n\tstruct tracepoint_ext *ext;"))),
     flip("HAVE_LOST_SAMPLES", False, "ppc64le", renamed(PERF, "lost_samples"), "pmu_add_lost_samples"),
     flip("HAVE_ATTR_CONFIG3", False, "ppc64le", renamed(PERF_ATTR, "config3"), "pmu_attr_further_config"),
     flip("HAVE_ATTR_CONFIG4", True, "ppc64le", substituted(PERF_ATTR, (r"(__u64\s+config3;.*)", r"\1\n\t__u64 config4;")),
