@@ -79,8 +79,9 @@ static const struct power_imc_nest_kind power_imc_p9_kinds[] = {
 };
 
 static const struct power_imc_nest_kind power_imc_p10_kinds[] = {
-	{ "pb", 0, 1 }, { "mcs", 1, 8 }, { "pec", 9, 2 }, { "phb", 35, 6, .each = 3 }, { "ocmb", 41, 16 },
-	{ "nx", 57, 1 }, { "xlink", 0, 8, 5 }, { "alink", 0, 8, 6 }, { "otl", 0, 8, 7 },
+	{ "pb", 0, 1 }, { "mcs", 1, 8 }, { "pec", 9, 2 }, { "phb", 35, 6, .each = 3 },
+	{ "ocmb", 41, 16 }, { "nx", 57, 1 }, { "xlink", 0, 8, 5 }, { "alink", 0, 8, 6 },
+	{ "otl", 0, 8, 7 },
 	{ }
 };
 
