@@ -80,13 +80,14 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_step);
 
 /*
  * The distance of records is a mean, since it varies with an emulator. So a smaller one is believed
- * at once, and a larger one little by little. In idle there may be none: power_imc_ring_cut().
+ * at once, and a larger one little by little. In idle there may be none, so that ends it.
  */
 static void power_imc_ring_measure(struct power_imc_ring *ring, u64 tb, bool foreign)
 {
 	u64 step;
 
-	if (!ring->measured || tb <= ring->last || foreign) {
+	if (!ring->measured || ring->gaps || tb <= ring->last || foreign) {
+		ring->gaps = false;
 		ring->since = tb;
 		ring->measured = !foreign;
 		return;
@@ -217,10 +218,11 @@ void power_imc_ring_pass(struct power_imc_ring *ring, u64 now)
 {
 	const struct power_imc_ring_stats stats = ring->stats;
 	struct power_imc_record record;
+	bool gaps = ring->gaps;
 	u64 lost;
 
 	while (!power_imc_ring_is_quiet(ring) && power_imc_ring_take(ring, &record, now, &lost))
-		power_imc_ring_cut(ring);
+		ring->gaps = gaps;
 	ring->stats = stats;
 }
 EXPORT_SYMBOL_IF_KUNIT(power_imc_ring_pass);

@@ -34,6 +34,7 @@ struct power_imc_ring {
 	u64 step;			/* ticks between records, as measured; 0: not known */
 	u64 apart;			/* the fewest ticks between two, or 0: not known */
 	u64 *known;			/* the step that any ring has measured last; or NULL */
+	bool gaps;			/* the CPU was idle behind records that are yet to be taken */
 	struct power_imc_ring_stats stats;
 	/* Of ring.c: */
 	u32 next;			/* the slot to be read */
@@ -49,11 +50,5 @@ bool power_imc_ring_take(struct power_imc_ring *ring, struct power_imc_record *r
 void power_imc_ring_pass(struct power_imc_ring *ring, u64 now);
 void power_imc_ring_clear(struct power_imc_ring *ring, u64 now);
 bool power_imc_ring_is_quiet(const struct power_imc_ring *ring);
-
-/* The CPU was idle: how far the next record is from the last one is not how often they come. */
-static inline void power_imc_ring_cut(struct power_imc_ring *ring)
-{
-	ring->measured = 0;
-}
 
 #endif /* POWER_IMC_RING_H */

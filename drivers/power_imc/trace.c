@@ -150,8 +150,6 @@ static void power_imc_drain_arm(struct power_imc_trace *trace)
 static noinline void power_imc_drain_task_switched(struct power_imc_trace *trace)
 {
 	power_imc_drain(trace);
-	if (is_idle_task(current))
-		power_imc_ring_cut(&trace->ring);
 	if (trace->interval_ns > POWER_IMC_DRAIN_NS)
 		power_imc_drain_arm(trace);
 }
@@ -265,6 +263,8 @@ static void power_imc_task_switched(void)
 
 	if (!list_empty(&trace->events))
 		power_imc_drain_task_switched(trace);
+	if (is_idle_task(current))
+		trace->ring.gaps = true;
 }
 
 static void power_imc_sched_switch(void *data, PMU_SCHED_SWITCH_ARGS)

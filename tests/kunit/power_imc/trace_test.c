@@ -141,7 +141,7 @@ static void idle_time_is_no_distance(struct kunit *test)
 	for (unsigned int n = 0; n < 100; n++) {
 		write_some(w, 4);
 		drain(test, w);
-		power_imc_ring_cut(&w->ring);
+		w->ring.gaps = true;
 		w->tb += SECOND / 100;
 	}
 	KUNIT_EXPECT_EQ(test, power_imc_ring_step(&w->ring), 0ULL);
@@ -156,8 +156,15 @@ static void idle_time_is_no_distance(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, power_imc_ring_step(&w->ring), w->step);
 	KUNIT_EXPECT_EQ(test, known, w->step);
-	/* What is passed over may have idle time in between. */
+	/* What is passed over may have idle time in between, or not. */
 	w->ring.step = 0;
+	for (unsigned int n = 0; n < 40; n++) {
+		write_one(w);
+		power_imc_ring_pass(&w->ring, w->tb);
+	}
+	KUNIT_EXPECT_EQ(test, w->ring.step, w->step);
+	w->ring.step = 0;
+	w->ring.gaps = true;
 	for (unsigned int n = 0; n < 100; n++) {
 		w->tb += SECOND / 100;
 		write_one(w);
