@@ -34,7 +34,7 @@ struct power_imc_ring {
 	u64 step;			/* ticks between records, as measured; 0: not known */
 	u64 apart;			/* the fewest ticks between two, or 0: not known */
 	u64 *known;			/* the step that any ring has measured last; or NULL */
-	bool gaps;			/* the CPU was idle behind records that are yet to be taken */
+	bool gaps;			/* idle time lies between records yet to be taken */
 	struct power_imc_ring_stats stats;
 	/* Of ring.c: */
 	u32 next;			/* the slot to be read */
