@@ -96,7 +96,8 @@ static void power_imc_ring_measure(struct power_imc_ring *ring, u64 tb, bool for
 		return;
 	step = clamp((tb - ring->since) / POWER_IMC_RING_MEASURE, 1ULL, ring->second);
 	ring->step = ring->step ? min(step, ring->step + ring->step / 8 + 1) : step;
-	if (ring->known)
+	/* All CPUs share it, so it is written only when it is off. */
+	if (ring->known && READ_ONCE(*ring->known) - ring->step + ring->step / 8 > ring->step / 4)
 		WRITE_ONCE(*ring->known, ring->step);
 	ring->since = tb;
 	ring->measured = 1;

@@ -108,7 +108,11 @@ static noinline void power_imc_drain_all(struct power_imc_trace *trace)
 	bool early, first = true, measured = trace->ring.step;
 
 	for (u32 most = 2 * trace->ring.slots; most; most--) {
-		bool any = power_imc_ring_take(&trace->ring, &sample.raw.record, now, &lost);
+		bool any;
+
+		/* Those of interrupts in idle, too, have idle time in between. */
+		trace->ring.gaps |= is_idle_task(current);
+		any = power_imc_ring_take(&trace->ring, &sample.raw.record, now, &lost);
 
 		power_imc_drain_lost(trace, lost);
 		if (!any)
