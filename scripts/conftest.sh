@@ -179,11 +179,7 @@ probe() { # MACRO DESCRIPTION TRACEPOINT ARGUMENTS COMPILER FLAGS...
 	EOT
 }
 task="struct task_struct *"
-probe HAVE_SCHED_SWITCH "sched_switch without a state, until 5.17" \
-	sched_switch "bool, $task, $task" "$@"
-probe HAVE_SCHED_SWITCH_STATE_FIRST "sched_switch with the state first, 5.18 alone" \
-	sched_switch "bool, unsigned int, $task, $task" "$@"
-probe HAVE_SCHED_SWITCH_STATE_LAST "sched_switch with the state last, 5.19" \
+probe HAVE_SCHED_SWITCH "sched_switch with a state behind the tasks, 5.19" \
 	sched_switch "bool, $task, $task, unsigned int" "$@"
 probe HAVE_SCHED_EXIT "sched_process_exit of a task alone, until 6.15" \
 	sched_process_exit "$task" "$@"

@@ -16,10 +16,7 @@ struct pmu_attr {
 	struct device_attribute attr;
 	union {
 		const struct pmu_format *format;
-		struct {
-			const struct pmu_named_event *event;
-			const struct pmu_desc *desc;
-		};
+		const struct pmu_named_event *event;
 		const char *text;
 	};
 };
@@ -30,6 +27,7 @@ struct pmu_attrs {
 	const struct attribute_group **groups;
 	struct pmu_attr *attr;		/* attributes of all files, formats first */
 	struct attribute **list;	/* the two groups' NULL-terminated lists */
+	struct attribute **slot;	/* the next one in the list */
 	unsigned int used;
 };
 
@@ -123,9 +121,8 @@ static ssize_t format_show(struct device *dev, struct device_attribute *attr, ch
 
 static ssize_t event_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	struct pmu_attr *row = container_of(attr, struct pmu_attr, attr);
-
-	return pmu_event_text(buf, row->desc, row->event);
+	return pmu_event_text(buf, pmu_desc_of(dev),
+			      container_of(attr, struct pmu_attr, attr)->event);
 }
 
 static ssize_t text_show(struct device *dev, struct device_attribute *attr, char *buf)
@@ -170,67 +167,51 @@ EXPORT_SYMBOL_PMU_CORE(pmu_owners_of);
 
 typedef ssize_t (*pmu_show)(struct device *dev, struct device_attribute *attr, char *buf);
 
-/* Put a file into @slot of a group's list. @name is NULL if its allocation failed. */
-static struct pmu_attr *pmu_attr_add(struct pmu_attrs *attrs, struct attribute **slot,
-				     const char *name, pmu_show show)
+static struct pmu_attr *pmu_attr_add(struct pmu_attrs *attrs, const char *name, pmu_show show)
 {
-	struct pmu_attr *row = &attrs->attr[attrs->used];
+	struct pmu_attr *row = &attrs->attr[attrs->used++];
 
-	if (!name)
-		return NULL;
 	sysfs_attr_init(&row->attr.attr);
 	row->attr.attr.name = name;
 	row->attr.attr.mode = 0444;
 	row->attr.show = show;
-	*slot = &row->attr.attr;
-	attrs->used++;
+	*attrs->slot++ = &row->attr.attr;
 	return row;
 }
 
-static int pmu_attrs_fill_formats(struct pmu_attrs *attrs, const struct pmu_desc *desc,
-				  struct attribute **slot)
+/* NAME.scale and NAME.unit, if there is such a text. */
+static int pmu_attr_add_text(struct pmu_attrs *attrs, const char *event, const char *suffix,
+			     const char *text)
 {
-	attrs->format.name = "format";
-	attrs->format.attrs = slot;
-	for (unsigned int i = 0; i < desc->nr_formats; i++) {
-		const struct pmu_format *format = &desc->formats[i];
-		struct pmu_attr *row;
+	char *name;
 
-		row = pmu_attr_add(attrs, slot++, kstrdup(format->name, GFP_KERNEL), format_show);
-		if (!row)
-			return -ENOMEM;
-		row->format = format;
-	}
+	if (!text)
+		return 0;
+	name = kasprintf(GFP_KERNEL, "%s.%s", event, suffix);
+	if (!name)
+		return -ENOMEM;
+	pmu_attr_add(attrs, name, text_show)->text = text;
 	return 0;
 }
 
-static int pmu_attrs_fill_events(struct pmu_attrs *attrs, const struct pmu_desc *desc,
-				 struct attribute **slot)
+/* The names of formats and events are those of the tables. */
+static int pmu_attrs_fill(struct pmu_attrs *attrs, const struct pmu_desc *desc)
 {
+	attrs->slot = attrs->list;
+	attrs->format.name = "format";
+	attrs->format.attrs = attrs->slot;
+	for (unsigned int i = 0; i < desc->nr_formats; i++)
+		pmu_attr_add(attrs, desc->formats[i].name, format_show)->format = &desc->formats[i];
+	attrs->slot++;
 	attrs->events.name = "events";
-	attrs->events.attrs = slot;
+	attrs->events.attrs = attrs->slot;
 	for (unsigned int i = 0; i < desc->nr_events; i++) {
 		const struct pmu_named_event *event = &desc->events[i];
-		const struct { const char *suffix, *text; } extra[] = {
-			{ "scale", event->scale }, { "unit", event->unit },
-		};
-		struct pmu_attr *row;
-		char *name;
 
-		row = pmu_attr_add(attrs, slot++, kstrdup(event->name, GFP_KERNEL), event_show);
-		if (!row)
+		pmu_attr_add(attrs, event->name, event_show)->event = event;
+		if (pmu_attr_add_text(attrs, event->name, "scale", event->scale) ||
+		    pmu_attr_add_text(attrs, event->name, "unit", event->unit))
 			return -ENOMEM;
-		row->event = event;
-		row->desc = desc;
-		for (unsigned int j = 0; j < ARRAY_SIZE(extra); j++) {
-			if (!extra[j].text)
-				continue;
-			name = kasprintf(GFP_KERNEL, "%s.%s", event->name, extra[j].suffix);
-			row = pmu_attr_add(attrs, slot++, name, text_show);
-			if (!row)
-				return -ENOMEM;
-			row->text = extra[j].text;
-		}
 	}
 	return 0;
 }
@@ -271,9 +252,7 @@ struct pmu_attrs *pmu_attrs_create(const struct pmu_desc *desc)
 	attrs->attr = kcalloc(most, sizeof(*attrs->attr), GFP_KERNEL);
 	attrs->list = kcalloc(most + 2, sizeof(*attrs->list), GFP_KERNEL);
 	if (!attrs->attr || !attrs->list ||
-	    pmu_attrs_fill_formats(attrs, desc, attrs->list) ||
-	    pmu_attrs_fill_events(attrs, desc, attrs->list + desc->nr_formats + 1) ||
-	    pmu_attrs_gather(attrs, desc)) {
+	    pmu_attrs_fill(attrs, desc) || pmu_attrs_gather(attrs, desc)) {
 		pmu_attrs_free(attrs);
 		return NULL;
 	}
@@ -282,8 +261,8 @@ struct pmu_attrs *pmu_attrs_create(const struct pmu_desc *desc)
 
 void pmu_attrs_free(struct pmu_attrs *attrs)
 {
-	if (attrs->attr)
-		for (unsigned int i = 0; i < attrs->used; i++)
+	for (unsigned int i = 0; i < attrs->used; i++)
+		if (attrs->attr[i].attr.show == text_show)
 			kfree(attrs->attr[i].attr.attr.name);
 	kfree(attrs->groups);
 	kfree(attrs->list);

@@ -241,33 +241,24 @@ int pmu_box_set_engaged(struct pmu_box *box, bool on)
 	return call.err;
 }
 
-/* Is a box still engaged although its last event was closed? */
-static bool pmu_disengage_due;
-
 /*
  * When this returns, boxes whose events were closed before are disengaged. An open that engages
  * calls this, too: a real-time task may keep the work item from running. May sleep.
  */
-void pmu_use_catch_up(void)
+void pmu_use_catch_up(struct work_struct *unused)
 {
 	struct pmu_dev *pd;
 	struct pmu_box *box;
 
 	mutex_lock(&pmu_boxes_mutex);
-	if (xchg(&pmu_disengage_due, false))
-		list_for_each_entry(pd, &pmu_devs, node)
-			list_for_each_entry(box, &pd->boxes, node)
-				if (!pmu_box_wanted(box))
-					pmu_box_set_engaged(box, false);
+	list_for_each_entry(pd, &pmu_devs, node)
+		list_for_each_entry(box, &pd->boxes, node)
+			if (!pmu_box_wanted(box))
+				pmu_box_set_engaged(box, false);
 	mutex_unlock(&pmu_boxes_mutex);
 }
 
-static void pmu_use_work_fn(struct work_struct *work)
-{
-	pmu_use_catch_up();
-}
-
-static DECLARE_WORK(pmu_use_work, pmu_use_work_fn);
+static DECLARE_WORK(pmu_use_work, pmu_use_catch_up);
 
 /* All PMUs are gone. */
 void pmu_use_exit(void)
@@ -276,15 +267,21 @@ void pmu_use_exit(void)
 }
 
 /*
- * Engage @only, or if that is NULL as many boxes of the PMU as can be engaged. Returns the first
- * error if no box could.
+ * An event is opened on @only, or if that is NULL for a task: engage all boxes of the PMU that can
+ * be. Returns the first error if none can. May sleep. A leader of the same PMU, which was opened
+ * before, has engaged the same box or boxes, and keeps them so.
  */
-static int pmu_engage(struct pmu_dev *pd, struct pmu_box *only)
+int pmu_use(struct pmu_dev *pd, struct pmu_box *only, const struct perf_event *event)
 {
+	const struct perf_event *leader = event->group_leader;
 	struct pmu_box *box;
 	int err, first = 0;
 	bool any = false;
 
+	atomic_inc(only ? &only->users : &pd->users);
+	if (!pd->desc->ops->engage || pd->desc->engage_at_start ||
+	    (leader != event && leader->pmu == event->pmu))
+		return 0;
 	mutex_lock(&pmu_boxes_mutex);
 	list_for_each_entry(box, &pd->boxes, node) {
 		if ((only && box != only) || !pmu_box_wanted(box))
@@ -294,26 +291,10 @@ static int pmu_engage(struct pmu_dev *pd, struct pmu_box *only)
 		first = first ?: err;
 	}
 	mutex_unlock(&pmu_boxes_mutex);
-	return any ? 0 : first;
-}
-
-/*
- * An event is opened on @box, or for a task if @box is NULL. May sleep. A leader of the same PMU,
- * which was opened before, has engaged the same box or boxes, and keeps them so.
- */
-int pmu_use(struct pmu_dev *pd, struct pmu_box *box, const struct perf_event *event)
-{
-	const struct perf_event *leader = event->group_leader;
-	int err;
-
-	atomic_inc(box ? &box->users : &pd->users);
-	if (!pd->desc->ops->engage || pd->desc->engage_at_start ||
-	    (leader != event && leader->pmu == event->pmu))
+	if (any || !first)
 		return 0;
-	err = pmu_engage(pd, box);
-	if (err)
-		pmu_unuse(pd, box);
-	return err;
+	pmu_unuse(pd, only);
+	return first;
 }
 
 /* The opposite of pmu_use(). Any context. */
@@ -324,6 +305,5 @@ void pmu_unuse(struct pmu_dev *pd, struct pmu_box *box)
 	/* No event of the box has started, or it could not be engaged: wake nobody. */
 	if (box && !READ_ONCE(box->engaged))
 		return;
-	WRITE_ONCE(pmu_disengage_due, true);
 	queue_work(system_dfl_wq, &pmu_use_work);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an event takes of a box's hardware, whether a group can ever have all that it takes, and a
- * file that shows it.
+ * What an event takes of a box's hardware, and whether a group can ever have all that it takes.
  *
  * Equal events of a box share what they count with.
  *
@@ -12,9 +11,7 @@
  *
  * All of this runs under the box's lock, but for pmu_events_share() and the trial of a group.
  */
-#include <linux/debugfs.h>
 #include <linux/module.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -79,7 +76,7 @@ static bool pmu_share_join(struct pmu_box *box, struct pmu_event *ev)
 	struct pmu_event *bearer;
 
 	list_for_each_entry(bearer, &box->bearers, bearing) {
-		if (bearer->failure.failed || !pmu_events_share(bearer, ev) ||
+		if (bearer->failed || !pmu_events_share(bearer, ev) ||
 		    pmu_bearer_is_full(bearer))
 			continue;
 		ev->bearer = bearer;
@@ -130,32 +127,37 @@ static bool pmu_share_leave(struct pmu_box *box, struct pmu_event *ev)
 }
 
 /*
- * A free counter of @usable, or -1. First fit leaves out no event that could have a counter, as
- * long as the sets that a driver's events can use are equal or disjoint.
+ * Reserve in @state what an event needs: that of the box, or an empty one if @trial. Returns the
+ * number of its counter, or a negative errno. The first free counter leaves out no event that could
+ * have one, as long as the sets that a driver's events can use are equal or disjoint.
  */
-static int pmu_pick_counter(u64 used, u64 usable)
+static int pmu_reserve(struct pmu_box *box, struct pmu_event *ev, u64 *state, bool trial)
 {
-	return usable & ~used ? __ffs64(usable & ~used) : -1;
+	const struct pmu_box_ops *ops = box->pd->desc->ops;
+	u64 usable;
+
+	if (ops->claim)
+		return ops->claim(box, ev, state, trial);
+	if (!ops->counters)
+		return 0;
+	usable = ops->counters(box->pd->desc, ev) & ~*state;
+	if (!usable)
+		return -EAGAIN;
+	*state |= usable & -usable;
+	return __ffs64(usable);
 }
 
 /* Reserve what the event needs. The number of its counter goes to hw.idx. */
 int pmu_event_claim(struct pmu_box *box, struct pmu_event *ev)
 {
-	const struct pmu_box_ops *ops = box_ops(box);
-	int idx = 0, err;
+	int idx;
 
+	lockdep_assert_held(&box->lock);
 	if (pmu_share_join(box, ev))
 		return 0;
-	if (ops->claim) {
-		err = ops->claim(box, ev, box->state, false);
-		if (err)
-			return err;
-	} else if (ops->counters) {
-		idx = pmu_pick_counter(box->used, ops->counters(box->pd->desc, ev));
-		if (idx < 0)
-			return -EAGAIN;
-		box->used |= BIT_ULL(idx);
-	}
+	idx = pmu_reserve(box, ev, box->state, false);
+	if (idx < 0)
+		return idx;
 	ev->event->hw.idx = idx;
 	/* Equal events may share it from now on. */
 	if (pmu_dev_shares(box->pd))
@@ -174,14 +176,8 @@ void pmu_event_unclaim(struct pmu_box *box, struct pmu_event *ev)
 	if (ops->claim)
 		ops->unclaim(box, ev, box->state);
 	else if (ops->counters)
-		box->used &= ~BIT_ULL(idx);
+		*box->state &= ~BIT_ULL(idx);
 }
-
-/* What a group claims, in a trial on an empty box. */
-struct pmu_trial {
-	u64 used;
-	void *state;
-};
 
 /* The order of the trial: the leader, its siblings, and @last, which is new. NULL after it. */
 static struct perf_event *pmu_trial_next(struct perf_event *event, struct perf_event *last)
@@ -205,12 +201,10 @@ static unsigned int pmu_trial_equals(struct perf_event *event, struct perf_event
 	return equals;
 }
 
-static bool pmu_trial_take(struct pmu_trial *trial, struct pmu_box *box,
-			   struct perf_event *event, struct perf_event *last)
+static bool pmu_trial_take(u64 *state, struct pmu_box *box, struct perf_event *event,
+			   struct perf_event *last)
 {
-	const struct pmu_box_ops *ops = box->pd->desc->ops;
 	struct pmu_event *ev;
-	int idx;
 
 	/*
 	 * Events of other PMUs claim nothing here. Events that are off are tried too: they may be
@@ -221,23 +215,16 @@ static bool pmu_trial_take(struct pmu_trial *trial, struct pmu_box *box,
 	ev = pmu_event_of(event);
 	if (ev->box != box)
 		return false;
-	if (pmu_trial_equals(event, last) % PMU_MOST_SHARERS)
-		return true;
-	if (ops->claim)
-		return !ops->claim(box, ev, trial->state, true);
-	idx = pmu_pick_counter(trial->used, ops->counters(box->pd->desc, ev));
-	if (idx < 0)
-		return false;
-	trial->used |= BIT_ULL(idx);
-	return true;
+	return pmu_trial_equals(event, last) % PMU_MOST_SHARERS ||
+	       pmu_reserve(box, ev, state, true) >= 0;
 }
 
 /* Can the group count at the same time once @event is in it? */
 int pmu_group_check(struct pmu_box *box, struct perf_event *event)
 {
 	const struct pmu_box_ops *ops = box->pd->desc->ops;
-	struct pmu_trial trial = { 0 };
 	struct perf_event *member = event->group_leader;
+	u64 *state;
 
 	/*
 	 * If nothing is claimed, every group fits. The PMUs of tasks are of this kind, and perf
@@ -248,79 +235,11 @@ int pmu_group_check(struct pmu_box *box, struct perf_event *event)
 	/* The group fitted without an event that takes nothing more: do not try it again. */
 	if (pmu_trial_equals(event, event) % PMU_MOST_SHARERS)
 		return 0;
-	if (box->pd->desc->state_size) {
-		trial.state = kzalloc(box->pd->desc->state_size, GFP_KERNEL);
-		if (!trial.state)
-			return -ENOMEM;
-	}
-	while (member && pmu_trial_take(&trial, box, member, event))
+	state = kcalloc(pmu_state_words(box->pd->desc), sizeof(*state), GFP_KERNEL);
+	if (!state)
+		return -ENOMEM;
+	while (member && pmu_trial_take(state, box, member, event))
 		member = pmu_trial_next(member, event);
-	kfree(trial.state);
+	kfree(state);
 	return member ? -EINVAL : 0;
-}
-
-/*
- * /sys/kernel/debug/pmu_core/counters: which events share a counter. Only root may read it, since
- * lines name processes of all users.
- */
-static struct dentry *pmu_debugfs;
-
-static void pmu_show_event(struct seq_file *m, const struct pmu_event *ev)
-{
-	seq_printf(m, " %d", ev->pid);
-	if (ev->event->hw.state & PERF_HES_STOPPED)
-		seq_puts(m, " (off)");
-}
-
-static void pmu_show_bearer(struct seq_file *m, struct pmu_event *bearer)
-{
-	const struct perf_event_attr *attr = &bearer->event->attr;
-	struct pmu_event *ev;
-
-	seq_printf(m, "%s scope %d: config=%#llx", bearer->box->pd->name, bearer->box->scope_id,
-		   attr->config);
-	if (attr->config1)
-		seq_printf(m, ",config1=%#llx", attr->config1);
-	if (attr->config2)
-		seq_printf(m, ",config2=%#llx", attr->config2);
-	seq_puts(m, ": opened by");
-	pmu_show_event(m, bearer);
-	list_for_each_entry(ev, &bearer->sharing, sharing)
-		pmu_show_event(m, ev);
-	seq_putc(m, '\n');
-}
-
-static void pmu_show_box(struct seq_file *m, struct pmu_box *box)
-{
-	unsigned long flags = pmu_box_lock(box);
-	struct pmu_event *bearer;
-
-	list_for_each_entry(bearer, &box->bearers, bearing)
-		pmu_show_bearer(m, bearer);
-	pmu_box_unlock(box, flags);
-}
-
-static int counters_show(struct seq_file *m, void *unused)
-{
-	struct pmu_dev *pd;
-	struct pmu_box *box;
-
-	mutex_lock(&pmu_boxes_mutex);
-	list_for_each_entry(pd, &pmu_devs, node)
-		list_for_each_entry(box, &pd->boxes, node)
-			pmu_show_box(m, box);
-	mutex_unlock(&pmu_boxes_mutex);
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(counters);
-
-void pmu_debugfs_init(void)
-{
-	pmu_debugfs = debugfs_create_dir("pmu_core", NULL);
-	debugfs_create_file("counters", 0400, pmu_debugfs, NULL, &counters_fops);
-}
-
-void pmu_debugfs_exit(void)
-{
-	debugfs_remove_recursive(pmu_debugfs);
 }

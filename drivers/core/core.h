@@ -13,6 +13,7 @@
  *	perf's ctx->lock	held in perf's callbacks
  *	pmu_box.lock		the box's hardware, and the events that count there; raw. One at a
  *				time, but one of a PMU that samples may be outside of another
+ *	pmu_failing_lock	the events that are put into error state; raw
  *	pmu_box.timer_lock	the box's poll timer; raw. Not together with pmu_box.lock, but a
  *				sample of timer:hrtimer_start takes that within
  *
@@ -88,7 +89,6 @@ struct pmu_box {
 	struct list_head active;	/* events that count, first those that are out */
 	struct list_head bearers;	/* events that others may share with: pmu_event.bearing */
 	u64 pass;			/* number of passes of reads that have begun */
-	u64 used;			/* bit per claimed counter, unless the driver uses state */
 	unsigned int disabled;		/* CPUs between perf's pmu_disable and pmu_enable */
 	unsigned int reading;		/* passes of reads that have not ended */
 	unsigned int out;		/* number of events that are out */
@@ -103,7 +103,7 @@ struct pmu_box {
 	s64 doubt_delta;
 	u64 poll_ns;			/* period of the timer, or 0; read under timer_lock, too */
 	bool timer_due;			/* pmu_box_unlock() has to set the timer by that */
-	u64 state[];			/* what the driver's claim verb keeps there */
+	u64 state[];			/* of the claim verb, or a bit per claimed counter */
 };
 
 /* Each file uses only those above it in Documentation/design.md: scripts/check holds that. */
@@ -128,15 +128,13 @@ bool pmu_box_wanted(const struct pmu_box *box);
 int pmu_box_set_engaged(struct pmu_box *box, bool on);
 int pmu_use(struct pmu_dev *pd, struct pmu_box *box, const struct perf_event *event);
 void pmu_unuse(struct pmu_dev *pd, struct pmu_box *box);
-void pmu_use_catch_up(void);
+void pmu_use_catch_up(struct work_struct *unused);
 void pmu_use_exit(void);
 
 /* faults.c */
 extern struct mutex pmu_register_mutex;
-void pmu_event_init_failing(struct pmu_event *ev);
 void pmu_event_fail(struct pmu_event *ev);
 void pmu_event_end_failing(struct pmu_event *ev);
-int pmu_faults_init(void);
 void pmu_faults_exit(void);
 void pmu_keep(struct pmu_dev *pd, const struct perf_event *event);
 void pmu_dev_free(struct pmu_dev *pd);
@@ -147,7 +145,6 @@ bool pmu_lock_is_held_here(void);
 void pmu_box_begin_pass(struct pmu_box *box);
 void pmu_box_begin_read(struct pmu_box *box);
 void pmu_box_end_read(struct pmu_box *box);
-void pmu_box_hold(struct pmu_box *box);
 void pmu_box_freeze(struct pmu_box *box);
 void pmu_box_thaw(struct pmu_box *box);
 void pmu_box_init_folding(struct pmu_box *box, bool sampling);
@@ -163,8 +160,6 @@ void pmu_event_begin(struct pmu_event *bearer);
 int pmu_event_claim(struct pmu_box *box, struct pmu_event *ev);
 void pmu_event_unclaim(struct pmu_box *box, struct pmu_event *ev);
 int pmu_group_check(struct pmu_box *box, struct perf_event *event);
-void pmu_debugfs_init(void);
-void pmu_debugfs_exit(void);
 
 /* event.c */
 void pmu_event_init_callbacks(struct pmu *pmu);
@@ -175,7 +170,7 @@ void pmu_box_end_move(struct pmu_box *box);
 /* hotplug.c */
 int pmu_hotplug_init(void);
 void pmu_hotplug_exit(void);
-void pmu_box_init_moving(struct pmu_box *box);
+void pmu_box_left(struct irq_work *work);
 int pmu_box_pick_cpu(const struct pmu_box *box, int leaving);
 void pmu_box_own(struct pmu_box *box, int cpu);
 void pmu_box_relieve(struct pmu_box *box);
@@ -193,6 +188,12 @@ static inline struct pmu_dev *to_pmu_dev(struct pmu *pmu)
 static inline struct pmu_dev *pmu_dev_of(const struct pmu_event *ev)
 {
 	return to_pmu_dev(ev->event->pmu);
+}
+
+/* The length of pmu_box.state: at least one word, of claimed counters. */
+static inline size_t pmu_state_words(const struct pmu_desc *desc)
+{
+	return max_t(size_t, DIV_ROUND_UP(desc->state_size, sizeof(u64)), 1);
 }
 
 static inline bool pmu_event_is_task(const struct perf_event *event)
@@ -217,6 +218,13 @@ static inline bool pmu_event_is_shared(const struct pmu_event *bearer)
 static inline bool pmu_box_absent(const struct pmu_box *box)
 {
 	return box->dead || box->asleep;
+}
+
+/* Call a verb that a driver need not have. */
+static inline void pmu_box_do(struct pmu_box *box, void (*verb)(struct pmu_box *box))
+{
+	if (verb && !pmu_box_absent(box))
+		verb(box);
 }
 
 /* Does no event count in the box? */

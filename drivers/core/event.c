@@ -228,7 +228,7 @@ static bool pmu_event_may_come_back(const struct pmu_event *ev)
 {
 	const struct pmu_box *box = ev->box;
 
-	if (ev->event->hw.state & PERF_HES_STOPPED || ev->failure.failed)
+	if (ev->event->hw.state & PERF_HES_STOPPED || ev->failed)
 		return false;
 	if (box->moving && box->cpu != smp_processor_id())
 		return true;
@@ -362,7 +362,7 @@ static int pmu_event_add_locked(struct pmu_event *ev, int flags)
 	 * It would end with that CPU, and no error would show it.
 	 */
 	elsewhere = box->cpu >= 0 && box->cpu != smp_processor_id() && !box->moving;
-	if (ev->failure.failed || box->dead || elsewhere) {
+	if (ev->failed || box->dead || elsewhere) {
 		/* A task's may count in another box. */
 		if (!pmu_event_is_task(ev->event))
 			pmu_event_fail(ev);
@@ -425,7 +425,7 @@ static void pmu_event_read_locked(struct pmu_event *ev)
 	if (alone)
 		pmu_box_begin_read(box);
 	else if (pmu_event_has_company(ev->event, PERF_EVENT_STATE_ACTIVE))
-		pmu_box_hold(box);
+		pmu_box_do(box, box_ops(box)->hold);
 	pmu_event_update(ev);
 	if (alone)
 		pmu_box_end_read(box);

@@ -12,7 +12,9 @@
  * of whose events it was in a group. For events of tasks perf does not do this.
  */
 #include <linux/export.h>
+#include <linux/irq_work.h>
 #include <linux/module.h>
+#include <linux/preempt.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
@@ -20,8 +22,45 @@
 
 #include "core.h"
 
-/* Of our own, so that no work item is left when the module goes. */
-static struct workqueue_struct *pmu_fail_wq;
+static DEFINE_RAW_SPINLOCK(pmu_failing_lock);
+static LIST_HEAD(pmu_failing);
+
+/*
+ * After this a read of the event returns end of file, as for a pinned event that perf cannot
+ * schedule. If a user enables the event later, or it moves to another CPU, add() refuses it and
+ * fails it again.
+ */
+static void pmu_fail_work_fn(struct work_struct *work)
+{
+	struct pmu_event *ev;
+	bool referenced;
+
+	for (;;) {
+		raw_spin_lock_irq(&pmu_failing_lock);
+		ev = list_first_entry_or_null(&pmu_failing, struct pmu_event, failing);
+		if (ev)
+			list_del_init(&ev->failing);
+		/* If perf is about to free the event, nothing is to be done. */
+		referenced = ev && pmu_event_get(ev->event);
+		raw_spin_unlock_irq(&pmu_failing_lock);
+		if (!ev)
+			return;
+		while (referenced) {
+			perf_event_disable(ev->event);
+			referenced = !pmu_event_put_in_error(ev->event);
+		}
+	}
+}
+
+static DECLARE_WORK(pmu_fail_work, pmu_fail_work_fn);
+
+static void pmu_fail_irq_fn(struct irq_work *irq)
+{
+	queue_work(system_dfl_wq, &pmu_fail_work);
+}
+
+/* A work item cannot be queued where an event fails: a context's lock nests in the scheduler's. */
+static struct irq_work pmu_fail_irq = IRQ_WORK_INIT_HARD(pmu_fail_irq_fn);
 
 /*
  * The device is gone: the event never counts again, even if the device comes back. An event on a
@@ -30,59 +69,38 @@ static struct workqueue_struct *pmu_fail_wq;
  */
 void pmu_event_fail(struct pmu_event *ev)
 {
-	ev->failure.failed = true;
-	/* A work item cannot be queued here: perf's context lock nests inside the scheduler's. */
-	if (!pmu_event_is_task(ev->event))
-		irq_work_queue(&ev->failure.irq);
+	unsigned long flags;
+
+	/* Who has the lock may have been interrupted. The next read fails the event. */
+	if (in_nmi())
+		return;
+	ev->failed = true;
+	if (pmu_event_is_task(ev->event))
+		return;
+	raw_spin_lock_irqsave(&pmu_failing_lock, flags);
+	if (list_empty(&ev->failing))
+		list_add_tail(&ev->failing, &pmu_failing);
+	raw_spin_unlock_irqrestore(&pmu_failing_lock, flags);
+	irq_work_queue(&pmu_fail_irq);
 }
 
-/* If the work item is queued, or perf is about to free the event, nothing is to be done. */
-static void pmu_event_fail_irq(struct irq_work *work)
-{
-	struct pmu_event *ev = container_of(work, struct pmu_event, failure.irq);
-
-	if (!xchg(&ev->failure.queued, true) && pmu_event_get(ev->event))
-		queue_work(pmu_fail_wq, &ev->failure.work);
-}
-
-/*
- * After this a read of the event returns end of file, as for a pinned event that perf cannot
- * schedule. If a user enables the event later, or it moves to another CPU, add() refuses it and
- * queues this work again.
- */
-static void pmu_event_fail_work(struct work_struct *work)
-{
-	struct pmu_event *ev = container_of(work, struct pmu_event, failure.work);
-
-	/* If the event fails again from here on, this runs again, with another reference. */
-	xchg(&ev->failure.queued, false);
-	do {
-		perf_event_disable(ev->event);
-	} while (!pmu_event_put_in_error(ev->event));
-}
-
-void pmu_event_init_failing(struct pmu_event *ev)
-{
-	/* A hard one: on PREEMPT_RT, to wait for another is to wait for RCU. */
-	ev->failure.irq = IRQ_WORK_INIT_HARD(pmu_event_fail_irq);
-	INIT_WORK(&ev->failure.work, pmu_event_fail_work);
-}
-
-/* perf frees the event: nobody has a reference, and nothing makes it fail any more. May sleep. */
+/* perf frees the event: nothing makes it fail any more. */
 void pmu_event_end_failing(struct pmu_event *ev)
 {
-	if (ev->failure.failed)
-		irq_work_sync(&ev->failure.irq);
+	if (!ev->failed)
+		return;
+	raw_spin_lock_irq(&pmu_failing_lock);
+	list_del_init(&ev->failing);
+	raw_spin_unlock_irq(&pmu_failing_lock);
 }
 
-#if IS_ENABLED(CONFIG_PMU_SUITE_KUNIT_TEST)
-/* After this, perf has freed events that failed while they were closed. */
-void pmu_fail_flush(void)
+/* When this returns, perf has freed events that failed while they were closed. */
+VISIBLE_IF_KUNIT void pmu_fail_flush(void)
 {
-	flush_workqueue(pmu_fail_wq);
+	irq_work_sync(&pmu_fail_irq);
+	flush_work(&pmu_fail_work);
 }
 EXPORT_SYMBOL_IF_KUNIT(pmu_fail_flush);
-#endif
 
 /* Held while a PMU is registered with perf or unregistered. core.h has the order of all locks. */
 DEFINE_MUTEX(pmu_register_mutex);
@@ -238,15 +256,9 @@ static void pmu_keep_work_fn(struct work_struct *work)
 	mutex_unlock(&pmu_register_mutex);
 }
 
-int pmu_faults_init(void)
-{
-	pmu_fail_wq = alloc_workqueue("pmu_core_fail", WQ_UNBOUND, 0);
-	return pmu_fail_wq ? 0 : -ENOMEM;
-}
-
 /* All PMUs are gone. */
 void pmu_faults_exit(void)
 {
 	cancel_delayed_work_sync(&pmu_keep_work);
-	destroy_workqueue(pmu_fail_wq);
+	pmu_fail_flush();
 }

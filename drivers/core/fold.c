@@ -19,8 +19,7 @@
 void pmu_box_begin_pass(struct pmu_box *box)
 {
 	box->pass++;
-	if (!pmu_box_absent(box) && box_ops(box)->begin_read)
-		box_ops(box)->begin_read(box);
+	pmu_box_do(box, box_ops(box)->begin_read);
 }
 
 /* While perf reads a group on one CPU, another may read as well: the last one ends the pass. */
@@ -32,15 +31,8 @@ void pmu_box_begin_read(struct pmu_box *box)
 
 void pmu_box_end_read(struct pmu_box *box)
 {
-	if (!--box->reading && !pmu_box_absent(box) && box_ops(box)->end_read)
-		box_ops(box)->end_read(box);
-}
-
-/* For a group of several events. It is not worth stopping the box for one event. */
-void pmu_box_hold(struct pmu_box *box)
-{
-	if (!pmu_box_absent(box) && box_ops(box)->hold)
-		box_ops(box)->hold(box);
+	if (!--box->reading)
+		pmu_box_do(box, box_ops(box)->end_read);
 }
 
 /* All reads of a frozen box are of one moment, so they are one pass. */
@@ -48,8 +40,7 @@ void pmu_box_freeze(struct pmu_box *box)
 {
 	if (box->frozen)
 		return;
-	if (!pmu_box_absent(box) && box_ops(box)->freeze)
-		box_ops(box)->freeze(box);
+	pmu_box_do(box, box_ops(box)->freeze);
 	box->frozen = true;
 	pmu_box_begin_pass(box);
 }
@@ -76,8 +67,7 @@ void pmu_box_thaw(struct pmu_box *box)
 	}
 	if (pmu_box_absent(box) || !box->frozen)
 		return;
-	if (box_ops(box)->thaw)
-		box_ops(box)->thaw(box);
+	pmu_box_do(box, box_ops(box)->thaw);
 	box->frozen = false;
 }
 
@@ -244,7 +234,7 @@ static int pmu_bearer_read(struct pmu_event *ev,
 
 static bool pmu_bearer_is_gone(const struct pmu_event *ev)
 {
-	return ev->failure.failed || pmu_box_absent(ev->box);
+	return ev->failed || pmu_box_absent(ev->box);
 }
 
 /* Bring event->count up to date, and that of the events that share with it: once in a pass. */

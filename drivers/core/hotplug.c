@@ -150,7 +150,7 @@ static void pmu_box_migrate(struct pmu_box *box, int from, int to)
  * events keep counting until perf takes the CPU's context down, and the box is disengaged after the
  * last one. If perf puts another event on the CPU after that, it is refused.
  */
-static void pmu_box_left(struct irq_work *work)
+void pmu_box_left(struct irq_work *work)
 {
 	struct pmu_box *box = container_of(work, struct pmu_box, left);
 	unsigned long flags = pmu_box_lock(box);
@@ -162,11 +162,6 @@ static void pmu_box_left(struct irq_work *work)
 	pmu_box_unlock(box, flags);
 	if (disengage)
 		box->pd->desc->ops->disengage(box);
-}
-
-void pmu_box_init_moving(struct pmu_box *box)
-{
-	box->left = IRQ_WORK_INIT_HARD(pmu_box_left);
 }
 
 /*

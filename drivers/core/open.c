@@ -185,13 +185,12 @@ static struct pmu_event *pmu_event_create(struct pmu_dev *pd, struct perf_event 
 	}
 	ev->event = event;
 	ev->box = box;
-	ev->pid = task_tgid_nr(current);
 	ev->bearer = ev;
 	pmu_event_note_leader(ev);
 	INIT_LIST_HEAD(&ev->sharing);
 	INIT_LIST_HEAD(&ev->bearing);
 	ev->priv = pd->desc->event_size ? ev + 1 : NULL;
-	pmu_event_init_failing(ev);
+	INIT_LIST_HEAD(&ev->failing);
 	event->hw.idx = -1;
 	/* perf says that an event is on its CPU before it adds it; an NMI may read in between. */
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
@@ -290,7 +289,7 @@ static int pmu_event_init(struct perf_event *event)
 		return err;
 	/* Boxes whose events were just closed may still be engaged, and block this event. */
 	if (pd->desc->ops->engage && !pd->desc->engage_at_start && !event->parent)
-		pmu_use_catch_up();
+		pmu_use_catch_up(NULL);
 	/* Before its box is looked up: pmu_dev_has_box(). */
 	atomic_inc(&pd->events);
 	err = pmu_event_set_up(pd, event);

@@ -18,11 +18,7 @@
 
 #include "core.h"
 
-/*
- * The device of perf's own software PMU, which is never unregistered. Its bus has all PMUs,
- * including perf's own.
- */
-static struct device *pmu_software;
+static struct device *pmu_software;	/* for pmu_always_there() */
 
 /*
  * This is done once: to open an event patches code of all CPUs. It also locks perf's list of PMUs
@@ -84,29 +80,16 @@ bool pmu_is_of_another(const char *name)
 EXPORT_SYMBOL_PMU_CORE(pmu_is_of_another);
 
 /**
- * pmu_watch_others() - have a notifier called when any driver's PMU comes or goes.
- * @nb: the notifier, as of bus_register_notifier(); data is the PMU's device
+ * pmu_always_there() - a PMU whose bus has all PMUs, for bus_register_notifier().
  *
- * Context: may sleep. The notifier is called where PMUs are registered.
- * Return: 0 or a negative errno.
+ * Context: any.
+ * Return: the device of perf's own software PMU, which is never unregistered.
  */
-int pmu_watch_others(struct notifier_block *nb)
+struct device *pmu_always_there(void)
 {
-	return bus_register_notifier(pmu_software->bus, nb);
+	return pmu_software;
 }
-EXPORT_SYMBOL_PMU_CORE(pmu_watch_others);
-
-/**
- * pmu_unwatch_others() - end pmu_watch_others().
- * @nb: the notifier
- *
- * Context: may sleep.
- */
-void pmu_unwatch_others(struct notifier_block *nb)
-{
-	bus_unregister_notifier(pmu_software->bus, nb);
-}
-EXPORT_SYMBOL_PMU_CORE(pmu_unwatch_others);
+EXPORT_SYMBOL_PMU_CORE(pmu_always_there);
 
 /* Called with pmu_register_mutex, and no other lock: perf may take locks of hotplug. */
 static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_desc *desc,
@@ -153,11 +136,6 @@ static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_des
 	return pd;
 }
 
-/* Scopes larger than a core. For a core it is normal that all of its CPUs are offline. */
-static const char * const pmu_scope_names[] = {
-	[PMU_SCOPE_SYSTEM] = "system", [PMU_SCOPE_PACKAGE] = "package", [PMU_SCOPE_DIE] = "die",
-};
-
 static bool pmu_dev_has_scope(struct pmu_dev *pd, int scope_id)
 {
 	struct pmu_box *box;
@@ -181,9 +159,9 @@ static int pmu_box_add(struct pmu_dev *pd, struct pmu_box *box, const struct pmu
 	cpu = pmu_box_pick_cpu(box, -1);
 	if (cpu >= 0)
 		pmu_box_own(box, cpu);
-	else if (desc->scope < PMU_SCOPE_CORE)
+	else if (desc->scope < PMU_SCOPE_CORE)	/* for a core it is normal */
 		dev_warn(box->dev, "%s: no CPU of %s %d is online, so nothing can be counted there until one is\n",
-			 pd->name, pmu_scope_names[desc->scope], box->scope_id);
+			 pd->name, desc->scope == PMU_SCOPE_DIE ? "die" : "package", box->scope_id);
 	pmu_box_show_cpus(box, true);
 	list_add_tail(&box->node, &pd->boxes);
 	return 0;
@@ -228,8 +206,7 @@ static void pmu_box_remove(void *data)
 int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 			  const char *name, int scope_id, void *priv)
 {
-	struct pmu_box *box = kzalloc(struct_size(box, state, DIV_ROUND_UP(desc->state_size, 8)),
-				      GFP_KERNEL);
+	struct pmu_box *box = kzalloc(struct_size(box, state, pmu_state_words(desc)), GFP_KERNEL);
 	struct pmu_dev *pd;
 	int err;
 
@@ -242,7 +219,7 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 	box->priv = priv;
 	box->frozen = true;
 	pmu_box_init_folding(box, desc->sampling);
-	pmu_box_init_moving(box);
+	box->left = IRQ_WORK_INIT_HARD(pmu_box_left);
 
 	/* First: if this failed later, a PMU without a box would stay until the module's exit. */
 	err = devm_add_action(dev, pmu_box_remove, box);
@@ -298,22 +275,12 @@ static int __init pmu_core_init(void)
 		pr_err("pmu_core: perf opens no event of its own: error %d\n", err);
 		return err;
 	}
-	err = pmu_faults_init();
-	if (err)
-		return err;
-	err = pmu_hotplug_init();
-	if (err) {
-		pmu_faults_exit();
-		return err;
-	}
-	pmu_debugfs_init();
-	return 0;
+	return pmu_hotplug_init();
 }
 module_init(pmu_core_init);
 
 static void __exit pmu_core_exit(void)
 {
-	pmu_debugfs_exit();
 	pmu_hotplug_exit();
 	pmu_use_exit();
 	pmu_faults_exit();

@@ -724,7 +724,7 @@ static void intel_imc_unregister(void)
 		intel_imc_remove_tables();
 	pci_unregister_driver(&intel_imc_driver);
 	pmu_unregister_all(THIS_MODULE);
-	pmu_unwatch_others(&intel_imc_pmus_changed);
+	bus_unregister_notifier(pmu_always_there()->bus, &intel_imc_pmus_changed);
 }
 
 static int __init intel_imc_init(void)
@@ -740,12 +740,12 @@ static int __init intel_imc_init(void)
 		intel_imc_find_occupancies(intel_imc_parts[i].kind);
 	}
 	intel_imc_free_init();
-	err = pmu_watch_others(&intel_imc_pmus_changed);
+	err = bus_register_notifier(pmu_always_there()->bus, &intel_imc_pmus_changed);
 	if (err)
 		return err;
 	err = pci_register_driver(&intel_imc_driver);
 	if (err) {
-		pmu_unwatch_others(&intel_imc_pmus_changed);
+		bus_unregister_notifier(pmu_always_there()->bus, &intel_imc_pmus_changed);
 		return err;
 	}
 	intel_imc_survey(found);

@@ -175,19 +175,12 @@ static inline void pmu_hrtimer_setup(struct hrtimer *timer,
 #endif
 
 /*
- * The arguments of a tracepoint probe after the first: 5.18 ("sched/tracing: Don't re-read p->state
- * when emitting sched_switch event") put a state before the tasks, 5.19 ("sched/tracing: Append
- * prev_state to tp args instead") after them; 6.16 ("exit: move and extend sched_process_exit()
- * tracepoint").
+ * The arguments of a tracepoint probe after the first, on kernels that have sample_flags: 6.16
+ * ("exit: move and extend sched_process_exit() tracepoint").
  */
-#if defined(HAVE_SCHED_SWITCH_STATE_LAST)
+#ifdef HAVE_SCHED_SWITCH
 #define PMU_SCHED_SWITCH_ARGS	bool preempt, struct task_struct *prev, struct task_struct *next, \
 				unsigned int prev_state
-#elif defined(HAVE_SCHED_SWITCH_STATE_FIRST)
-#define PMU_SCHED_SWITCH_ARGS	bool preempt, unsigned int prev_state, struct task_struct *prev, \
-				struct task_struct *next
-#elif defined(HAVE_SCHED_SWITCH)
-#define PMU_SCHED_SWITCH_ARGS	bool preempt, struct task_struct *prev, struct task_struct *next
 #endif
 
 #if defined(HAVE_SCHED_EXIT_GROUP_DEAD)

@@ -17,7 +17,6 @@
 #include <linux/bits.h>
 #include <linux/capability.h>
 #include <linux/cred.h>
-#include <linux/irq_work.h>
 #include <linux/perf_event.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
@@ -27,7 +26,6 @@
 struct attribute_group;
 struct device;
 struct module;
-struct notifier_block;
 struct pmu_box;
 struct pmu_desc;
 struct pmu_dev;
@@ -104,14 +102,6 @@ struct pmu_counter {
 	unsigned int counting;		/* number of events that count with it */
 };
 
-/* An event is put into error state. */
-struct pmu_failure {
-	bool failed;			/* the device is gone: the event never counts again */
-	struct irq_work irq;
-	struct work_struct work;
-	bool queued;			/* work is, with a reference on the event */
-};
-
 /**
  * struct pmu_event - the core's part of a perf_event, from event_init to destruction.
  * @poll_rate: most counts per second that the counter can advance by; set by
@@ -143,8 +133,8 @@ struct pmu_event {
 	int out;			/* CPU + 1 where perf took it out, to put it back; or 0 */
 	bool pinned;			/* its leader is, or was when the event was last added */
 	bool exclusive;
-	pid_t pid;			/* the process that opened it, in the initial namespace */
-	struct pmu_failure failure;
+	bool failed;			/* the device is gone: the event never counts again */
+	struct list_head failing;	/* on the list of events that are put into error state */
 };
 
 /** pmu_event_of() - the core's part of @event, for a driver's verbs. */
@@ -356,7 +346,6 @@ int devm_pmu_box_register(struct device *dev, const struct pmu_desc *desc,
 			  const char *name, int scope_id, void *priv);
 void *pmu_box_priv(const struct pmu_box *box);
 bool pmu_is_of_another(const char *name);
-int pmu_watch_others(struct notifier_block *nb);
-void pmu_unwatch_others(struct notifier_block *nb);
+struct device *pmu_always_there(void);
 
 #endif /* PMU_CORE_H */

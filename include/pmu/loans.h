@@ -74,43 +74,25 @@ static inline int pmu_allow_cpu(bool locked)
 }
 #endif
 
-/**
- * pmu_is_in_context() - is an event, and so its group, in a context?
- * @event: the event
- * @ctx: the context
- *
- * Context: ctx->mutex is held.
- * Return: true if it is.
- */
+/* Is an event, and so its group, in a context, whose mutex is held? */
 static inline bool pmu_is_in_context(const struct perf_event *event,
 				     const struct perf_event_context *ctx)
 {
 	return READ_ONCE(event->ctx) == ctx && event->attach_state & PERF_ATTACH_CONTEXT;
 }
 
-/**
- * pmu_context_events() - how many of a PMU's events are open on a CPU and belong to no task?
- * @pmu: the PMU
- * @cpu: the CPU
- *
- * Context: any; others may open and close events meanwhile.
- * Return: the number.
- */
+/* How many of a PMU's events are open on a CPU and belong to no task? This may change meanwhile. */
 static inline int pmu_context_events(struct pmu *pmu, int cpu)
 {
 	return READ_ONCE(pmu_context_of(pmu, cpu)->nr_events);
 }
 
-/**
- * pmu_contexts_are_lent() - does anything use a PMU's contexts?
- * @pmu: the PMU; its events are not of tasks
- * @event: an event of it that perf destroys, whose reference does not count; or NULL
+/*
+ * Does anything use the contexts of a PMU, whose events are not of tasks? The reference of @event,
+ * which perf destroys, does not count; it may be NULL.
  *
  * perf's own software events join the context of the PMU whose event they are in a group with, and
  * use it until they are freed: also when that event is closed, or the CPU is offline.
- *
- * Context: any; others may open and close events meanwhile.
- * Return: true if something does.
  */
 static inline bool pmu_contexts_are_lent(struct pmu *pmu, const struct perf_event *event)
 {
@@ -121,14 +103,9 @@ static inline bool pmu_contexts_are_lent(struct pmu *pmu, const struct perf_even
 	return refs > (event && pmu_event_context(event));
 }
 
-/**
- * pmu_event_get() - take a reference on an event.
- * @event: the event, which perf may be about to free
- *
- * On some kernels perf expects no others on an event that was inherited.
- *
- * Context: any; the driver's destroy hook has not returned.
- * Return: false if there is none any more.
+/*
+ * Take a reference on an event whose destroy hook has not returned. Returns false if there is none
+ * any more. On some kernels perf expects no others on an event that was inherited.
  */
 static inline bool pmu_event_get(struct perf_event *event)
 {
@@ -139,9 +116,9 @@ static inline bool pmu_event_get(struct perf_event *event)
  * pmu_event_put_in_error() - put an event that is off into error state, and drop a reference on it.
  * @event: an event on a CPU, which may move to another; perf frees it with the last reference
  *
- * A close takes the event out of its context, with the mutex held, before it drops its reference.
- * So the caller's is not the last one if the event is in its context. Otherwise it may be, and is
- * dropped by a second close, since perf exports nothing else.
+ * A close takes the event out of its context before it drops its reference. So the caller's is not
+ * the last one if the event is in its context. Otherwise it may be, and is dropped by a second
+ * close, since perf exports nothing else.
  *
  * Context: may sleep.
  * Return: false, and the caller has its reference, if somebody has just enabled the event.
@@ -171,15 +148,10 @@ static inline bool pmu_event_put_in_error(struct perf_event *event)
 	return off;
 }
 
-/**
- * pmu_bypass_period() - have perf make a sample whenever it is told of an overflow.
- * @event: the event
- * @period: its period, in counts, for those who read its attributes
- *
- * perf would adapt a frequency's period, and restart the event; with a period it would hold back
- * samples.
- *
- * Context: event_init.
+/*
+ * In event_init: have perf make a sample whenever it is told of an overflow. It would adapt a
+ * frequency's period, and restart the event; with a period it would hold back samples. Those who
+ * read the event's attributes see @period.
  */
 static inline void pmu_bypass_period(struct perf_event *event, u64 period)
 {
@@ -190,15 +162,10 @@ static inline void pmu_bypass_period(struct perf_event *event, u64 period)
 	local64_set(&event->hw.period_left, 1);
 }
 
-/**
- * pmu_swap_output() - have a function of the driver called with each sample.
- * @event: the event
- * @output: the function; NULL if the event has inherited it
- * @list: an empty list, for the event alone: perf_tp_event() expects one, and perf uses an event's
- *	node only for tracepoints and breakpoints
- *
- * Context: event_init.
- * Return: the function that the event had, which writes the sample.
+/*
+ * In event_init: have @output called with each sample; NULL if the event has inherited that. @list
+ * is an empty one, for the event alone: perf_tp_event() expects it, and perf uses an event's node
+ * only for tracepoints and breakpoints. Returns the function that writes the sample.
  */
 static inline perf_overflow_handler_t pmu_swap_output(struct perf_event *event,
 						      perf_overflow_handler_t output,
@@ -212,16 +179,12 @@ static inline perf_overflow_handler_t pmu_swap_output(struct perf_event *event,
 	return had;
 }
 
-/**
- * pmu_leave_context() - have a task's context refer to perf's own PMU instead of one that may go.
- * @pmu: the PMU
- * @ctx: the context; NULL if an event has none
+/*
+ * Have a task's context, if there is one, refer to perf's own PMU instead of one that may go.
  *
  * Before 6.2, a task has one context for the events of all PMUs like this one. It refers to the PMU
  * whose event it was made for, also when that is closed, until 5.14 for good, and then until the
  * task is scheduled with it. perf looks at the PMU when it schedules or ends the task.
- *
- * Context: interrupts on, no lock of the context held.
  */
 static inline void pmu_leave_context(struct pmu *pmu, struct perf_event_context *ctx)
 {
@@ -238,14 +201,10 @@ static inline void pmu_leave_context(struct pmu *pmu, struct perf_event_context 
 #endif
 }
 
-/**
- * pmu_leave_tasks() - pmu_leave_context() for the contexts of all tasks.
- * @pmu: the PMU, whose events are all closed, and which is still registered
- *
- * Not found are tasks that have ended, whose contexts an event that is closed has to leave, and
- * those forked meanwhile from one that has an event of perf's own in such a context.
- *
- * Context: process context.
+/*
+ * The same for all tasks. Not found are those that have ended, whose contexts an event that is
+ * closed has to leave, and those forked meanwhile from one that has an event of perf's own in such
+ * a context.
  */
 static inline void pmu_leave_tasks(struct pmu *pmu)
 {

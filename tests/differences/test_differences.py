@@ -30,8 +30,7 @@ PERF_ATTR = "include/uapi/linux/perf_event.h"
 SCHED = "include/trace/events/sched.h"
 ISOLATION = "include/linux/sched/isolation.h"
 MODULE, EXPORT = "include/linux/module.h", "include/linux/export.h"
-SCHED_FEATURES = ("HAVE_SCHED_SWITCH", "HAVE_SCHED_SWITCH_STATE_FIRST", "HAVE_SCHED_SWITCH_STATE_LAST",
-                  "HAVE_SCHED_EXIT", "HAVE_SCHED_EXIT_GROUP_DEAD")
+SCHED_FEATURES = ("HAVE_SCHED_SWITCH", "HAVE_SCHED_EXIT", "HAVE_SCHED_EXIT_GROUP_DEAD")
 
 
 def renamed(file, *words):
@@ -152,14 +151,13 @@ DIFFERENCES = (
     flip("HAVE_ATTR_CONFIG4", True, "ppc64le", substituted(PERF_ATTR, (r"(__u64\s+config3;.*)", r"\1\n\t__u64 config4;")),
          "pmu_attr_further_config"),
     flip("HAVE_ATTR_SIGTRAP", False, "ppc64le", renamed(PERF_ATTR, "sigtrap"), "pmu_attr_sigtrap"),
-    probes("sched_switch without a state", sched_switch("bool", TASK, TASK), "HAVE_SCHED_SWITCH", "HAVE_SCHED_EXIT"),
-    probes("sched_switch with the state first", sched_switch("bool", "unsigned int", TASK, TASK),
-           "HAVE_SCHED_SWITCH_STATE_FIRST", "HAVE_SCHED_EXIT"),
+    probes("sched_switch with the state first", sched_switch("bool", "unsigned int", TASK, TASK), None, "HAVE_SCHED_EXIT",
+           left_out=True),
     probes("sched_switch of no known kind", sched_switch("bool", TASK, TASK, "unsigned int", "u64"), None, "HAVE_SCHED_EXIT",
            left_out=True),
-    probes("sched_process_exit with group_dead", sched_exit(TASK, "bool"), "HAVE_SCHED_SWITCH_STATE_LAST",
+    probes("sched_process_exit with group_dead", sched_exit(TASK, "bool"), "HAVE_SCHED_SWITCH",
            "HAVE_SCHED_EXIT_GROUP_DEAD"),
-    probes("sched_process_exit of no known kind", sched_exit("int", TASK), "HAVE_SCHED_SWITCH_STATE_LAST", None, left_out=True),
+    probes("sched_process_exit of no known kind", sched_exit("int", TASK), "HAVE_SCHED_SWITCH", None, left_out=True),
     macro("FIELD_PREP_CONST", "x86_64", "include/linux/bitfield.h"),
     macro("dev_err_ptr_probe", "ppc64le", "include/linux/dev_printk.h"),
     macro("PCIE_ECAM_OFFSET", "x86_64", "include/linux/pci-ecam.h"),

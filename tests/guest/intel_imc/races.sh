@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Readers on every CPU, against owners that move, devices that go and come back, and debugfs. A data race of our
+# Readers on every CPU, against owners that move, devices that go and come back, and sysfs. A data race of our
 # modules is a line in the kernel's log, and fails the guest. Other files look for races while they do what they do.
 #
 # hostile vm: --kernel 6.12 --races --driver ours --model snbep,sockets=2 --cpus 4 --timeout 1200
@@ -9,7 +9,6 @@
 trap as_it_was EXIT
 
 WAITS=/sys/module/pmu_races/parameters/waits
-COUNTERS=/sys/kernel/debug/pmu_core/counters
 
 before_end() {
 	[ "$(cut -d. -f1 /proc/uptime)" -lt "$end" ]
@@ -26,7 +25,7 @@ read_and_toggle() {
 
 look() {
 	while before_end; do
-		cat $COUNTERS "$PMUS"/uncore_imc_*/cpumask > /dev/null 2>&1 || :
+		cat "$PMUS"/uncore_imc_*/cpumask > /dev/null 2>&1 || :
 	done
 }
 

@@ -574,7 +574,7 @@ static void straggler_fails(struct kunit *test)
 	smp_call_function_single(pair.owner, park, event, 1);
 	KUNIT_EXPECT_EQ(test, stops, 1U);
 	smp_call_function_single(pair.owner, add_here, event, 1);
-	KUNIT_EXPECT_TRUE(test, pmu_event_of(event)->failure.failed);
+	KUNIT_EXPECT_TRUE(test, pmu_event_of(event)->failed);
 	event->destroy(event);
 	perf_event_release_kernel(pair.event);
 }
