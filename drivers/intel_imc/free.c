@@ -7,9 +7,11 @@
 #include <linux/bitfield.h>
 #include <linux/io.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
+#include <linux/iopoll.h>
 #include <linux/ioport.h>
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/smp.h>
 
 #include "intel_imc.h"
 
@@ -18,7 +20,11 @@
 /* The event code of all these counters; the umask selects one. */
 #define INTEL_IMC_FREE_EVENT	0xff
 
-/* The free-running counters of a generation. Registers are in the order of the events. */
+/* How long a clock may stand, and the pause between looks at it */
+#define INTEL_IMC_FREE_CHECK_US	(200 * USEC_PER_MSEC)
+#define INTEL_IMC_FREE_LOOK_US	(10 * USEC_PER_MSEC)
+
+/* A generation's free-running counters. Registers are in the order of the events: dclk first. */
 struct intel_imc_free_kind {
 	struct pmu_desc desc;
 	const u8 *registers;
@@ -28,6 +34,8 @@ struct intel_imc_free_kind {
 /* The counters of one controller */
 struct intel_imc_free {
 	void __iomem *regs;
+	void __iomem *dclk;
+	u64 clocks;			/* as of the last look at dclk */
 };
 
 static const struct pmu_format intel_imc_free_formats[] = {
@@ -143,33 +151,64 @@ void intel_imc_free_init(void)
 	intel_imc_spr_free.desc.scope = scope;
 }
 
-/* Map a controller's counters. Returns NULL, with a message, if there are none. */
-static void __iomem *intel_imc_free_map(struct pci_dev *pdev,
-					const struct intel_imc_free_kind *kind,
-					unsigned int controller)
+static void intel_imc_free_look(void *data)
+{
+	struct intel_imc_free *free = data;
+
+	free->clocks = readq(free->dclk);
+}
+
+/* Look on a CPU of the socket, so that the socket does not sleep; if none is online, on any. */
+static u64 intel_imc_free_clocks(struct intel_imc_free *free, int socket)
+{
+	int cpu = intel_imc_socket_cpu(socket);
+
+	if (cpu < 0 || smp_call_function_single(cpu, intel_imc_free_look, free, true))
+		intel_imc_free_look(free);
+	return free->clocks;
+}
+
+/*
+ * Map a controller's counters. Returns false, with a message, if there are none, or if their clock
+ * stands still, unless that may be since the socket has no CPU.
+ */
+static bool intel_imc_free_map(struct intel_imc_free *free, struct pci_dev *pdev,
+			       const struct intel_imc_free_kind *kind, unsigned int controller,
+			       int socket)
 {
 	u32 base, mem;
 	phys_addr_t address = intel_imc_mmio_find(pdev, controller, &base, &mem);
-	void __iomem *regs;
+	u64 first, clocks;
 
 	if (!address) {
 		pci_err(pdev, "uncore_imc_free_running_%u: registers %02x and %02x hold %08x and %08x, which is no address: it lacks this socket\n",
 			controller, INTEL_IMC_MMIO_BASE, INTEL_IMC_MMIO_MEM(controller), base, mem);
-		return NULL;
+		return false;
 	}
 	address += kind->offset;
 	if (!devm_request_mem_region(&pdev->dev, address, kind->size, "intel_imc_pmu")) {
 		pci_err(pdev, "uncore_imc_free_running_%u: its registers should be at %pa, where there is something else: it lacks this socket\n",
 			controller, &address);
-		return NULL;
+		return false;
 	}
-	regs = devm_ioremap(&pdev->dev, address, kind->size);
-	if (regs && readq(regs) == U64_MAX) {
+	free->regs = devm_ioremap(&pdev->dev, address, kind->size);
+	if (!free->regs)
+		return false;
+	free->dclk = free->regs + kind->registers[0];
+	first = intel_imc_free_clocks(free, socket);
+	if (first == U64_MAX) {
 		pci_err(pdev, "uncore_imc_free_running_%u: nothing answers at %pa: it lacks this socket\n",
 			controller, &address);
-		return NULL;
+		return false;
 	}
-	return regs;
+	if (read_poll_timeout(intel_imc_free_clocks, clocks, clocks != first,
+			      INTEL_IMC_FREE_LOOK_US, INTEL_IMC_FREE_CHECK_US, false, free,
+			      socket) && intel_imc_socket_cpu(socket) >= 0) {
+		pci_err(pdev, "uncore_imc_free_running_%u: its clock stands still at %pa: it lacks this socket; count with uncore_imc instead\n",
+			controller, &address);
+		return false;
+	}
+	return true;
 }
 
 /**
@@ -181,7 +220,7 @@ static void __iomem *intel_imc_free_map(struct pci_dev *pdev,
  *
  * If this fails, the channels still get their PMUs.
  *
- * Context: may sleep.
+ * Context: may sleep, for 200 ms if the clock stands still.
  */
 void intel_imc_free_setup(struct pci_dev *pdev, struct intel_imc_free_kind *kind,
 			  unsigned int controller, int socket)
@@ -191,8 +230,7 @@ void intel_imc_free_setup(struct pci_dev *pdev, struct intel_imc_free_kind *kind
 
 	if (!free)
 		return;
-	free->regs = intel_imc_free_map(pdev, kind, controller);
-	if (!free->regs)
+	if (!intel_imc_free_map(free, pdev, kind, controller, socket))
 		return;
 	snprintf(name, sizeof(name), "uncore_imc_free_running_%u", controller);
 	if (devm_pmu_box_register(&pdev->dev, &kind->desc, name, socket, free))

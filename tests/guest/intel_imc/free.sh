@@ -7,7 +7,7 @@
 # all vm: --kernel 6.12 --driver ours --model icx,sockets=2
 # kernels vm: --kernel 6.12 --driver in-tree --model icx,sockets=2
 . ./intel_imc/lib.sh
-trap 'as_it_was; pmu-model set "mmio*" gone 0' EXIT
+trap 'pmu-model set "free*" dead 0; pmu-model set "free*" gone 0; as_it_was; pmu-model set "mmio*" gone 0' EXIT
 
 FREE=uncore_imc_free_running
 PMU=$PMUS/${FREE}_0
@@ -88,6 +88,49 @@ test_sleep() {
 	got=$(pmu-event ${FREE}_0:0x20ff -x 'pmu-model add imc0 cas_rd 5' \
 		-x 'pmu-model set firmware wake 200; echo mem > /sys/power/state' -x 'pmu-model add imc0 cas_rd 6' | tr '\n' ' ')
 	equal "before, behind, after" "$got" "5 5 11 "
+}
+
+# Load the driver while a key of a block has a value: silicon KEY VALUE [BLOCK]
+silicon() {
+	unload
+	pmu-model set "${3:-free0@0}" "$1" "$2"
+	log_mark
+	load
+}
+
+# No PMU that would read 0 for ever: the others and the channels are none the worse for it.
+test_a_block_that_stands_still() {
+	[ $driver = ours ] || skip "what our driver does"
+	for fault in 'dead 1000000 its clock stands still at 0x[0-9a-f]*: it lacks this socket; count with uncore_imc instead' \
+		'gone 1 nothing answers at 0x[0-9a-f]*: it lacks this socket'; do
+		# shellcheck disable=SC2086 # words
+		set -- $fault
+		key=$1
+		silicon "$key" "$2"
+		shift 2
+		contains "log" "$(log_since_mark)" "${FREE}_0: $*"
+		equal "lines" "$(log_since_mark | grep -c "$FREE" || :)" 1
+		equal "cpumask" "$(cat "$PMU/cpumask")" 1
+		equal "others" "$(cat "$PMUS/${FREE}_1/cpumask") $(cat $PMUS/uncore_imc_0/cpumask)" "0-1 0-1"
+		pmu-model set free0@0 "$key" 0
+	done
+	unload
+	load
+	equal "cpumask" "$(cat "$PMU/cpumask")" 0-1
+}
+
+# A clock that stands for a moment, or while its socket has no CPU to keep it awake, does not lose the PMU.
+test_a_clock_that_stands_for_a_moment() {
+	[ $driver = ours ] || skip "what our driver does"
+	silicon dead 8
+	equal "log" "$(log_since_mark | grep "$FREE" || :)" ''
+	equal "reads until it ran" "$(pmu-model get free0@0 dead)" 0
+	equal "cpumask" "$(cat "$PMU/cpumask")" 0-1
+	cpu_online 1 0
+	silicon dead 1000 free0@1
+	cpu_online 1 1
+	equal "cpumask" "$(cat "$PMU/cpumask")" 0-1
+	pmu-model set free0@1 dead 0
 }
 
 # All ones are no count.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The free-running counters of a memory controller: of its traffic, which
- * mmio.c tells of, and of the memory's clock. Nobody can write them.
+ * mmio.c tells of, and of the memory's clock. Nobody can write them. That a
+ * block stands still, or does not answer, was seen on no machine.
  */
 #include "qemu/osdep.h"
 #include "free.h"
@@ -37,8 +38,13 @@ int intel_imc_free_at(const IntelImcWindow *window, hwaddr at)
 uint64_t intel_imc_free_read(IntelImcFreeRunning *free, unsigned i,
                              unsigned byte)
 {
+    uint64_t value = free->gone ? UINT64_MAX : free_counter(free, i);
+
     free->stat.reads++;
-    return free_counter(free, i) >> 8 * byte;
+    if (free->dead && !--free->dead) {
+        model_clock_set_stopped(&free->clk, false);
+    }
+    return value >> 8 * byte;
 }
 
 /* What the free-running counters of Ice Lake count, of what is on a channel */
@@ -62,7 +68,7 @@ void intel_imc_free_event(IntelImcFreeRunning *free,
 {
     int i = free_of_event(event);
 
-    if (i >= 0 && window->free[i]) {
+    if (i >= 0 && window->free[i] && !free->dead) {
         free->value[i] += n;
     }
 }
@@ -85,6 +91,37 @@ static bool set_free(PmuModel *model, unsigned arg, uint64_t value,
     return true;
 }
 
+static uint64_t get_dead(PmuModel *model, unsigned arg)
+{
+    return free_of(model)->dead;
+}
+
+static bool set_dead(PmuModel *model, unsigned arg, uint64_t value,
+                     Error **errp)
+{
+    free_of(model)->dead = value;
+    model_clock_set_stopped(&free_of(model)->clk, value);
+    return true;
+}
+
+static uint64_t get_gone(PmuModel *model, unsigned arg)
+{
+    return free_of(model)->gone;
+}
+
+static bool set_gone(PmuModel *model, unsigned arg, uint64_t value,
+                     Error **errp)
+{
+    free_of(model)->gone = value;
+    return true;
+}
+
+#define FAULT_KEYS \
+    { "dead", "so many more reads find all counters standing still", \
+      UINT64_MAX, 0, get_dead, set_dead }, \
+    { "gone", "1: nobody answers: all counters read ones", 1, 0, get_gone, \
+      set_gone }
+
 #define FREE_KEY(name, what, arg) \
     { name, what ", 48 bits", INTEL_IMC_COUNTER_MASK, arg, get_free, set_free }
 
@@ -97,12 +134,14 @@ static const PmuKey free_keys[] = {
     FREE_KEY("pmm_write", "lines written to persistent memory",
              INTEL_IMC_FREE_PMM_WRITE),
     FREE_KEY("dclk", "clocks of the memory", INTEL_IMC_FREE_DCLK),
+    FAULT_KEYS,
 }, free_queue_keys[] = {
     FREE_KEY("rpq_cycles", "cycles of the read queue",
              INTEL_IMC_FREE_RPQ_CYCLES),
     FREE_KEY("wpq_cycles", "cycles of the write queue",
              INTEL_IMC_FREE_WPQ_CYCLES),
     FREE_KEY("dclk", "clocks of the memory", INTEL_IMC_FREE_DCLK),
+    FAULT_KEYS,
 };
 
 void intel_imc_free_start(IntelImcFreeRunning *free,

@@ -15,6 +15,8 @@ typedef struct IntelImcFreeRunning {
     ModelClock clk;
     uint64_t value[INTEL_IMC_FREE_DCLK];
     uint64_t dclk;          /* what was set, less the ticks of that moment */
+    uint64_t dead;          /* so many reads until the counters advance */
+    bool gone;
     PmuStat stat;
 } IntelImcFreeRunning;
 

@@ -296,6 +296,22 @@ class Free(MmioTest):
         self.assertEqual(self.free("dclk"), 5)
         self.assertEqual(self.machine.stats("free0"), {"free": (3, 1)})
 
+    def test_a_block_that_stands_still(self):
+        self.set("free0", "dead", 2)
+        self.add("imc0", "cas_rd", 2)
+        first = self.free("dclk")
+        self.machine.step(MS)
+        self.assertEqual(self.free("dclk"), first)
+        self.machine.step(MS)
+        self.add("imc0", "cas_rd", 3)
+        self.assertEqual(self.free("dclk") - first, 1600000)
+        self.assertEqual(self.free("read"), 3)
+
+    def test_a_block_that_does_not_answer(self):
+        self.set("free0", "gone", 1)
+        self.assertEqual(self.free("dclk"), (1 << 64) - 1)
+        self.assertNotEqual(self.free("dclk", 1), (1 << 64) - 1)
+
 
 # Intel's list, ICX V1.30: (code, umask bits, or 0 for no sub-events)
 EVENTS = {
