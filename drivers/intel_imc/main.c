@@ -6,6 +6,7 @@
  * from Ice Lake on in memory, where one function of the socket tells the address. Channel N of all
  * sockets is one PMU, uncore_imc_N, with a box per socket.
  */
+#include <linux/delay.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/pci.h>
@@ -175,6 +176,10 @@ static const struct pci_device_id intel_imc_ids[] = {
 #define INTEL_IMC_MAX_RETRY_S		3600U
 #define INTEL_IMC_MAX_RETRY_SOON_S	60U
 
+/* How often a channel is tried that does not work, and pauses longer than a program's reads */
+#define INTEL_IMC_TRIES			4
+#define INTEL_IMC_TRY_PAUSE_MS		50
+
 /*
  * The generation of a function with this id, or NULL if the driver does not serve it. Where a table
  * says which channels there are, the list of models only names them.
@@ -264,11 +269,21 @@ static int intel_imc_try_on_socket(struct intel_imc_channel *ch, intel_imc_step_
 	return trial.err;
 }
 
-/* Take over the channel and see whether it counts, and how. */
+/*
+ * Take over the channel and see whether it counts, and how. Another program that writes its
+ * registers meanwhile makes it look broken.
+ */
 static int intel_imc_try(struct intel_imc_channel *ch)
 {
-	return selftest ? intel_imc_channel_selftest(ch, intel_imc_try_on_socket) :
-			  intel_imc_channel_check(ch, intel_imc_try_on_socket);
+	int err;
+
+	for (unsigned int tries = 1; ; tries++) {
+		err = selftest ? intel_imc_channel_selftest(ch, intel_imc_try_on_socket) :
+				 intel_imc_channel_check(ch, intel_imc_try_on_socket);
+		if (err != -EBUSY || tries == INTEL_IMC_TRIES)
+			return err;
+		msleep(INTEL_IMC_TRY_PAUSE_MS);
+	}
 }
 
 static int intel_imc_register(struct intel_imc_channel *ch)
@@ -304,13 +319,17 @@ static bool intel_imc_is_taken(const struct intel_imc_channel *ch)
 	return ch->part->blocks && intel_imc_mmio_is_taken(ch->number);
 }
 
+#define INTEL_IMC_BUSY_HINT \
+	"; if another program such as PCM used them, end it and load this module again"
+
 /* Say why a channel has no PMU, nor will get one. */
 static int intel_imc_refuse(struct intel_imc_channel *ch, int err)
 {
 	if (ch->fault)
 		dev_err(ch->dev, "uncore_imc_%d: self-test: %s\n", ch->number, ch->fault);
 	return dev_err_probe(ch->dev, err,
-		"uncore_imc_%d: the counters do not work: no PMU for this channel\n", ch->number);
+		"uncore_imc_%d: the counters do not work: no PMU for this channel%s\n", ch->number,
+		err == -EBUSY ? INTEL_IMC_BUSY_HINT : "");
 }
 
 static void intel_imc_retry(struct work_struct *work)

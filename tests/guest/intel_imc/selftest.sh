@@ -66,6 +66,17 @@ test_counters_that_freezing_does_not_stop() {
 	equal "cpumask" "$(owners)" 1
 }
 
+# What another program writes meanwhile: it costs a try, and no channel; one that never works is told what may help.
+test_a_channel_that_is_disturbed() {
+	silicon lose 12
+	says ''
+	equal "writes to be lost" "$(pmu-model get imc0@0 lose)" 0
+	equal "cpumask" "$(owners)" 0-1
+	counts
+	silicon runs_frozen 2
+	contains "log" "$(log_since_mark)" 'uncore_imc_0: the counters do not work: no PMU for this channel; if another program such as PCM used them, end it and load this module again$'
+}
+
 test_controls_that_take_the_second_write() {
 	silicon twice 1
 	says 'a control has to be written twice'
