@@ -564,7 +564,7 @@ static const struct intel_imc_clusters intel_imc_gnr_clusters[] = {
 	{ .nr = 2, .order = { 1, 0 } }, { .nr = 3, .order = { 1, 0, 2 } }, { }
 };
 
-#define INTEL_IMC_DESC_COMMON(_events)		\
+#define INTEL_IMC_DESC_COMMON(_events, _groups)	\
 	.owner = THIS_MODULE,			\
 	.scope = PMU_SCOPE_PACKAGE,		\
 	.live = true,				\
@@ -572,10 +572,10 @@ static const struct intel_imc_clusters intel_imc_gnr_clusters[] = {
 	.width = INTEL_IMC_COUNTER_WIDTH,	\
 	.events = _events,			\
 	.nr_events = ARRAY_SIZE(_events),	\
-	.groups = intel_imc_place_groups
+	.groups = _groups
 
 #define INTEL_IMC_DESC(_events) {		\
-	INTEL_IMC_DESC_COMMON(_events),		\
+	INTEL_IMC_DESC_COMMON(_events, intel_imc_place_groups), \
 	.ops = &intel_imc_box_ops,		\
 	.formats = intel_imc_formats,		\
 	.nr_formats = INTEL_IMC_FORMATS,	\
@@ -632,7 +632,7 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_icx_kind);
  */
 struct intel_imc_kind intel_imc_spr_kind = {
 	.desc = {
-		INTEL_IMC_DESC_COMMON(intel_imc_spr_events),
+		INTEL_IMC_DESC_COMMON(intel_imc_spr_events, intel_imc_place_alias_groups),
 		.ops = &intel_imc_box_ops,
 		.formats = intel_imc_spr_formats,
 		.nr_formats = INTEL_IMC_FORMATS,
@@ -648,7 +648,7 @@ EXPORT_SYMBOL_IF_KUNIT(intel_imc_spr_kind);
 
 #define INTEL_IMC_GNR_KIND(_events)						\
 	.desc = {								\
-		INTEL_IMC_DESC_COMMON(_events),					\
+		INTEL_IMC_DESC_COMMON(_events, intel_imc_place_alias_groups),	\
 		.ops = &intel_imc_pair_ops,					\
 		.formats = intel_imc_spr_formats,				\
 		.nr_formats = INTEL_IMC_FORMATS + 1,				\
@@ -677,7 +677,7 @@ struct intel_imc_kind intel_imc_snr_kind = {
 
 struct intel_imc_kind intel_imc_table_kind = {
 	.desc = {
-		INTEL_IMC_DESC_COMMON(intel_imc_table_events),
+		INTEL_IMC_DESC_COMMON(intel_imc_table_events, intel_imc_place_groups),
 		.ops = &intel_imc_box_ops,
 		.formats = intel_imc_spr_formats,
 		.nr_formats = INTEL_IMC_FORMATS,

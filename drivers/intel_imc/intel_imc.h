@@ -231,6 +231,7 @@ void intel_imc_selftest_say(const struct intel_imc_channel *ch);
 
 /* place.c */
 extern const struct attribute_group * const intel_imc_place_groups[];
+extern const struct attribute_group * const intel_imc_place_alias_groups[];
 int intel_imc_cluster_of(const struct intel_imc_kind *kind, unsigned int number, unsigned int nr);
 
 /* pmu.c */

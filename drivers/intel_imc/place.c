@@ -117,3 +117,19 @@ static struct attribute *intel_imc_place_attrs[] = {
 static const struct attribute_group intel_imc_place_group = { .attrs = intel_imc_place_attrs };
 
 const struct attribute_group * const intel_imc_place_groups[] = { &intel_imc_place_group, NULL };
+
+/* The in-tree driver's other name for a unit that a table lists: its type and number, for perf. */
+static ssize_t alias_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "uncore_type_6_%u\n", intel_imc_number_of(dev));
+}
+static DEVICE_ATTR_RO(alias);
+
+static struct attribute *intel_imc_alias_attrs[] = { &dev_attr_alias.attr, NULL };
+
+static const struct attribute_group intel_imc_alias_group = { .attrs = intel_imc_alias_attrs };
+
+/* Also the alias, on processors that the in-tree driver knows */
+const struct attribute_group * const intel_imc_place_alias_groups[] = {
+	&intel_imc_place_group, &intel_imc_alias_group, NULL
+};

@@ -177,6 +177,16 @@ test_both_sub_channels_are_handed_on() {
 	equal "writes when the first leaves" "$(awk '{ w += $3 } END { print w + 0 }' /tmp/stats)" 0
 }
 
+# perf also takes the name that a unit has by its number in the table. Free-running counters are in no table.
+test_aliases() {
+	for number in $CHANNELS; do
+		equal "channel $number" "$(cat "$PMUS/uncore_imc_$number/alias")" "uncore_type_6_$number"
+	done
+	equal "others" "$(cd "$PMUS" && echo uncore_imc_free*/alias)" 'uncore_imc_free*/alias'
+	contains "perf" "$(perf stat -a -x, --per-socket -e uncore_type_6_3/event=0x5,umask=0xcf/ -- \
+		pmu-model add imc3 cas_rd 9 2>&1)" '^S0,1,9,,uncore_'
+}
+
 test_free_running() {
 	if [ "$MODEL" = 173 ]; then
 		equal "PMUs" "$(cd "$PMUS" && echo uncore_imc_free_running_*)" 'uncore_imc_free_running_*'
