@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The memory controller for pmu_core: how a config becomes a control register, and the verbs. */
 #include <linux/bitfield.h>
+#include <linux/bitmap.h>
 #include <linux/bitops.h>
 #include <linux/device.h>
 #include <linux/errno.h>
@@ -128,13 +129,14 @@ static const struct pmu_named_event *intel_imc_named(const struct intel_imc_kind
 }
 
 /**
- * intel_imc_find_occupancies() - note which event codes are occupancies.
- * @kind: the events; a code is what the first of its names says
+ * intel_imc_find_occupancies() - note which event codes are, or may be, occupancies.
+ * @kind: the events; a code is what the first of its names says, and without a name may be one
  *
  * Context: module init.
  */
 void __init intel_imc_find_occupancies(struct intel_imc_kind *kind)
 {
+	bitmap_fill(kind->occupancies, U8_MAX + 1);
 	for (int i = kind->desc.nr_events - 1; i >= 0; i--) {
 		const struct pmu_named_event *event = &kind->desc.events[i];
 

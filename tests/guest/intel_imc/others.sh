@@ -62,6 +62,19 @@ test_names() {
 	equal "forbidden" "$(pmu-model get imc0 reserved)" 0
 }
 
+# An event without a name may be an occupancy, of which no source tells where it starts.
+test_events_without_a_name() {
+	[ $driver = ours ] || skip "what our driver does"
+	unload
+	load
+	log_mark
+	pmu-event uncore_imc_0:0xff -x true > /dev/null
+	[ "$MODEL" = 238 ] || pmu-event uncore_imc_0:$READS -x true > /dev/null
+	equal "with names" "$(log_since_mark | grep occupancy || :)" ''
+	pmu-event uncore_imc_0:0x80 -x true > /dev/null
+	contains "log" "$(log_since_mark)" 'uncore_imc_0: an occupancy may start from 0 instead of the queue.s depth'
+}
+
 owners() {
 	cat "$PMUS/uncore_imc_1/cpumask" 2> /dev/null || echo none
 }
