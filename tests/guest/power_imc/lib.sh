@@ -149,10 +149,11 @@ trace_samples() {
 	trace_lines "ip${1:+,sym}" "${2:-}" | grep -c "${1:-.}" || :
 }
 
-# heavy() and light() have what they execute of the records, which is 3 to 1, to within one for each.
+# heavy() and light() have what they execute of the records, which is 3 to 1, to within one for each. The kernel has
+# functions "..._in_flight".
 trace_is_profile_of_spin() {
 	trace_lines ip,sym > /tmp/lines
-	heavy=$(grep -c heavy /tmp/lines) light=$(grep -c light /tmp/lines)
+	heavy=$(grep -c ' heavy$' /tmp/lines) light=$(grep -c ' light$' /tmp/lines)
 	within "samples of light" "$light" 200 1000
 	within "samples of heavy, where light has $light" "$heavy" $((3 * light - 4)) $((3 * light + 4))
 }

@@ -64,9 +64,9 @@ test_user_and_kernel() {
 test_nothing_is_lost() {
 	trace_every $INSTRUCTIONS
 	all_is_taken 1000 -- $SPIN
-	mine=$(trace_samples 'heavy\|light')
+	mine=$(trace_samples ' \(heavy\|light\)$')
 	all_is_taken 1000 -a -- $SPIN
-	within "of its functions" "$(trace_samples 'heavy\|light')" $((mine - 4)) $((mine + 4))
+	within "of its functions" "$(trace_samples ' \(heavy\|light\)$')" $((mine - 4)) $((mine + 4))
 }
 
 # Three times round the ring, which has 4096. Whoever made a burst ends, and there is a drain. Those of a program, whose

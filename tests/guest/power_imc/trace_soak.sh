@@ -54,7 +54,7 @@ test_all_cpus_for_long() {
 # A function that has three quarters of a program's time has them in the profile.
 test_shares_of_time() {
 	run -- pmu-spin 5
-	heavy=$(trace_samples heavy) light=$(trace_samples light)
+	heavy=$(trace_samples heavy) light=$(trace_samples ' light$')
 	within "heavy, permille" $((heavy * 1000 / (heavy + light))) 730 770
 }
 
