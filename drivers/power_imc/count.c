@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 #include <linux/topology.h>
 #include <linux/workqueue.h>
+#include <asm/reg.h>
 #include <asm/time.h>
 
 #include "power_imc.h"
@@ -102,9 +103,19 @@ static void power_imc_unposted_tell(struct irq_work *work)
 
 static DEFINE_IRQ_WORK(power_imc_unposted_work, power_imc_unposted_tell);
 
+/* On the CPU, which may hold locks of the scheduler when it finds out. */
+static void power_imc_lost_tell(struct irq_work *work)
+{
+	pr_warn_ratelimited("power_imc_pmu: LDBAR of CPU %d does not keep what is written to it (is it the whole core's?): counts of thread events are missing, or another's\n",
+			    raw_smp_processor_id());
+}
+
+static DEFINE_IRQ_WORK(power_imc_lost_work, power_imc_lost_tell);
+
 /* No event is open any more, and the device is still there. May sleep. */
 void power_imc_counter_exit(void)
 {
+	irq_work_sync(&power_imc_lost_work);
 	irq_work_sync(&power_imc_restart_work);
 	irq_work_sync(&power_imc_unposted_work);
 }
@@ -234,8 +245,9 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_core_register);
 
 static int power_imc_thread_engage(struct pmu_box *box)
 {
-	const struct power_imc_thread *thread = pmu_box_priv(box);
+	struct power_imc_thread *thread = pmu_box_priv(box);
 
+	thread->lost = false;
 	return power_imc_engine_get(thread->core, POWER_IMC_TYPE_THREAD,
 				    thread->ldbar & ~POWER_IMC_LDBAR_ENABLE);
 }
@@ -278,6 +290,18 @@ static int power_imc_thread_read(struct pmu_box *box, struct pmu_event *ev, int 
 }
 
 /*
+ * Is LDBAR not what this driver has written? It may have been lost in deep sleep, another program
+ * may write it, or the threads of a core share it. The log says so once while the box is engaged.
+ */
+static bool power_imc_thread_is_lost(struct power_imc_thread *thread, u64 written)
+{
+	if (mfspr(SPRN_LDBAR) == written || READ_ONCE(thread->core->imc->halted))
+		return false;
+	thread->lost = thread->lost || irq_work_queue(&power_imc_lost_work);
+	return true;
+}
+
+/*
  * The in-tree driver does the same for each event that starts or stops. Without it, a read would
  * miss what has been counted since the page was last written.
  */
@@ -286,7 +310,8 @@ static void power_imc_thread_freeze(struct pmu_box *box)
 	struct power_imc_thread *thread = pmu_box_priv(box);
 
 	/* What is frozen first has not counted. */
-	if (thread->since && thread->trials < POWER_IMC_TRIALS &&
+	if (!power_imc_thread_is_lost(thread, thread->ldbar) && thread->since &&
+	    thread->trials < POWER_IMC_TRIALS &&
 	    get_tb() - thread->since > POWER_IMC_RUN_US * tb_ticks_per_usec) {
 		thread->before = power_imc_page_sum(thread->page);
 		udelay(POWER_IMC_SOON_US);
@@ -300,6 +325,7 @@ static void power_imc_thread_thaw(struct pmu_box *box)
 {
 	struct power_imc_thread *thread = pmu_box_priv(box);
 
+	power_imc_thread_is_lost(thread, thread->ldbar & ~POWER_IMC_LDBAR_ENABLE);
 	thread->trying = false;
 	thread->since = get_tb();
 	power_imc_ldbar_write(thread->core->imc, thread->ldbar);

@@ -149,6 +149,7 @@ struct power_imc_thread {
 	struct power_imc_core *core;
 	void *page;			/* POWER_IMC_PAGE_SIZE, where it counts to */
 	u64 ldbar;			/* the value of LDBAR that counts there */
+	bool lost;			/* LDBAR was not what was written, and the log says so */
 	u64 since;			/* timebase when it last began to count, or 0 */
 	bool trying;			/* a read is to look whether the end posted anything */
 	u64 before;			/* power_imc_page_sum() before the end */

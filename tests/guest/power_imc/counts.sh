@@ -125,7 +125,25 @@ test_a_counter_that_stands() {
 	for _ in 1 2 3 4 5 6 7 8; do
 		imc_thread_event -x 'taskset -c 0 sleep 0.01' > /tmp/said
 	done
-	equal "what the log says" "$(log_since_mark | grep 'not in its page')" ""
+	equal "what the log says" "$(log_since_mark | grep 'power_imc.*LDBAR')" ""
+}
+
+# LDBAR of a thread that counts is lost, again and again, or is that of the whole core: the log says so once for each time
+# that events are opened.
+test_ldbar_that_is_lost() {
+	[ -e "$DEBUG" ] || skip "not our driver"
+	trap 'pmu-model set core0@0 shares 0' EXIT
+	log_mark
+	lose="taskset -c 0 pmu-model set thread0@0 ldbar 0"
+	for _ in 1 2; do
+		equal "counts" "$(imc_thread_event -x "$(imc_thread_add 0 $TASK_INST 5); $lose" \
+			-x "$lose; $(imc_thread_add 0 $TASK_INST 6)" | tr '\n' ' ')" "5 11 "
+	done
+	equal "times that the log says so" "$(log_since_mark | grep -c 'LDBAR of CPU 0 does not keep what is written to it')" 2
+	pmu-model set core0@0 shares 1
+	log_mark
+	imc_thread_event -x 'taskset -c 0 true; taskset -c 1 true' > /tmp/said
+	contains "what the log says" "$(log_since_mark)" 'LDBAR of CPU [01] does not keep what is written to it'
 }
 
 # With the last event closed the engine is off and no thread points to memory.

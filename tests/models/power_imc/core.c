@@ -328,7 +328,7 @@ static bool core_add(PmuModel *model, const char *event, uint64_t n,
 enum {
     KEY_RUNNING, KEY_CHECKSTOP, KEY_UNTRACED, KEY_HOT, KEY_FLUSH, KEY_LINGER, KEY_REFUSE, KEY_DEEP,
     KEY_LOST, KEY_UNANSWERED, KEY_MUTE, KEY_DROPS, KEY_FENCE, KEY_FENCE_BASE, KEY_FENCE_SIZE, KEY_STRAY,
-    KEY_WROTE, KEY_NOW, KEY_PERIOD, KEY_UNPOSTED, KEY_REWINDS
+    KEY_WROTE, KEY_NOW, KEY_PERIOD, KEY_UNPOSTED, KEY_REWINDS, KEY_SHARES
 };
 
 static uint64_t get_scom(PmuModel *model, unsigned reg)
@@ -381,6 +381,8 @@ static uint64_t get_core(PmuModel *model, unsigned key)
         return core->unposted;
     case KEY_REWINDS:
         return core->rewinds;
+    case KEY_SHARES:
+        return core->shares;
     default:
         return 0;
     }
@@ -438,6 +440,9 @@ static bool set_core(PmuModel *model, unsigned key, uint64_t value,
     case KEY_REWINDS:
         core->rewinds = value;
         return true;
+    case KEY_SHARES:
+        core->shares = value;
+        return true;
     default:
         core_lose(core);
         return true;
@@ -490,6 +495,8 @@ static const PmuKey core_keys[] = {
       "with the next post only", 1, KEY_UNPOSTED, get_core, set_core },
     { "rewinds", "1: STOP restarts traces at the buffer's base", 1,
       KEY_REWINDS, get_core, set_core },
+    { "shares", "1: the threads have one LDBAR, as with one partition to a "
+      "core", 1, KEY_SHARES, get_core, set_core },
 };
 
 void power_imc_core_end(PowerImcCore *core)

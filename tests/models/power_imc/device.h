@@ -256,6 +256,7 @@ struct PowerImcCore {
     uint64_t period;        /* ns between posts */
     bool unposted;          /* the end of counting posts nothing */
     bool rewinds;           /* STOP restarts a trace at its base */
+    bool shares;            /* the threads have one LDBAR */
     uint64_t drops;         /* ns after which it does so; 0: never */
     int64_t told;           /* virtual time when it was written */
     bool fenced;

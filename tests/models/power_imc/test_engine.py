@@ -586,6 +586,14 @@ class LparPerCore(PowerTest):
         self.assertEqual(self.page(QUIET, THREAD_PAGE), 3)
 
 
+class Shares(PowerTest):
+    def test_a_key_has_the_threads_share_it(self):
+        self.vm.set("core0", "shares", 1)
+        self.ldbar(ACCUMULATE | THREAD_PAGE, 1)
+        self.assertEqual(self.vm.get("thread0", "ldbar"),
+                         ACCUMULATE | THREAD_PAGE)
+
+
 class Reset(PowerTest):
     def test_everything_is_off_again(self):
         self.start()

@@ -245,7 +245,7 @@ static void cpu_wrote_ldbar(PowerPCCPU *cpu)
     uint64_t value = cpu->env.spr[SPR_LDBAR];
     unsigned i;
 
-    if (!(cpu->env.flags & POWERPC_FLAG_SMT_1LPAR)) {
+    if (!(cpu->env.flags & POWERPC_FLAG_SMT_1LPAR) && !core->shares) {
         thread_write_ldbar(thread, value);
         return;
     }
