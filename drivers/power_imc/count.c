@@ -74,14 +74,14 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_counter_read);
 /* Runs in an irq_work: the caller that reads a counter may hold locks that printing needs. */
 static void power_imc_restart_tell(struct irq_work *work)
 {
-	pr_warn_once("power_imc_pmu: counters in memory have begun anew at 0, as when a chip's microcode is restarted: what they had counted since they were last read is lost\n");
+	pr_warn_ratelimited("power_imc_pmu: counters in memory have begun anew at 0, as when a chip's microcode is restarted: what they had counted since they were last read is lost\n");
 }
 
 static DEFINE_IRQ_WORK(power_imc_restart_work, power_imc_restart_tell);
 
 /*
  * Counters in memory have 64 bits and never wrap, so a smaller value means that the microcode has
- * restarted. This is reported once, since a microcode has many counters.
+ * restarted. The limit of reports is there since a microcode has many counters.
  */
 void power_imc_counter_restarted(struct pmu_box *box, struct pmu_event *ev)
 {

@@ -47,6 +47,7 @@ static const struct pmu_format power_imc_trace_formats[] = {
 
 static DEFINE_PER_CPU(struct power_imc_trace *, power_imc_trace_of);
 static int power_imc_trace_state;		/* state of CPU hotplug */
+static bool power_imc_foreign_told;		/* since an event was opened */
 
 /* perf record asks the event that was opened, not its children. */
 static void power_imc_drain_miss(struct power_imc_trace_event *te, u64 samples)
@@ -211,9 +212,10 @@ static enum hrtimer_restart power_imc_drain_timer(struct hrtimer *timer)
 	any = trace->ring.stats.taken != taken;
 	if (!any)
 		power_imc_drain_look(trace);
-	if (trace->ring.stats.foreign)
-		dev_notice_once(trace->core->imc->dev, "records have another clock than CPU %d (a guest's?): their samples have the time when they are read; if there are no others each record is a sample\n",
-				trace->cpu);
+	if (trace->ring.stats.foreign != trace->foreign && !xchg(&power_imc_foreign_told, true))
+		dev_notice(trace->core->imc->dev, "records have another clock than CPU %d (a guest's?): their samples have the time when they are read, and how many are lost may be wrong; if there are no others each record is a sample\n",
+			   trace->cpu);
+	trace->foreign = trace->ring.stats.foreign;
 	trace->interval_ns = any || !is_idle_task(current) ? POWER_IMC_DRAIN_NS :
 							     POWER_IMC_DRAIN_SELDOM_NS;
 	hrtimer_forward_now(timer, ns_to_ktime(trace->interval_ns));
@@ -371,6 +373,7 @@ static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_ev
 	if (err)
 		return err;
 	power_imc_trace_attach(ev, NULL);
+	WRITE_ONCE(power_imc_foreign_told, false);
 	return 0;
 }
 

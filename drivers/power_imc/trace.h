@@ -27,6 +27,7 @@ struct power_imc_trace {
 	bool engaged;			/* its LDBAR names the ring, unless that was lost */
 	bool refused;			/* it did not when that was written again */
 	struct power_imc_ring ring;
+	u64 foreign;			/* ring.stats.foreign at the last timer */
 	u64 from;			/* timebase when its events began, until a record comes */
 	struct list_head events;	/* power_imc_trace_event.node */
 	struct rnd_state random;
