@@ -6,7 +6,9 @@
  * of tasks, which use every box of their PMU. If a box cannot be engaged, events of tasks do not
  * count on its CPU; it is tried again when the next event is opened.
  */
+#include <linux/delay.h>
 #include <linux/export.h>
+#include <linux/ktime.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
@@ -236,6 +238,7 @@ int pmu_box_set_engaged(struct pmu_box *box, bool on)
 	if (!box->asleep)
 		call.err = smp_call_function_single(box->cpu, pmu_box_engage_local, &call, 1) ?:
 			   call.err;
+	WRITE_ONCE(box->settled, ktime_get_ns() + box->pd->desc->settle_ms * NSEC_PER_MSEC);
 	if (!call.err)
 		WRITE_ONCE(box->engaged, on);
 	return call.err;
@@ -277,6 +280,7 @@ int pmu_use(struct pmu_dev *pd, struct pmu_box *only, const struct perf_event *e
 	struct pmu_box *box;
 	int err, first = 0;
 	bool any = false;
+	s64 left;
 
 	atomic_inc(only ? &only->users : &pd->users);
 	if (!pd->desc->ops->engage || pd->desc->engage_at_start ||
@@ -291,10 +295,14 @@ int pmu_use(struct pmu_dev *pd, struct pmu_box *only, const struct perf_event *e
 		first = first ?: err;
 	}
 	mutex_unlock(&pmu_boxes_mutex);
-	if (any || !first)
-		return 0;
-	pmu_unuse(pd, only);
-	return first;
+	if (!any && first) {
+		pmu_unuse(pd, only);
+		return first;
+	}
+	left = only ? READ_ONCE(only->settled) - ktime_get_ns() : 0;
+	if (left > 0)
+		usleep_range(left / NSEC_PER_USEC + 1, left / NSEC_PER_USEC + 100);
+	return 0;
 }
 
 /* The opposite of pmu_use(). Any context. */

@@ -86,6 +86,7 @@ struct pmu_box {
 	/* Under the lock: */
 	int cpu;			/* the owner or -1; written under pmu_boxes_mutex, too */
 	bool engaged;			/* or written under that, or by a CPU that leaves */
+	u64 settled;			/* when, in ns; written under pmu_boxes_mutex */
 	struct list_head active;	/* events that count, first those that are out */
 	struct list_head bearers;	/* events that others may share with: pmu_event.bearing */
 	u64 pass;			/* number of passes of reads that have begun */

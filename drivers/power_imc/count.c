@@ -230,6 +230,8 @@ int power_imc_core_register(struct power_imc_unit *unit)
 		   unit->name);
 	unit->desc.ops = &power_imc_core_ops;
 	unit->desc.scope = PMU_SCOPE_CORE;
+	/* No source says that a core counts nothing while its engine is off. */
+	unit->desc.settle_ms = POWER_IMC_POST_MS;
 	for (unsigned int i = 0; i < imc->nr_cores && !err; i++) {
 		struct power_imc_core *core = &imc->cores[i];
 		int cpu = core->first_cpu;

@@ -291,6 +291,8 @@ struct pmu_box_ops {
  *	own: start then makes it count at once, and the last read comes after stop
  * @engage_at_start: engage is called when the first event starts, under the box's lock, and not
  *	when it is opened. It writes nothing to the log
+ * @settle_ms: an event that is opened on a box waits so long after engage, in ms, so that what was
+ *	before is in the counters when it starts
  * @privileged: events are only for users with CAP_PERFMON; others get -EACCES. If there is an
  *	engage, this holds for events of tasks anyway, since they engage all boxes
  * @width: width of the counters in bits, 1 to 64
@@ -313,6 +315,7 @@ struct pmu_desc {
 	bool excludes;
 	bool live;
 	bool engage_at_start;
+	unsigned int settle_ms;
 	bool privileged;
 	unsigned int width;
 	size_t state_size;

@@ -27,6 +27,8 @@
 # 13.15 | no, and there is memory above 2^50 bytes | not run | refused: the hardware may not reach it | silent
 # 13.16 | it reads as 0 | core* mute 1 | exact | exact
 # 13.16 | it reads as 0 after a second | core* drops 1000000000 | exact | exact
+# 13.17 | yes | core* shares 1 | told: does not keep what is written to it | silent
+# 13.18 | yes | core* through 1; core* period 8000000 | exact | silent
 #
 # all vm: --arch ppc64le --kernel 6.12 --driver ours --model power9 --timeout 1200
 # all vm: --arch ppc64le --kernel 6.12 --driver in-tree --allow-warn --model power9 --timeout 1200
@@ -55,6 +57,8 @@ as_at_first() {
 		set core* drops 0
 		set core* unposted 0
 		set core* rewinds 0
+		set core* shares 0
+		set core* through 0
 		set core* period 1000000
 		set thread* linger 0
 		set thread* every 0
@@ -73,6 +77,12 @@ as_at_first() {
 case_a_core_counter() {
 	exactly 5 core_imc:$INST -x "$(imc_add core0@0 $INST 5)"
 }
+
+# Behind what the core has counted while its engine was off, if it does
+case_behind_a_stop() {
+	[ "$(pmu-model get core0@0 running)" = 0 ] && pmu-model add core0@0 $INST 9
+	exactly 5 core_imc:$INST -x "$(imc_add core0@0 $INST 5)"
+} 2> /dev/null
 
 # Posted by the core itself
 case_the_end_of_a_core_counter() {
@@ -120,6 +130,17 @@ case_tasks() {
 	for _ in 1 2 3; do
 		exactly 3 --pid 0 --cpu -1 --inherit thread_imc:$TASK_INST -x "$(imc_thread_add 0 $TASK_INST 3)"
 	done
+}
+
+# All of it on CPU 0, while another thread of the core counts, if it does.
+case_beside_a_sibling() {
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		pmu-model add thread1@0 $TASK_INST 1
+		sleep 0.1
+	done 2> /dev/null &
+	same "$(taskset 1 pmu-event --pid 0 --cpu -1 --inherit thread_imc:$TASK_INST \
+		-x "$(imc_thread_add 0 $TASK_INST 3); pmu-spin 1")" 3
+	wait
 }
 
 # Two bursts of a program, and as many in the next session. The in-tree driver has records of traces before as well, and what

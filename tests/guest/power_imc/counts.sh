@@ -24,6 +24,18 @@ test_core_counts_exactly() {
 	equal "counts" "$got" "7 0 0;7 0 1000;7 3 1000;"
 }
 
+# What a core has counted while its engine was off, if it does, is not the next event's. The in-tree driver counts it.
+test_core_counts_from_its_start() {
+	[ -e "$DEBUG" ] || skip "not our driver"
+	trap 'pmu-model set core0@0 through 0; pmu-model set core0@0 period 1000000' EXIT
+	pmu-model set core0@0 through 1
+	pmu-model set core0@0 period 8000000
+	pmu-event core_imc:$INST -x true > /tmp/said
+	eventually "engine" 0 pmu-model get core0@0 running
+	pmu-model add core0@0 $INST 9
+	equal "counts" "$(pmu-event core_imc:$INST -x "$(imc_add core0@0 $INST 7)")" 7
+}
+
 # A unit of the counter is 512 events, which perf multiplies in.
 test_perf_stat_scales() {
 	out=$(perf stat -x, -a -e core_imc/CPM_1THRD_NON_IDLE_INST/ -- sh -c "$(imc_add core0@0 $INST 1000)" 2>&1)

@@ -152,10 +152,18 @@ static void core_update_threads(PowerImcCore *core)
     power_imc_core_check(core);
 }
 
-static void core_set_running(PowerImcCore *core, bool running)
+/* Whether the core's counters run. */
+static void core_count(PowerImcCore *core)
 {
     uint64_t raw[POWER_IMC_NRAWS];
 
+    core_raw(core, raw);
+    power_imc_page_set_running(&core->page, raw,
+                               core->running || core->through);
+}
+
+static void core_set_running(PowerImcCore *core, bool running)
+{
     if (core->running == running) {
         return;
     }
@@ -167,9 +175,8 @@ static void core_set_running(PowerImcCore *core, bool running)
             core_post(core);
         }
     }
-    core_raw(core, raw);
     core->running = running;
-    power_imc_page_set_running(&core->page, raw, running);
+    core_count(core);
     core_update_threads(core);
 }
 
@@ -317,7 +324,7 @@ static bool core_add(PmuModel *model, const char *event, uint64_t n,
     if (!power_imc_parse_offset(core->imc, event, true, &offset, errp)) {
         return false;
     }
-    if (!core->running || !core->scom[POWER_IMC_PDBAR]) {
+    if (!core->page.running || !core->scom[POWER_IMC_PDBAR]) {
         error_setg(errp, "%s counts nothing: %s", model->name, core->running ?
                    "PDBAR has not been set" : "its engine is off (HTM mode)");
         return false;
@@ -328,7 +335,7 @@ static bool core_add(PmuModel *model, const char *event, uint64_t n,
 enum {
     KEY_RUNNING, KEY_CHECKSTOP, KEY_UNTRACED, KEY_HOT, KEY_FLUSH, KEY_LINGER, KEY_REFUSE, KEY_DEEP,
     KEY_LOST, KEY_UNANSWERED, KEY_MUTE, KEY_DROPS, KEY_FENCE, KEY_FENCE_BASE, KEY_FENCE_SIZE, KEY_STRAY,
-    KEY_WROTE, KEY_NOW, KEY_PERIOD, KEY_UNPOSTED, KEY_REWINDS, KEY_SHARES
+    KEY_WROTE, KEY_NOW, KEY_PERIOD, KEY_UNPOSTED, KEY_REWINDS, KEY_SHARES, KEY_THROUGH
 };
 
 static uint64_t get_scom(PmuModel *model, unsigned reg)
@@ -383,6 +390,8 @@ static uint64_t get_core(PmuModel *model, unsigned key)
         return core->rewinds;
     case KEY_SHARES:
         return core->shares;
+    case KEY_THROUGH:
+        return core->through;
     default:
         return 0;
     }
@@ -443,6 +452,10 @@ static bool set_core(PmuModel *model, unsigned key, uint64_t value,
     case KEY_SHARES:
         core->shares = value;
         return true;
+    case KEY_THROUGH:
+        core->through = value;
+        core_count(core);
+        return true;
     default:
         core_lose(core);
         return true;
@@ -495,6 +508,8 @@ static const PmuKey core_keys[] = {
       "with the next post only", 1, KEY_UNPOSTED, get_core, set_core },
     { "rewinds", "1: STOP restarts traces at the buffer's base", 1,
       KEY_REWINDS, get_core, set_core },
+    { "through", "1: what the core counts while its engine is off is posted "
+      "after it has been started", 1, KEY_THROUGH, get_core, set_core },
     { "shares", "1: the threads have one LDBAR, as with one partition to a "
       "core", 1, KEY_SHARES, get_core, set_core },
 };

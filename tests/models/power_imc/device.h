@@ -257,6 +257,7 @@ struct PowerImcCore {
     bool unposted;          /* the end of counting posts nothing */
     bool rewinds;           /* STOP restarts a trace at its base */
     bool shares;            /* the threads have one LDBAR */
+    bool through;           /* counters run while the engine is off */
     uint64_t drops;         /* ns after which it does so; 0: never */
     int64_t told;           /* virtual time when it was written */
     bool fenced;

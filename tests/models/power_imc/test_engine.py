@@ -586,6 +586,20 @@ class LparPerCore(PowerTest):
         self.assertEqual(self.page(QUIET, THREAD_PAGE), 3)
 
 
+class Through(PowerTest):
+    def test_what_was_counted_while_off_is_posted_after_a_start(self):
+        self.start()
+        self.htm(0)
+        before = self.page(QUIET)
+        self.vm.set("core0", "through", 1)
+        self.vm.add("core0", QUIET, 5)
+        self.vm.step(10 * MS)
+        self.assertEqual(self.page(QUIET), before)
+        self.start()
+        self.vm.step(MS)
+        self.assertEqual(self.page(QUIET), before + 5)
+
+
 class Shares(PowerTest):
     def test_a_key_has_the_threads_share_it(self):
         self.vm.set("core0", "shares", 1)
