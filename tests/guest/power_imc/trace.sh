@@ -133,7 +133,7 @@ test_the_kernels_document() {
 		# At the end of its input it would ask for a key for ever.
 		(sleep 10; echo q) | timeout -k 5 60 perf top --stdio -d 2 -e trace_imc/trace_cycles/ > /tmp/top 2>&1 || :
 		kill $!
-		contains "perf top" "$(cat /tmp/top)" '^ +[1-9][0-9]?\.[0-9]+% '
+		contains "perf top" "$(cat /tmp/top)" '^ +[1-9][0-9]*\.[0-9]+% '
 	done
 	equal "interrupts" "$(grep PMI /proc/interrupts)" "$interrupts"
 }
