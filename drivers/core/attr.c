@@ -165,9 +165,9 @@ const struct cpumask *pmu_owners_of(struct device *dev)
 }
 EXPORT_SYMBOL_PMU_CORE(pmu_owners_of);
 
-typedef ssize_t (*pmu_show)(struct device *dev, struct device_attribute *attr, char *buf);
-
-static struct pmu_attr *pmu_attr_add(struct pmu_attrs *attrs, const char *name, pmu_show show)
+static struct pmu_attr *pmu_attr_add(struct pmu_attrs *attrs, const char *name,
+				     ssize_t (*show)(struct device *dev,
+						     struct device_attribute *attr, char *buf))
 {
 	struct pmu_attr *row = &attrs->attr[attrs->used++];
 
@@ -240,9 +240,10 @@ static int pmu_attrs_gather(struct pmu_attrs *attrs, const struct pmu_desc *desc
 
 /*
  * The attributes of a PMU of kind @desc, or NULL when there is no memory. May sleep.
- * @desc has to outlive them.
+ * @desc has to outlive them. Sets @groups for struct pmu.
  */
-struct pmu_attrs *pmu_attrs_create(const struct pmu_desc *desc)
+struct pmu_attrs *pmu_attrs_create(const struct pmu_desc *desc,
+				   const struct attribute_group ***groups)
 {
 	unsigned int most = desc->nr_formats + 3 * desc->nr_events;
 	struct pmu_attrs *attrs = kzalloc(sizeof(*attrs), GFP_KERNEL);
@@ -256,6 +257,7 @@ struct pmu_attrs *pmu_attrs_create(const struct pmu_desc *desc)
 		pmu_attrs_free(attrs);
 		return NULL;
 	}
+	*groups = attrs->groups;
 	return attrs;
 }
 
@@ -268,12 +270,6 @@ void pmu_attrs_free(struct pmu_attrs *attrs)
 	kfree(attrs->list);
 	kfree(attrs->attr);
 	kfree(attrs);
-}
-
-/* The NULL-terminated groups for struct pmu. */
-const struct attribute_group **pmu_attrs_groups(struct pmu_attrs *attrs)
-{
-	return attrs->groups;
 }
 
 /* The bits of a config word that no format of @desc claims. */

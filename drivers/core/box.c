@@ -52,6 +52,24 @@ bool pmu_lock_is_held_here(void)
 	return __this_cpu_read(pmu_locks_here);
 }
 
+/* A raw lock under which no event of ours is read on this CPU, as under that of a box. */
+unsigned long pmu_quiet_lock(raw_spinlock_t *lock) __acquires(lock)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	__this_cpu_inc(pmu_locks_here);
+	raw_spin_lock(lock);
+	return flags;
+}
+
+void pmu_quiet_unlock(raw_spinlock_t *lock, unsigned long flags) __releases(lock)
+{
+	raw_spin_unlock(lock);
+	__this_cpu_dec(pmu_locks_here);
+	local_irq_restore(flags);
+}
+
 /**
  * pmu_box_lock() - keep everybody else from a box.
  * @box: the box
@@ -154,13 +172,11 @@ struct pmu_box *pmu_box_get(struct pmu_dev *pd, int cpu)
 	struct pmu_box *box, *found = NULL;
 
 	mutex_lock(&pmu_boxes_mutex);
-	list_for_each_entry(box, &pd->boxes, node) {
-		if (box->scope_id == scope_id && box->cpu >= 0) {
-			kref_get(&box->kref);
+	list_for_each_entry(box, &pd->boxes, node)
+		if (box->scope_id == scope_id && box->cpu >= 0)
 			found = box;
-			break;
-		}
-	}
+	if (found)
+		kref_get(&found->kref);
 	mutex_unlock(&pmu_boxes_mutex);
 	return found;
 }

@@ -13,7 +13,6 @@
  */
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 
 #include "core.h"
 
@@ -45,17 +44,14 @@ static bool pmu_attrs_are_equal(const struct perf_event_attr *one,
 	       one->exclude_guest == other->exclude_guest;
 }
 
-/* An exclusive group has asked for hardware of its own. */
-static bool pmu_event_keeps_apart(const struct pmu_event *ev)
-{
-	return ev->claims_anew || ev->exclusive;
-}
-
-/* Do two events of a PMU count the same, so that one counter is enough for both? */
+/*
+ * Do two events of a PMU count the same, so that one counter is enough for both? An exclusive group
+ * has asked for hardware of its own.
+ */
 static bool pmu_events_share(const struct pmu_event *one, const struct pmu_event *other)
 {
 	return one->box == other->box && pmu_dev_shares(one->box->pd) &&
-	       !pmu_event_keeps_apart(one) && !pmu_event_keeps_apart(other) &&
+	       !one->claims_anew && !other->claims_anew && !one->exclusive && !other->exclusive &&
 	       pmu_attrs_are_equal(&one->event->attr, &other->event->attr);
 }
 
@@ -213,10 +209,8 @@ static bool pmu_trial_take(u64 *state, struct pmu_box *box, struct perf_event *e
 	if (event->pmu != &box->pd->pmu)
 		return true;
 	ev = pmu_event_of(event);
-	if (ev->box != box)
-		return false;
-	return pmu_trial_equals(event, last) % PMU_MOST_SHARERS ||
-	       pmu_reserve(box, ev, state, true) >= 0;
+	return ev->box == box && (pmu_trial_equals(event, last) % PMU_MOST_SHARERS ||
+				  pmu_reserve(box, ev, state, true) >= 0);
 }
 
 /* Can the group count at the same time once @event is in it? */

@@ -110,9 +110,9 @@ struct pmu_box {
 /* Each file uses only those above it in Documentation/design.md: scripts/check holds that. */
 
 /* attr.c */
-struct pmu_attrs *pmu_attrs_create(const struct pmu_desc *desc);
+struct pmu_attrs *pmu_attrs_create(const struct pmu_desc *desc,
+				   const struct attribute_group ***groups);
 void pmu_attrs_free(struct pmu_attrs *attrs);
-const struct attribute_group **pmu_attrs_groups(struct pmu_attrs *attrs);
 u64 pmu_reserved_bits(const struct pmu_desc *desc, enum pmu_config_word word);
 
 /* box.c */
@@ -123,6 +123,8 @@ void pmu_devs_lock(void);
 void pmu_devs_unlock(void);
 int pmu_scope_id(enum pmu_scope scope, int cpu);
 bool pmu_dev_has_box(struct pmu_dev *pd);
+unsigned long pmu_quiet_lock(raw_spinlock_t *lock);
+void pmu_quiet_unlock(raw_spinlock_t *lock, unsigned long flags);
 struct pmu_box *pmu_box_get(struct pmu_dev *pd, int cpu);
 void pmu_box_put(struct pmu_box *box);
 bool pmu_box_wanted(const struct pmu_box *box);

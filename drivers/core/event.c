@@ -192,8 +192,7 @@ static void pmu_event_bind(struct pmu_event *ev)
 
 static void pmu_event_unbind(struct pmu_event *ev)
 {
-	if (ev->box)
-		pmu_box_put(ev->box);
+	pmu_box_put(ev->box);
 	ev->box = NULL;
 }
 
@@ -298,18 +297,13 @@ static void pmu_box_remove_out(struct pmu_box *box, const struct pmu_event *clai
  */
 void pmu_box_end_move(struct pmu_box *box)
 {
-	struct pmu_event *ev, *next;
-
 	lockdep_assert_held(&box->lock);
 	box->moving = false;
 	if (box->out)
 		pmu_box_freeze(box);
 	box->disabled++;
-	list_for_each_entry_safe(ev, next, &box->active, active) {
-		if (!ev->out)
-			break;
-		pmu_event_drop(ev);
-	}
+	while (box->out)
+		pmu_event_drop(list_first_entry(&box->active, struct pmu_event, active));
 	box->disabled--;
 	pmu_box_thaw(box);
 }

@@ -32,24 +32,25 @@ static LIST_HEAD(pmu_failing);
  */
 static void pmu_fail_work_fn(struct work_struct *work)
 {
+	struct perf_event *event;
 	struct pmu_event *ev;
-	bool referenced;
+	unsigned long flags;
 
-	for (;;) {
-		raw_spin_lock_irq(&pmu_failing_lock);
+	do {
+		event = NULL;
+		flags = pmu_quiet_lock(&pmu_failing_lock);
 		ev = list_first_entry_or_null(&pmu_failing, struct pmu_event, failing);
 		if (ev)
 			list_del_init(&ev->failing);
 		/* If perf is about to free the event, nothing is to be done. */
-		referenced = ev && pmu_event_get(ev->event);
-		raw_spin_unlock_irq(&pmu_failing_lock);
-		if (!ev)
-			return;
-		while (referenced) {
-			perf_event_disable(ev->event);
-			referenced = !pmu_event_put_in_error(ev->event);
+		if (ev && pmu_event_get(ev->event))
+			event = ev->event;
+		pmu_quiet_unlock(&pmu_failing_lock, flags);
+		if (event) {
+			perf_event_disable(event);
+			pmu_event_put_in_error(event);
 		}
-	}
+	} while (ev);
 }
 
 static DECLARE_WORK(pmu_fail_work, pmu_fail_work_fn);
@@ -77,21 +78,23 @@ void pmu_event_fail(struct pmu_event *ev)
 	ev->failed = true;
 	if (pmu_event_is_task(ev->event))
 		return;
-	raw_spin_lock_irqsave(&pmu_failing_lock, flags);
+	flags = pmu_quiet_lock(&pmu_failing_lock);
 	if (list_empty(&ev->failing))
 		list_add_tail(&ev->failing, &pmu_failing);
-	raw_spin_unlock_irqrestore(&pmu_failing_lock, flags);
+	pmu_quiet_unlock(&pmu_failing_lock, flags);
 	irq_work_queue(&pmu_fail_irq);
 }
 
 /* perf frees the event: nothing makes it fail any more. */
 void pmu_event_end_failing(struct pmu_event *ev)
 {
+	unsigned long flags;
+
 	if (!ev->failed)
 		return;
-	raw_spin_lock_irq(&pmu_failing_lock);
+	flags = pmu_quiet_lock(&pmu_failing_lock);
 	list_del_init(&ev->failing);
-	raw_spin_unlock_irq(&pmu_failing_lock);
+	pmu_quiet_unlock(&pmu_failing_lock, flags);
 }
 
 /* When this returns, perf has freed events that failed while they were closed. */

@@ -236,14 +236,10 @@ static void pmu_event_tell_cpu(const struct pmu_event *ev, int asked)
 static int pmu_event_finish_init(struct pmu_event *ev)
 {
 	struct perf_event *event = ev->event;
-	int err, asked = event->cpu;
+	int err = ev->box ? pmu_group_check(ev->box, event) : 0, asked = event->cpu;
 
-	if (ev->box) {
-		err = pmu_group_check(ev->box, event);
-		if (err)
-			return err;
-	}
-	err = event->parent ? 0 : pmu_use(pmu_dev_of(ev), ev->box, event);
+	if (!err && !event->parent)
+		err = pmu_use(pmu_dev_of(ev), ev->box, event);
 	if (err || !ev->box)
 		return err;
 	/* The box may have moved while the event waited for it to be engaged. */

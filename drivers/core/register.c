@@ -109,7 +109,7 @@ static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_des
 	memcpy(pd->name, name, strlen(name) + 1);
 	pd->desc = desc;
 	INIT_LIST_HEAD(&pd->boxes);
-	pd->attrs = pmu_attrs_create(desc);
+	pd->attrs = pmu_attrs_create(desc, &pd->pmu.attr_groups);
 	pd->here = alloc_percpu(struct pmu_here);
 	if (!pd->attrs || !pd->here) {
 		pmu_dev_free(pd);
@@ -119,7 +119,6 @@ static struct pmu_dev *pmu_dev_register(struct device *dev, const struct pmu_des
 	pmu_perf_init(pd);
 	pmu_set_parent(&pd->pmu, desc->parent);
 	pd->pmu.module = desc->owner;
-	pd->pmu.attr_groups = pmu_attrs_groups(pd->attrs);
 	err = perf_pmu_register(&pd->pmu, pd->name, -1);
 	if (err) {
 		pmu_dev_free(pd);

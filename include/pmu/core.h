@@ -19,7 +19,6 @@
 #include <linux/cred.h>
 #include <linux/perf_event.h>
 #include <linux/types.h>
-#include <linux/workqueue.h>
 
 #include <pmu/compat.h>
 

@@ -120,13 +120,14 @@ static inline bool pmu_event_get(struct perf_event *event)
  * the last one if the event is in its context. Otherwise it may be, and is dropped by a second
  * close, since perf exports nothing else.
  *
+ * If somebody has just enabled the event, its driver refuses it when perf adds it.
+ *
  * Context: may sleep.
- * Return: false, and the caller has its reference, if somebody has just enabled the event.
  */
-static inline bool pmu_event_put_in_error(struct perf_event *event)
+static inline void pmu_event_put_in_error(struct perf_event *event)
 {
 	struct perf_event_context *ctx;
-	bool open, off;
+	bool open;
 
 	for (ctx = READ_ONCE(event->ctx); ; ctx = READ_ONCE(event->ctx)) {
 		mutex_lock(&ctx->mutex);
@@ -135,17 +136,15 @@ static inline bool pmu_event_put_in_error(struct perf_event *event)
 		mutex_unlock(&ctx->mutex);
 	}
 	open = pmu_is_in_context(event, ctx);
-	off = !open || READ_ONCE(event->state) <= PERF_EVENT_STATE_OFF;
 	raw_spin_lock_irq(&ctx->lock);
 	if (event->state == PERF_EVENT_STATE_OFF)
 		WRITE_ONCE(event->state, PERF_EVENT_STATE_ERROR);
 	raw_spin_unlock_irq(&ctx->lock);
-	if (open && off)
+	if (open)
 		atomic_long_dec(&event->refcount);
 	mutex_unlock(&ctx->mutex);
 	if (!open && !atomic_long_add_unless(&event->refcount, -1, 1))
 		perf_event_release_kernel(event);
-	return off;
 }
 
 /*

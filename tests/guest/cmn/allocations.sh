@@ -50,7 +50,7 @@ test_a_group_is_opened() {
 
 test_the_map_and_the_drawing_are_read() {
 	use_mesh cmn0
-	files "$PMU/hnf_cache_miss/" /sys/kernel/debug/cmn_pmu /sys/kernel/debug/arm-cmn /sys/kernel/debug/pmu_core
+	files "$PMU/hnf_cache_miss/" /sys/kernel/debug/cmn_pmu /sys/kernel/debug/arm-cmn
 	counts
 }
 

@@ -45,7 +45,7 @@ count() {
 
 look() {
 	while before_end; do
-		find /sys/kernel/debug/pmu_core /sys/kernel/debug/cmn_pmu -type f -exec cat {} + > /dev/null 2>&1 || :
+		find /sys/kernel/debug/cmn_pmu -type f -exec cat {} + > /dev/null 2>&1 || :
 		cat "$PMUS"/arm_cmn_*/cpumask > /dev/null 2>&1 || :
 	done
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Each allocation fails once: loading, binding, opening a group, a CPU that goes or comes, files of debugfs, a sleep.
+# Each allocation fails once: loading, binding, opening a group, a CPU that goes or comes, a sleep.
 # Afterwards everything counts.
 #
 # fresh: where its own memory runs out, kmemleak prints with a lock held, after which lockdep complains of the kernel
@@ -53,10 +53,6 @@ test_an_owner_comes() {
 	fail_each "all:" --least 1 --undo 'echo 0 > /sys/devices/system/cpu/cpu2/online' write /sys/devices/system/cpu/cpu2/online 1
 	echo 1 > /sys/devices/system/cpu/cpu2/online
 	counts
-}
-
-test_debugfs_is_read() {
-	files uncore_imc_0:0x304 /sys/kernel/debug/pmu_core
 }
 
 test_a_sleep() {

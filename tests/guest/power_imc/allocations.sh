@@ -54,7 +54,7 @@ test_a_task_forks() {
 }
 
 test_debugfs_is_read() {
-	files core_imc:$INST /sys/kernel/debug/power_imc_pmu /sys/kernel/debug/pmu_core
+	files core_imc:$INST /sys/kernel/debug/power_imc_pmu
 	counts
 }
 

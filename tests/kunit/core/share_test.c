@@ -33,6 +33,7 @@ static struct {
 	unsigned int freezes, starts, stops, reads, hands;
 	unsigned int exact;		/* reads that are to the unit while the box counts; */
 	bool never_exact;		/* or that cannot be */
+	bool anew;			/* events claim anew */
 	unsigned int misuse;		/* verbs called when, or with what, they must not be */
 	u64 max_rate;
 } share;
@@ -44,6 +45,7 @@ static int share_event_init(const struct pmu_desc *desc, struct pmu_event *ev)
 {
 	ev->poll_rate = share.max_rate;
 	ev->bound = share.max_rate;
+	ev->claims_anew = share.anew;
 	return 0;
 }
 
@@ -421,6 +423,19 @@ static void only_equal_ones_share(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
+/* What claims anew depends on others, such as half a pair: it has a counter of its own. */
+static void anew_is_apart(struct kunit *test)
+{
+	struct perf_event *event, *second;
+
+	share.anew = true;
+	event = open_event(test, 1);
+	second = open_event(test, 1);
+	KUNIT_EXPECT_NE(test, event->hw.idx, second->hw.idx);
+	perf_event_release_kernel(second);
+	perf_event_release_kernel(event);
+}
+
 /* Even if pinned events have all counters, an event that is equal to one of them counts. */
 static void pinned_ones_have_room_for_equals(struct kunit *test)
 {
@@ -765,6 +780,7 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(stands_for_a_start),
 	KUNIT_CASE(counts_on_if_that_is_exact),
 	KUNIT_CASE(only_equal_ones_share),
+	KUNIT_CASE(anew_is_apart),
 	KUNIT_CASE(pinned_ones_have_room_for_equals),
 	KUNIT_CASE(read_once_in_a_pass),
 	KUNIT_CASE(told_once),
