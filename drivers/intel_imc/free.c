@@ -204,7 +204,7 @@ static bool intel_imc_free_map(struct intel_imc_free *free, struct pci_dev *pdev
 	if (read_poll_timeout(intel_imc_free_clocks, clocks, clocks != first,
 			      INTEL_IMC_FREE_LOOK_US, INTEL_IMC_FREE_CHECK_US, false, free,
 			      socket) && intel_imc_socket_cpu(socket) >= 0) {
-		pci_err(pdev, "uncore_imc_free_running_%u: its clock stands still at %pa: it lacks this socket; count with uncore_imc instead\n",
+		pci_err(pdev, "uncore_imc_free_running_%u: its clock stands still at %pa (no memory there?): it lacks this socket until this module is loaded again\n",
 			controller, &address);
 		return false;
 	}

@@ -235,6 +235,7 @@ extern const struct attribute_group * const intel_imc_place_alias_groups[];
 int intel_imc_cluster_of(const struct intel_imc_kind *kind, unsigned int number, unsigned int nr);
 
 /* pmu.c */
+bool intel_imc_has_rivals(void);
 extern const struct pmu_format intel_imc_formats[INTEL_IMC_FORMATS];
 extern const struct pmu_format intel_imc_spr_formats[INTEL_IMC_FORMATS + 1];
 extern const struct pmu_box_ops intel_imc_box_ops, intel_imc_pair_ops;

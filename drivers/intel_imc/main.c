@@ -269,6 +269,12 @@ static int intel_imc_try_on_socket(struct intel_imc_channel *ch, intel_imc_step_
 	return trial.err;
 }
 
+/* What is in memory belongs to another driver that has a PMU of its name. */
+static bool intel_imc_is_taken(const struct intel_imc_channel *ch)
+{
+	return ch->part->blocks && intel_imc_mmio_is_taken(ch->number);
+}
+
 /*
  * Take over the channel and see whether it counts, and how. Another program that writes its
  * registers meanwhile makes it look broken.
@@ -283,6 +289,8 @@ static int intel_imc_try(struct intel_imc_channel *ch)
 		if (err != -EBUSY || tries == INTEL_IMC_TRIES)
 			return err;
 		msleep(INTEL_IMC_TRY_PAUSE_MS);
+		if (intel_imc_is_taken(ch))
+			return err;
 	}
 }
 
@@ -311,12 +319,6 @@ static void intel_imc_retry_later(struct intel_imc_channel *ch, bool taken)
 	/* Do not touch registers while the machine goes to sleep. */
 	queue_delayed_work(system_freezable_wq, &ch->retry, ch->retry_s * HZ);
 	ch->retry_s *= 2;
-}
-
-/* What is in memory belongs to another driver that has a PMU of its name. */
-static bool intel_imc_is_taken(const struct intel_imc_channel *ch)
-{
-	return ch->part->blocks && intel_imc_mmio_is_taken(ch->number);
 }
 
 #define INTEL_IMC_BUSY_HINT \

@@ -118,9 +118,14 @@ static const struct attribute_group intel_imc_place_group = { .attrs = intel_imc
 
 const struct attribute_group * const intel_imc_place_groups[] = { &intel_imc_place_group, NULL };
 
-/* The in-tree driver's other name for a unit that a table lists: its type and number, for perf. */
+/*
+ * The in-tree driver's other name for a unit that a table lists: its type and number, for perf. If
+ * that driver does not know the processor, and is loaded behind this one, it has PMUs of the name.
+ */
 static ssize_t alias_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
+	if (intel_imc_has_rivals())
+		return -ENODATA;
 	return sysfs_emit(buf, "uncore_type_6_%u\n", intel_imc_number_of(dev));
 }
 static DEVICE_ATTR_RO(alias);

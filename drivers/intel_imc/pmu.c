@@ -110,9 +110,14 @@ static int intel_imc_pmu_came_or_went(struct notifier_block *nb, unsigned long a
 /* For all devices: registered while the module is loaded. */
 struct notifier_block intel_imc_pmus_changed = { .notifier_call = intel_imc_pmu_came_or_went };
 
+bool intel_imc_has_rivals(void)
+{
+	return atomic_read(&intel_imc_rivals);
+}
+
 static int intel_imc_check_rivals(const struct pmu *pmu)
 {
-	if (!atomic_read(&intel_imc_rivals))
+	if (!intel_imc_has_rivals())
 		return 0;
 	if (pmu_may_log())
 		dev_warn_ratelimited(pmu->dev, "another driver, loaded later, has PMUs of these memory channels: no event counts here until it is unloaded (intel_uncore)\n");
@@ -177,9 +182,15 @@ static int intel_imc_event_init(const struct pmu_desc *desc, struct pmu_event *e
 
 	if (fault)
 		return intel_imc_refuse_event(ev, fault);
-	if (test_bit(FIELD_GET(INTEL_IMC_CONFIG_EVENT, config), kind->occupancies) && pmu_may_log())
-		pr_notice_once("%s: an occupancy may start from 0 instead of the queue's depth, which no source tells: pmu-check --probe occupancy\n",
-			       ev->event->pmu->name);
+	if (test_bit(FIELD_GET(INTEL_IMC_CONFIG_EVENT, config), kind->occupancies) &&
+	    pmu_may_log()) {
+		if (!intel_imc_named(kind, config))
+			pr_notice_once("%s: event=0x%02llx has no name here: if it is an occupancy, it may start from 0 instead of the queue's depth: pmu-check --probe occupancy\n",
+				       ev->event->pmu->name, config & INTEL_IMC_CONFIG_EVENT);
+		else
+			pr_notice_once("%s: an occupancy may start from 0 instead of the queue's depth, which no source tells: pmu-check --probe occupancy\n",
+				       ev->event->pmu->name);
+	}
 	ev->poll_rate = intel_imc_config_max_rate(kind, config);
 	ev->bound = ev->poll_rate;
 	return intel_imc_check_rivals(ev->event->pmu);

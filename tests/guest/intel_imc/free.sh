@@ -101,7 +101,7 @@ silicon() {
 # No PMU that would read 0 for ever: the others and the channels are none the worse for it.
 test_a_block_that_stands_still() {
 	[ $driver = ours ] || skip "what our driver does"
-	for fault in 'dead 1000000 its clock stands still at 0x[0-9a-f]*: it lacks this socket; count with uncore_imc instead' \
+	for fault in 'dead 1000000 its clock stands still at 0x[0-9a-f]* .no memory there..: it lacks this socket until this module is loaded again' \
 		'gone 1 nothing answers at 0x[0-9a-f]*: it lacks this socket'; do
 		# shellcheck disable=SC2086 # words
 		set -- $fault
