@@ -74,7 +74,10 @@ EXPORT_SYMBOL_IF_KUNIT(power_imc_counter_read);
 /* Runs in an irq_work: the caller that reads a counter may hold locks that printing needs. */
 static void power_imc_restart_tell(struct irq_work *work)
 {
-	pr_warn_ratelimited("power_imc_pmu: counters in memory have begun anew at 0, as when a chip's microcode is restarted: what they had counted since they were last read is lost\n");
+	static DEFINE_RATELIMIT_STATE(limit, 60 * HZ, 1);
+
+	if (__ratelimit(&limit))
+		pr_warn("power_imc_pmu: counters in memory have begun anew at 0, as when a chip's microcode is restarted: what they had counted since they were last read is lost\n");
 }
 
 static DEFINE_IRQ_WORK(power_imc_restart_work, power_imc_restart_tell);
@@ -292,12 +295,14 @@ static int power_imc_thread_read(struct pmu_box *box, struct pmu_event *ev, int 
 }
 
 /*
- * Is LDBAR not what this driver has written? It may have been lost in deep sleep, another program
- * may write it, or the threads of a core share it. The log says so once while the box is engaged.
+ * Does LDBAR not name the page? It may have been lost in deep sleep, another program may write it,
+ * or the threads of a core share it. No source says whether its other bits can be read. The log
+ * says so once while the box is engaged.
  */
-static bool power_imc_thread_is_lost(struct power_imc_thread *thread, u64 written)
+static bool power_imc_thread_is_lost(struct power_imc_thread *thread)
 {
-	if (mfspr(SPRN_LDBAR) == written || READ_ONCE(thread->core->imc->halted))
+	if (!((mfspr(SPRN_LDBAR) ^ thread->ldbar) & POWER_IMC_BAR_ADDRESS) ||
+	    READ_ONCE(thread->core->imc->halted))
 		return false;
 	thread->lost = thread->lost || irq_work_queue(&power_imc_lost_work);
 	return true;
@@ -312,7 +317,7 @@ static void power_imc_thread_freeze(struct pmu_box *box)
 	struct power_imc_thread *thread = pmu_box_priv(box);
 
 	/* What is frozen first has not counted. */
-	if (!power_imc_thread_is_lost(thread, thread->ldbar) && thread->since &&
+	if (!power_imc_thread_is_lost(thread) && thread->since &&
 	    thread->trials < POWER_IMC_TRIALS &&
 	    get_tb() - thread->since > POWER_IMC_RUN_US * tb_ticks_per_usec) {
 		thread->before = power_imc_page_sum(thread->page);
@@ -327,7 +332,6 @@ static void power_imc_thread_thaw(struct pmu_box *box)
 {
 	struct power_imc_thread *thread = pmu_box_priv(box);
 
-	power_imc_thread_is_lost(thread, thread->ldbar & ~POWER_IMC_LDBAR_ENABLE);
 	thread->trying = false;
 	thread->since = get_tb();
 	power_imc_ldbar_write(thread->core->imc, thread->ldbar);

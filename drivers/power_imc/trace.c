@@ -47,7 +47,8 @@ static const struct pmu_format power_imc_trace_formats[] = {
 
 static DEFINE_PER_CPU(struct power_imc_trace *, power_imc_trace_of);
 static int power_imc_trace_state;		/* state of CPU hotplug */
-static bool power_imc_foreign_told;		/* since an event was opened */
+static bool power_imc_foreign_told;		/* since a profile began */
+static unsigned long power_imc_opened;		/* its last event; in jiffies */
 
 /* perf record asks the event that was opened, not its children. */
 static void power_imc_drain_miss(struct power_imc_trace_event *te, u64 samples)
@@ -373,7 +374,10 @@ static int power_imc_trace_event_init(const struct pmu_desc *desc, struct pmu_ev
 	if (err)
 		return err;
 	power_imc_trace_attach(ev, NULL);
-	WRITE_ONCE(power_imc_foreign_told, false);
+	/* Not for each of a profile's events. */
+	if (time_after(jiffies, READ_ONCE(power_imc_opened) + HZ))
+		WRITE_ONCE(power_imc_foreign_told, false);
+	WRITE_ONCE(power_imc_opened, jiffies);
 	return 0;
 }
 

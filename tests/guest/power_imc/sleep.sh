@@ -93,7 +93,7 @@ test_look_is_nobodys() {
 	pmu-event core_imc:$INST -x 'sleep 1.5' > /dev/null
 	echo 0 > events/workqueue/workqueue_queue_work/enable
 	grep 'function=power_imc_session_run ' trace | sed 's/.*workqueue=\([^ ]*\) .*/\1/' > /tmp/looks
-	within "looks" "$(grep -c . /tmp/looks)" 1 5
+	within "looks" "$(grep -c . /tmp/looks)" 1 7
 	equal "queues" "$(sort -u /tmp/looks)" events_unbound
 }
 
