@@ -62,6 +62,7 @@ unsigned long pmu_quiet_lock(raw_spinlock_t *lock) __acquires(lock)
 	raw_spin_lock(lock);
 	return flags;
 }
+EXPORT_SYMBOL_IF_KUNIT(pmu_quiet_lock);
 
 void pmu_quiet_unlock(raw_spinlock_t *lock, unsigned long flags) __releases(lock)
 {
@@ -69,6 +70,7 @@ void pmu_quiet_unlock(raw_spinlock_t *lock, unsigned long flags) __releases(lock
 	__this_cpu_dec(pmu_locks_here);
 	local_irq_restore(flags);
 }
+EXPORT_SYMBOL_IF_KUNIT(pmu_quiet_unlock);
 
 /**
  * pmu_box_lock() - keep everybody else from a box.
@@ -254,10 +256,11 @@ int pmu_box_set_engaged(struct pmu_box *box, bool on)
 	if (!box->asleep)
 		call.err = smp_call_function_single(box->cpu, pmu_box_engage_local, &call, 1) ?:
 			   call.err;
+	if (call.err)
+		return call.err;
 	WRITE_ONCE(box->settled, ktime_get_ns() + box->pd->desc->settle_ms * NSEC_PER_MSEC);
-	if (!call.err)
-		WRITE_ONCE(box->engaged, on);
-	return call.err;
+	WRITE_ONCE(box->engaged, on);
+	return 0;
 }
 
 /*

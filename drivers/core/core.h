@@ -77,6 +77,7 @@ struct pmu_box {
 	int scope_id;
 	void *priv;			/* the driver's data; not touched once dead */
 	atomic_t users;			/* number of open events */
+	u64 settled;			/* from when on, in ns, an event may start: settle_ms */
 	struct irq_work left;		/* the last event on the CPU that is leaving has stopped */
 	struct irq_work complaint;
 	raw_spinlock_t timer_lock;
@@ -86,7 +87,6 @@ struct pmu_box {
 	/* Under the lock: */
 	int cpu;			/* the owner or -1; written under pmu_boxes_mutex, too */
 	bool engaged;			/* or written under that, or by a CPU that leaves */
-	u64 settled;			/* when, in ns; written under pmu_boxes_mutex */
 	struct list_head active;	/* events that count, first those that are out */
 	struct list_head bearers;	/* events that others may share with: pmu_event.bearing */
 	u64 pass;			/* number of passes of reads that have begun */

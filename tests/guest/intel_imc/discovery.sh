@@ -187,6 +187,21 @@ test_aliases() {
 		pmu-model add imc3 cas_rd 9 2>&1)" '^S0,1,9,,uncore_'
 }
 
+# An older in-tree driver, loaded behind ours, takes the names for its own PMUs.
+test_aliases_of_the_other_driver() {
+	case $driver/$MODEL/$(uname -r) in
+		ours/173/6.1.*) ;;
+		*) skip "where the in-tree driver does not know the processor" ;;
+	esac
+	modprobe intel-uncore
+	[ -e "$PMUS/uncore_type_6_3" ]
+	equal "alias" "$(cat "$PMUS/uncore_imc_3/alias" 2> /dev/null || echo none)" none
+	contains "perf" "$(perf stat -a -x, --per-socket -e uncore_type_6_3/event=0x5,umask=0xcf/ -- \
+		pmu-model add imc3 cas_rd 9 2>&1)" '^S0,1,9,,uncore_type_6_3'
+	rmmod intel_uncore
+	test_aliases
+}
+
 test_free_running() {
 	if [ "$MODEL" = 173 ]; then
 		equal "PMUs" "$(cd "$PMUS" && echo uncore_imc_free_running_*)" 'uncore_imc_free_running_*'

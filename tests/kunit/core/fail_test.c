@@ -146,7 +146,32 @@ static void fails_while_it_is_closed(struct kunit *test)
 	box->read_error = 0;
 }
 
+static void read_under_a_lock(void *event)
+{
+	static DEFINE_RAW_SPINLOCK(lock);
+	unsigned long flags = pmu_quiet_lock(&lock);
+
+	perf_open_read_here(event);
+	pmu_quiet_unlock(&lock, flags);
+}
+
+/* A probe or tracepoint that fires under the lock of the list of failing events reads no event. */
+static void nobody_reads_under_the_lock(struct kunit *test)
+{
+	struct perf_event *event = memory_open(0, NULL);
+	unsigned int reads;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	reads = box->reads;
+	smp_call_function_single(event->cpu, read_under_a_lock, event, 1);
+	KUNIT_EXPECT_EQ(test, box->reads, reads);
+	smp_call_function_single(event->cpu, perf_open_read_here, event, 1);
+	KUNIT_EXPECT_EQ(test, box->reads, reads + 1);
+	perf_event_release_kernel(event);
+}
+
 static struct kunit_case fail_cases[] = {
+	KUNIT_CASE(nobody_reads_under_the_lock),
 	KUNIT_CASE(fails_for_good),
 	KUNIT_CASE_SLOW(fails_while_it_is_enabled),
 	KUNIT_CASE_SLOW(fails_while_it_is_closed),

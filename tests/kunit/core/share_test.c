@@ -32,8 +32,7 @@ static struct {
 	bool frozen, gone;
 	unsigned int freezes, starts, stops, reads, hands;
 	unsigned int exact;		/* reads that are to the unit while the box counts; */
-	bool never_exact;		/* or that cannot be */
-	bool anew;			/* events claim anew */
+	bool never_exact, anew;		/* or that cannot be; events claim anew */
 	unsigned int misuse;		/* verbs called when, or with what, they must not be */
 	u64 max_rate;
 } share;
