@@ -5,9 +5,9 @@
  * Equal events of a box share what they count with.
  *
  * One of them is the bearer: it has claimed the hardware, and verbs are called only with it. Its
- * raw value is folded once for all events that share and count (fold.c). An event that joins folds
- * first and counts from there, so no register is written. A bearer that leaves hands its claim and
- * its raw value to another event.
+ * raw value is folded once for all events that share and count, and each is credited when perf
+ * reads it (fold.c). An event that joins folds first and counts from there, so no register is
+ * written. A bearer that leaves hands its claim and its raw value to another event.
  *
  * All of this runs under the box's lock, but for pmu_events_share() and the trial of a group.
  */
@@ -16,6 +16,7 @@
 
 #include "core.h"
 
+/* A bearer that leaves goes through them all. The next one claims a counter of its own. */
 #define PMU_MOST_SHARERS	64
 
 static bool pmu_sharing = true;
@@ -55,17 +56,6 @@ static bool pmu_events_share(const struct pmu_event *one, const struct pmu_event
 	       pmu_attrs_are_equal(&one->event->attr, &other->event->attr);
 }
 
-/* Each fold credits all that share. The next one claims a counter of its own. */
-static bool pmu_bearer_is_full(const struct pmu_event *bearer)
-{
-	const struct list_head *node;
-	unsigned int sharers = 1;
-
-	list_for_each(node, &bearer->sharing)
-		sharers++;
-	return sharers >= PMU_MOST_SHARERS;
-}
-
 /* Let the event count with the counter of an equal event, if there is one. */
 static bool pmu_share_join(struct pmu_box *box, struct pmu_event *ev)
 {
@@ -73,8 +63,9 @@ static bool pmu_share_join(struct pmu_box *box, struct pmu_event *ev)
 
 	list_for_each_entry(bearer, &box->bearers, bearing) {
 		if (bearer->failed || !pmu_events_share(bearer, ev) ||
-		    pmu_bearer_is_full(bearer))
+		    bearer->counter.sharers == PMU_MOST_SHARERS - 1)
 			continue;
+		bearer->counter.sharers++;
 		ev->bearer = bearer;
 		list_add_tail(&ev->sharing, &bearer->sharing);
 		ev->event->hw.idx = bearer->event->hw.idx;
@@ -97,6 +88,8 @@ static void pmu_share_hand(struct pmu_box *box, struct pmu_event *from, struct p
 	to->bearer = to;
 	list_replace_init(&from->bearing, &to->bearing);
 	to->counter = from->counter;
+	to->counter.sharers--;
+	from->counter.sharers = 0;
 	from->counter.counting = 0;
 	if (box_ops(box)->hand)
 		box_ops(box)->hand(box, from, to);
@@ -108,6 +101,7 @@ static bool pmu_share_leave(struct pmu_box *box, struct pmu_event *ev)
 	struct pmu_event *heir;
 
 	if (ev->bearer != ev) {
+		ev->bearer->counter.sharers--;
 		list_del_init(&ev->sharing);
 		ev->bearer = ev;
 		return true;
@@ -222,9 +216,9 @@ int pmu_group_check(struct pmu_box *box, struct perf_event *event)
 
 	/*
 	 * If nothing is claimed, every group fits. The PMUs of tasks are of this kind, and perf
-	 * does not lock their lists of siblings. An event alone gets a counter.
+	 * does not lock their lists of siblings.
 	 */
-	if (!ops->claim && (!ops->counters || event == event->group_leader))
+	if (!ops->claim && !ops->counters)
 		return 0;
 	/* The group fitted without an event that takes nothing more: do not try it again. */
 	if (pmu_trial_equals(event, event) % PMU_MOST_SHARERS)

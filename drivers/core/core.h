@@ -154,7 +154,9 @@ void pmu_box_init_folding(struct pmu_box *box, bool sampling);
 void pmu_box_poll_every(struct pmu_box *box, u64 poll_ns);
 void pmu_box_poll_here(void *box);
 void pmu_box_poll_for(struct pmu_box *box, const struct pmu_event *ev);
+void pmu_event_credit(struct pmu_event *ev);
 void pmu_event_update(struct pmu_event *ev);
+void pmu_group_update(struct pmu_event *ev);
 bool pmu_event_update_exactly(struct pmu_event *ev);
 u64 pmu_poll_period_ns(unsigned int width, u64 poll_rate);
 void pmu_event_begin(struct pmu_event *bearer);
@@ -166,7 +168,6 @@ int pmu_group_check(struct pmu_box *box, struct perf_event *event);
 
 /* event.c */
 void pmu_event_init_callbacks(struct pmu *pmu);
-void pmu_event_note_leader(struct pmu_event *ev);
 void pmu_event_settle(struct pmu_event *ev);
 void pmu_box_end_move(struct pmu_box *box);
 
@@ -202,6 +203,16 @@ static inline size_t pmu_state_words(const struct pmu_desc *desc)
 static inline bool pmu_event_is_task(const struct perf_event *event)
 {
 	return event->attach_state & PERF_ATTACH_TASK;
+}
+
+/*
+ * Note what the event's leader asks for. perf does not tell a sibling that is being closed that its
+ * leader is gone, so the leader is looked at only when the event is opened and when it is added.
+ */
+static inline void pmu_event_note_leader(struct pmu_event *ev)
+{
+	ev->pinned = ev->event->group_leader->attr.pinned;
+	ev->exclusive = ev->event->group_leader->attr.exclusive;
 }
 
 /* The verbs that touch the box. */

@@ -94,6 +94,7 @@ static void pmu_event_start_locked(struct pmu_event *ev)
 	if (!(event->hw.state & PERF_HES_STOPPED) || box->dead)
 		return;
 	pmu_event_start_counter(ev);
+	pmu_event_credit(ev);
 	ev->bearer->counter.counting++;
 	/* From here on an NMI may read the event. */
 	WRITE_ONCE(event->hw.state, 0);
@@ -196,18 +197,6 @@ static void pmu_event_unbind(struct pmu_event *ev)
 	ev->box = NULL;
 }
 
-/*
- * What the event's leader asks for. perf does not tell a sibling that is being closed that its
- * leader is gone, so the leader is looked at only when the event is opened and when it is added.
- */
-void pmu_event_note_leader(struct pmu_event *ev)
-{
-	const struct perf_event_attr *attr = &ev->event->group_leader->attr;
-
-	ev->pinned = attr->pinned;
-	ev->exclusive = attr->exclusive;
-}
-
 static void pmu_event_remove(struct pmu_event *ev)
 {
 	struct pmu_box *box = ev->box;
@@ -237,6 +226,7 @@ static bool pmu_event_may_come_back(const struct pmu_event *ev)
 /* Events that are out come first in the list of active events. */
 static void pmu_event_take_out(struct pmu_event *ev)
 {
+	pmu_event_credit(ev);
 	ev->out = smp_processor_id() + 1;
 	ev->box->out++;
 	list_move(&ev->active, &ev->box->active);
@@ -414,30 +404,34 @@ static void pmu_event_del(struct perf_event *event, int flags)
 static void pmu_event_read_locked(struct pmu_event *ev)
 {
 	struct pmu_box *box = ev->box;
-	bool alone = pmu_here_of(ev->event->pmu)->reading != box;
 
-	if (alone)
+	if (pmu_here_of(ev->event->pmu)->reading != box) {
 		pmu_box_begin_read(box);
-	else if (pmu_event_has_company(ev->event, PERF_EVENT_STATE_ACTIVE))
-		pmu_box_do(box, box_ops(box)->hold);
-	pmu_event_update(ev);
-	if (alone)
+		pmu_event_update(ev);
 		pmu_box_end_read(box);
+		return;
+	}
+	if (pmu_event_has_company(ev->event, PERF_EVENT_STATE_ACTIVE))
+		pmu_box_do(box, box_ops(box)->hold);
+	pmu_group_update(ev);
 }
 
 /*
  * perf also reads in an NMI, for a BPF program that runs there. The NMI may have interrupted code
  * that holds the lock of the box, or of a bus, so only memory may be read, and only if the box is
- * not locked. Otherwise the count stays that of the last read.
+ * not locked. Otherwise the count stays that of the last read, or of the last fold.
  */
 static void pmu_event_read_in_nmi(struct pmu_event *ev)
 {
 	struct pmu_box *box = ev->box;
 	const struct pmu_box_ops *ops = box->pd->desc->ops;
 
-	if (ops->start || ops->begin_read || !raw_spin_trylock(&box->lock))
+	if (!raw_spin_trylock(&box->lock))
 		return;
-	pmu_event_read_locked(ev);
+	if (ops->start || ops->begin_read)
+		pmu_event_credit(ev);
+	else
+		pmu_event_read_locked(ev);
 	raw_spin_unlock(&box->lock);
 }
 
@@ -534,7 +528,8 @@ static void pmu_enable(struct pmu *pmu)
 		return;
 	here->disabled = NULL;
 	irqs = pmu_box_lock(box);
-	pmu_box_remove_out(box, NULL);
+	if (box->out)
+		pmu_box_remove_out(box, NULL);
 	box->disabled--;
 	pmu_box_thaw(box);
 	pmu_box_unlock(box, irqs);

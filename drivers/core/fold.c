@@ -137,20 +137,15 @@ u64 pmu_poll_period_ns(unsigned int width, u64 max_rate)
 }
 EXPORT_SYMBOL_IF_KUNIT(pmu_poll_period_ns);
 
-static void pmu_event_credit(struct pmu_event *ev, u64 delta)
+/* Add what the event's counter has counted since the last call, if the event counted meanwhile. */
+void pmu_event_credit(struct pmu_event *ev)
 {
-	if (!(ev->event->hw.state & PERF_HES_STOPPED))
-		local64_add(delta, &ev->event->count);
-}
+	struct perf_event *event = ev->event;
+	u64 total = ev->bearer->counter.total;
 
-/* Add what the bearer's counter has counted to every event that counts with it. */
-static void pmu_bearer_credit(struct pmu_event *bearer, u64 delta)
-{
-	struct pmu_event *ev;
-
-	pmu_event_credit(bearer, delta);
-	list_for_each_entry(ev, &bearer->sharing, sharing)
-		pmu_event_credit(ev, delta);
+	if (!(event->hw.state & PERF_HES_STOPPED))
+		local64_add(total - local64_read(&event->hw.prev_count), &event->count);
+	local64_set(&event->hw.prev_count, total);
 }
 
 /* The device is gone: fail the bearer and all events that share with it. */
@@ -228,7 +223,7 @@ static int pmu_bearer_read(struct pmu_event *ev,
 		pmu_event_doubt(ev, delta);
 		return 0;
 	}
-	pmu_bearer_credit(ev, delta);
+	ev->counter.total += delta;
 	return 0;
 }
 
@@ -237,16 +232,34 @@ static bool pmu_bearer_is_gone(const struct pmu_event *ev)
 	return ev->failed || pmu_box_absent(ev->box);
 }
 
-/* Bring event->count up to date, and that of the events that share with it: once in a pass. */
+/* The counter of events that share is read once in a pass. */
+static void pmu_bearer_fold(struct pmu_event *bearer)
+{
+	if (pmu_bearer_is_gone(bearer) ||
+	    (pmu_event_is_shared(bearer) && bearer->counter.folded_pass == bearer->box->pass))
+		return;
+	if (pmu_bearer_read(bearer, box_ops(bearer->box)->read))
+		pmu_bearer_fail(bearer);
+}
+
+/* Bring event->count up to date. */
 void pmu_event_update(struct pmu_event *ev)
 {
-	struct pmu_event *bearer = ev->bearer;
+	pmu_bearer_fold(ev->bearer);
+	pmu_event_credit(ev);
+}
 
-	if (pmu_bearer_is_gone(bearer) ||
-	    (pmu_event_is_shared(bearer) && bearer->counter.folded_pass == ev->box->pass))
-		return;
-	if (pmu_bearer_read(bearer, box_ops(ev->box)->read))
-		pmu_bearer_fail(bearer);
+/* Events of a group that share are level when its read ends, whoever else reads meanwhile. */
+void pmu_group_update(struct pmu_event *ev)
+{
+	struct pmu_event *bearer = ev->bearer, *other;
+
+	pmu_event_update(ev);
+	if (bearer->event->group_leader == ev->event->group_leader)
+		pmu_event_credit(bearer);
+	list_for_each_entry(other, &bearer->sharing, sharing)
+		if (other->event->group_leader == ev->event->group_leader)
+			pmu_event_credit(other);
 }
 
 /*
@@ -258,7 +271,10 @@ bool pmu_event_update_exactly(struct pmu_event *ev)
 	if (pmu_bearer_is_gone(ev->bearer))
 		return false;
 	pmu_box_begin_pass(ev->box);
-	return !pmu_bearer_read(ev->bearer, box_ops(ev->box)->read_exact);
+	if (pmu_bearer_read(ev->bearer, box_ops(ev->box)->read_exact))
+		return false;
+	pmu_event_credit(ev);
+	return true;
 }
 
 /* Returns the raw value from which the bearer's next difference is taken. */
@@ -292,10 +308,11 @@ void pmu_event_begin(struct pmu_event *bearer)
 }
 
 /**
- * pmu_box_fold() - bring the counts of a box's events up to date.
+ * pmu_box_fold() - read the counters of a box's events.
  * @box: the box
  *
- * For a driver whose hardware has an interrupt for counters that wrap.
+ * For a driver whose hardware has an interrupt for counters that wrap. No event->count changes:
+ * perf may be about to copy those of a group, which are of one moment.
  *
  * Context: pmu_box_lock().
  */
@@ -306,7 +323,7 @@ void pmu_box_fold(struct pmu_box *box)
 	lockdep_assert_held(&box->lock);
 	pmu_box_begin_read(box);
 	list_for_each_entry(ev, &box->active, active)
-		pmu_event_update(ev);
+		pmu_bearer_fold(ev->bearer);
 	pmu_box_end_read(box);
 }
 EXPORT_SYMBOL_PMU_CORE(pmu_box_fold);

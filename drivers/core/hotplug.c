@@ -64,9 +64,8 @@ void pmu_box_own(struct pmu_box *box, int cpu)
  */
 bool pmu_cpu_is_isolated(int cpu)
 {
-	/* cpu_is_isolated() covers cpuset partitions, but on some kernels not nohz_full CPUs. */
-	return cpu_is_isolated(cpu) || !housekeeping_test_cpu(cpu, HK_TYPE_DOMAIN) ||
-	       !housekeeping_test_cpu(cpu, HK_TYPE_TICK);
+	/* On some kernels cpu_is_isolated() does not cover nohz_full CPUs. */
+	return cpu_is_isolated(cpu) || !housekeeping_test_cpu(cpu, HK_TYPE_TICK);
 }
 EXPORT_SYMBOL_PMU_CORE(pmu_cpu_is_isolated);
 

@@ -236,22 +236,26 @@ static void pmu_event_tell_cpu(const struct pmu_event *ev, int asked)
 static int pmu_event_finish_init(struct pmu_event *ev)
 {
 	struct perf_event *event = ev->event;
-	int err = ev->box ? pmu_group_check(ev->box, event) : 0, asked = event->cpu;
+	struct pmu_dev *pd = pmu_dev_of(ev);
+	int err = 0, asked = event->cpu;
 
+	/* An event alone gets a counter, if that is all it needs. */
+	if (ev->box && (event->group_leader != event || pd->desc->ops->claim))
+		err = pmu_group_check(ev->box, event);
 	if (!err && !event->parent)
-		err = pmu_use(pmu_dev_of(ev), ev->box, event);
+		err = pmu_use(pd, ev->box, event);
 	if (err || !ev->box)
 		return err;
 	/* The box may have moved while the event waited for it to be engaged. */
 	event->cpu = READ_ONCE(ev->box->cpu);
 	if (event->cpu >= 0) {
 		/* perf reads on the CPU of the reader, if both are of one package. */
-		if (pmu_dev_of(ev)->desc->scope <= PMU_SCOPE_PACKAGE)
+		if (pd->desc->scope <= PMU_SCOPE_PACKAGE)
 			event->event_caps |= PERF_EV_CAP_READ_ACTIVE_PKG;
 		pmu_event_tell_cpu(ev, asked);
 		return 0;
 	}
-	pmu_unuse(pmu_dev_of(ev), ev->box);
+	pmu_unuse(pd, ev->box);
 	return -ENODEV;
 }
 

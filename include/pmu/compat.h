@@ -161,7 +161,7 @@ static inline void pmu_hrtimer_setup(struct hrtimer *timer,
 
 /* 6.4 ("sched/isolation: Add cpu_is_isolated() API"). */
 #ifndef HAVE_CPU_IS_ISOLATED
-#define cpu_is_isolated(cpu)	((void)(cpu), false)
+#define cpu_is_isolated(cpu)	(!housekeeping_test_cpu(cpu, HK_TYPE_DOMAIN))
 #endif
 
 /* 5.11 ("PCI: Add defines for Designated Vendor-Specific Extended Capability"). */

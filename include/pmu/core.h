@@ -95,9 +95,11 @@ enum pmu_tasks { PMU_TASKS_NEVER, PMU_TASKS_TOO, PMU_TASKS_ONLY };
 
 /* What is known of a counter that events share. */
 struct pmu_counter {
+	u64 total;			/* sum of what was folded; events are credited with parts */
 	u64 prev;			/* raw value at the last fold */
 	u64 folded_ns;			/* time shortly before that value was read */
 	u64 folded_pass;		/* the pass in which it was read: pmu_box.pass */
+	unsigned int sharers;		/* number of events beside the bearer that have it */
 	unsigned int counting;		/* number of events that count with it */
 };
 

@@ -333,6 +333,77 @@ static void read_group(void *data)
 	pmu->commit_txn(pmu);
 }
 
+static void fold_locally(void *event)
+{
+	struct pmu_box *box = pmu_event_of(event)->box;
+	unsigned long flags = pmu_box_lock(box);
+
+	pmu_box_fold(box);
+	pmu_box_unlock(box, flags);
+}
+
+static void read_equals(void *data)
+{
+	struct group_read *group = data;
+	struct pmu *pmu = group->leader->pmu;
+
+	group->other->group_leader = group->leader;
+	pmu->start_txn(pmu, PERF_PMU_TXN_READ);
+	pmu->read(group->leader);
+	happen(5);
+	fold_locally(group->leader);
+	pmu->read(group->other);
+	pmu->commit_txn(pmu);
+	group->other->group_leader = group->other;
+}
+
+/* Two equal events of a group are level, though another reader comes between them; others wait. */
+static void equals_of_a_group_are_level(struct kunit *test)
+{
+	struct perf_event *event[3] = { open_event(1), open_event(1), open_event(1) };
+
+	for (int i = 0; i < 3; i++)
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event[i]);
+	for (int i = 0; i < 3; i++) {
+		struct group_read group = { event[i], event[(i + 1) % 3] };
+		s64 other = local64_read(&event[(i + 2) % 3]->count);
+
+		happen(3);
+		KUNIT_ASSERT_EQ(test, smp_call_function_single(0, read_equals, &group, 1), 0);
+		KUNIT_EXPECT_EQ(test, local64_read(&group.leader->count), 8LL * (i + 1));
+		KUNIT_EXPECT_EQ(test, local64_read(&group.other->count), 8LL * (i + 1));
+		KUNIT_EXPECT_EQ(test, local64_read(&event[(i + 2) % 3]->count), other);
+	}
+	for (int i = 0; i < 3; i++)
+		perf_event_release_kernel(event[i]);
+}
+
+/* perf takes an event out, reads its count, and puts it back. */
+static void take_out(void *event)
+{
+	struct pmu *pmu = ((struct perf_event *)event)->pmu;
+
+	pmu->pmu_disable(pmu);
+	pmu->del(event, 0);
+	happen(2);
+	fake->misuse += local64_read(&((struct perf_event *)event)->count) != 3;
+	pmu->add(event, PERF_EF_START);
+	pmu->pmu_enable(pmu);
+}
+
+static void taken_out_with_its_count(struct kunit *test)
+{
+	struct perf_event *event = open_event(1), *other = open_event(1);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(event) || IS_ERR(other));
+	happen(3);
+	KUNIT_EXPECT_EQ(test, perf_open_count(other), 3ULL);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, take_out, event, 1), 0);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 5ULL);
+	perf_event_release_kernel(other);
+	perf_event_release_kernel(event);
+}
+
 /* Members of a group are read when perf asks for them, once each, and nothing at the end. */
 static void group_reads_at_once(struct kunit *test)
 {
@@ -406,7 +477,7 @@ static void shorter_period_folds_at_once(struct kunit *test)
 	fake->max_rate = 65536 * 2;
 	quick = open_event(2);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, quick);
-	KUNIT_EXPECT_EQ(test, local64_read(&slow->count), 3LL);
+	KUNIT_EXPECT_EQ(test, pmu_event_of(slow)->counter.total, 3ULL);
 	perf_event_release_kernel(quick);
 	perf_event_release_kernel(slow);
 }
@@ -642,7 +713,7 @@ static void started_only_when_added(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
-/* In an NMI no register is read, nor a pass begun: the count is that of the last read. */
+/* In an NMI no register is read, nor a pass begun: the count is that of the last read or fold. */
 static void registers_are_not_read_in_an_nmi(struct kunit *test)
 {
 	struct perf_event *event = open_event(1);
@@ -656,7 +727,11 @@ static void registers_are_not_read_in_an_nmi(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, perf_open_read_in_nmi, event, 1), 0);
 	KUNIT_EXPECT_EQ(test, fake->reads, reads);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 7LL);
-	KUNIT_EXPECT_EQ(test, perf_open_count(event), 12ULL);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, fold_locally, event, 1), 0);
+	happen(1);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, perf_open_read_in_nmi, event, 1), 0);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 12LL);
+	KUNIT_EXPECT_EQ(test, perf_open_count(event), 13ULL);
 	perf_event_release_kernel(event);
 }
 
@@ -697,6 +772,8 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE(turns_disturb_nobody),
 	KUNIT_CASE(gives_way_to_a_pinned_one),
 	KUNIT_CASE(group_reads_at_once),
+	KUNIT_CASE(equals_of_a_group_are_level),
+	KUNIT_CASE(taken_out_with_its_count),
 	KUNIT_CASE(refusals),
 	KUNIT_CASE(timer_folds),
 	KUNIT_CASE(shorter_period_folds_at_once),
