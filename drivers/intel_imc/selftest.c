@@ -169,12 +169,6 @@ static int intel_imc_ask_threshold(struct intel_imc_channel *ch)
 	u8 moved;
 	int err;
 
-	/*
-	 * Of the whole machine, since an event is refused before its channel is known. A channel
-	 * that lacks the event after another has shown it is refused itself; so this errs only to
-	 * the side of refusing, and the fixed counter has the clock.
-	 */
-	ch->part->kind->no_clock |= ch->found & BIT(INTEL_IMC_FOUND_NO_CLOCK);
 	if (ch->found & BIT(INTEL_IMC_FOUND_NO_CLOCK))
 		return 0;
 	intel_imc_begin(ch, 2, thresholds);
@@ -210,9 +204,9 @@ static int intel_imc_umask_answer(struct intel_imc_channel *ch)
 	err = intel_imc_moved(ch, 4, &moved, &creeps);
 	if (err || !moved)
 		return err;
-	ch->part->kind->umask = moved & GENMASK(1, 0) ? INTEL_IMC_UMASK_SURE :
-							INTEL_IMC_UMASK_NEEDED;
-	if (ch->part->kind->umask == INTEL_IMC_UMASK_NEEDED)
+	if (moved & GENMASK(1, 0))
+		ch->part->kind->umask = INTEL_IMC_UMASK_SURE;
+	else
 		ch->found |= BIT(INTEL_IMC_FOUND_UMASK);
 	return 0;
 }
@@ -223,19 +217,8 @@ static int intel_imc_ask_end(struct intel_imc_channel *ch)
 	return 0;
 }
 
-/**
- * intel_imc_channel_selftest() - take over a channel, see whether it counts, and how.
- * @ch: the channel; afterwards it is as after intel_imc_channel_reset(), and found has the answers
- * @call: as that of intel_imc_channel_check()
- *
- * Each step is short, since it runs with interrupts off.
- *
- * Context: that of @call, may sleep. Some 200 accesses.
- * Return: as intel_imc_channel_check(); -EBUSY also if the counters cannot be relied on, with fault
- * set to the reason; -EIO also if only the fixed counter has a clock, which fault then says.
- */
-int intel_imc_channel_selftest(struct intel_imc_channel *ch,
-			       int (*call)(struct intel_imc_channel *ch, intel_imc_step_t step))
+static int intel_imc_ask(struct intel_imc_channel *ch,
+			 int (*call)(struct intel_imc_channel *ch, intel_imc_step_t step))
 {
 	int err = call(ch, intel_imc_ask_registers) ?: intel_imc_channel_check(ch, call);
 
@@ -253,6 +236,50 @@ int intel_imc_channel_selftest(struct intel_imc_channel *ch,
 	}
 	if (err != -ENODEV)
 		call(ch, intel_imc_ask_end);
+	return err;
+}
+
+/* What a channel has shown of the whole machine, since an event is checked before it has one */
+static void intel_imc_learn(struct intel_imc_channel *ch)
+{
+	/*
+	 * A channel that lacks the event after another has shown it is refused itself; so this errs
+	 * only to the side of refusing, and the fixed counter has the clock.
+	 */
+	ch->part->kind->no_clock |= ch->found & BIT(INTEL_IMC_FOUND_NO_CLOCK);
+	if (ch->found & BIT(INTEL_IMC_FOUND_UMASK))
+		ch->part->kind->umask = INTEL_IMC_UMASK_NEEDED;
+}
+
+/**
+ * intel_imc_channel_selftest() - take over a channel, see whether it counts, and how.
+ * @ch: the channel; afterwards it is as after intel_imc_channel_reset(), and found has the answers
+ * @call: as that of intel_imc_channel_check()
+ *
+ * Each step is short, since it runs with interrupts off. What is not as assumed may be another
+ * program's doing, which writes the registers meanwhile: it has to come twice.
+ *
+ * Context: that of @call, may sleep. Some 200 accesses, or twice as many.
+ * Return: as intel_imc_channel_check(); -EBUSY also if the counters cannot be relied on, with fault
+ * set to the reason; -EIO also if only the fixed counter has a clock, which fault then says.
+ */
+int intel_imc_channel_selftest(struct intel_imc_channel *ch,
+			       int (*call)(struct intel_imc_channel *ch, intel_imc_step_t step))
+{
+	int err = intel_imc_ask(ch, call);
+	u8 first = ch->found;
+
+	if (err || !first)
+		return err;
+	err = intel_imc_ask(ch, call);
+	/* Reads need not come again. */
+	if (!err && (ch->found ^ first) & ~BIT(INTEL_IMC_FOUND_UMASK)) {
+		ch->fault = "it answers otherwise the second time";
+		err = -EBUSY;
+	}
+	ch->found &= first;
+	if (!err)
+		intel_imc_learn(ch);
 	return err;
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_selftest);

@@ -113,6 +113,8 @@ static void regfile_write(struct intel_imc_channel *ch, unsigned int reg, u32 va
 
 	pass_time(file);
 	record(file, true, reg, value);
+	if (file->lost && !--file->lost)
+		return;
 	if (!file->gone && reg >= CTL && reg < CTL + 4 * INTEL_IMC_GENERAL_COUNTERS)
 		write_ctl(file, reg, value);
 	else if (!file->gone)

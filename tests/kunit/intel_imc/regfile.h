@@ -36,6 +36,7 @@ struct intel_imc_regfile {
 	u32 high;			/* what bits 31:16 of the high halves read */
 	u32 written[INTEL_IMC_GENERAL_COUNTERS];
 	bool gone;			/* all ones; what is written is lost */
+	unsigned int lost;		/* the write that another program's undoes, from 1 on */
 	unsigned int tear_reg;		/* after the next read of this register ... */
 	unsigned int tear_skip;		/* ... but for so many ... */
 	u64 tear;			/* ... its 64-bit counter gets so many events */

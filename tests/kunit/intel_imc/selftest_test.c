@@ -186,6 +186,33 @@ static void clocks(struct kunit *test)
 	expect(test, file, -EIO, 0, "only the fixed counter advances");
 }
 
+/*
+ * Another program undoes a write, each in turn: the channel is tried again, or is as it would be
+ * without. Nothing is kept of it, of the channel or the machine.
+ */
+static void disturbed(struct kunit *test)
+{
+	unsigned int tried_again = 0;
+
+	for (unsigned int lost = 1; ; lost++) {
+		struct intel_imc_regfile *file = a_channel(test, &intel_imc_snbep_kind);
+		const struct intel_imc_kind *kind = file->ch.part->kind;
+		int err;
+
+		file->reads_come = true;
+		file->lost = lost;
+		err = intel_imc_channel_selftest(&file->ch, call_step);
+		if (file->lost)
+			break;
+		tried_again += !!err;
+		if (!err)
+			KUNIT_EXPECT_EQ_MSG(test, file->ch.found, 0, "write %u", lost);
+		KUNIT_EXPECT_FALSE_MSG(test, kind->no_clock, "write %u", lost);
+		KUNIT_EXPECT_NE_MSG(test, kind->umask, INTEL_IMC_UMASK_NEEDED, "write %u", lost);
+	}
+	KUNIT_EXPECT_GT(test, tried_again, 10U);
+}
+
 static struct kunit_case intel_imc_selftest_cases[] = {
 	KUNIT_CASE(as_assumed),
 	KUNIT_CASE(umasks),
@@ -194,6 +221,7 @@ static struct kunit_case intel_imc_selftest_cases[] = {
 	KUNIT_CASE(bits_above_the_width),
 	KUNIT_CASE(thresholds),
 	KUNIT_CASE(clocks),
+	KUNIT_CASE(disturbed),
 	{ }
 };
 
