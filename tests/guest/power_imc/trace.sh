@@ -123,9 +123,10 @@ test_the_kernels_document() {
 	interrupts=$(grep PMI /proc/interrupts)
 	for row in 64:1000 512:150; do
 		pmu-model set 'thread*' trace-div "${row%:*}"
-		taken=$(trace_sum taken)
+		taken=$(trace_sum taken) samples=$(trace_sum samples)
 		(cd /tmp && timeout -s INT 7 perf record -e trace_imc/trace_cycles/ yes > /dev/null 2> /tmp/said) || :
-		taken=$(($(trace_sum taken) - taken))
+		taken=$(($(trace_sum taken) - taken)) samples=$(($(trace_sum samples) - samples))
+		show "$row: $taken records, $samples samples; ticks between records: $(sed 's/.* step \([0-9]*\) .*/\1/' "$DEBUG/trace" | xargs)"
 		within "records" $taken "${row#*:}" 100000
 		within "samples" "$(trace_samples '' /tmp/perf.data)" $((taken - taken / 50)) $taken
 		contains "report" "$(perf report -i /tmp/perf.data --stdio 2> /dev/null)" '^ +[0-9.]+% +yes '
