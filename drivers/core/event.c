@@ -226,7 +226,12 @@ static bool pmu_event_may_come_back(const struct pmu_event *ev)
 /* Events that are out come first in the list of active events. */
 static void pmu_event_take_out(struct pmu_event *ev)
 {
-	pmu_event_credit(ev);
+	/*
+	 * perf lets nobody read it before it is back, but in a move. Otherwise its group may have
+	 * been read, and perf has yet to copy the counts.
+	 */
+	if (ev->box->moving)
+		pmu_event_credit(ev);
 	ev->out = smp_processor_id() + 1;
 	ev->box->out++;
 	list_move(&ev->active, &ev->box->active);
@@ -411,9 +416,12 @@ static void pmu_event_read_locked(struct pmu_event *ev)
 		pmu_box_end_read(box);
 		return;
 	}
-	if (pmu_event_has_company(ev->event, PERF_EVENT_STATE_ACTIVE))
+	if (pmu_event_has_company(ev->event, PERF_EVENT_STATE_ACTIVE)) {
 		pmu_box_do(box, box_ops(box)->hold);
-	pmu_group_update(ev);
+		pmu_group_update(ev);
+	} else {
+		pmu_event_update(ev);
+	}
 }
 
 /*

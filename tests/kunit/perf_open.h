@@ -10,6 +10,8 @@
 #include <linux/fs.h>
 #include <linux/perf_event.h>
 
+#include <pmu/core.h>
+
 #define PERF_OPEN_DEVICES	"/sys/bus/event_source/devices/"
 
 /* Read a file of a PMU where users read it; its length, or a negative errno. */
@@ -79,6 +81,16 @@ static inline u64 perf_open_count(struct perf_event *event)
 	u64 enabled, running;
 
 	return perf_event_read_value(event, &enabled, &running);
+}
+
+/* The counters of an event's box are folded, as for a poll. */
+static inline void perf_open_fold_here(void *event)
+{
+	struct pmu_box *box = pmu_event_of(event)->box;
+	unsigned long flags = pmu_box_lock(box);
+
+	pmu_box_fold(box);
+	pmu_box_unlock(box, flags);
 }
 
 /* The event is read as perf reads it on a CPU, called there with interrupts off. */

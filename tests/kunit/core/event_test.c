@@ -333,15 +333,6 @@ static void read_group(void *data)
 	pmu->commit_txn(pmu);
 }
 
-static void fold_locally(void *event)
-{
-	struct pmu_box *box = pmu_event_of(event)->box;
-	unsigned long flags = pmu_box_lock(box);
-
-	pmu_box_fold(box);
-	pmu_box_unlock(box, flags);
-}
-
 static void read_equals(void *data)
 {
 	struct group_read *group = data;
@@ -351,7 +342,7 @@ static void read_equals(void *data)
 	pmu->start_txn(pmu, PERF_PMU_TXN_READ);
 	pmu->read(group->leader);
 	happen(5);
-	fold_locally(group->leader);
+	perf_open_fold_here(group->leader);
 	pmu->read(group->other);
 	pmu->commit_txn(pmu);
 	group->other->group_leader = group->other;
@@ -378,17 +369,22 @@ static void equals_of_a_group_are_level(struct kunit *test)
 		perf_event_release_kernel(event[i]);
 }
 
-/* perf takes an event out, reads its count, and puts it back. */
-static void take_out(void *event)
+/* perf takes an event out, and puts it back. In a move, and only then, its count is up to date. */
+static void take_out(void *data)
 {
-	struct pmu *pmu = ((struct perf_event *)event)->pmu;
+	struct perf_event *event = data;
+	struct pmu *pmu = event->pmu;
 
-	pmu->pmu_disable(pmu);
-	pmu->del(event, 0);
+	for (int moving = 0; moving < 2; moving++) {
+		pmu_event_of(event)->box->moving = moving;
+		pmu->pmu_disable(pmu);
+		pmu->del(event, 0);
+		fake->misuse += local64_read(&event->count) != 3 * moving;
+		pmu->add(event, PERF_EF_START);
+		pmu->pmu_enable(pmu);
+	}
+	pmu_event_of(event)->box->moving = false;
 	happen(2);
-	fake->misuse += local64_read(&((struct perf_event *)event)->count) != 3;
-	pmu->add(event, PERF_EF_START);
-	pmu->pmu_enable(pmu);
 }
 
 static void taken_out_with_its_count(struct kunit *test)
@@ -727,7 +723,7 @@ static void registers_are_not_read_in_an_nmi(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, perf_open_read_in_nmi, event, 1), 0);
 	KUNIT_EXPECT_EQ(test, fake->reads, reads);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 7LL);
-	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, fold_locally, event, 1), 0);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, perf_open_fold_here, event, 1), 0);
 	happen(1);
 	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, perf_open_read_in_nmi, event, 1), 0);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 12LL);

@@ -152,14 +152,6 @@ static void first_start_is_a_pass(struct kunit *test)
 	perf_event_release_kernel(event);
 }
 
-static void fold_locally(void *data)
-{
-	unsigned long flags = pmu_box_lock(data);
-
-	pmu_box_fold(data);
-	pmu_box_unlock(data, flags);
-}
-
 /*
  * The driver may have all of a box folded: one pass, after which nobody is credited until he reads,
  * since perf may be copying the counts of a group.
@@ -170,7 +162,7 @@ static void fold_is_one_pass(struct kunit *test)
 	unsigned int begins = box->begins, reads = box->reads;
 
 	box->raw += 11;
-	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, fold_locally, box->box, 1), 0);
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, perf_open_fold_here, a, 1), 0);
 	KUNIT_EXPECT_EQ(test, box->begins, begins + 1);
 	KUNIT_EXPECT_EQ(test, box->reads, reads + 2);
 	KUNIT_EXPECT_EQ(test, local64_read(&a->count), 0LL);

@@ -75,7 +75,7 @@ typedef struct Channel {
     uint32_t written[INTEL_IMC_NGENERAL];
     uint32_t drops;         /* bits that a control does not keep */
     bool unbounded;         /* add takes larger increments than published */
-    uint8_t arrives;        /* reads that come while somebody counts reads */
+    bool arrives;           /* a read comes while somebody counts reads */
     uint64_t reserved;      /* first forbidden write: register, wrong bits */
     PmuStat stats[CHANNEL_NSTATS];
 } Channel;
@@ -236,11 +236,10 @@ static void channel_arrive(Channel *ch)
     for (i = 0; ch->arrives && i < INTEL_IMC_NGENERAL; i++) {
         if (intel_imc_counter_runs(&ch->counters, i) &&
             INTEL_IMC_CTL_EVENT(ch->counters.ctl[i]) == RPQ_INSERTS) {
-            ch->arrives--;
+            ch->arrives = false;
             intel_imc_counters_event(&ch->counters,
                 intel_imc_event_find(channel_gen(ch)->events, "rpq_inserts",
                                      &error_abort), 1, 1);
-            return;
         }
     }
 }
@@ -543,9 +542,8 @@ static const PmuKey channel_keys[] = {
       UINT32_MAX, ANSWER_DROPS, get_of_registers, set_of_registers },
     { "unbounded", "1: increments may be larger than what is published", 1,
       ANSWER_UNBOUNDED, get_of_registers, set_of_registers },
-    { "arrives", "so many reads come, one at each write of BOX_CTL while a "
-      "counter counts rpq_inserts",
-      UINT8_MAX, ANSWER_ARRIVES, get_of_registers, set_of_registers },
+    { "arrives", "1: a read comes by itself once a counter counts rpq_inserts",
+      1, ANSWER_ARRIVES, get_of_registers, set_of_registers },
     UNCORE_KEY_GONE,
     PMU_FAULT_KEYS,
     { "lose", "so many of the next writes do not arrive", UINT32_MAX, 0,
