@@ -243,6 +243,8 @@ IRR (none)
         self.assertTrue(self.lost(self.LOST_TWICE))
         self.assertIn(self.LOST_TWICE, guest.begun_again(begin)[-1].read_text())
         self.assertTrue(self.lost(self.LOST_TWICE, complaint="fine"))
+        # Another one woke up, and the next interrupts waited for the end of this one.
+        self.assertTrue(self.lost(self.LOST_TWICE.replace("ISR (none)", "ISR 236").replace("IRR (none)", "IRR 35 236")))
         self.assertFalse(self.lost(self.LOST_TWICE, complaint="BUG: KASAN: in imc"))
         self.assertFalse(self.lost(self.LOST_TWICE, 0, "fine"))
         self.assertFalse(self.lost(self.LOST))
