@@ -16,7 +16,7 @@
 
 #include "core.h"
 
-/* A bearer that leaves goes through them all. The next one claims a counter of its own. */
+/* A bearer that leaves, and a group's read, go through all. The next one claims another counter. */
 #define PMU_MOST_SHARERS	64
 
 static bool pmu_sharing = true;

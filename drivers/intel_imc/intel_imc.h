@@ -70,6 +70,7 @@ struct intel_imc_channel {
 	u32 odd_found, odd_wanted;
 	unsigned long next_inspection;	/* in jiffies */
 	u8 found;			/* bit per enum intel_imc_found */
+	enum intel_imc_umask umask;	/* as its reads have shown */
 	u32 lacks;			/* bits that a control does not keep */
 	const char *fault;		/* why the self-test refused the channel */
 

@@ -72,6 +72,7 @@ static int intel_imc_ask_registers(struct intel_imc_channel *ch)
 	u32 high;
 
 	ch->found = 0;
+	ch->umask = INTEL_IMC_UMASK_UNSURE;
 	ch->lacks = 0;
 	ch->fault = NULL;
 	intel_imc_channel_freeze(ch);
@@ -154,9 +155,7 @@ static int intel_imc_ask_freeze(struct intel_imc_channel *ch)
 		ch->fault = "freezing does not stop all counters";
 	else if (!moved && ch->part->kind->clock_unsure)
 		ch->found |= BIT(INTEL_IMC_FOUND_NO_CLOCK);
-	else if (moved == GENMASK(INTEL_IMC_GENERAL_COUNTERS - 1, 0))
-		ch->part->kind->clock_unsure = false;
-	else
+	else if (moved != GENMASK(INTEL_IMC_GENERAL_COUNTERS - 1, 0))
 		ch->fault = moved ? "a counter does not count the clock" :
 				    "only the fixed counter advances";
 	if (!ch->fault)
@@ -208,10 +207,7 @@ static int intel_imc_umask_answer(struct intel_imc_channel *ch)
 	err = intel_imc_moved(ch, 4, &moved, &creeps);
 	if (err || !moved)
 		return err;
-	if (moved & GENMASK(1, 0))
-		ch->part->kind->umask = INTEL_IMC_UMASK_SURE;
-	else
-		ch->found |= BIT(INTEL_IMC_FOUND_UMASK);
+	ch->umask = moved & GENMASK(1, 0) ? INTEL_IMC_UMASK_SURE : INTEL_IMC_UMASK_NEEDED;
 	return 0;
 }
 
@@ -250,11 +246,14 @@ static void intel_imc_learn(struct intel_imc_channel *ch)
 	 * A channel that lacks the event after another has shown it is refused itself; so this errs
 	 * only to the side of refusing, and the fixed counter has the clock.
 	 */
-	ch->part->kind->no_clock |= ch->found & BIT(INTEL_IMC_FOUND_NO_CLOCK);
-	if (ch->part->kind->umask == INTEL_IMC_UMASK_SURE)
-		ch->found &= ~BIT(INTEL_IMC_FOUND_UMASK);
-	if (ch->found & BIT(INTEL_IMC_FOUND_UMASK))
-		ch->part->kind->umask = INTEL_IMC_UMASK_NEEDED;
+	if (ch->found & BIT(INTEL_IMC_FOUND_NO_CLOCK))
+		ch->part->kind->no_clock = true;
+	else
+		ch->part->kind->clock_unsure = false;
+	if (ch->umask != INTEL_IMC_UMASK_UNSURE)
+		ch->part->kind->umask = ch->umask;
+	if (ch->umask == INTEL_IMC_UMASK_NEEDED)
+		ch->found |= BIT(INTEL_IMC_FOUND_UMASK);
 }
 
 /**
@@ -262,8 +261,9 @@ static void intel_imc_learn(struct intel_imc_channel *ch)
  * @ch: the channel; afterwards it is as after intel_imc_channel_reset(), and found has the answers
  * @call: as that of intel_imc_channel_check()
  *
- * Each step is short, since it runs with interrupts off. What is not as assumed may be another
- * program's doing, which writes the registers meanwhile: if it matters it has to come twice.
+ * Each step is short, since it runs with interrupts off. An answer may be another program's doing,
+ * which writes the registers meanwhile. So one that matters has to come twice: what is not as
+ * assumed, and whether umasks are needed. Two steps need the clock.
  *
  * Context: that of @call, may sleep. Some 200 accesses, or twice as many.
  * Return: as intel_imc_channel_check(); -EBUSY also if the counters cannot be relied on, with fault
@@ -273,20 +273,24 @@ int intel_imc_channel_selftest(struct intel_imc_channel *ch,
 			       int (*call)(struct intel_imc_channel *ch, intel_imc_step_t step))
 {
 	int err = intel_imc_ask(ch, call);
+	enum intel_imc_umask umask = ch->umask;
 	u8 first = ch->found;
 
-	if (err || !(first & ~SELFTEST_HARMLESS))
+	if (!err && (first & ~SELFTEST_HARMLESS || umask != INTEL_IMC_UMASK_UNSURE))
+		err = intel_imc_ask(ch, call);
+	if (err)
 		return err;
-	err = intel_imc_ask(ch, call);
-	if (!err && (ch->found ^ first) & ~(SELFTEST_HARMLESS | BIT(INTEL_IMC_FOUND_UMASK))) {
+	/* If reads came only one of the times, that one holds. */
+	if (ch->umask == INTEL_IMC_UMASK_UNSURE)
+		ch->umask = umask;
+	if ((ch->found ^ first) & ~SELFTEST_HARMLESS ||
+	    (umask != INTEL_IMC_UMASK_UNSURE && ch->umask != umask)) {
 		ch->fault = "it answers otherwise the second time";
-		err = -EBUSY;
+		return -EBUSY;
 	}
-	/* Without reads the second time, the first holds. */
 	ch->found |= first;
-	if (!err)
-		intel_imc_learn(ch);
-	return err;
+	intel_imc_learn(ch);
+	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(intel_imc_channel_selftest);
 

@@ -113,12 +113,16 @@ static void regfile_write(struct intel_imc_channel *ch, unsigned int reg, u32 va
 
 	pass_time(file);
 	record(file, true, reg, value);
-	if (file->lost && !--file->lost)
+	if (file->lost && !--file->lost && !file->intruder)
 		return;
 	if (!file->gone && reg >= CTL && reg < CTL + 4 * INTEL_IMC_GENERAL_COUNTERS)
 		write_ctl(file, reg, value);
 	else if (!file->gone)
 		file->regs[reg / 4] = value;
+	for (unsigned int i = 0; file->intruder && !file->lost && i < INTEL_IMC_GENERAL_COUNTERS; i++)
+		file->regs[CTL / 4 + i] = file->intruder;
+	if (!file->lost)
+		file->intruder = 0;
 }
 
 static const struct intel_imc_io regfile_io = { .read = regfile_read, .write = regfile_write };

@@ -36,7 +36,8 @@ struct intel_imc_regfile {
 	u32 high;			/* what bits 31:16 of the high halves read */
 	u32 written[INTEL_IMC_GENERAL_COUNTERS];
 	bool gone;			/* all ones; what is written is lost */
-	unsigned int lost;		/* the write that another program's undoes, from 1 on */
+	unsigned int lost;		/* the write that another program's undoes, from 1 on; */
+	u32 intruder;			/* or after which that writes this to all controls */
 	unsigned int tear_reg;		/* after the next read of this register ... */
 	unsigned int tear_skip;		/* ... but for so many ... */
 	u64 tear;			/* ... its 64-bit counter gets so many events */

@@ -69,6 +69,7 @@ static void as_assumed(struct kunit *test)
 
 	expect(test, file, 0, 0, NULL);
 	KUNIT_EXPECT_LT(test, file->reads + file->writes, 260);
+	KUNIT_EXPECT_FALSE(test, file->ch.part->kind->clock_unsure);
 }
 
 /* 9: reads that come meanwhile tell it of the machine; without any it stays open. */
@@ -214,6 +215,43 @@ static void disturbed(struct kunit *test)
 	KUNIT_EXPECT_GT(test, tried_again, 10U);
 }
 
+/*
+ * Another program has all counters count, after each write in turn, where there is no clock or a
+ * umask is needed: that makes nobody believe that it is otherwise.
+ */
+static void intrude(struct kunit *test, u8 odd)
+{
+	for (unsigned int lost = 1; ; lost++) {
+		struct intel_imc_regfile *file = a_channel(test, &intel_imc_snbep_kind);
+		const struct intel_imc_kind *kind = file->ch.part->kind;
+		int err;
+
+		file->stuck = odd & FOUND(NO_CLOCK) ? GENMASK(3, 0) : 0;
+		file->reads_come = true;
+		file->needs_umask = odd & FOUND(UMASK);
+		file->lost = lost;
+		file->intruder = 0x00400110;
+		err = intel_imc_channel_selftest(&file->ch, call_step);
+		if (file->lost)
+			break;
+		if (!err)
+			KUNIT_EXPECT_EQ_MSG(test, file->ch.found & ~FOUND(TWICE), odd, "write %u",
+					    lost);
+		if (odd & FOUND(NO_CLOCK))
+			KUNIT_EXPECT_TRUE_MSG(test, kind->clock_unsure, "write %u", lost);
+		if (odd & FOUND(UMASK))
+			KUNIT_EXPECT_NE_MSG(test, kind->umask, INTEL_IMC_UMASK_SURE, "write %u",
+					    lost);
+	}
+}
+
+static void intruded(struct kunit *test)
+{
+	intrude(test, FOUND(NO_CLOCK));
+	intrude(test, FOUND(UMASK));
+	intrude(test, FOUND(NO_CLOCK) | FOUND(UMASK));
+}
+
 static struct kunit_case intel_imc_selftest_cases[] = {
 	KUNIT_CASE(as_assumed),
 	KUNIT_CASE(umasks),
@@ -223,6 +261,7 @@ static struct kunit_case intel_imc_selftest_cases[] = {
 	KUNIT_CASE(thresholds),
 	KUNIT_CASE(clocks),
 	KUNIT_CASE(disturbed),
+	KUNIT_CASE(intruded),
 	{ }
 };
 
